@@ -21,13 +21,13 @@ function makeBackupFolder(): string {
   return folder;
 }
 
-function backUp(world: TestDomain, to: string, blobs: BlobStore = world.domain.blobs) {
+function backUp(fixture: TestDomain, to: string, blobs: BlobStore = fixture.domain.blobs) {
   const deps = {
-    databasePath: join(world.dataDir, "sealpush.sqlite3"),
-    dataDir: world.dataDir,
+    databasePath: join(fixture.dataDir, "sealpush.sqlite3"),
+    dataDir: fixture.dataDir,
     blobs,
-    keyring: world.domain.keyring,
-    clock: world.clock,
+    keyring: fixture.domain.keyring,
+    clock: fixture.clock,
     random: systemRandom,
     version: "1.2.3",
     pipe: async () => undefined,
@@ -37,9 +37,9 @@ function backUp(world: TestDomain, to: string, blobs: BlobStore = world.domain.b
 }
 
 /** What the backup says after it has been unpacked and looked into. */
-async function unpacked(world: TestDomain, from: string): Promise<Manifest> {
+async function unpacked(fixture: TestDomain, from: string): Promise<Manifest> {
   const unpackTo = { folder: mkdtempSync(join(makeBackupFolder(), "unpacked-")), blobs: true };
-  const options = { keyring: world.domain.keyring, unpackTo, stop: new AbortController().signal };
+  const options = { keyring: fixture.domain.keyring, unpackTo, stop: new AbortController().signal };
   return await readBackup(openBackup(from), options);
 }
 
@@ -55,100 +55,100 @@ function disturbed(blobs: BlobStore, disturbances: readonly (() => Promise<unkno
   };
 }
 
-async function blobKeysOf(world: TestDomain, urlToken: string): Promise<readonly string[]> {
-  const row = await world.domain.store.find(world.domain.vault.tokenDigest(urlToken));
-  return (await world.domain.store.files(row?.id ?? 0)).map(({ blobKey }) => blobKey);
+async function blobKeysOf(fixture: TestDomain, urlToken: string): Promise<readonly string[]> {
+  const row = await fixture.domain.store.find(fixture.domain.vault.tokenDigest(urlToken));
+  return (await fixture.domain.store.files(row?.id ?? 0)).map(({ blobKey }) => blobKey);
 }
 
 test.each(forms)("a push that ends while its files are copied to a %s has ended in the backup", async (_form, name) => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a", "first")]);
   const second = await pushFiles(pushes, owner, [makeFile("b", "second")]);
   const endBoth = async () => {
     for (const { urlToken } of [first, second]) await pushes.expire(urlToken, owner);
-    await makeSweeper(world).sweep();
+    await makeSweeper(fixture).sweep();
   };
   const shelf = makeBackupFolder();
-  const { manifest } = await backUp(world, join(shelf, name), disturbed(world.domain.blobs, [endBoth]));
+  const { manifest } = await backUp(fixture, join(shelf, name), disturbed(fixture.domain.blobs, [endBoth]));
   expect(manifest).toMatchObject({ counts: { livePushes: 0, files: 0 }, pushesWithoutFiles: [] });
-  expect(await unpacked(world, join(shelf, name))).toEqual(manifest);
+  expect(await unpacked(fixture, join(shelf, name))).toEqual(manifest);
 });
 
 test("a push that is edited while its files are copied is in the backup as it was edited", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a", "stays")]);
   const edited = await pushFiles(pushes, owner, [makeFile("b", "goes")]);
-  const [gone = ""] = await blobKeysOf(world, edited.urlToken);
+  const [gone = ""] = await blobKeysOf(fixture, edited.urlToken);
   const editIt = async () => {
     const [file] = (await pushes.findEditable(edited.urlToken, owner))?.files ?? [];
     const upload = await pushes.beginUpload(owner);
     await upload.addFile(makeFile("c", "comes"));
     const removedFileIds = file === undefined ? [] : [file.id];
     expect((await pushes.edit(edited.urlToken, { upload, removedFileIds }, owner)).outcome).toBe("edited");
-    await makeSweeper(world).sweep();
+    await makeSweeper(fixture).sweep();
   };
   const to = join(makeBackupFolder(), "b");
-  const { manifest } = await backUp(world, to, disturbed(world.domain.blobs, [editIt]));
+  const { manifest } = await backUp(fixture, to, disturbed(fixture.domain.blobs, [editIt]));
   expect(manifest).toMatchObject({ counts: { livePushes: 2, files: 2 }, pushesWithoutFiles: [] });
-  const keys = [...(await blobKeysOf(world, first.urlToken)), ...(await blobKeysOf(world, edited.urlToken))];
+  const keys = [...(await blobKeysOf(fixture, first.urlToken)), ...(await blobKeysOf(fixture, edited.urlToken))];
   expect(keys).not.toContain(gone);
   for (const key of keys) expect(existsSync(join(to, blobPathInBackup(key)))).toBe(true);
-  await unpacked(world, to);
+  await unpacked(fixture, to);
 });
 
 test("a push that still ends in the last round is named, and the backup is made all the same", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   let newest = await pushFiles(pushes, owner, [makeFile("a", "a")]);
   const replaceNewest = async () => {
     await pushes.expire(newest.urlToken, owner);
-    await makeSweeper(world).sweep();
+    await makeSweeper(fixture).sweep();
     newest = await pushFiles(pushes, owner, [makeFile("a", "a")]);
   };
   const to = join(makeBackupFolder(), "b.tar");
   const three = [replaceNewest, replaceNewest, replaceNewest];
-  const { manifest } = await backUp(world, to, disturbed(world.domain.blobs, three));
+  const { manifest } = await backUp(fixture, to, disturbed(fixture.domain.blobs, three));
   expect(manifest).toMatchObject({ counts: { livePushes: 1, files: 1 } });
   expect(manifest.pushesWithoutFiles).toHaveLength(1);
   expect(manifest.files).toHaveLength(1);
-  expect(await unpacked(world, to)).toEqual(manifest);
+  expect(await unpacked(fixture, to)).toEqual(manifest);
 });
 
 test.each(forms)(
   "a file that is lost or cut off in the store does not stop a %s; its push is named",
   async (_form, name) => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const whole = await pushFiles(pushes, owner, [makeFile("a", "whole")]);
     const lost = await pushFiles(pushes, owner, [makeFile("b", "lost")]);
     const cut = await pushFiles(pushes, owner, [makeFile("c", "cut off".repeat(1_000))]);
     const [[lostKey = ""], [cutKey = ""]] = [
-      await blobKeysOf(world, lost.urlToken),
-      await blobKeysOf(world, cut.urlToken),
+      await blobKeysOf(fixture, lost.urlToken),
+      await blobKeysOf(fixture, cut.urlToken),
     ];
-    rmSync(join(world.dataDir, blobPathInBackup(lostKey)));
-    truncateSync(join(world.dataDir, blobPathInBackup(cutKey)), 1_000);
+    rmSync(join(fixture.dataDir, blobPathInBackup(lostKey)));
+    truncateSync(join(fixture.dataDir, blobPathInBackup(cutKey)), 1_000);
     const to = join(makeBackupFolder(), name);
-    const { manifest } = await backUp(world, to);
+    const { manifest } = await backUp(fixture, to);
     const idOf = async (urlToken: string) =>
-      (await world.domain.store.find(world.domain.vault.tokenDigest(urlToken)))?.id;
+      (await fixture.domain.store.find(fixture.domain.vault.tokenDigest(urlToken)))?.id;
     expect(manifest.pushesWithoutFiles).toEqual([await idOf(lost.urlToken), await idOf(cut.urlToken)]);
-    expect(await unpacked(world, to)).toEqual(manifest);
+    expect(await unpacked(fixture, to)).toEqual(manifest);
     expect(await claimFiles(pushes, whole.urlToken, owner)).toHaveLength(1);
   },
 );
 
 test("a store that fails while it is read stops the backup, and nothing is left of it", async () => {
-  await using world = await openTestDomain();
-  await pushFiles(world.domain.pushes, owner, [makeFile("a", "x")]);
+  await using fixture = await openTestDomain();
+  await pushFiles(fixture.domain.pushes, owner, [makeFile("a", "x")]);
   const fail = async () => {
     throw new Error("The store is out of reach.");
   };
   for (const [, name] of forms) {
     const shelf = makeBackupFolder();
-    await expect(backUp(world, join(shelf, name), disturbed(world.domain.blobs, [fail]))).rejects.toThrow(
+    await expect(backUp(fixture, join(shelf, name), disturbed(fixture.domain.blobs, [fail]))).rejects.toThrow(
       "out of reach",
     );
     expect(readdirSync(shelf)).toEqual([]);

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function world() {
+function fixture() {
   let now = 0;
   let draining = false;
   const asked: PromiseWithResolvers<boolean>[] = [];
@@ -32,7 +32,7 @@ function world() {
 
 describe("readiness", () => {
   it("asks the database once for all concurrent requests and those of the next second", async () => {
-    const { readiness, asked, pass } = world();
+    const { readiness, asked, pass } = fixture();
     const looks = Array.from({ length: 100 }, () => readiness.check());
     asked[0]?.resolve(true);
     expect(await Promise.all(looks)).toEqual(Array(100).fill({ state: "ready" }));
@@ -47,7 +47,7 @@ describe("readiness", () => {
   });
 
   it("says what the database threw", async () => {
-    const { readiness, asked } = world();
+    const { readiness, asked } = fixture();
     const check = readiness.check();
     const cause = new Error("no connection");
     asked[0]?.reject(cause);
@@ -56,7 +56,7 @@ describe("readiness", () => {
 
   it("waits only so long, and does not ask again before it has an answer", async () => {
     vi.useFakeTimers();
-    const { readiness, asked, pass } = world();
+    const { readiness, asked, pass } = fixture();
     const check = readiness.check();
     await vi.advanceTimersByTimeAsync(answerMsMax);
     expect(await check).toEqual({ state: "database_unavailable" });
@@ -68,7 +68,7 @@ describe("readiness", () => {
   });
 
   it("does not ask any more once the server drains", async () => {
-    const { readiness, asked, drain } = world();
+    const { readiness, asked, drain } = fixture();
     drain();
     expect(await readiness.check()).toEqual({ state: "draining" });
     expect(asked).toHaveLength(0);

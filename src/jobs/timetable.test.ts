@@ -25,18 +25,18 @@ function watchSweeps(events: Events) {
 
 test("says that it removes nothing when a trusted clock jumps", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  await using world = await openTestDomain();
+  await using fixture = await openTestDomain();
   const lines: string[] = [];
   let monotonic = 0;
   const logger = createLogger("info", { write: (line: string) => lines.push(line) });
-  const { events, nextSweep } = watchSweeps(createEvents({ logger, clock: world.clock }));
+  const { events, nextSweep } = watchSweeps(createEvents({ logger, clock: fixture.clock }));
   const first = nextSweep();
-  const timetable = await startTimetable(world.domain, { ...world.effects, monotonicMs: () => monotonic }, events);
+  const timetable = await startTimetable(fixture.domain, { ...fixture.effects, monotonicMs: () => monotonic }, events);
   await first;
 
   const sweepAfter = async (realMs: number, clockMs: number) => {
     monotonic += realMs;
-    world.clock.advance(clockMs);
+    fixture.clock.advance(clockMs);
     const swept = nextSweep();
     // The job tells that it is done just before it makes way for its next run.
     await new Promise(setImmediate);

@@ -11,8 +11,8 @@ import { failedPageSize } from "./mail.ts";
 
 async function openMailDomain() {
   const sink = await startMailSink();
-  const world = await openTestDomain({ environment: sink.environment });
-  return { sink, world };
+  const fixture = await openTestDomain({ environment: sink.environment });
+  return { sink, fixture };
 }
 
 const put = ({ domain, clock }: TestDomain, to: string, content: EmailContent = noticeEmail) =>
@@ -28,46 +28,46 @@ async function deliverAll({ domain, clock }: TestDomain) {
 
 describe("failed emails", () => {
   it("show administrators recipient, kind, time and reason, but never the content", async () => {
-    const { sink, world } = await openMailDomain();
-    await using _ = world;
-    const at = world.clock.now();
+    const { sink, fixture } = await openMailDomain();
+    await using _ = fixture;
+    const at = fixture.clock.now();
     sink.refuseNext(6, { at: "recipient", code: 550, text: "5.1.1 <ada@example.com> reset-token-0123456789" });
-    await put(world, "ada@example.com", resetEmail);
-    await put(world, "bob@example.com");
-    expect(await world.domain.mail.sizes()).toEqual({ waiting: 2, failed: 0 });
-    await deliverAll(world);
-    const failed = await world.domain.mail.failedEmails(1);
+    await put(fixture, "ada@example.com", resetEmail);
+    await put(fixture, "bob@example.com");
+    expect(await fixture.domain.mail.sizes()).toEqual({ waiting: 2, failed: 0 });
+    await deliverAll(fixture);
+    const failed = await fixture.domain.mail.failedEmails(1);
     const lastError = "The mail server refused the recipient (550 5.1.1 ... ...).";
     expect(failed).toEqual([
       { id: 2, to: "bob@example.com", kind: "token_made", createdAt: at, attempts: 3, lastError },
       { id: 1, to: "ada@example.com", kind: "reset_password", createdAt: at, attempts: 3, lastError },
     ]);
     expect(JSON.stringify(failed)).not.toContain("reset-token");
-    expect(await world.domain.mail.failedEmails(2)).toEqual([]);
+    expect(await fixture.domain.mail.failedEmails(2)).toEqual([]);
   });
 
   it("can be retried, unless their link has expired, or be discarded", async () => {
-    const { sink, world } = await openMailDomain();
-    await using _ = world;
-    const { mail } = world.domain;
+    const { sink, fixture } = await openMailDomain();
+    await using _ = fixture;
+    const { mail } = fixture.domain;
     sink.refuseNext(6, { at: "message", code: 554, text: "5.7.1 no" });
-    await put(world, "ada@example.com", resetEmail);
-    await put(world, "bob@example.com");
-    await deliverAll(world);
+    await put(fixture, "ada@example.com", resetEmail);
+    await put(fixture, "bob@example.com");
+    await deliverAll(fixture);
     const failing = () => Promise.reject(new Error("cannot be written"));
     await expect(mail.retry(1, failing)).rejects.toThrow("cannot be written");
     await expect(mail.discard(1, failing)).rejects.toThrow("cannot be written");
     expect(await mail.retry(1, nothingElse)).toBe("queued");
     expect(await mail.retry(1, nothingElse)).toBe("unknown");
-    await deliverAll(world);
+    await deliverAll(fixture);
     expect(sink.messages()).toMatchObject([{ recipients: ["ada@example.com"] }]);
     expect(await mail.retry(1, nothingElse)).toBe("unknown");
     expect(await mail.discard(1, nothingElse)).toBe(false);
 
     sink.refuseNext(3, { at: "message", code: 554, text: "5.7.1 no" });
-    await put(world, "eve@example.com", resetEmail);
-    await deliverAll(world);
-    world.clock.advance(hourMs);
+    await put(fixture, "eve@example.com", resetEmail);
+    await deliverAll(fixture);
+    fixture.clock.advance(hourMs);
     expect(await mail.retry(3, nothingElse)).toBe("link_over");
     expect(await mail.discard(3, nothingElse)).toBe(true);
     expect(await mail.discard(3, nothingElse)).toBe(false);
@@ -75,50 +75,50 @@ describe("failed emails", () => {
   });
 
   it("never reuse the id of a removed email", async () => {
-    const { world } = await openMailDomain();
-    await using _ = world;
-    await put(world, "ada@example.com");
-    await deliverAll(world);
-    await put(world, "bob@example.com");
-    expect(await readRows(world.domain.db, "SELECT id FROM outbox")).toEqual([{ id: 2 }]);
+    const { fixture } = await openMailDomain();
+    await using _ = fixture;
+    await put(fixture, "ada@example.com");
+    await deliverAll(fixture);
+    await put(fixture, "bob@example.com");
+    expect(await readRows(fixture.domain.db, "SELECT id FROM outbox")).toEqual([{ id: 2 }]);
   });
 
   it("do not include waiting emails: those can be neither discarded nor retried", async () => {
-    const { world } = await openMailDomain();
-    await using _ = world;
-    await put(world, "ada@example.com");
-    expect(await world.domain.mail.discard(1, nothingElse)).toBe(false);
-    expect(await world.domain.mail.retry(1, nothingElse)).toBe("unknown");
+    const { fixture } = await openMailDomain();
+    await using _ = fixture;
+    await put(fixture, "ada@example.com");
+    expect(await fixture.domain.mail.discard(1, nothingElse)).toBe(false);
+    expect(await fixture.domain.mail.retry(1, nothingElse)).toBe("unknown");
   });
 
   it("are kept for 30 days and listed in pages", async () => {
-    const { world } = await openMailDomain();
-    await using _ = world;
-    const { mail, db } = world.domain;
+    const { fixture } = await openMailDomain();
+    await using _ = fixture;
+    const { mail, db } = fixture.domain;
     const count = failedPageSize + 1;
     const unreadable = sql<[id: number, emailSealed: Buffer, createdAt: number, dueAt: number]>(
       "INSERT INTO outbox (id, email_sealed, created_at, due_at, attempts) VALUES (?, ?, ?, ?, 0)",
     );
-    const at = world.clock.now();
+    const at = fixture.clock.now();
     await db.write(async (tx) => {
       for (let id = 1; id <= count; id += 1) await tx.run(unreadable, id, Buffer.alloc(64), at, at);
     });
-    await deliverAll(world);
+    await deliverAll(fixture);
     expect((await mail.failedEmails(1)).length).toBe(failedPageSize);
     expect(await mail.failedEmails(2)).toMatchObject([{ id: 1, to: null, kind: null }]);
-    world.clock.advance(29 * dayMs);
+    fixture.clock.advance(29 * dayMs);
     expect(await mail.removeOldFailures()).toBe(0);
-    world.clock.advance(dayMs);
+    fixture.clock.advance(dayMs);
     expect(await mail.removeOldFailures()).toBe(count);
     expect(await mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   });
 });
 
 it("keeps waiting emails when mail is switched off", async () => {
-  const { world } = await openMailDomain();
-  await put(world, "ada@example.com");
-  await world.domain.close();
-  await using off = await openTestDomain({ dataDir: world.dataDir });
+  const { fixture } = await openMailDomain();
+  await put(fixture, "ada@example.com");
+  await fixture.domain.close();
+  await using off = await openTestDomain({ dataDir: fixture.dataDir });
   await put(off, "bob@example.com");
   await off.domain.mail.deliverDue(going);
   expect(await off.domain.mail.sizes()).toEqual({ waiting: 1, failed: 0 });

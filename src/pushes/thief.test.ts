@@ -6,18 +6,18 @@ import { openDataKey, openPayload, sealContexts } from "./seals.ts";
 import type { SealedPush } from "./store/tables.ts";
 
 /** The thief has the database and the master key, and reads this code. The domain stands for both. */
-async function stolen(world: TestDomain, urlToken: string): Promise<SealedPush> {
-  const push = await world.domain.store.findSealed(world.domain.vault.tokenDigest(urlToken));
+async function stolen(fixture: TestDomain, urlToken: string): Promise<SealedPush> {
+  const push = await fixture.domain.store.findSealed(fixture.domain.vault.tokenDigest(urlToken));
   if (push === undefined) throw new Error("The push is not there.");
   return push;
 }
 
 /** Every stored value that could be a link, or a key in its place. */
 async function candidates(
-  world: TestDomain,
+  fixture: TestDomain,
   { row, dataKeySealed, payloadSealed }: SealedPush,
 ): Promise<readonly Buffer[]> {
-  const { keyring, db } = world.domain;
+  const { keyring, db } = fixture.domain;
   const query = "SELECT token_digest AS digest FROM pushes WHERE id = ?";
   const [{ digest } = {}] = await readRows<{ digest?: Buffer }>(db, query, row.id);
   const inner = keyring.open(sealContexts.dataKey(row.id), dataKeySealed ?? Buffer.alloc(0));
@@ -27,15 +27,15 @@ async function candidates(
 }
 
 test("database and master key together open no anonymous push", async () => {
-  await using world = await openTestDomain();
-  const { pushes, keyring } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, keyring } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "hunter2" }, stranger);
-  const push = await stolen(world, urlToken);
+  const push = await stolen(fixture, urlToken);
   expect(push.row).toMatchObject({ tokenSealed: null, nameSealed: null, noteSealed: null });
   const inner = keyring.open(sealContexts.dataKey(push.row.id), push.dataKeySealed ?? Buffer.alloc(0));
   if (inner === undefined) throw new Error("The outer seal is the master key's.");
   const context = sealContexts.link(push.row.id, push.row.sealGeneration);
-  for (const value of await candidates(world, push)) {
+  for (const value of await candidates(fixture, push)) {
     for (const text of [value.toString("latin1"), value.toString("hex"), value.toString("base64url")]) {
       const secrets = { urlToken: text, passphraseHash: undefined };
       expect(openDataKey(keyring, push.row, push.dataKeySealed ?? Buffer.alloc(0), secrets).outcome).toBe("wrong_link");
@@ -45,22 +45,22 @@ test("database and master key together open no anonymous push", async () => {
 });
 
 test("they open a push that has an owner and no passphrase, and with a passphrase only its labels", async () => {
-  await using world = await openTestDomain();
-  const { pushes, keyring } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, keyring } = fixture.domain;
   const owner = signedIn(7);
   const { urlToken: plain } = await pushes.create({ payload: "hunter2" }, owner);
   const { urlToken: guarded } = await pushes.create({ payload: "hunter3", passphrase: "p", name: "VPN" }, owner);
   const readToken = (push: SealedPush) =>
     keyring.open(sealContexts.token(push.row.id), push.row.tokenSealed ?? Buffer.alloc(0))?.toString("utf8") ?? "";
 
-  const first = await stolen(world, plain);
+  const first = await stolen(fixture, plain);
   const secrets = { urlToken: readToken(first), passphraseHash: undefined };
   const opened = openDataKey(keyring, first.row, first.dataKeySealed ?? Buffer.alloc(0), secrets);
   if (opened.outcome !== "opened") throw new Error("The threat model says that this opens.");
   const place = { ...first.row, fileIds: [] };
   expect(openPayload(opened.dataKey, place, first.payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
 
-  const second = await stolen(world, guarded);
+  const second = await stolen(fixture, guarded);
   expect(readToken(second)).toBe(guarded);
   const withoutPassphrase = { urlToken: guarded, passphraseHash: undefined };
   const refused = openDataKey(keyring, second.row, second.dataKeySealed ?? Buffer.alloc(0), withoutPassphrase);

@@ -19,11 +19,11 @@ test("a database opens under the key that sealed it, and its links keep working"
   const dataDir = makeFolder();
   let urlToken = "";
   {
-    await using world = await open(dataDir, "first");
-    urlToken = (await world.domain.pushes.create({ payload: "x" }, stranger)).urlToken;
+    await using fixture = await open(dataDir, "first");
+    urlToken = (await fixture.domain.pushes.create({ payload: "x" }, stranger)).urlToken;
   }
-  await using world = await open(dataDir, "first");
-  expect(await world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  await using fixture = await open(dataDir, "first");
+  expect(await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "revealed",
     payload: "x",
   });
@@ -33,8 +33,8 @@ test("another key stops the start; the error names the needed key's id and revea
   const dataDir = makeFolder();
   let wanted = "";
   {
-    await using world = await open(dataDir, "first");
-    wanted = world.domain.keyring.ids[0] ?? "?";
+    await using fixture = await open(dataDir, "first");
+    wanted = fixture.domain.keyring.ids[0] ?? "?";
   }
   const refused = await open(dataDir, "second").catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(WrongMasterKeyError);
@@ -43,8 +43,8 @@ test("another key stops the start; the error names the needed key's id and revea
   expect(message).toMatch(/PWPUSH_MASTER_KEY_PREVIOUS/);
   for (const name of ["first", "second"]) expect(message).not.toContain(masterKeyNamed(name));
   // And it has left no mark of the wrong key.
-  await using world = await open(dataDir, "first");
-  expect(await keysInUse(world.domain.db)).toEqual([wanted]);
+  await using fixture = await open(dataDir, "first");
+  expect(await keysInUse(fixture.domain.db)).toEqual([wanted]);
 });
 
 test("a lost master.key stops the start instead of being generated again", async () => {
@@ -58,18 +58,18 @@ test("with a new key before the old one existing data opens, and from then on bo
   const dataDir = makeFolder();
   let urlToken = "";
   {
-    await using world = await open(dataDir, "first");
-    urlToken = (await world.domain.pushes.create({ payload: "x" }, stranger)).urlToken;
+    await using fixture = await open(dataDir, "first");
+    urlToken = (await fixture.domain.pushes.create({ payload: "x" }, stranger)).urlToken;
   }
   {
-    await using world = await open(dataDir, "second", "first");
-    expect(await world.domain.pushes.find(urlToken, stranger)).toBeDefined();
-    expect([...(await keysInUse(world.domain.db))].sort()).toEqual([...world.domain.keyring.ids].sort());
+    await using fixture = await open(dataDir, "second", "first");
+    expect(await fixture.domain.pushes.find(urlToken, stranger)).toBeDefined();
+    expect([...(await keysInUse(fixture.domain.db))].sort()).toEqual([...fixture.domain.keyring.ids].sort());
   }
   await expect(open(dataDir, "first")).rejects.toBeInstanceOf(WrongMasterKeyError);
   await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);
-  await using world = await open(dataDir, "first", "second");
-  expect(await world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  await using fixture = await open(dataDir, "first", "second");
+  expect(await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "revealed",
   });
 });

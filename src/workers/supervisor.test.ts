@@ -112,10 +112,10 @@ function supervise(count: number) {
 }
 
 async function running(count: number) {
-  const world = supervise(count);
-  const exitCode = world.supervisor.run();
-  await world.listen(...Array.from({ length: count }, (_, index) => index + 1));
-  return { ...world, exitCode };
+  const fixture = supervise(count);
+  const exitCode = fixture.supervisor.run();
+  await fixture.listen(...Array.from({ length: count }, (_, index) => index + 1));
+  return { ...fixture, exitCode };
 }
 
 describe("workers", () => {

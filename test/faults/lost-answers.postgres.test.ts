@@ -5,7 +5,7 @@ import { readRows } from "../support/engine-database.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
-interface World {
+interface Fixture {
   readonly proxy: TcpProxy;
   /** Beyond the proxy. */
   readonly far: TestDomain;
@@ -13,7 +13,7 @@ interface World {
   readonly near: TestDomain;
 }
 
-async function openBoth(): Promise<World> {
+async function openBoth(): Promise<Fixture> {
   const { url } = await makePostgresDatabase();
   const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
   const dataDir = makeDataDir();

@@ -38,11 +38,11 @@ test("an email that was being sent at SIGKILL is sent again with the same Messag
   const first = await sink.next(ada);
 
   const clock = new TestClock(Date.now());
-  await using world = await startTestApp({ dataDir, environment: sink.environment, clock });
-  expect(await world.app.domain.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
+  await using fixture = await startTestApp({ dataDir, environment: sink.environment, clock });
+  expect(await fixture.app.domain.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
   clock.advance(3 * minuteMs);
   const second = await sink.next(ada);
   expect(second.messageId).toBe(first.messageId);
-  await expect.poll(() => world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(() => fixture.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   expect(sink.messages().length).toBe(2);
 });

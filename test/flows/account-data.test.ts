@@ -14,9 +14,9 @@ async function idOf({ app }: TestApp, email: string): Promise<number> {
   return (await app.domain.accounts.findUserByEmail(email))?.id ?? 0;
 }
 
-async function makePush(world: TestApp, owner: string, fields: Readonly<Record<string, unknown>> = {}) {
-  const actor = signedIn(await idOf(world, owner));
-  return await world.app.domain.pushes.create(
+async function makePush(fixture: TestApp, owner: string, fields: Readonly<Record<string, unknown>> = {}) {
+  const actor = signedIn(await idOf(fixture, owner));
+  return await fixture.app.domain.pushes.create(
     { payload: secret, name: "Wi-Fi", note: "for the guests", ...fields },
     actor,
   );
@@ -28,14 +28,14 @@ async function dataOf(person: SignedInClient) {
 }
 
 test("the download contains the account's data, as a file that is not cached", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   await person.post("/users/edit/language", { language: "de" });
   await person.post("/users/edit/defaults", { "text[days]": "3" });
-  await world.app.domain.accounts.createToken(await idOf(world, ada), "backup script");
-  const push = await makePush(world, ada, { expireAfterViews: 1, retrievalStep: false });
-  await world.app.domain.pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
-  await makePush(world, ada, { name: "second" });
+  await fixture.app.domain.accounts.createToken(await idOf(fixture, ada), "backup script");
+  const push = await makePush(fixture, ada, { expireAfterViews: 1, retrievalStep: false });
+  await fixture.app.domain.pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  await makePush(fixture, ada, { name: "second" });
   const { answer, data } = await dataOf(person);
   expect(answer.status).toBe(200);
   expect(answer.headers).toMatchObject({
@@ -61,10 +61,10 @@ test("the download contains the account's data, as a file that is not cached", a
 });
 
 test("the download contains no payload, link, token or digest", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
-  const { token } = await world.app.domain.accounts.createToken(await idOf(world, ada), "script");
-  const push = await makePush(world, ada, { passphrase: "open sesame" });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  const { token } = await fixture.app.domain.accounts.createToken(await idOf(fixture, ada), "script");
+  const push = await makePush(fixture, ada, { passphrase: "open sesame" });
   const session = person.cookie().split("=")[1] ?? "";
   const { body } = await person.get("/users/edit/data");
   const hidden = [secret, "open sesame", push.urlToken, token, session, password, "plain:", "$argon2"];
@@ -75,21 +75,21 @@ test("the download contains no payload, link, token or digest", async () => {
 });
 
 test("the download contains nothing of other users", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
-  await signInClient(world, eve, { join: true });
-  await makePush(world, eve, { name: "eve's own" });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  await signInClient(fixture, eve, { join: true });
+  await makePush(fixture, eve, { name: "eve's own" });
   const { answer, data } = await dataOf(person);
   expect(data.pushes).toEqual([]);
   expect(answer.body).not.toContain("eve");
-  const anonymous = await world.server.inject({ url: "/users/edit/data" });
+  const anonymous = await fixture.server.inject({ url: "/users/edit/data" });
   expect(anonymous.statusCode).toBe(303);
 });
 
 test("the download contains more pushes than a page of the list, and can be repeated", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
-  for (let at = 0; at < 120; at += 1) await makePush(world, ada, { name: `push ${at}` });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  for (let at = 0; at < 120; at += 1) await makePush(fixture, ada, { name: `push ${at}` });
   const { data } = await dataOf(person);
   expect(data.pushes.map((push: { name: string }) => push.name)).toEqual(
     Array.from({ length: 120 }, (_, at) => `push ${119 - at}`),
@@ -98,15 +98,15 @@ test("the download contains more pushes than a page of the list, and can be repe
 });
 
 test("a deleted account leaves no row, name or audit trail; its links and cookies stop working at once", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
-  const elsewhere = await signInClient(world, ada);
-  await signInClient(world, eve, { join: true });
-  const { token } = await world.app.domain.accounts.createToken(await idOf(world, ada), "script");
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  const elsewhere = await signInClient(fixture, ada);
+  await signInClient(fixture, eve, { join: true });
+  const { token } = await fixture.app.domain.accounts.createToken(await idOf(fixture, ada), "script");
   const pushes = [];
-  for (let at = 0; at < 105; at += 1) pushes.push(await makePush(world, ada));
-  const others = await makePush(world, eve);
-  const userId = await idOf(world, ada);
+  for (let at = 0; at < 105; at += 1) pushes.push(await makePush(fixture, ada));
+  const others = await makePush(fixture, eve);
+  const userId = await idOf(fixture, ada);
 
   const wrong = await person.post("/users/edit/delete", { password: "not the password" });
   expect([wrong.status, wrong.body.includes("The password is not correct.")]).toEqual([422, true]);
@@ -119,18 +119,18 @@ test("a deleted account leaves no row, name or audit trail; its links and cookie
   expect((await elsewhere.get("/users/edit")).status).toBe(303);
 
   for (const push of [pushes[0], pushes[104]]) {
-    const answer = await world.server.inject({ url: `/api/v2/pushes/${push?.urlToken}` });
+    const answer = await fixture.server.inject({ url: `/api/v2/pushes/${push?.urlToken}` });
     expect(answer.json()).toMatchObject({ expired: true, deleted: true, payload: null });
   }
-  const byToken = await world.server.inject({
+  const byToken = await fixture.server.inject({
     ...{ url: "/api/v2/pushes/active", headers: { authorization: `Bearer ${token}` } },
   });
   expect(byToken.statusCode).toBe(401);
-  expect((await world.server.inject({ url: `/api/v2/pushes/${others.urlToken}` })).json()).toMatchObject({
+  expect((await fixture.server.inject({ url: `/api/v2/pushes/${others.urlToken}` })).json()).toMatchObject({
     payload: secret,
   });
 
-  const { db } = world.app.domain;
+  const { db } = fixture.app.domain;
   for (const table of await tablesOf(db)) {
     const rows = await readRows(db, `SELECT * FROM ${table}`);
     const left = rows.filter((row) => row.user_id === userId || row.owner_id === userId);
@@ -144,25 +144,25 @@ test("a deleted account leaves no row, name or audit trail; its links and cookie
 });
 
 test("the last administrator cannot delete their account, and nothing is changed", async () => {
-  await using world = await startTestApp();
-  const admin = await signInClient(world, ada, { join: true, admin: true });
-  const push = await makePush(world, ada);
+  await using fixture = await startTestApp();
+  const admin = await signInClient(fixture, ada, { join: true, admin: true });
+  const push = await makePush(fixture, ada);
   const answer = await admin.post("/users/edit/delete", { password });
   expect(answer.status).toBe(422);
   expect(answer.body).toContain("You are the only administrator of this server.");
   expect((await admin.get("/users/edit")).status).toBe(200);
-  const standing = await world.server.inject({ url: `/api/v2/pushes/${push.urlToken}` });
+  const standing = await fixture.server.inject({ url: `/api/v2/pushes/${push.urlToken}` });
   expect(standing.json()).toMatchObject({ expired: false, payload: secret });
-  await signInClient(world, eve, { join: true, admin: true });
+  await signInClient(fixture, eve, { join: true, admin: true });
   expect((await admin.post("/users/edit/delete", { password })).status).toBe(303);
 });
 
 test("an aborted download does not block the next one", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   const note = "n".repeat(60_000);
-  for (let at = 0; at < 60; at += 1) await makePush(world, ada, { note });
-  const origin = await world.listen();
+  for (let at = 0; at < 60; at += 1) await makePush(fixture, ada, { note });
+  const origin = await fixture.listen();
   const headers = { cookie: person.cookie() };
   for (let at = 0; at < 3; at += 1) {
     const abort = new AbortController();
@@ -176,18 +176,18 @@ test("an aborted download does not block the next one", async () => {
 });
 
 test("without a password, changing the email address or deleting the account needs a fresh session", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   // As single sign-on makes accounts.
-  await changeRows(world.app.domain.db, "UPDATE users SET password_hash = ''");
+  await changeRows(fixture.app.domain.db, "UPDATE users SET password_hash = ''");
   const move = () => person.post("/users/edit/email", { email: "countess@example.com", password: "" });
-  world.clock.advance(10 * minuteMs + 1);
+  fixture.clock.advance(10 * minuteMs + 1);
   const late = await move();
   expect(late.status).toBe(422);
   expect(late.body).toContain("requires that you signed in within the last ten minutes");
   expect((await person.post("/users/edit/delete")).status).toBe(422);
   expect((await person.post("/users/edit/password", { password: "marble-otter-lantern" })).status).toBe(422);
-  world.clock.advance(-minuteMs);
+  fixture.clock.advance(-minuteMs);
   expect((await move()).status).toBe(303);
   expect((await person.post("/users/edit/delete")).status).toBe(303);
 });

@@ -13,8 +13,8 @@ const save = (person: SignedInClient, form: Readonly<Record<string, string>>) =>
   person.post("/users/edit/defaults", form);
 
 test("the form for a new push starts with the account's defaults", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   const saved = await save(person, {
     ...{ first_kind: "url", "url[days]": "3", "url[views]": "", "url[retrieval_step]": "1" },
     "url[deletable_by_viewer]": "0",
@@ -27,29 +27,29 @@ test("the form for a new push starts with the account's defaults", async () => {
   expect(body).toMatch(/type="checkbox"[^>]*name="push\[retrieval_step\]"[^>]*checked/);
   expect(body).not.toMatch(/type="checkbox"[^>]*name="push\[deletable_by_viewer\]"[^>]*checked/);
   expect((await person.get("/?kind=text")).body).toMatch(/name="push\[expire_after_days\]" value="7"/);
-  const stranger = await world.server.inject({ url: "/" });
+  const stranger = await fixture.server.inject({ url: "/" });
   expect(stranger.body).toMatch(/name="push\[kind\]" value="text"/);
 });
 
 test("fields missing from a form get the account's defaults; given ones are used", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   await save(person, { "text[days]": "3", "text[views]": "9", "text[retrieval_step]": "1" });
   await person.post("/p", { "push[payload]": "secret" });
   await person.post("/p", { "push[payload]": "secret", "push[expire_after_days]": "2", "push[retrieval_step]": "0" });
-  expect(await pushesOf(world)).toMatchObject([
+  expect(await pushesOf(fixture)).toMatchObject([
     { expireAfterDays: 2, expireAfterViews: 9, retrievalStep: false },
     { expireAfterDays: 3, expireAfterViews: 9, retrievalStep: true },
   ]);
 });
 
 test("pushes made with an API token get the instance's defaults", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   await save(person, { "text[days]": "3", "text[views]": "9" });
-  const user = await world.app.domain.accounts.findUserByEmail(ada);
-  const { token } = await world.app.domain.accounts.createToken(user?.id ?? 0, "script");
-  const answer = await world.server.inject({
+  const user = await fixture.app.domain.accounts.findUserByEmail(ada);
+  const { token } = await fixture.app.domain.accounts.createToken(user?.id ?? 0, "script");
+  const answer = await fixture.server.inject({
     ...{ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "secret" } } },
     headers: { authorization: `Bearer ${token}` },
   });
@@ -57,8 +57,8 @@ test("pushes made with an API token get the instance's defaults", async () => {
 });
 
 test("defaults beyond the kind's limits are refused beside their field, with what was typed", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   for (const days of ["0", "91", "-1", "1.5", "1e1", "x", "99999999999"]) {
     const answer = await save(person, { "text[days]": days, "qr[views]": "4" });
     expect([days, answer.status]).toEqual([days, 422]);
@@ -76,22 +76,22 @@ test("defaults that the settings no longer allow are ignored", async () => {
   const first = await signInClient(before, ada, { join: true });
   await save(first, { first_kind: "url", "text[days]": "30", "text[views]": "50" });
   await before.app.close();
-  await using world = await startTestApp({
+  await using fixture = await startTestApp({
     ...{ dataDir: before.dataDir, clock: before.clock },
     environment: { PWP__PW__EXPIRE_AFTER_DAYS_MAX: "10", PWP__ENABLE_URL_PUSHES: "false" },
   });
-  const person = await signInClient(world, ada);
+  const person = await signInClient(fixture, ada);
   const { body } = await person.get("/");
   expect(body).toMatch(/name="push\[kind\]" value="text"/);
   expect(body).toMatch(/name="push\[expire_after_days\]" value="7"/);
   expect(body).toMatch(/name="push\[expire_after_views\]" value="50"/);
   await save(person, { "text[views]": "4" });
-  expect(await world.app.domain.accounts.pushDefaults(1)).toMatchObject({ kinds: { text: { expireAfterViews: 4 } } });
+  expect(await fixture.app.domain.accounts.pushDefaults(1)).toMatchObject({ kinds: { text: { expireAfterViews: 4 } } });
 });
 
 test("pages use the account's language on every device, unless the URL asks for another", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   const japanese = { "accept-language": "ja" };
   expect((await person.get("/users/edit", japanese)).body).toContain('<html lang="ja"');
   expect(await person.post("/users/edit/language?locale=es", { language: "de" })).toMatchObject({
@@ -105,8 +105,8 @@ test("pages use the account's language on every device, unless the URL asks for 
 });
 
 test("a password that is common, too short or made from the email address is refused, and is not on the page", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   for (const bad of ["short", "passwordpassword", "ada@example.com", "abcdefghijklmnop", "aaaaaaaaaaaaaaaa"]) {
     const answer = await person.post("/users/edit/password", { current_password: password, password: bad });
     expect([bad, answer.status]).toEqual([bad, 422]);
@@ -115,5 +115,5 @@ test("a password that is common, too short or made from the email address is ref
   }
   const wrong = await person.post("/users/edit/password", { current_password: "no", password: "marble-otter-lantern" });
   expect(wrong.body).toContain("The password is not correct.");
-  await signInClient(world, ada);
+  await signInClient(fixture, ada);
 });

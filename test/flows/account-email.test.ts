@@ -15,47 +15,47 @@ const ask = (person: SignedInClient, email: string, more: Readonly<Record<string
 const userAt = ({ app }: TestApp, email: string) => app.domain.accounts.findUserByEmail(email);
 
 test("without account emails a new address is set at once, after the password", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   const wrong = await ask(person, moved, { password: "not the password" });
   expect(wrong.status).toBe(422);
   expect(wrong.body).toContain("The password is not correct.");
   expect(wrong.body).toContain(`value="${moved}"`);
   expect(wrong.body).not.toContain("not the password");
-  expect(await userAt(world, ada)).toBeDefined();
+  expect(await userAt(fixture, ada)).toBeDefined();
 
   expect(await ask(person, "  Countess@Example.COM ")).toMatchObject({ location: "/users/edit?done=email" });
-  expect((await userAt(world, moved))?.id).toBe(1);
-  expect(await userAt(world, ada)).toBeUndefined();
-  await signInClient(world, moved);
+  expect((await userAt(fixture, moved))?.id).toBe(1);
+  expect(await userAt(fixture, ada)).toBeUndefined();
+  await signInClient(fixture, moved);
 });
 
 test("without account emails a taken address is reported beside the field", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
-  await signInClient(world, eve, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  await signInClient(fixture, eve, { join: true });
   const answer = await ask(person, eve);
   expect([answer.status, answer.body.includes("Another account has this address.")]).toEqual([422, true]);
 });
 
 test("with account emails an address is set by the button behind the mailed link; the old address is notified", async () => {
   const sink = await startMailSink();
-  await using world = await startTestApp({ environment: sink.environment });
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp({ environment: sink.environment });
+  const person = await signInClient(fixture, ada, { join: true });
   expect(await ask(person, moved)).toMatchObject({ location: "/users/edit?done=link" });
   expect((await person.get("/users/edit")).body).toContain(moved);
-  expect(await userAt(world, moved)).toBeUndefined();
+  expect(await userAt(fixture, moved)).toBeUndefined();
 
   const link = linkIn(await sink.next(moved), confirmation);
   const path = `${link.pathname}${link.search}`;
   // A scanner follows the link, and nothing happens.
-  const shown = await world.server.inject({ url: path });
+  const shown = await fixture.server.inject({ url: path });
   expect(shown.body).toContain(moved);
-  expect(await userAt(world, moved)).toBeUndefined();
+  expect(await userAt(fixture, moved)).toBeUndefined();
 
   const token = link.searchParams.get("token") ?? "";
   expect(await person.post(confirmation, { token })).toMatchObject({ status: 303, location: `${confirmation}/done` });
-  expect((await userAt(world, moved))?.id).toBe(1);
+  expect((await userAt(fixture, moved))?.id).toBe(1);
   expect((await sink.next(ada)).recipients).toEqual([ada]);
   expect((await person.post(confirmation, { token })).status).toBe(404);
   expect((await person.get("/users/edit")).body).not.toContain("is not confirmed yet");
@@ -63,9 +63,9 @@ test("with account emails an address is set by the button behind the mailed link
 
 test("a taken address gets the same answer as a free one, and only its owner is notified", async () => {
   const sink = await startMailSink();
-  await using world = await startTestApp({ environment: sink.environment });
-  const person = await signInClient(world, ada, { join: true });
-  await signInClient(world, eve, { join: true });
+  await using fixture = await startTestApp({ environment: sink.environment });
+  const person = await signInClient(fixture, ada, { join: true });
+  await signInClient(fixture, eve, { join: true });
   const taken = await ask(person, eve);
   const shownTaken = (await person.get("/users/edit")).body;
   const free = await ask(person, moved);
@@ -80,8 +80,8 @@ test("a taken address gets the same answer as a free one, and only its owner is 
 
 test("a link is invalid after a day, after another was requested, and after a change of password", async () => {
   const sink = await startMailSink();
-  await using world = await startTestApp({ environment: sink.environment });
-  const first = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp({ environment: sink.environment });
+  const first = await signInClient(fixture, ada, { join: true });
   const tokenFor = async (email: string) => {
     const link = linkIn(await sink.next(email), confirmation);
     return link.searchParams.get("token") ?? "";
@@ -96,47 +96,47 @@ test("a link is invalid after a day, after another was requested, and after a ch
 
   await ask(first, "third@example.com", { password: "marble-otter-lantern" });
   const late = await tokenFor("third@example.com");
-  world.clock.advance(dayMs);
-  const answer = await world.server.inject({ url: `${confirmation}?token=${late}` });
+  fixture.clock.advance(dayMs);
+  const answer = await fixture.server.inject({ url: `${confirmation}?token=${late}` });
   expect(answer.statusCode).toBe(404);
-  expect((await userAt(world, ada))?.id).toBe(1);
+  expect((await userAt(fixture, ada))?.id).toBe(1);
 });
 
 test("one account can send few emails to addresses that are not its own", async () => {
   const sink = await startMailSink();
-  await using world = await startTestApp({ environment: sink.environment });
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp({ environment: sink.environment });
+  const person = await signInClient(fixture, ada, { join: true });
   const statuses: number[] = [];
   for (let at = 0; at < 7; at += 1) statuses.push((await ask(person, `victim${at}@example.com`)).status);
   expect(statuses).toEqual([303, 303, 303, 303, 303, 422, 422]);
-  world.clock.advance(hourMs);
-  const again = await signInClient(world, ada);
+  fixture.clock.advance(hourMs);
+  const again = await signInClient(fixture, ada);
   expect((await ask(again, "victim@example.com")).status).toBe(303);
 });
 
 test("an address that may not sign up cannot be changed to either", async () => {
-  await using world = await startTestApp({ environment: { PWP__SIGNUP_EMAIL_REGEXP: "@example\\.com$" } });
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp({ environment: { PWP__SIGNUP_EMAIL_REGEXP: "@example\\.com$" } });
+  const person = await signInClient(fixture, ada, { join: true });
   expect((await ask(person, "ada@elsewhere.example")).body).toContain("does not allow accounts with this address");
   expect((await ask(person, moved)).status).toBe(303);
 });
 
 test("mass assignment: fields that no form has change nothing", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   const extra = { admin: "true", "user[admin]": "1", id: "99", user_id: "99", confirmed_at: "0", disabled_at: "1" };
   await ask(person, moved, extra);
   await person.post("/users/edit/language", { language: "de", ...extra });
   await person.post("/users/edit/defaults", { first_kind: "url", ...extra });
   await person.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern", ...extra });
-  expect(await userAt(world, moved)).toMatchObject({ id: 1, admin: false, disabledAt: null, language: "de" });
+  expect(await userAt(fixture, moved)).toMatchObject({ id: 1, admin: false, disabledAt: null, language: "de" });
   expect((await person.get("/admin")).status).toBe(404);
 });
 
 test("guessing the password on the account page has the limits of the sign-in, for the guessing client only", async () => {
-  await using world = await startTestApp();
-  const thief = await signInClient(world, ada, { join: true, address: "198.51.100.66" });
-  const owner = await signInClient(world, ada);
+  await using fixture = await startTestApp();
+  const thief = await signInClient(fixture, ada, { join: true, address: "198.51.100.66" });
+  const owner = await signInClient(fixture, ada);
   const statuses: number[] = [];
   for (let at = 0; at < 12; at += 1) {
     statuses.push((await ask(thief, moved, { password: `guess number ${at}` })).status);

@@ -15,57 +15,57 @@ async function sessionsOf({ app }: TestApp, email: string) {
 }
 
 test("a copied cookie is invalid after sign-out", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
   const copied = person.cookie();
-  expect(await statusWithCookie(world, copied)).toBe(200);
+  expect(await statusWithCookie(fixture, copied)).toBe(200);
   await person.post("/users/sign_out");
   expect(person.cookie()).toBe("");
-  expect(await statusWithCookie(world, copied)).toBe(303);
+  expect(await statusWithCookie(fixture, copied)).toBe(303);
 });
 
 test("a copied cookie is invalid after a change of password; the session that changed it stays signed in", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
-  const other = await signInClient(world, ada);
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  const other = await signInClient(fixture, ada);
   const changed = await person.post("/users/edit/password", {
     current_password: password,
     password: "marble-otter-lantern",
   });
   expect(changed).toMatchObject({ status: 303, location: "/users/edit?done=password" });
-  expect(await statusWithCookie(world, other.cookie())).toBe(303);
+  expect(await statusWithCookie(fixture, other.cookie())).toBe(303);
   expect((await person.get("/users/edit?done=password")).body).toContain("Your password has been changed.");
 });
 
 test("a cookie is invalid once its session is revoked, or all others are", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
-  const phone = await signInClient(world, ada, { userAgent: safari, address: "198.51.100.9" });
-  const tablet = await signInClient(world, ada);
-  const phoneSession = (await sessionsOf(world, ada)).find(({ userAgent }) => userAgent === safari);
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  const phone = await signInClient(fixture, ada, { userAgent: safari, address: "198.51.100.9" });
+  const tablet = await signInClient(fixture, ada);
+  const phoneSession = (await sessionsOf(fixture, ada)).find(({ userAgent }) => userAgent === safari);
   expect((await person.post(`/users/edit/sessions/${phoneSession?.id}/end`)).status).toBe(303);
-  expect(await statusWithCookie(world, phone.cookie())).toBe(303);
-  expect(await statusWithCookie(world, tablet.cookie())).toBe(200);
+  expect(await statusWithCookie(fixture, phone.cookie())).toBe(303);
+  expect(await statusWithCookie(fixture, tablet.cookie())).toBe(200);
   expect((await person.post("/users/edit/sessions/end_others")).status).toBe(303);
-  expect(await statusWithCookie(world, tablet.cookie())).toBe(303);
-  expect(await statusWithCookie(world, person.cookie())).toBe(200);
+  expect(await statusWithCookie(fixture, tablet.cookie())).toBe(303);
+  expect(await statusWithCookie(fixture, person.cookie())).toBe(200);
 });
 
 test("a session of another user cannot be ended: its id is answered like an unknown one", async () => {
-  await using world = await startTestApp();
-  const victim = await signInClient(world, ada, { join: true });
-  const stranger = await signInClient(world, eve, { join: true });
-  const [session] = await sessionsOf(world, ada);
+  await using fixture = await startTestApp();
+  const victim = await signInClient(fixture, ada, { join: true });
+  const stranger = await signInClient(fixture, eve, { join: true });
+  const [session] = await sessionsOf(fixture, ada);
   for (const id of [session?.id, 999_999, 0, -1, "1e999", "x", "%00"]) {
     expect([id, (await stranger.post(`/users/edit/sessions/${id}/end`)).status]).toEqual([id, 404]);
   }
-  expect(await statusWithCookie(world, victim.cookie())).toBe(200);
+  expect(await statusWithCookie(fixture, victim.cookie())).toBe(200);
 });
 
 test("the list shows address, browser, time and the current session; never a token or digest", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true });
-  const phone = await signInClient(world, ada, { userAgent: safari, address: "198.51.100.9" });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  const phone = await signInClient(fixture, ada, { userAgent: safari, address: "198.51.100.9" });
   const { body } = await person.get("/users/edit");
   expect(body).toContain("Firefox on Linux");
   expect(body).toContain("Safari on iOS");
@@ -81,18 +81,18 @@ test("the list shows address, browser, time and the current session; never a tok
 });
 
 test("a user agent with markup is shown as text", async () => {
-  await using world = await startTestApp();
-  const person = await signInClient(world, ada, { join: true, userAgent: "<img src=x onerror=alert(1)>/1" });
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true, userAgent: "<img src=x onerror=alert(1)>/1" });
   const { body } = await person.get("/users/edit");
   expect(body).not.toContain("<img");
 });
 
 test("expired sessions are not listed", async () => {
-  await using world = await startTestApp({ environment: { PWP__LOGIN_SESSION_TIMEOUT: "30 minutes" } });
-  await signInClient(world, ada, { join: true });
-  world.clock.advance(30 * minuteMs);
-  const person = await signInClient(world, ada);
-  expect(await sessionsOf(world, ada)).toHaveLength(1);
+  await using fixture = await startTestApp({ environment: { PWP__LOGIN_SESSION_TIMEOUT: "30 minutes" } });
+  await signInClient(fixture, ada, { join: true });
+  fixture.clock.advance(30 * minuteMs);
+  const person = await signInClient(fixture, ada);
+  expect(await sessionsOf(fixture, ada)).toHaveLength(1);
   expect((await person.get("/users/edit")).body).not.toContain("Sign out everywhere else");
 });
 
@@ -110,9 +110,9 @@ test("a session ends after 14 days, and another server on the same data sees at 
 });
 
 test("over https the cookie is bound to this host, and a plain one is ignored", async () => {
-  await using world = await startTestApp({ environment: { PWP__SECURE_COOKIES: "true" } });
-  const person = await signInClient(world, ada, { join: true });
+  await using fixture = await startTestApp({ environment: { PWP__SECURE_COOKIES: "true" } });
+  const person = await signInClient(fixture, ada, { join: true });
   expect(person.cookie()).toMatch(/^__Host-sealpush_session=/);
-  expect(await statusWithCookie(world, person.cookie())).toBe(200);
-  expect(await statusWithCookie(world, person.cookie().replace("__Host-", ""))).toBe(303);
+  expect(await statusWithCookie(fixture, person.cookie())).toBe(200);
+  expect(await statusWithCookie(fixture, person.cookie().replace("__Host-", ""))).toBe(303);
 });

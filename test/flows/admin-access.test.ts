@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type AdministeredWorld, rootEmail, shareAdministered } from "../support/administrators.ts";
+import { type AdministeredFixture, rootEmail, shareAdministered } from "../support/administrators.ts";
 import { password, startTestApp } from "../support/app.ts";
 import { changesBetween, rowsBeside } from "../support/database-rows.ts";
 import { addApp, signInAs } from "../support/factors.ts";
@@ -11,13 +11,13 @@ interface AdminRoute {
 }
 
 /** Every address of administration, each with the number of something that is there. */
-function adminRoutes({ world, ownedPushes, failedMailId }: AdministeredWorld): readonly AdminRoute[] {
+function adminRoutes({ fixture, ownedPushes, failedMailId }: AdministeredFixture): readonly AdminRoute[] {
   const ids: readonly (readonly [string, number | undefined])[] = [
     ["/admin/users/", ownedPushes.userId],
     ["/admin/pushes/", ownedPushes.ids.push[0]],
     ["/admin/mails/", failedMailId],
   ];
-  return world.app.routes
+  return fixture.app.routes
     .filter(({ pattern, method }) => /^\/admin\b/.test(pattern) && method !== "HEAD")
     .map(({ method, pattern }) => {
       const [, id] = ids.find(([start]) => pattern.startsWith(start)) ?? [];
@@ -27,12 +27,12 @@ function adminRoutes({ world, ownedPushes, failedMailId }: AdministeredWorld): r
 
 /** One answer without what no two answers share. */
 async function ask(
-  { world }: AdministeredWorld,
+  { fixture }: AdministeredFixture,
   { method, url }: AdminRoute,
   headers: Readonly<Record<string, string>>,
   payload = "admin=true&user%5Badmin%5D=true&name=Taken&style=a%7B%7D",
 ) {
-  const answer = await world.server.inject({
+  const answer = await fixture.server.inject({
     ...{ method, url, remoteAddress: "192.0.2.7" },
     headers: {
       "sec-fetch-site": "same-origin",
@@ -49,10 +49,10 @@ async function ask(
 let administrators = 0;
 
 /** An administrator of their own for each test, who is in the way of nobody else. */
-async function anotherAdministrator({ world }: AdministeredWorld) {
+async function anotherAdministrator({ fixture }: AdministeredFixture) {
   administrators += 1;
-  const person = await signInClient(world, `admin-${administrators}@example.com`, { join: true, admin: true });
-  const user = await world.app.domain.accounts.findUserByEmail(person.email);
+  const person = await signInClient(fixture, `admin-${administrators}@example.com`, { join: true, admin: true });
+  const user = await fixture.app.domain.accounts.findUserByEmail(person.email);
   return { person, id: user?.id ?? 0 };
 }
 
@@ -62,7 +62,7 @@ const by = { userId: null, email: "shell", address: "" };
 const callers: readonly {
   readonly name: string;
   readonly sentTo: string | undefined;
-  come(opened: AdministeredWorld): Promise<Readonly<Record<string, string>>>;
+  come(opened: AdministeredFixture): Promise<Readonly<Record<string, string>>>;
 }[] = [
   { name: "a stranger", sentTo: "/users/sign_in", come: async () => ({}) },
   { name: "a user", sentTo: undefined, come: async ({ ownedPushes }) => ({ cookie: ownedPushes.person.cookie() }) },
@@ -71,12 +71,12 @@ const callers: readonly {
     sentTo: "/users/second_factor",
     async come(opened) {
       const { person } = await anotherAdministrator(opened);
-      const { world } = opened;
-      const { accounts } = world.app.domain;
+      const { fixture } = opened;
+      const { accounts } = fixture.app.domain;
       const { session } = await signInAs({ accounts, now: () => 0, advance: () => undefined }, person.email, password);
-      const clocked = { accounts, now: () => world.clock.now(), advance: (ms: number) => world.clock.advance(ms) };
+      const clocked = { accounts, now: () => fixture.clock.now(), advance: (ms: number) => fixture.clock.advance(ms) };
       await addApp(clocked, session);
-      return { cookie: (await signInClient(world, person.email)).cookie() };
+      return { cookie: (await signInClient(fixture, person.email)).cookie() };
     },
   },
   {
@@ -84,7 +84,7 @@ const callers: readonly {
     sentTo: "/users/sign_in",
     async come(opened) {
       const { person, id } = await anotherAdministrator(opened);
-      await opened.world.app.domain.accounts.setDisabled(id, true, by);
+      await opened.fixture.app.domain.accounts.setDisabled(id, true, by);
       return { cookie: person.cookie() };
     },
   },
@@ -103,7 +103,7 @@ const callers: readonly {
     sentTo: "/users/sign_in",
     async come(opened) {
       const { person, id } = await anotherAdministrator(opened);
-      const { token } = await opened.world.app.domain.accounts.createToken(id, "script");
+      const { token } = await opened.fixture.app.domain.accounts.createToken(id, "script");
       return { authorization: `Bearer ${token}`, "x-user-token": token, "x-user-email": person.email };
     },
   },
@@ -115,7 +115,7 @@ describe("administration", () => {
   test.each(callers)("is closed to $name, and nothing changes", async ({ come, sentTo }) => {
     const opened = shared();
     const headers = await come(opened);
-    const before = await rowsBeside(opened.world, null);
+    const before = await rowsBeside(opened.fixture, null);
     const routes = adminRoutes(opened);
     expect(routes.length).toBeGreaterThan(20);
     for (const route of routes) {
@@ -130,14 +130,14 @@ describe("administration", () => {
         expect(answer.body).toBe("");
       }
     }
-    expect(changesBetween(before, await rowsBeside(opened.world, null))).toEqual([]);
-    expect(opened.world.app.domain.branding.theme()).toEqual({ name: undefined, logo: undefined, style: undefined });
+    expect(changesBetween(before, await rowsBeside(opened.fixture, null))).toEqual([]);
+    expect(opened.fixture.app.domain.branding.theme()).toEqual({ name: undefined, logo: undefined, style: undefined });
   });
 
   test("rejects cross-site changes from every user", async () => {
     const opened = shared();
     const cookie = opened.root.cookie();
-    const before = await rowsBeside(opened.world, null);
+    const before = await rowsBeside(opened.fixture, null);
     for (const route of adminRoutes(opened).filter(({ method }) => method === "POST")) {
       for (const from of [
         { "sec-fetch-site": "cross-site" },
@@ -153,17 +153,17 @@ describe("administration", () => {
         ]);
       }
     }
-    expect(changesBetween(before, await rowsBeside(opened.world, null))).toEqual([]);
+    expect(changesBetween(before, await rowsBeside(opened.fixture, null))).toEqual([]);
   });
 
   test("asks an administrator for a second factor where everybody needs one, and stays hidden from others", async () => {
-    await using world = await startTestApp({ environment: { PWP__REQUIRE_MFA: "true" } });
-    const root = await signInClient(world, rootEmail, { join: true, admin: true });
-    const user = await signInClient(world, "ada@example.com", { join: true });
+    await using fixture = await startTestApp({ environment: { PWP__REQUIRE_MFA: "true" } });
+    const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
+    const user = await signInClient(fixture, "ada@example.com", { join: true });
     expect(await root.get("/admin/users")).toMatchObject({ status: 303, location: "/users/factors" });
     expect((await root.post("/admin/users/2/promote")).location).toBe("/users/factors");
     expect((await user.get("/admin/users")).status).toBe(404);
-    expect((await world.app.domain.accounts.findUser(2))?.admin).toBe(false);
+    expect((await fixture.app.domain.accounts.findUser(2))?.admin).toBe(false);
   });
 
   test.each([
@@ -174,7 +174,7 @@ describe("administration", () => {
     const { person, id } = await anotherAdministrator(opened);
     expect((await person.get("/admin/users")).status).toBe(200);
     const { set, value } = changeOf(id);
-    await opened.world.app.domain.accounts[set](id, value, by);
+    await opened.fixture.app.domain.accounts[set](id, value, by);
     for (const route of adminRoutes(opened)) {
       expect([route.url, (await ask(opened, route, { cookie: person.cookie() })).status]).toEqual([route.url, status]);
     }

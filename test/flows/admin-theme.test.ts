@@ -10,16 +10,16 @@ const png = Buffer.from(
   "base64",
 );
 
-async function open(): Promise<{ readonly world: TestApp & AsyncDisposable; readonly root: SignedInClient }> {
-  const world = await startTestApp();
-  return { world, root: await signInClient(world, rootEmail, { join: true, admin: true }) };
+async function open(): Promise<{ readonly fixture: TestApp & AsyncDisposable; readonly root: SignedInClient }> {
+  const fixture = await startTestApp();
+  return { fixture, root: await signInClient(fixture, rootEmail, { join: true, admin: true }) };
 }
 
 /** A logo as a browser sends it, called what it likes. */
-async function sendLogo(world: TestApp, root: SignedInClient, bytes: Buffer, filename: string, type: string) {
+async function sendLogo(fixture: TestApp, root: SignedInClient, bytes: Buffer, filename: string, type: string) {
   const boundary = "boundary";
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="logo"; filename="${filename}"\r\ncontent-type: ${type}\r\n\r\n`;
-  return world.server.inject({
+  return fixture.server.inject({
     ...{ method: "POST", url: "/admin/look/logo" },
     headers: {
       cookie: root.cookie(),
@@ -34,56 +34,56 @@ const linkedStyle = (body: string) => /<link rel="stylesheet" href="(\/branding\
 
 describe("the instance's own name", () => {
   test("is text wherever it stands, also when it looks like markup", async () => {
-    const { world, root } = await open();
-    await using _ = world;
+    const { fixture, root } = await open();
+    await using _ = fixture;
     expect((await root.post("/admin/look/name", { name: "<b>A & B</b>" })).status).toBe(303);
     for (const path of ["/", "/users/sign_in", "/there/is/no/such/page", "/admin/look"]) {
-      const { body } = await (path.startsWith("/admin") ? root.get(path) : world.server.inject(path));
+      const { body } = await (path.startsWith("/admin") ? root.get(path) : fixture.server.inject(path));
       expect(body).toContain("&lt;b>A &amp; B&lt;/b></span>");
       expect(body).not.toContain("<b>A");
       expect(body).toMatch(/<title>[^<]* · &lt;b>A &amp; B&lt;\/b><\/title>/);
       expect(body).not.toContain("Sealpush</");
     }
     expect((await root.post("/admin/look/name/reset")).status).toBe(303);
-    expect((await world.server.inject("/")).body).toContain("Sealpush</span>");
+    expect((await fixture.server.inject("/")).body).toContain("Sealpush</span>");
   });
 
   test.each(["", " ", "a".repeat(61), "a\u202eb", "a\nb", "a\u0000"])(
     "is refused as %j, and kept as typed",
     async (name) => {
-      const { world, root } = await open();
-      await using _ = world;
+      const { fixture, root } = await open();
+      await using _ = fixture;
       const answer = await root.post("/admin/look/name", { name });
       expect(answer.status).toBe(422);
       expect(answer.body).toContain(admin.badName({ max: 60 }));
-      expect((await world.server.inject("/")).body).toContain("Sealpush</span>");
-      expect(await world.app.domain.accounts.listAdminEntries(1)).toEqual([]);
+      expect((await fixture.server.inject("/")).body).toContain("Sealpush</span>");
+      expect(await fixture.app.domain.accounts.listAdminEntries(1)).toEqual([]);
     },
   );
 
   test("is shown by authenticator apps and new passkeys", async () => {
-    const { world, root } = await open();
-    await using _ = world;
+    const { fixture, root } = await open();
+    await using _ = fixture;
     await root.post("/admin/look/name", { name: "Example: Vault" });
-    const offer = vi.spyOn(world.app.domain.accounts, "offerAuthenticatorApp");
+    const offer = vi.spyOn(fixture.app.domain.accounts, "offerAuthenticatorApp");
     await root.get("/users/factors/authenticator_app");
     expect(offer.mock.results.map(({ value }) => new URL(value.uri).searchParams.get("issuer"))).toEqual([
       "Example  Vault (localhost)",
     ]);
     const headers = { host: "localhost", cookie: root.cookie(), "sec-fetch-site": "same-origin" };
-    const answer = await world.server.inject({ method: "POST", url: "/users/factors/passkeys/options", headers });
+    const answer = await fixture.server.inject({ method: "POST", url: "/users/factors/passkeys/options", headers });
     expect(answer.json()).toMatchObject({ rp: { name: "Example: Vault", id: "localhost" } });
   });
 });
 
 describe("the instance's own logo", () => {
   test("is served under its own type, kept by browsers, and inert", async () => {
-    const { world, root } = await open();
-    await using _ = world;
-    expect((await sendLogo(world, root, png, "evil.html", "text/html")).statusCode).toBe(303);
-    const source = /<img class="brand-logo" src="([^"]+)"/.exec((await world.server.inject("/")).body)?.[1] ?? "";
+    const { fixture, root } = await open();
+    await using _ = fixture;
+    expect((await sendLogo(fixture, root, png, "evil.html", "text/html")).statusCode).toBe(303);
+    const source = /<img class="brand-logo" src="([^"]+)"/.exec((await fixture.server.inject("/")).body)?.[1] ?? "";
     expect(source).toMatch(/^\/branding\/logo-[0-9a-f]{16}\.png$/);
-    const answer = await world.server.inject(source);
+    const answer = await fixture.server.inject(source);
     expect(answer.rawPayload.equals(png)).toBe(true);
     expect(answer.headers).toMatchObject({
       "content-type": "image/png",
@@ -94,7 +94,7 @@ describe("the instance's own logo", () => {
     expect(answer.headers["content-security-policy"]).not.toContain("unsafe-");
     expect(answer.headers["set-cookie"]).toBeUndefined();
     await root.post("/admin/look/logo/reset");
-    expect((await world.server.inject(source)).statusCode).toBe(404);
+    expect((await fixture.server.inject(source)).statusCode).toBe(404);
   });
 
   test.each([
@@ -103,12 +103,12 @@ describe("the instance's own logo", () => {
     ["nothing", Buffer.alloc(0)],
     ["a picture that is too large", Buffer.concat([png, Buffer.alloc(256 * 1024)])],
   ])("is refused when it is %s called .png", async (_what, bytes) => {
-    const { world, root } = await open();
-    await using _ = world;
-    const answer = await sendLogo(world, root, bytes, "logo.png", "image/png");
+    const { fixture, root } = await open();
+    await using _ = fixture;
+    const answer = await sendLogo(fixture, root, bytes, "logo.png", "image/png");
     expect(answer.statusCode).toBe(422);
     expect(answer.body).toContain(en.formats.bytes(256 * 1024));
-    expect(world.app.domain.branding.theme().logo).toBeUndefined();
+    expect(fixture.app.domain.branding.theme().logo).toBeUndefined();
   });
 
   test.each([
@@ -118,19 +118,19 @@ describe("the instance's own logo", () => {
     "style-0000000000000000.css",
     "logo-0000000000000000.png",
   ])("is nowhere else: %s", async (filename) => {
-    await using world = await startTestApp();
-    expect((await world.server.inject(`/branding/${filename}`)).statusCode).toBe(404);
+    await using fixture = await startTestApp();
+    expect((await fixture.server.inject(`/branding/${filename}`)).statusCode).toBe(404);
   });
 });
 
 describe("the instance's own style sheet", () => {
   test("is linked from every page but the one that changes it, and can be taken back there", async () => {
-    const { world, root } = await open();
-    await using _ = world;
+    const { fixture, root } = await open();
+    await using _ = fixture;
     const broken = "* { display: none !important }";
     expect((await root.post("/admin/look/style", { style: broken })).status).toBe(303);
-    const href = linkedStyle((await world.server.inject("/users/sign_in")).body) ?? "";
-    const answer = await world.server.inject(href);
+    const href = linkedStyle((await fixture.server.inject("/users/sign_in")).body) ?? "";
+    const answer = await fixture.server.inject(href);
     expect(answer.body).toBe("*{display:none!important}");
     expect(answer.headers).toMatchObject({
       "content-type": "text/css; charset=utf-8",
@@ -144,7 +144,7 @@ describe("the instance's own style sheet", () => {
     // Nor where the page comes back with a mistake.
     expect(linkedStyle((await root.post("/admin/look/style", { style: "@import 'x'" })).body)).toBeUndefined();
     expect((await root.post("/admin/look/style/reset")).status).toBe(303);
-    expect(linkedStyle((await world.server.inject("/")).body)).toBeUndefined();
+    expect(linkedStyle((await fixture.server.inject("/")).body)).toBeUndefined();
   });
 
   test.each([
@@ -158,14 +158,14 @@ describe("the instance's own style sheet", () => {
     ["markup", "</style><script>alert(1)</script>", "this is not valid CSS."],
     ["too much", "a { color: red }".repeat(5_000), "The style sheet is longer than 64 kB."],
   ])("with %s is refused, the place is said, and what was typed is kept", async (_what, style, sentence) => {
-    const { world, root } = await open();
-    await using _ = world;
+    const { fixture, root } = await open();
+    await using _ = fixture;
     const answer = await root.post("/admin/look/style", { style });
     expect(answer.status).toBe(422);
     expect(answer.body).toContain(sentence);
     expect(answer.body).toContain(style.slice(0, 60).replaceAll("<", "&lt;").replaceAll('"', "&quot;"));
     expect(answer.body).not.toContain("<script>alert");
-    expect(world.app.domain.branding.theme().style).toBeUndefined();
-    expect(await world.app.domain.accounts.listAdminEntries(1)).toEqual([]);
+    expect(fixture.app.domain.branding.theme().style).toBeUndefined();
+    expect(await fixture.app.domain.accounts.listAdminEntries(1)).toEqual([]);
   });
 });

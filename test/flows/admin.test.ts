@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import {
-  type AdministeredWorld,
+  type AdministeredFixture,
   giveUpMail,
   openAdministered,
   resetToken,
@@ -16,30 +16,30 @@ const pages = ["", "/users", "/pushes", "/mails", "/settings", "/look", "/trail"
 /** As HTML writes it. */
 const written = (text: string) => text.replaceAll("'", "&#39;");
 
-async function idOf({ world }: AdministeredWorld, email: string): Promise<number> {
-  return (await world.app.domain.accounts.findUserByEmail(email))?.id ?? 0;
+async function idOf({ fixture }: AdministeredFixture, email: string): Promise<number> {
+  return (await fixture.app.domain.accounts.findUserByEmail(email))?.id ?? 0;
 }
 
-async function trailOf({ world }: AdministeredWorld): Promise<readonly (readonly [string, string])[]> {
-  const entries = await world.app.domain.accounts.listAdminEntries(1);
+async function trailOf({ fixture }: AdministeredFixture): Promise<readonly (readonly [string, string])[]> {
+  const entries = await fixture.app.domain.accounts.listAdminEntries(1);
   return entries.map(({ action, subject }) => [action, subject]);
 }
 
 describe("the last administrator", () => {
   test.each(["demote", "disable", "delete"])("stays when asked to %s himself", async (action) => {
     const opened = await openAdministered();
-    const { world, root } = opened;
-    const before = await rowsBeside(world, null);
+    const { fixture, root } = opened;
+    const before = await rowsBeside(fixture, null);
     const answer = await root.post(`/admin/users/${await idOf(opened, rootEmail)}/${action}`);
     expect(answer.status).toBe(422);
     expect(answer.body).toContain(`${rootEmail}`);
     expect(answer.body).toContain("is the last administrator");
-    expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+    expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
   });
 
   test("is not the one who is disabled", async () => {
     const opened = await openAdministered();
-    await signInClient(opened.world, "second@example.com", { join: true, admin: true });
+    await signInClient(opened.fixture, "second@example.com", { join: true, admin: true });
     const second = await idOf(opened, "second@example.com");
     expect((await opened.root.post(`/admin/users/${second}/disable`)).status).toBe(303);
     expect((await opened.root.post(`/admin/users/${await idOf(opened, rootEmail)}/demote`)).status).toBe(422);
@@ -50,8 +50,8 @@ describe("the last administrator", () => {
     ["delete", "disable"],
   ])("is one of two who %s and %s each other at once", async (one, other) => {
     const opened = await openAdministered();
-    const { world, root } = opened;
-    const second = await signInClient(world, "second@example.com", { join: true, admin: true });
+    const { fixture, root } = opened;
+    const second = await signInClient(fixture, "second@example.com", { join: true, admin: true });
     const [rootId, secondId] = [await idOf(opened, rootEmail), await idOf(opened, second.email)];
     const answers = await Promise.all([
       root.post(`/admin/users/${secondId}/${one}`),
@@ -60,7 +60,7 @@ describe("the last administrator", () => {
     // The second request finds its sender without administrator rights, or signed out.
     const done = answers.filter(({ status, location }) => status === 303 && !location?.startsWith("/users/sign_in"));
     expect(done).toHaveLength(1);
-    const users = await world.app.domain.accounts.searchUsers("", 1);
+    const users = await fixture.app.domain.accounts.searchUsers("", 1);
     expect(users.filter(({ user }) => user.admin && user.disabledAt === null)).toHaveLength(1);
   });
 });
@@ -68,7 +68,7 @@ describe("the last administrator", () => {
 describe("an administrator", () => {
   test("who makes himself a user like others goes to the start, and finds no more such pages", async () => {
     const opened = await openAdministered();
-    await signInClient(opened.world, "second@example.com", { join: true, admin: true });
+    await signInClient(opened.fixture, "second@example.com", { join: true, admin: true });
     const answer = await opened.root.post(`/admin/users/${await idOf(opened, rootEmail)}/demote`);
     expect(answer).toMatchObject({ status: 303, location: "/" });
     expect((await opened.root.get("/admin")).status).toBe(404);
@@ -76,10 +76,10 @@ describe("an administrator", () => {
 
   test("does what the trail then tells, each act once", async () => {
     const opened = await openAdministered();
-    const { world, root, ownedPushes, failedMailId } = opened;
-    await signInClient(world, "eve@example.com", { join: true });
+    const { fixture, root, ownedPushes, failedMailId } = opened;
+    await signInClient(fixture, "eve@example.com", { join: true });
     const eve = await idOf(opened, "eve@example.com");
-    const retried = await giveUpMail(world, "eve@example.com");
+    const retried = await giveUpMail(fixture, "eve@example.com");
     const [push] = ownedPushes.ids.push;
     const acts = [
       [`/admin/users/${eve}/promote`, "made_admin", "eve@example.com"],
@@ -98,14 +98,14 @@ describe("an administrator", () => {
       expect([path, (await root.post(path, { name: "Example" })).status]).toEqual([path, 303]);
     }
     expect(await trailOf(opened)).toEqual(acts.map(([, action, subject]) => [action, subject]).reverse());
-    const entries = await world.app.domain.accounts.listAdminEntries(1);
+    const entries = await fixture.app.domain.accounts.listAdminEntries(1);
     expect(new Set(entries.map(({ adminEmail, address }) => `${adminEmail} ${address}`))).toEqual(
       new Set([`${rootEmail} 192.0.2.7`]),
     );
     const trail = (await root.get("/admin/trail")).body;
     expect(trail).toContain("192.0.2.7");
     expect(trail).toContain(admin.productName);
-    expect(await world.app.domain.accounts.findUserByEmail("eve@example.com")).toBeUndefined();
+    expect(await fixture.app.domain.accounts.findUserByEmail("eve@example.com")).toBeUndefined();
   });
 
   test("gets 404 for unknown objects, and no trail entry is written", async () => {
@@ -130,13 +130,13 @@ describe("an administrator", () => {
 
   test("sets nothing but what the address says, whatever the form adds", async () => {
     const opened = await openAdministered();
-    const { world, root, ownedPushes } = opened;
+    const { fixture, root, ownedPushes } = opened;
     const more = { admin: "true", "user[admin]": "true", id: "1", email: "evil@example.com", disabled_at: "", q: "x" };
     await root.post(`/admin/users/${ownedPushes.userId}/disable`, { ...more, password: "another good password" });
-    const found = await world.app.domain.accounts.findUser(ownedPushes.userId);
-    expect(found).toMatchObject({ admin: false, email: ownedPushes.email, disabledAt: world.clock.now() });
+    const found = await fixture.app.domain.accounts.findUser(ownedPushes.userId);
+    expect(found).toMatchObject({ admin: false, email: ownedPushes.email, disabledAt: fixture.clock.now() });
     await root.post(`/admin/users/${ownedPushes.userId}/enable`, more);
-    expect(await world.app.domain.accounts.findUser(ownedPushes.userId)).toMatchObject({
+    expect(await fixture.app.domain.accounts.findUser(ownedPushes.userId)).toMatchObject({
       admin: false,
       disabledAt: null,
     });
@@ -156,19 +156,19 @@ describe("an administrator", () => {
 
 describe("a disabled user", () => {
   test("is out at once with session and token, and links stay", async () => {
-    const { world, root, ownedPushes } = await openAdministered();
+    const { fixture, root, ownedPushes } = await openAdministered();
     await root.post(`/admin/users/${ownedPushes.userId}/disable`);
     expect((await ownedPushes.person.get("/p")).status).toBe(303);
     const headers = { authorization: `Bearer ${ownedPushes.apiToken}` };
-    expect((await world.server.inject({ url: "/api/v2/pushes/active", headers })).statusCode).toBe(401);
-    const link = await world.server.inject({ url: `/p/${ownedPushes.urlTokens[0]}/r` });
+    expect((await fixture.server.inject({ url: "/api/v2/pushes/active", headers })).statusCode).toBe(401);
+    const link = await fixture.server.inject({ url: `/p/${ownedPushes.urlTokens[0]}/r` });
     expect(link.statusCode).toBe(200);
   });
 });
 
 describe("a push that an administrator ends", () => {
   test("is gone at once, and its owner reads who did it", async () => {
-    const { world, root, ownedPushes } = await openAdministered();
+    const { fixture, root, ownedPushes } = await openAdministered();
     const [id] = ownedPushes.ids.push;
     const [urlToken = ""] = ownedPushes.urlTokens;
     const answer = await root.post(`/admin/pushes/${id}/expire`, {
@@ -177,19 +177,19 @@ describe("a push that an administrator ends", () => {
       owner: ownedPushes.email,
     });
     expect(answer.location).toBe(`/admin/pushes?owner=${encodeURIComponent(ownedPushes.email)}&state=active&kind=text`);
-    const found = await world.app.domain.store.findById(id ?? 0);
+    const found = await fixture.app.domain.store.findById(id ?? 0);
     expect(found).toMatchObject({ endReason: "administrator" });
     expect((await ownedPushes.person.get(`/p/${urlToken}/audit`)).body).toContain(
       written(en.dashboard.administratorExpire),
     );
     // A second press changes nothing and leaves no second line.
     expect((await root.post(`/admin/pushes/${id}/expire`)).status).toBe(303);
-    expect(await world.app.domain.accounts.listAdminEntries(1)).toHaveLength(1);
+    expect(await fixture.app.domain.accounts.listAdminEntries(1)).toHaveLength(1);
   });
 
   test("is found by owner, kind and state", async () => {
-    const { world, root, ownedPushes } = await openAdministered();
-    await world.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "anonymous" } } });
+    const { fixture, root, ownedPushes } = await openAdministered();
+    await fixture.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "anonymous" } } });
     const rows = async (query: string) => (await root.get(`/admin/pushes?${query}`)).body.match(/class="row"/g)?.length;
     expect(await rows("")).toBe(3);
     expect(await rows(`owner=${ownedPushes.email}`)).toBe(2);
@@ -241,8 +241,8 @@ test("no page of administration shows a secret, a label, a link, a token or what
 });
 
 test("a mail whose link is over is not sent again", async () => {
-  const { world, root, failedMailId } = await openAdministered();
-  world.clock.advance(90 * 60_000);
+  const { fixture, root, failedMailId } = await openAdministered();
+  fixture.clock.advance(90 * 60_000);
   const answer = await root.post(`/admin/mails/${failedMailId}/retry`);
   expect(answer).toMatchObject({ status: 422 });
   expect(answer.body).toContain(admin.linkOver);

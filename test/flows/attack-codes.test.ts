@@ -9,7 +9,7 @@ import { type Answer, type SignedInClient, signInClient } from "../support/signe
 const wrongCode = "000000";
 const wrongBackupCode = "7k2m-7k2m-7k2m-7k2m";
 
-interface World {
+interface Fixture {
   readonly ownedPushes: OwnedPushes;
   readonly advance: (ms: number) => void;
   readonly now: () => number;
@@ -17,15 +17,15 @@ interface World {
   waiting(at: number): Promise<SignedInClient>;
 }
 
-async function open(): Promise<World> {
-  const world = await startTestApp();
-  onTestFinished(() => world[Symbol.asyncDispose]());
-  const ownedPushes = await createOwnedPushes(world);
+async function open(): Promise<Fixture> {
+  const fixture = await startTestApp();
+  onTestFinished(() => fixture[Symbol.asyncDispose]());
+  const ownedPushes = await createOwnedPushes(fixture);
   return {
     ownedPushes,
-    advance: (ms) => world.clock.advance(ms),
-    now: () => world.clock.now(),
-    waiting: (at) => signInClient(world, ownedPushes.email, { address: `198.51.100.${at}` }),
+    advance: (ms) => fixture.clock.advance(ms),
+    now: () => fixture.clock.now(),
+    waiting: (at) => signInClient(fixture, ownedPushes.email, { address: `198.51.100.${at}` }),
   };
 }
 
@@ -37,13 +37,13 @@ async function offered({ person }: OwnedPushes) {
 }
 
 /** Each way to try a code, as often as there are addresses. */
-const doors: Readonly<Record<string, (world: World, at: number) => Promise<() => Promise<Answer>>>> = {
-  "the challenge, by a code": async (world, at) => {
-    const person = await world.waiting(at);
+const doors: Readonly<Record<string, (fixture: Fixture, at: number) => Promise<() => Promise<Answer>>>> = {
+  "the challenge, by a code": async (fixture, at) => {
+    const person = await fixture.waiting(at);
     return () => person.post("/users/second_factor", { code: wrongCode });
   },
-  "the challenge, by a backup code": async (world, at) => {
-    const person = await world.waiting(at);
+  "the challenge, by a backup code": async (fixture, at) => {
+    const person = await fixture.waiting(at);
     return () => person.post("/users/second_factor", { backup_code: wrongBackupCode });
   },
   "the confirmation of another app": async ({ ownedPushes }) => {
@@ -77,10 +77,10 @@ describe("brute force of codes", () => {
   test.each(Object.keys(doors))(
     "by %s ends after ten, however many sessions and addresses try at once",
     async (name) => {
-      const world = await open();
+      const fixture = await open();
       const tries: (() => Promise<Answer>)[] = [];
       for (let at = 1; at <= 14; at += 1) {
-        const door = await doors[name]?.(world, at);
+        const door = await doors[name]?.(fixture, at);
         if (door !== undefined) tries.push(door);
       }
       const answers = await Promise.all(tries.map((attempt) => attempt()));
@@ -91,24 +91,24 @@ describe("brute force of codes", () => {
 
       // The others are shut with it, for the right code too.
       for (const [other, door] of Object.entries(doors)) {
-        expect([other, (await (await door(world, 99))()).status]).toEqual([other, 429]);
+        expect([other, (await (await door(fixture, 99))()).status]).toEqual([other, 429]);
       }
-      const right = await (await world.waiting(77)).post("/users/second_factor", {
-        code: world.ownedPushes.app.code(),
+      const right = await (await fixture.waiting(77)).post("/users/second_factor", {
+        code: fixture.ownedPushes.app.code(),
       });
       expect(right.status).toBe(429);
-      const spare = { backup_code: world.ownedPushes.backupCodes[0] ?? "" };
-      expect((await (await world.waiting(78)).post("/users/second_factor", spare)).status).toBe(429);
-      world.advance(15 * minuteMs);
-      expect((await (await world.waiting(79)).post("/users/second_factor", spare)).status).toBe(303);
+      const spare = { backup_code: fixture.ownedPushes.backupCodes[0] ?? "" };
+      expect((await (await fixture.waiting(78)).post("/users/second_factor", spare)).status).toBe(429);
+      fixture.advance(15 * minuteMs);
+      expect((await (await fixture.waiting(79)).post("/users/second_factor", spare)).status).toBe(303);
     },
   );
 
   test("is not begun anew by signing in again, by a right password, or by leaving", async () => {
-    const world = await open();
+    const fixture = await open();
     const statuses: number[] = [];
     for (let at = 1; at <= 12; at += 1) {
-      const person = await world.waiting(at);
+      const person = await fixture.waiting(at);
       statuses.push((await person.post("/users/second_factor", { code: wrongCode })).status);
       await person.post("/users/sign_out");
     }
@@ -118,17 +118,17 @@ describe("brute force of codes", () => {
 
 describe("TOTP reuse", () => {
   test("of many sessions that give one code at once, one comes in", async () => {
-    const world = await open();
-    const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => world.waiting(at)));
-    const code = world.ownedPushes.app.code();
+    const fixture = await open();
+    const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => fixture.waiting(at)));
+    const code = fixture.ownedPushes.app.code();
     const answers = await Promise.all(people.map((person) => person.post("/users/second_factor", { code })));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
   test("a code that signed in removes no factor and makes no backup codes", async () => {
-    const world = await open();
-    const code = world.ownedPushes.app.code();
-    const person = await world.waiting(1);
+    const fixture = await open();
+    const code = fixture.ownedPushes.app.code();
+    const person = await fixture.waiting(1);
     expect((await person.post("/users/second_factor", { code })).status).toBe(303);
     for (const path of ["authenticator_app/remove", "backup_codes"]) {
       expect([path, (await person.post(`/users/factors/${path}`, { proof: code })).status]).toEqual([path, 422]);
@@ -136,32 +136,32 @@ describe("TOTP reuse", () => {
   });
 
   test("an earlier code counts no more once a later one was used", async () => {
-    const world = await open();
-    const early = world.ownedPushes.app.code();
-    world.advance(minuteMs / 2);
-    const late = world.ownedPushes.app.code();
-    expect((await (await world.waiting(1)).post("/users/second_factor", { code: late })).status).toBe(303);
-    expect((await (await world.waiting(2)).post("/users/second_factor", { code: early })).status).toBe(401);
+    const fixture = await open();
+    const early = fixture.ownedPushes.app.code();
+    fixture.advance(minuteMs / 2);
+    const late = fixture.ownedPushes.app.code();
+    expect((await (await fixture.waiting(1)).post("/users/second_factor", { code: late })).status).toBe(303);
+    expect((await (await fixture.waiting(2)).post("/users/second_factor", { code: early })).status).toBe(401);
   });
 });
 
 describe("backup code reuse", () => {
   test("of many sessions that give one code at once, one comes in", async () => {
-    const world = await open();
-    const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => world.waiting(at)));
-    const given = { backup_code: world.ownedPushes.backupCodes[3] ?? "" };
+    const fixture = await open();
+    const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => fixture.waiting(at)));
+    const given = { backup_code: fixture.ownedPushes.backupCodes[3] ?? "" };
     const answers = await Promise.all(people.map((person) => person.post("/users/second_factor", given)));
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
   test("a code that signed in is no proof for a change, and one that proved a change signs nobody in", async () => {
-    const world = await open();
-    const [one = "", two = ""] = world.ownedPushes.backupCodes;
-    const person = await world.waiting(1);
+    const fixture = await open();
+    const [one = "", two = ""] = fixture.ownedPushes.backupCodes;
+    const person = await fixture.waiting(1);
     expect((await person.post("/users/second_factor", { backup_code: one })).status).toBe(303);
     expect((await person.post("/users/factors/authenticator_app/remove", { proof: one })).status).toBe(422);
-    const remove = `/users/factors/passkeys/${world.ownedPushes.ids.passkey[0]}/remove`;
+    const remove = `/users/factors/passkeys/${fixture.ownedPushes.ids.passkey[0]}/remove`;
     expect((await person.post(remove, { proof: two })).status).toBe(303);
-    expect((await (await world.waiting(2)).post("/users/second_factor", { backup_code: two })).status).toBe(401);
+    expect((await (await fixture.waiting(2)).post("/users/second_factor", { backup_code: two })).status).toBe(401);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { addApp, type FactorWorld } from "../support/factors.ts";
+import { addApp, type FactorFixture } from "../support/factors.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
 import { type SignedInClient, signInClient, statusWithCookie } from "../support/signed-in-client.ts";
 
@@ -8,7 +8,7 @@ const ada = "ada@example.com";
 const next = "marble-otter-lantern";
 
 interface Cast {
-  readonly world: TestApp;
+  readonly fixture: TestApp;
   readonly sink: MailSink;
   /** Whose cookie was copied. */
   readonly owner: SignedInClient;
@@ -20,16 +20,20 @@ interface Cast {
 const userId = async ({ app }: TestApp) => (await app.domain.accounts.findUserByEmail(ada))?.id ?? 0;
 
 /** In the session of the other device. */
-async function setUpApp({ world, elsewhere }: Cast) {
-  const { accounts } = world.app.domain;
+async function setUpApp({ fixture, elsewhere }: Cast) {
+  const { accounts } = fixture.app.domain;
   const session = await accounts.authenticateSession(elsewhere.cookie().split("=")[1] ?? "");
   if (session === undefined) throw new Error("Nobody is signed in.");
-  const clocked: FactorWorld = { accounts, now: () => world.clock.now(), advance: (ms) => world.clock.advance(ms) };
+  const clocked: FactorFixture = {
+    accounts,
+    now: () => fixture.clock.now(),
+    advance: (ms) => fixture.clock.advance(ms),
+  };
   return await addApp(clocked, session);
 }
 
 const byAdmin = (action: string) => async (cast: Cast) => {
-  const answer = await cast.admin.post(`/admin/users/${await userId(cast.world)}/${action}`);
+  const answer = await cast.admin.post(`/admin/users/${await userId(cast.fixture)}/${action}`);
   expect(answer.status).toBe(303);
 };
 
@@ -57,73 +61,73 @@ const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
   "signing out everywhere else": ({ elsewhere }) => elsewhere.post("/users/edit/sessions/end_others"),
   "the first second factor": setUpApp,
   async "the removal of a second factor"(cast) {
-    const { elsewhere, world } = cast;
+    const { elsewhere, fixture } = cast;
     const { app } = await setUpApp(cast);
-    const copied = await signInClient(world, ada, { address: "192.0.2.30" });
+    const copied = await signInClient(fixture, ada, { address: "192.0.2.30" });
     await copied.post("/users/second_factor", { code: app.code() });
-    expect(await statusWithCookie(world, copied.cookie())).toBe(200);
+    expect(await statusWithCookie(fixture, copied.cookie())).toBe(200);
     await elsewhere.post("/users/factors/authenticator_app/remove", { proof: password });
-    expect(await statusWithCookie(world, copied.cookie())).toBe(303);
+    expect(await statusWithCookie(fixture, copied.cookie())).toBe(303);
   },
   "an administrator's disabling": byAdmin("disable"),
   "an administrator's deletion": byAdmin("delete"),
   async "an administrator's reset of the factors"(cast) {
-    const { world } = cast;
+    const { fixture } = cast;
     const { app } = await setUpApp(cast);
-    const copied = await signInClient(world, ada, { address: "192.0.2.30" });
+    const copied = await signInClient(fixture, ada, { address: "192.0.2.30" });
     await copied.post("/users/second_factor", { code: app.code() });
-    expect(await statusWithCookie(world, copied.cookie())).toBe(200);
+    expect(await statusWithCookie(fixture, copied.cookie())).toBe(200);
     await byAdmin("reset_factors")(cast);
-    expect(await statusWithCookie(world, copied.cookie())).toBe(303);
+    expect(await statusWithCookie(fixture, copied.cookie())).toBe(303);
   },
   "the deletion of the account by its owner": ({ elsewhere }) => elsewhere.post("/users/edit/delete", { password }),
 };
 
 test.each(Object.keys(endings))("a copied cookie is worth nothing after %s", async (name) => {
   const sink = await startMailSink();
-  await using world = await startTestApp({ environment: sink.environment });
-  const owner = await signInClient(world, ada, { join: true, address: "192.0.2.20" });
-  const elsewhere = await signInClient(world, ada, { address: "192.0.2.21" });
-  const admin = await signInClient(world, "root@example.com", { join: true, admin: true, address: "192.0.2.22" });
+  await using fixture = await startTestApp({ environment: sink.environment });
+  const owner = await signInClient(fixture, ada, { join: true, address: "192.0.2.20" });
+  const elsewhere = await signInClient(fixture, ada, { address: "192.0.2.21" });
+  const admin = await signInClient(fixture, "root@example.com", { join: true, admin: true, address: "192.0.2.22" });
   const copy = owner.cookie();
-  expect(await statusWithCookie(world, copy)).toBe(200);
-  await endings[name]?.({ world, sink, owner, elsewhere, admin });
+  expect(await statusWithCookie(fixture, copy)).toBe(200);
+  await endings[name]?.({ fixture, sink, owner, elsewhere, admin });
   for (const url of ["/users/edit", "/p", "/users/token", "/users/factors", "/users/edit/data"]) {
-    expect([url, await statusWithCookie(world, copy, url)]).toEqual([url, 303]);
+    expect([url, await statusWithCookie(fixture, copy, url)]).toEqual([url, 303]);
   }
-  const marked = await world.server.inject({ url: "/help/api", headers: { cookie: copy } });
+  const marked = await fixture.server.inject({ url: "/help/api", headers: { cookie: copy } });
   expect(marked.body).not.toContain(ada);
 });
 
 test("a disabled account that is enabled again gets none of its old sessions back", async () => {
-  await using world = await startTestApp();
-  const owner = await signInClient(world, ada, { join: true });
-  const admin = await signInClient(world, "root@example.com", { join: true, admin: true });
-  for (const action of ["disable", "enable"]) await admin.post(`/admin/users/${await userId(world)}/${action}`);
-  expect(await statusWithCookie(world, owner.cookie())).toBe(303);
-  await signInClient(world, ada);
+  await using fixture = await startTestApp();
+  const owner = await signInClient(fixture, ada, { join: true });
+  const admin = await signInClient(fixture, "root@example.com", { join: true, admin: true });
+  for (const action of ["disable", "enable"]) await admin.post(`/admin/users/${await userId(fixture)}/${action}`);
+  expect(await statusWithCookie(fixture, owner.cookie())).toBe(303);
+  await signInClient(fixture, ada);
 });
 
 test("an administrator who is one no more finds no administration with the same cookie", async () => {
-  await using world = await startTestApp();
-  const admin = await signInClient(world, "root@example.com", { join: true, admin: true });
-  const former = await signInClient(world, ada, { join: true, admin: true });
-  expect(await statusWithCookie(world, former.cookie(), "/admin")).toBe(200);
-  await admin.post(`/admin/users/${await userId(world)}/demote`);
-  for (const { method, pattern, access } of world.app.routes) {
+  await using fixture = await startTestApp();
+  const admin = await signInClient(fixture, "root@example.com", { join: true, admin: true });
+  const former = await signInClient(fixture, ada, { join: true, admin: true });
+  expect(await statusWithCookie(fixture, former.cookie(), "/admin")).toBe(200);
+  await admin.post(`/admin/users/${await userId(fixture)}/demote`);
+  for (const { method, pattern, access } of fixture.app.routes) {
     if (access !== "page_admin" || method !== "GET") continue;
-    expect([pattern, await statusWithCookie(world, former.cookie(), pattern)]).toEqual([pattern, 404]);
+    expect([pattern, await statusWithCookie(fixture, former.cookie(), pattern)]).toEqual([pattern, 404]);
   }
 });
 
 test.each(["planted", "of somebody else"])(
   "session fixation: a cookie %s never becomes the victim's",
   async (which) => {
-    await using world = await startTestApp();
-    const thief = await signInClient(world, "mallory@example.com", { join: true });
-    await world.app.domain.accounts.createUser({ email: ada, password, admin: false });
+    await using fixture = await startTestApp();
+    const thief = await signInClient(fixture, "mallory@example.com", { join: true });
+    await fixture.app.domain.accounts.createUser({ email: ada, password, admin: false });
     const fixed = which === "planted" ? `sealpush_session=${"f".repeat(43)}` : thief.cookie();
-    const answer = await world.server.inject({
+    const answer = await fixture.server.inject({
       ...{ method: "POST", url: "/users/sign_in", payload: new URLSearchParams({ email: ada, password }).toString() },
       headers: {
         ...{ cookie: fixed, "sec-fetch-site": "same-origin" },
@@ -133,7 +137,7 @@ test.each(["planted", "of somebody else"])(
     const made = answer.cookies.find(({ name }) => name === "sealpush_session")?.value ?? "";
     expect(made).toMatch(/^[\w-]{43}$/);
     expect(fixed).not.toContain(made);
-    expect(await statusWithCookie(world, fixed)).toBe(303);
-    expect(await statusWithCookie(world, `sealpush_session=${made}`)).toBe(200);
+    expect(await statusWithCookie(fixture, fixed)).toBe(303);
+    expect(await statusWithCookie(fixture, `sealpush_session=${made}`)).toBe(200);
   },
 );

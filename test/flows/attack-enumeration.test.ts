@@ -29,8 +29,8 @@ const waiting = "waits@example.com";
 const elsewhere = "ssoer@example.com";
 const wrong = "wrong wrong wrong";
 
-interface World {
-  readonly world: TestApp;
+interface Fixture {
+  readonly fixture: TestApp;
   /** A signed-in somebody else's. */
   readonly cookie: string;
 }
@@ -39,40 +39,40 @@ interface World {
 async function startQuietly(environment: Readonly<Record<string, string>>): Promise<TestApp> {
   vi.useFakeTimers({ toFake: ["setInterval"] });
   try {
-    const world = await startTestApp({ environment: { ...environment, PWP__LOG_LEVEL: "debug" } });
-    const isSwept = () => world.logLines.some((line) => line.includes('"job":"sweep"'));
+    const fixture = await startTestApp({ environment: { ...environment, PWP__LOG_LEVEL: "debug" } });
+    const isSwept = () => fixture.logLines.some((line) => line.includes('"job":"sweep"'));
     await vi.waitUntil(isSwept, { interval: 5, timeout: 60_000 });
-    return world;
+    return fixture;
   } finally {
     vi.useRealTimers();
   }
 }
 
 /** An account in every state. */
-async function open(environment: Readonly<Record<string, string>> = {}): Promise<World> {
+async function open(environment: Readonly<Record<string, string>> = {}): Promise<Fixture> {
   const sink = await startMailSink();
-  const world = await startQuietly({ ...sink.environment, ...environment });
-  onTestFinished(() => world[Symbol.asyncDispose]());
-  const { accounts, db } = world.app.domain;
+  const fixture = await startQuietly({ ...sink.environment, ...environment });
+  onTestFinished(() => fixture[Symbol.asyncDispose]());
+  const { accounts, db } = fixture.app.domain;
   await accounts.createUser({ email: known, password, admin: false });
   await accounts.createUser({ email: elsewhere, password, admin: false });
   await changeRows(db, "UPDATE users SET password_hash = '' WHERE email = ?", elsewhere);
   const { id } = await accounts.createUser({ email: disabled, password, admin: false });
   await accounts.setDisabled(id, true, { userId: null, email: "shell", address: "" });
-  const cookie = (await signInClient(world, "mallory@example.com", { join: true })).cookie();
-  await sendForm(world.server, "/users/sign_up", encode({ email: waiting, password }, "urlencoded"), {});
-  return { world, cookie };
+  const cookie = (await signInClient(fixture, "mallory@example.com", { join: true })).cookie();
+  await sendForm(fixture.server, "/users/sign_up", encode({ email: waiting, password }, "urlencoded"), {});
+  return { fixture, cookie };
 }
 
 let place = 0;
 
 /** Everything a client can observe, including the work that response times would reveal. */
-async function observe({ world }: World, url: string, fields: Fields, cookie?: string) {
-  const { db } = world.app.domain;
+async function observe({ fixture }: Fixture, url: string, fields: Fields, cookie?: string) {
+  const { db } = fixture.app.domain;
   place += 1;
   const before = { units: db.counts.transactions, ...slow };
   const sender = { address: `198.51.${place >> 8}.${place & 255}`, ...(cookie !== undefined && { cookie }) };
-  const answer = await sendForm(world.server, url, encode(fields, "urlencoded"), sender);
+  const answer = await sendForm(fixture.server, url, encode(fields, "urlencoded"), sender);
   const { date: _date, "x-request-id": _id, ...headers } = answer.headers;
   return {
     ...{ status: answer.statusCode, headers, cookies: answer.cookies },
@@ -109,7 +109,7 @@ describe("user enumeration, by answer and by work", () => {
       const statuses: number[] = [];
       for (let at = 0; at < 12; at += 1) {
         const body = encode({ email, password: `${wrong} ${at}` }, "urlencoded");
-        statuses.push((await sendForm(opened.world.server, "/users/sign_in", body, {})).statusCode);
+        statuses.push((await sendForm(opened.fixture.server, "/users/sign_in", body, {})).statusCode);
       }
       return statuses;
     };

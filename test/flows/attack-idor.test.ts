@@ -11,18 +11,18 @@ const byShell = { userId: null, email: "shell", address: "" };
 
 type Credentials = Readonly<Record<string, string>>;
 
-let world: TestApp;
+let fixture: TestApp;
 let ownedPushes: OwnedPushes;
 
 async function open(withFactors = true): Promise<void> {
   const opened = await startTestApp();
   onTestFinished(() => opened[Symbol.asyncDispose]());
-  world = opened;
-  ownedPushes = await createOwnedPushes(world, withFactors);
+  fixture = opened;
+  ownedPushes = await createOwnedPushes(fixture, withFactors);
 }
 
 /** Every route but signing out, which would end the session of the test. */
-const walked = (): readonly RouteEntry[] => world.app.routes.filter(({ pattern }) => pattern !== "/users/sign_out");
+const walked = (): readonly RouteEntry[] => fixture.app.routes.filter(({ pattern }) => pattern !== "/users/sign_out");
 
 const isOwners = ({ pattern }: RouteEntry) => /:(id|token|url_token)\b/.test(pattern);
 
@@ -68,7 +68,7 @@ async function send(
   fields: Readonly<Record<string, string>>,
 ) {
   const reads = route.method === "GET" || route.method === "HEAD";
-  const answer = await world.server.inject({
+  const answer = await fixture.server.inject({
     ...{ method: route.method as "GET", url, remoteAddress: "198.51.100.66" },
     headers: {
       ...credentials,
@@ -96,9 +96,9 @@ async function walk(credentials: Credentials, mayShow: (route: RouteEntry) => re
   expect(leaks).toEqual([]);
 }
 
-const idOf = async (email: string) => (await world.app.domain.accounts.findUserByEmail(email))?.id ?? null;
+const idOf = async (email: string) => (await fixture.app.domain.accounts.findUserByEmail(email))?.id ?? null;
 const stillOpens = async (url: string, headers: Credentials) =>
-  (await world.server.inject({ url, headers })).statusCode === 200;
+  (await fixture.server.inject({ url, headers })).statusCode === 200;
 
 beforeEach(() => expect.hasAssertions());
 
@@ -119,32 +119,32 @@ test("the walk itself finds what an owner sees of the own", async () => {
 
 test("IDOR: another user sees and changes nothing of the owner's through any route", async () => {
   await open();
-  const thief = await signInClient(world, mallory, { join: true });
-  const before = await rowsBeside(world, await idOf(mallory));
+  const thief = await signInClient(fixture, mallory, { join: true });
+  const before = await rowsBeside(fixture, await idOf(mallory));
   await walk({ cookie: thief.cookie() });
-  expect(changesBetween(before, await rowsBeside(world, await idOf(mallory)))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(fixture, await idOf(mallory)))).toEqual([]);
   expect((await thief.get("/users/token")).status).toBe(200);
 });
 
 test("IDOR: another user's API token opens and changes nothing of the owner's through any route", async () => {
   await open();
-  const authorization = `Bearer ${await world.makeToken(mallory)}`;
-  const before = await rowsBeside(world, await idOf(mallory));
+  const authorization = `Bearer ${await fixture.makeToken(mallory)}`;
+  const before = await rowsBeside(fixture, await idOf(mallory));
   await walk({ authorization });
-  expect(changesBetween(before, await rowsBeside(world, await idOf(mallory)))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(fixture, await idOf(mallory)))).toEqual([]);
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
 });
 
 test("IDOR: a stranger with the owner's ids and links, but no passphrase, gets nothing through any route", async () => {
   await open();
-  const before = await rowsBeside(world, null);
+  const before = await rowsBeside(fixture, null);
   await walk({});
-  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
 });
 
 test("IDOR: what is the owner's is answered like what never was", async () => {
   await open();
-  const thief = await signInClient(world, mallory, { join: true });
+  const thief = await signInClient(fixture, mallory, { join: true });
   const cookie = thief.cookie();
   const owned = walked().filter((route) => isOwners(route) && /^page_(session|admin)$/.test(route.access));
   expect(owned.length).toBeGreaterThan(10);
@@ -161,7 +161,7 @@ test("IDOR: what is the owner's is answered like what never was", async () => {
 
 test("a session of the owner that waits for its factor shows and changes nothing", async () => {
   await open();
-  const signedIn = await world.app.domain.accounts.signIn({
+  const signedIn = await fixture.app.domain.accounts.signIn({
     ...{
       email: ownedPushes.email,
       password,
@@ -170,54 +170,57 @@ test("a session of the owner that waits for its factor shows and changes nothing
   });
   expect(signedIn?.waitsForFactor).toBe(true);
   const cookie = `sealpush_session=${signedIn?.sessionToken}`;
-  const before = await rowsBeside(world, null);
+  const before = await rowsBeside(fixture, null);
   await walk({ cookie });
-  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
   expect(await stillOpens("/users/second_factor", { cookie })).toBe(true);
 });
 
 test("an owner without the factor that PWP__REQUIRE_MFA asks for sees the set-up and changes nothing", async () => {
   await open(false);
-  const { dataDir, clock } = world;
+  const { dataDir, clock } = fixture;
   const environment = { PWP__REQUIRE_MFA: "true" };
   // A second server on the same data, as after a change of settings.
-  world = await startTestApp({ environment, dataDir, clock });
+  fixture = await startTestApp({ environment, dataDir, clock });
   const ways: readonly Credentials[] = [
     { cookie: ownedPushes.person.cookie() },
     { authorization: `Bearer ${ownedPushes.apiToken}` },
   ];
   for (const credentials of ways) {
-    const before = await rowsBeside(world, null);
+    const before = await rowsBeside(fixture, null);
     // The set-up pages of factors show the user's own address.
     await walk(credentials, ({ pattern }) => (pattern.startsWith("/users/factors") ? ["e-mail"] : []));
-    expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+    expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
   }
   expect(await stillOpens("/users/factors", ways[0] ?? {})).toBe(true);
-  await world[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
 });
 
 test.each([
-  ["is disabled", () => world.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell)],
-  ["has run out", async () => world.clock.advance(15 * dayMs)],
-  ["was ended from elsewhere", () => world.app.domain.accounts.endSession(ownedPushes.userId, ownedPushes.session.id)],
+  ["is disabled", () => fixture.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell)],
+  ["has run out", async () => fixture.clock.advance(15 * dayMs)],
+  [
+    "was ended from elsewhere",
+    () => fixture.app.domain.accounts.endSession(ownedPushes.userId, ownedPushes.session.id),
+  ],
 ])("a session of the owner shows and changes nothing once it %s", async (_what, end) => {
   await open();
   const cookie = ownedPushes.person.cookie();
   expect(await stillOpens("/users/token", { cookie })).toBe(true);
   await end();
-  const before = await rowsBeside(world, null);
+  const before = await rowsBeside(fixture, null);
   await walk({ cookie });
-  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
 });
 
 test("an API token of the owner opens and changes nothing once its user is disabled", async () => {
   await open();
   const authorization = `Bearer ${ownedPushes.apiToken}`;
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
-  await world.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell);
-  const before = await rowsBeside(world, null);
+  await fixture.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell);
+  const before = await rowsBeside(fixture, null);
   await walk({ authorization });
-  expect(changesBetween(before, await rowsBeside(world, null))).toEqual([]);
+  expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
 });
 
 /** Without what differs from answer to answer, whatever was asked for. */

@@ -42,23 +42,23 @@ function expectPlain(mail: SunkMail, to: string): void {
   expect(lines.filter((line) => /^(bcc|reply-to|mail from|A body of)/i.test(line))).toEqual([]);
 }
 
-interface World {
-  readonly world: TestApp;
+interface Fixture {
+  readonly fixture: TestApp;
   readonly sink: MailSink;
   readonly person: SignedInClient;
 }
 
-async function open(): Promise<World> {
+async function open(): Promise<Fixture> {
   const sink = await startMailSink();
-  const world = await startTestApp({ environment: sink.environment });
-  onTestFinished(() => world[Symbol.asyncDispose]());
-  return { world, sink, person: await signInClient(world, ada, { join: true }) };
+  const fixture = await startTestApp({ environment: sink.environment });
+  onTestFinished(() => fixture[Symbol.asyncDispose]());
+  return { fixture, sink, person: await signInClient(fixture, ada, { join: true }) };
 }
 
 /** Every mail that was made, `count` or more, and another that is the domain's own. */
-async function expectAllPlain({ sink, world, person }: World, count: number): Promise<void> {
+async function expectAllPlain({ sink, fixture, person }: Fixture, count: number): Promise<void> {
   await person.post("/users/password/new", { email: ada });
-  const sizes = () => world.app.domain.mail.sizes();
+  const sizes = () => fixture.app.domain.mail.sizes();
   await expect.poll(sizes).toEqual({ waiting: 0, failed: 0 });
   expect(sink.messages().length).toBeGreaterThan(count);
   for (const mail of sink.messages()) expectPlain(mail, mail.recipients[0] ?? "");
@@ -111,7 +111,7 @@ test("e-mail header injection: by what a browser says of itself and its place", 
   for (const [at, text] of injected.entries()) {
     // What no client can put into one header of a request is left out; the rest arrives as it is.
     const said = text.replace(/[\r\n\0]/g, "").replace(/[^\x20-\xff]/g, "");
-    const answer = await opened.world.server.inject({
+    const answer = await opened.fixture.server.inject({
       ...{ method: "POST", url: "/users/sign_in", remoteAddress: `203.0.113.${at}` },
       headers: {
         ...{ "user-agent": `Mozilla/5.0 Firefox/140.0 ${said}`, "accept-language": said, "x-forwarded-for": said },
@@ -127,8 +127,8 @@ test("e-mail header injection: by what a browser says of itself and its place", 
 test.each(["evil.example", "push.example.com.evil.example", "push.example.com@evil.example", "evil.example/x?"])(
   "links in mails come from the settings, whatever Host and its cousins say: %s",
   async (host) => {
-    const { sink, world } = await open();
-    const answer = await world.server.inject({
+    const { sink, fixture } = await open();
+    const answer = await fixture.server.inject({
       ...{ method: "POST", url: `/users/password/new?host=${encodeURIComponent(host)}` },
       headers: {
         ...{ host, "x-forwarded-host": host, "x-forwarded-proto": "http", forwarded: `host="${host}"`, "x-host": host },
@@ -138,7 +138,7 @@ test.each(["evil.example", "push.example.com.evil.example", "push.example.com@ev
     });
     expect(answer.statusCode).toBeLessThan(500);
     // A host that is none may be refused at the door: then an honest request still gets its mail.
-    if (answer.statusCode !== 200) await (await signInClient(world, ada)).post("/users/password/new", { email: ada });
+    if (answer.statusCode !== 200) await (await signInClient(fixture, ada)).post("/users/password/new", { email: ada });
     const mail = await sink.next(ada);
     expectPlain(mail, ada);
     expect(`${mail.text}${mail.html}`).not.toContain("evil.example");

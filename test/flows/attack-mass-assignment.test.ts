@@ -45,18 +45,18 @@ const everything: Fields = {
   ...{ "__proto__[admin]": "true", "constructor[prototype][admin]": "true", ...everyField },
 };
 
-interface World {
-  readonly world: TestApp;
+interface Fixture {
+  readonly fixture: TestApp;
   readonly cookie: string;
 }
 
 /** Bob is the second user, whom the fields name. */
-async function open(environment: Readonly<Record<string, string>> = {}): Promise<World> {
-  const world = await startTestApp({ environment });
-  onTestFinished(() => world[Symbol.asyncDispose]());
-  const person = await signInClient(world, ada, { join: true });
-  await signInClient(world, bob, { join: true });
-  return { world, cookie: person.cookie() };
+async function open(environment: Readonly<Record<string, string>> = {}): Promise<Fixture> {
+  const fixture = await startTestApp({ environment });
+  onTestFinished(() => fixture[Symbol.asyncDispose]());
+  const person = await signInClient(fixture, ada, { join: true });
+  await signInClient(fixture, bob, { join: true });
+  return { fixture, cookie: person.cookie() };
 }
 
 interface Rows {
@@ -79,11 +79,11 @@ async function rowsOf({ app }: TestApp): Promise<Rows> {
 }
 
 /** Sends the form to every page. @returns how often it was taken. */
-async function sendEverywhere({ world, cookie }: World, encoding: Encoding, asNobody = false): Promise<number> {
+async function sendEverywhere({ fixture, cookie }: Fixture, encoding: Encoding, asNobody = false): Promise<number> {
   let taken = 0;
-  for (const url of formPages(world.app.routes)) {
+  for (const url of formPages(fixture.app.routes)) {
     const body = encode(everything, encoding);
-    const answer = await sendForm(world.server, url, body, asNobody ? {} : { cookie });
+    const answer = await sendForm(fixture.server, url, body, asNobody ? {} : { cookie });
     expect([url, answer.statusCode < 500], answer.body).toEqual([url, true]);
     if (answer.statusCode < 400) taken += 1;
   }
@@ -98,9 +98,9 @@ const user = (id: number, more = {}) => ({
 describe("mass assignment: fields beside those of a form make nobody administrator, confirmed or owner", () => {
   test.each(encodings)("in every form of somebody signed in, %s", async (encoding) => {
     const opened = await open();
-    const before = await rowsOf(opened.world);
+    const before = await rowsOf(opened.fixture);
     const taken = await sendEverywhere(opened, encoding);
-    const after = await rowsOf(opened.world);
+    const after = await rowsOf(opened.fixture);
     if (encoding === "json") {
       // No page takes it; what answers without reading a body changed nothing either.
       expect(after).toEqual(before);
@@ -116,14 +116,14 @@ describe("mass assignment: fields beside those of a form make nobody administrat
       ],
       pushes: [{ owner_id: 1, views: 0, expire_after_days: 3, ended_at: null }],
     });
-    await signInClient(opened.world, bob);
+    await signInClient(opened.fixture, bob);
   });
 
   test.each(encodings)("in every form of a stranger, with account mails, %s", async (encoding) => {
     const sink = await startMailSink();
     const opened = await open(sink.environment);
     const taken = await sendEverywhere(opened, encoding, true);
-    const { users, tokens, pushes } = await rowsOf(opened.world);
+    const { users, tokens, pushes } = await rowsOf(opened.fixture);
     expect(tokens).toEqual([]);
     if (encoding === "json") {
       expect([users, pushes]).toEqual([[user(1), user(2)], []]);
@@ -135,11 +135,11 @@ describe("mass assignment: fields beside those of a form make nobody administrat
   });
 
   test.each(encodings)("in a push that the API makes, %s", async (encoding) => {
-    const { world } = await open();
-    const { token } = await world.app.domain.accounts.createToken(1, "test");
+    const { fixture } = await open();
+    const { token } = await fixture.app.domain.accounts.createToken(1, "test");
     const { type, payload } = encode(everything, encoding);
     for (const headers of [{ authorization: `Bearer ${token}` }, {}]) {
-      const answer = await world.server.inject({
+      const answer = await fixture.server.inject({
         ...{ method: "POST", url: "/api/v2/pushes", payload },
         headers: { "content-type": type, ...headers },
       });
@@ -147,7 +147,7 @@ describe("mass assignment: fields beside those of a form make nobody administrat
       expect(answer.json()).toMatchObject({ expired: false, deleted: false, views_remaining: 5 });
       expect(answer.json().url_token).toMatch(/^[a-z0-9]{26}$/);
     }
-    const { users, pushes } = await rowsOf(world);
+    const { users, pushes } = await rowsOf(fixture);
     expect(users).toEqual([user(1), user(2)]);
     expect(pushes).toEqual(
       expect.arrayContaining(
@@ -160,17 +160,17 @@ describe("mass assignment: fields beside those of a form make nobody administrat
 
 test("mass assignment: the links of mails confirm and reset what they are for, and nobody else", async () => {
   const sink = await startMailSink();
-  const { world } = await open(sink.environment);
-  const { accounts } = world.app.domain;
+  const { fixture } = await open(sink.environment);
+  const { accounts } = fixture.app.domain;
   await accounts.requestReset({
     ...{ email: ada, language: "en", client: { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "" } },
   });
   const token = /reset_password_token=([\w-]{43})/.exec((await sink.next(ada)).text ?? "")?.[1] ?? "";
   const fields = { ...everything, email: bob, reset_password_token: token, password: "marble-otter-lantern" };
-  const answer = await sendForm(world.server, "/users/password/edit", encode(fields, "urlencoded"), {});
+  const answer = await sendForm(fixture.server, "/users/password/edit", encode(fields, "urlencoded"), {});
   expect(answer.statusCode).toBe(303);
-  expect((await rowsOf(world)).users).toEqual([user(1), user(2)]);
-  await signInClient(world, bob);
-  await expect(signInClient(world, ada)).rejects.toThrow("401");
+  expect((await rowsOf(fixture)).users).toEqual([user(1), user(2)]);
+  await signInClient(fixture, bob);
+  await expect(signInClient(fixture, ada)).rejects.toThrow("401");
   expect(password).not.toBe(fields.password);
 });

@@ -39,53 +39,53 @@ function expectHere(at: string, { headers, body }: { headers: Record<string, unk
 
 const queryOf = (value: string) => new URLSearchParams(names.map((name) => [name, value])).toString();
 
-async function walk(world: TestApp, cookie: string | undefined): Promise<void> {
+async function walk(fixture: TestApp, cookie: string | undefined): Promise<void> {
   const headers = { "sec-fetch-site": "same-origin", ...(cookie !== undefined && { cookie }) };
-  const pages = world.app.routes.filter(
+  const pages = fixture.app.routes.filter(
     ({ method, access, pattern }) => method === "GET" && (access.startsWith("page") || pattern.startsWith("/assets")),
   );
   for (const value of elsewhere) {
     for (const { pattern } of pages) {
       const url = `${pattern.replace(/:\w+/, "1")}?${queryOf(value)}`;
-      expectHere(url, await world.server.inject({ url, headers }));
+      expectHere(url, await fixture.server.inject({ url, headers }));
     }
   }
   const [one = "", two = ""] = elsewhere;
-  for (const path of formPages(world.app.routes)) {
+  for (const path of formPages(fixture.app.routes)) {
     for (const value of [one, two, `https://${evil}/`]) {
       const fields = { ...everyField, ...Object.fromEntries(names.map((name) => [name, value])) };
       const url = `${path}?${queryOf(value)}`;
       const sender = cookie === undefined ? {} : { cookie };
-      expectHere(`POST ${url}`, await sendForm(world.server, url, encode(fields, "urlencoded"), sender));
+      expectHere(`POST ${url}`, await sendForm(fixture.server, url, encode(fields, "urlencoded"), sender));
     }
   }
 }
 
 test("open redirect: no page leads a stranger to another site, whatever its address or form says", async () => {
-  await using world = await startTestApp();
-  await world.app.domain.accounts.createUser({ email: ada, password, admin: false });
-  await walk(world, undefined);
+  await using fixture = await startTestApp();
+  await fixture.app.domain.accounts.createUser({ email: ada, password, admin: false });
+  await walk(fixture, undefined);
 });
 
 test("open redirect: no page leads somebody signed in to another site", async () => {
-  await using world = await startTestApp();
-  await walk(world, (await signInClient(world, ada, { join: true })).cookie());
+  await using fixture = await startTestApp();
+  await walk(fixture, (await signInClient(fixture, ada, { join: true })).cookie());
 });
 
 test("open redirect: no page leads an administrator to another site", async () => {
-  await using world = await startTestApp();
-  await walk(world, (await signInClient(world, ada, { join: true, admin: true })).cookie());
+  await using fixture = await startTestApp();
+  await walk(fixture, (await signInClient(fixture, ada, { join: true, admin: true })).cookie());
 });
 
 test.each(elsewhere)(
   "open redirect: after a sign-in, an own push's end and a sign-out, %j leads nowhere else",
   async (next) => {
-    await using world = await startTestApp();
-    const token = await world.makeToken(ada);
-    const person = await signInClient(world, ada);
+    await using fixture = await startTestApp();
+    const token = await fixture.makeToken(ada);
+    const person = await signInClient(fixture, ada);
     const entered = await person.post("/users/sign_in", { email: ada, password, next });
     expect([entered.status, leadsAway(entered.location)]).toEqual([303, false]);
-    const answer = await world.server.inject({
+    const answer = await fixture.server.inject({
       ...{ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "x" } } },
       headers: { authorization: `Bearer ${token}` },
     });
@@ -96,18 +96,18 @@ test.each(elsewhere)(
 );
 
 test("open redirect: what a page that asks for a sign-in remembers is its own address", async () => {
-  await using world = await startTestApp();
+  await using fixture = await startTestApp();
   for (const url of [`//${evil}/users/token`, `/users/token?x=//${evil}`, `/p?q=%0d%0aLocation:%20//${evil}`]) {
-    const { headers } = await world.server.inject({ url, headers: { host: "push.test" } });
+    const { headers } = await fixture.server.inject({ url, headers: { host: "push.test" } });
     expect([url, leadsAway(headers.location)]).toEqual([url, false]);
   }
 });
 
 test("open redirect: headers of a request decide no address of ours that is printed in a redirect", async () => {
-  await using world = await startTestApp({ environment: { PWP__OVERRIDE_BASE_URL: origin } });
+  await using fixture = await startTestApp({ environment: { PWP__OVERRIDE_BASE_URL: origin } });
   const headers = { host: evil, "x-forwarded-host": evil, "x-forwarded-proto": "https", forwarded: `host=${evil}` };
   for (const url of ["/users/token", "/api_tokens", "/de/p/abc", "/f/abc/r", "/r/abc", "/users/edit"]) {
-    const answer = await world.server.inject({ url, headers });
+    const answer = await fixture.server.inject({ url, headers });
     expect([url, answer.statusCode, leadsAway(answer.headers.location)]).toEqual([url, answer.statusCode, false]);
     expect(answer.body).not.toContain(evil);
   }

@@ -16,9 +16,9 @@ async function restartWith(environment: Environment, withFactors = false) {
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const ownedPushes = await createOwnedPushes(first, withFactors);
   await first.app.close();
-  const world = await startTestApp({ environment, dataDir, clock });
-  onTestFinished(() => world[Symbol.asyncDispose]());
-  return { world, ownedPushes };
+  const fixture = await startTestApp({ environment, dataDir, clock });
+  onTestFinished(() => fixture[Symbol.asyncDispose]());
+  return { fixture, ownedPushes };
 }
 
 const post = ({ server }: TestApp, url: string, fields: Fields, cookie?: string) =>
@@ -30,7 +30,7 @@ const users = async ({ app }: TestApp) => (await readRows(app.domain.db, "SELECT
 afterEach(() => expect.hasAssertions());
 
 test("PWP__DISABLE_LOGINS: all sign-in routes are closed and sessions refused; API tokens and recipients are unaffected", async () => {
-  const { world, ownedPushes } = await restartWith({ PWP__DISABLE_LOGINS: "true" });
+  const { fixture, ownedPushes } = await restartWith({ PWP__DISABLE_LOGINS: "true" });
   const cookie = ownedPushes.person.cookie();
   for (const [url, fields] of [
     ["/users/sign_in", { email: ownedPushes.email, password }],
@@ -41,76 +41,76 @@ test("PWP__DISABLE_LOGINS: all sign-in routes are closed and sessions refused; A
     ["/users/sign_in/passkey", { passkey: "{}" }],
     ["/first_run", { boot_code: "x", email: "new@example.com", password }],
   ] as const) {
-    const answer = await post(world, url, fields);
+    const answer = await post(fixture, url, fields);
     expect([url, answer.statusCode, answer.cookies]).toEqual([url, 403, []]);
   }
-  for (const { method, pattern, access } of world.app.routes) {
+  for (const { method, pattern, access } of fixture.app.routes) {
     if (method !== "GET" || !["page_session", "page_admin"].includes(access)) continue;
     const url = pattern.replace(/:\w+/, ownedPushes.urlTokens[0] ?? "1");
-    const answer = await get(world, url, { cookie });
+    const answer = await get(fixture, url, { cookie });
     expect([url, answer.statusCode]).toEqual([url, 303]);
     expect(ownedPushes.canaries.namesIn(answer.rawPayload)).toEqual([]);
   }
-  expect(await users(world)).toBe(1);
-  expect((await get(world, "/api/v2/pushes/active", bearer(ownedPushes))).statusCode).toBe(200);
-  expect((await get(world, `/p/${ownedPushes.urlTokens[0]}/r`)).statusCode).toBe(200);
-  expect((await get(world, "/")).body).not.toContain("/users/sign_in");
+  expect(await users(fixture)).toBe(1);
+  expect((await get(fixture, "/api/v2/pushes/active", bearer(ownedPushes))).statusCode).toBe(200);
+  expect((await get(fixture, `/p/${ownedPushes.urlTokens[0]}/r`)).statusCode).toBe(200);
+  expect((await get(fixture, "/")).body).not.toContain("/users/sign_in");
 });
 
 test("PWP__DISABLE_SIGNUPS: no account can be created, and existing users can sign in", async () => {
-  const { world, ownedPushes } = await restartWith({ PWP__DISABLE_SIGNUPS: "true" });
-  expect((await get(world, "/users/sign_up")).statusCode).toBe(403);
-  expect((await post(world, "/users/sign_up", { email: "new@example.com", password })).statusCode).toBe(403);
-  expect((await post(world, "/first_run", { boot_code: "x", email: "new@example.com", password })).statusCode).toBe(
+  const { fixture, ownedPushes } = await restartWith({ PWP__DISABLE_SIGNUPS: "true" });
+  expect((await get(fixture, "/users/sign_up")).statusCode).toBe(403);
+  expect((await post(fixture, "/users/sign_up", { email: "new@example.com", password })).statusCode).toBe(403);
+  expect((await post(fixture, "/first_run", { boot_code: "x", email: "new@example.com", password })).statusCode).toBe(
     303,
   );
-  expect((await get(world, "/users/sign_in")).body).not.toContain("/users/sign_up");
-  expect(await users(world)).toBe(1);
-  expect((await post(world, "/users/sign_in", { email: ownedPushes.email, password })).headers.location).toBe("/");
+  expect((await get(fixture, "/users/sign_in")).body).not.toContain("/users/sign_up");
+  expect(await users(fixture)).toBe(1);
+  expect((await post(fixture, "/users/sign_in", { email: ownedPushes.email, password })).headers.location).toBe("/");
 });
 
 test("PWP__SIGNUP_EMAIL_REGEXP: an address that only contains an allowed one cannot get an account on any route", async () => {
-  const { world, ownedPushes } = await restartWith({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@]+@corp\\.example\\z" });
+  const { fixture, ownedPushes } = await restartWith({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@]+@corp\\.example\\z" });
   const cookie = ownedPushes.person.cookie();
   for (const email of ["a@corp.example.evil.example", "a@evil.example", "a@xcorp.example", "a@corp.example\n.evil"]) {
-    expect([email, (await post(world, "/users/sign_up", { email, password })).statusCode]).toEqual([email, 422]);
-    const moving = await post(world, "/users/edit/email", { email, password }, cookie);
+    expect([email, (await post(fixture, "/users/sign_up", { email, password })).statusCode]).toEqual([email, 422]);
+    const moving = await post(fixture, "/users/edit/email", { email, password }, cookie);
     expect([email, moving.statusCode]).toEqual([email, 422]);
   }
-  expect(await users(world)).toBe(1);
+  expect(await users(fixture)).toBe(1);
   // Accounts that existed before the setting remain.
-  expect((await post(world, "/users/sign_in", { email: ownedPushes.email, password })).statusCode).toBe(303);
-  expect((await post(world, "/users/sign_up", { email: "ada@corp.example", password })).statusCode).toBe(303);
-  expect(await users(world)).toBe(2);
+  expect((await post(fixture, "/users/sign_in", { email: ownedPushes.email, password })).statusCode).toBe(303);
+  expect((await post(fixture, "/users/sign_up", { email: "ada@corp.example", password })).statusCode).toBe(303);
+  expect(await users(fixture)).toBe(2);
 });
 
 test("PWP__REQUIRE_MFA: existing sessions and tokens need a factor first; users with a factor are unaffected", async () => {
   const without = await restartWith({ PWP__REQUIRE_MFA: "true" });
   const cookie = without.ownedPushes.person.cookie();
-  expect((await get(without.world, "/users/token", { cookie })).headers.location).toBe("/users/factors");
-  expect((await get(without.world, "/api/v2/pushes/active", bearer(without.ownedPushes))).statusCode).toBe(403);
-  const made = await post(without.world, "/p", { "push[payload]": "x" }, cookie);
+  expect((await get(without.fixture, "/users/token", { cookie })).headers.location).toBe("/users/factors");
+  expect((await get(without.fixture, "/api/v2/pushes/active", bearer(without.ownedPushes))).statusCode).toBe(403);
+  const made = await post(without.fixture, "/p", { "push[payload]": "x" }, cookie);
   expect(made.headers.location).toBe("/users/factors");
 
   const having = await restartWith({ PWP__REQUIRE_MFA: "true" }, true);
   const theirs = having.ownedPushes.person.cookie();
-  expect((await get(having.world, "/users/token", { cookie: theirs })).statusCode).toBe(200);
-  expect((await get(having.world, "/api/v2/pushes/active", bearer(having.ownedPushes))).statusCode).toBe(200);
+  expect((await get(having.fixture, "/users/token", { cookie: theirs })).statusCode).toBe(200);
+  expect((await get(having.fixture, "/api/v2/pushes/active", bearer(having.ownedPushes))).statusCode).toBe(200);
 });
 
 test("PWP__ENABLE_USER_ACCOUNT_EMAILS: on, new accounts must confirm by email; off, signing up signs in without an email", async () => {
   const sink = await startMailSink();
   const on = await restartWith(sink.environment);
-  const asked = await post(on.world, "/users/sign_up", { email: "new@example.com", password });
+  const asked = await post(on.fixture, "/users/sign_up", { email: "new@example.com", password });
   expect([asked.statusCode, asked.cookies]).toEqual([200, []]);
   expect((await sink.next("new@example.com")).text).toContain("/users/confirmation");
-  expect((await post(on.world, "/users/sign_in", { email: "new@example.com", password })).statusCode).toBe(401);
+  expect((await post(on.fixture, "/users/sign_in", { email: "new@example.com", password })).statusCode).toBe(401);
 
   const before = sink.messages().length;
   const off = await restartWith({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false" });
-  const entered = await post(off.world, "/users/sign_up", { email: "new@example.com", password });
+  const entered = await post(off.fixture, "/users/sign_up", { email: "new@example.com", password });
   expect([entered.statusCode, entered.cookies.length]).toEqual([303, 1]);
-  expect((await post(off.world, "/users/password/new", { email: "new@example.com" })).statusCode).toBe(403);
+  expect((await post(off.fixture, "/users/password/new", { email: "new@example.com" })).statusCode).toBe(403);
   expect(sink.messages().length).toBe(before);
 });
 

@@ -19,7 +19,7 @@ const moved = "moved@example.com";
 const waiting = "waits@example.com";
 
 interface Domain {
-  readonly world: TestApp;
+  readonly fixture: TestApp;
   readonly ownedPushes: OwnedPushes;
   /** Tokens of links that were mailed and work. */
   readonly links: { readonly reset: string; readonly confirmation: string; readonly email: string };
@@ -28,9 +28,9 @@ interface Domain {
 /** Somebody with everything, each kind of link under way, and a sign-in that waits. */
 async function open(): Promise<Domain> {
   const sink = await startMailSink();
-  const world = await startTestApp({ environment: sink.environment });
-  onTestFinished(() => world[Symbol.asyncDispose]());
-  const ownedPushes = await createOwnedPushes(world);
+  const fixture = await startTestApp({ environment: sink.environment });
+  onTestFinished(() => fixture[Symbol.asyncDispose]());
+  const ownedPushes = await createOwnedPushes(fixture);
   const tokenOf = async (to: string, path: string, parameter: string) => {
     for (;;) {
       const mail = await sink.next(to);
@@ -39,7 +39,7 @@ async function open(): Promise<Domain> {
   };
   await ownedPushes.person.post("/users/edit/email", { email: moved, password });
   const stranger = (url: string, fields: Readonly<Record<string, string>>) =>
-    sendForm(world.server, url, encode(fields, "urlencoded"), {});
+    sendForm(fixture.server, url, encode(fields, "urlencoded"), {});
   await stranger("/users/password/new", { email: ownedPushes.email });
   await stranger("/users/sign_up", { email: waiting, password });
   const links = {
@@ -47,7 +47,7 @@ async function open(): Promise<Domain> {
     email: await tokenOf(moved, "/users/confirmation/new_email", "token"),
     confirmation: await tokenOf(waiting, "/users/confirmation", "confirmation_token"),
   };
-  return { world, ownedPushes, links };
+  return { fixture, ownedPushes, links };
 }
 
 /** Every value of every column, in each form in which somebody could present it. */
@@ -66,10 +66,10 @@ async function valuesIn({ app }: TestApp): Promise<readonly string[]> {
 }
 
 test("the database alone contains no usable session, token, link or password", async () => {
-  const { world, ownedPushes, links } = await open();
-  const values = await valuesIn(world);
+  const { fixture, ownedPushes, links } = await open();
+  const values = await valuesIn(fixture);
   expect(values.length).toBeGreaterThan(60);
-  const { accounts } = world.app.domain;
+  const { accounts } = fixture.app.domain;
   for (const value of values) {
     const found = {
       session: await accounts.authenticateSession(value),
@@ -92,13 +92,13 @@ test("the database alone contains no usable session, token, link or password", a
 });
 
 test("the database alone: hashes, digests and sealed secrets of factors open nothing at the doors", async () => {
-  const { world, ownedPushes } = await open();
+  const { fixture, ownedPushes } = await open();
   const column = async <T extends string | Buffer>(text: string) =>
-    (await world.app.domain.db.read.all(sql<[], { value: T }>(text))).map(({ value }) => value);
+    (await fixture.app.domain.db.read.all(sql<[], { value: T }>(text))).map(({ value }) => value);
   const [hash = ""] = await column<string>("SELECT password_hash AS value FROM users WHERE password_hash <> ''");
   for (const given of [hash, hash.split("$").at(-1) ?? ""]) {
     const answer = await sendForm(
-      world.server,
+      fixture.server,
       "/users/sign_in",
       encode({ email: ownedPushes.email, password: given }, "urlencoded"),
       {},
@@ -106,7 +106,7 @@ test("the database alone: hashes, digests and sealed secrets of factors open not
     expect(answer.statusCode).toBe(401);
   }
   const [sealed = Buffer.alloc(0)] = await column<Buffer>("SELECT secret_sealed AS value FROM totp_factors");
-  const step = totpStep(world.clock.now());
+  const step = totpStep(fixture.clock.now());
   const secrets = [sealed, sealed.subarray(-20), sealed.subarray(-36, -16), sealed.subarray(0, 20)];
   const digests = await column<Buffer>("SELECT digest AS value FROM backup_codes");
   expect(digests).toHaveLength(10);
@@ -119,18 +119,18 @@ test("the database alone: hashes, digests and sealed secrets of factors open not
     ]),
   ];
   for (const given of fields) {
-    const person = await signInClient(world, ownedPushes.email);
+    const person = await signInClient(fixture, ownedPushes.email);
     expect([given, (await person.post("/users/second_factor", given)).status]).toEqual([given, 401]);
-    world.clock.advance(factorLimits.windowMs);
+    fixture.clock.advance(factorLimits.windowMs);
   }
-  const person = await signInClient(world, ownedPushes.email);
+  const person = await signInClient(fixture, ownedPushes.email);
   expect((await person.post("/users/second_factor", { backup_code: ownedPushes.backupCodes[0] ?? "" })).status).toBe(
     303,
   );
 });
 
 test("the data folder and the database without the master key hold no secret of an account in clear", async () => {
-  const { world, ownedPushes, links } = await open();
+  const { fixture, ownedPushes, links } = await open();
   const { canaries } = ownedPushes;
   canaries.add("session", ownedPushes.person.cookie().split("=")[1] ?? "");
   canaries.add("API token", ownedPushes.apiToken);
@@ -142,15 +142,15 @@ test("the data folder and the database without the master key hold no secret of 
   const page = await ownedPushes.person.get("/users/factors/authenticator_app");
   const key = (/<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "").replaceAll(" ", "");
   const setUp = /name="set_up" value="([^"]*)"/.exec(page.body)?.[1] ?? "";
-  const fields = { set_up: setUp, code: appFor(key, () => world.clock.now()).code(), proof: password };
+  const fields = { set_up: setUp, code: appFor(key, () => fixture.clock.now()).code(), proof: password };
   expect((await ownedPushes.person.post("/users/factors/authenticator_app", fields)).status).toBe(303);
   canaries.add("the app's key", key);
   canaries.add("the app's key in bytes", Buffer.from(Secret.fromBase32(key).bytes).toString("latin1"));
   canaries.add("account password", password);
-  canaries.add("master key", filesIn(world.dataDir).get("master.key")?.toString("latin1").trim() ?? "");
+  canaries.add("master key", filesIn(fixture.dataDir).get("master.key")?.toString("latin1").trim() ?? "");
   // What its owner's own pages show, and nobody sealed: where from, with what, and what things are called.
   const known = ["API token's name", "address", "e-mail", "passkey's name", "referrer", "subject", "user agent"];
-  for (const [path, bytes] of await storedIn(world.dataDir)) {
+  for (const [path, bytes] of await storedIn(fixture.dataDir)) {
     if (path === "master.key") continue;
     const found = canaries.namesIn(bytes).filter((name) => !known.includes(name));
     expect([path, found]).toEqual([path, []]);
@@ -158,10 +158,10 @@ test("the data folder and the database without the master key hold no secret of 
 });
 
 test("the data folder with another master key starts no server, and so shows nothing", async () => {
-  const world = await startTestApp();
-  const { dataDir, clock } = world;
-  await createOwnedPushes(world);
-  await world.app.close();
+  const fixture = await startTestApp();
+  const { dataDir, clock } = fixture;
+  await createOwnedPushes(fixture);
+  await fixture.app.close();
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   rmSync(join(dataDir, "master.key"));
   await expect(startTestApp({ dataDir, clock })).rejects.toThrow("master.key");

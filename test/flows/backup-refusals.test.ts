@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { type BackupWorld, keySettings, makeBackupWorld } from "../support/backups.ts";
+import { type BackupFixture, keySettings, makeBackupFixture } from "../support/backups.ts";
 import { makeTestCli } from "../support/cli.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
 import { signedIn, stranger } from "../support/domain.ts";
@@ -23,23 +23,23 @@ import { makeFile, pushFiles } from "../support/files.ts";
 const otherKey = "0d".repeat(32);
 
 /** A backup as a folder and as an archive, of a domain with a file. */
-async function backedUp(): Promise<BackupWorld & { readonly folder: string; readonly archive: string }> {
-  const world = makeBackupWorld();
-  await using source = await world.open();
+async function backedUp(): Promise<BackupFixture & { readonly folder: string; readonly archive: string }> {
+  const fixture = makeBackupFixture();
+  await using source = await fixture.open();
   await source.domain.pushes.create({ payload: "x" }, stranger);
   await pushFiles(source.domain.pushes, signedIn(7), [makeFile("a.txt", "content".repeat(20_000))]);
-  const [folder, archive] = [join(world.shelf, "b"), join(world.shelf, "b.tar")];
-  await world.run(["backup", "--to", folder]);
-  await world.run(["backup", "--to", archive]);
-  return { ...world, folder, archive };
+  const [folder, archive] = [join(fixture.shelf, "b"), join(fixture.shelf, "b.tar")];
+  await fixture.run(["backup", "--to", folder]);
+  await fixture.run(["backup", "--to", archive]);
+  return { ...fixture, folder, archive };
 }
 
 /** The restore is refused with this sentence and leaves nothing; so is the check. */
-async function expectRefused(world: BackupWorld, from: string, sentence: RegExp | string): Promise<void> {
-  const dataDir = join(world.shelf, "restored");
-  expect(await world.refused(["restore", "--from", from, "--keep-open"], { dataDir })).toMatch(sentence);
+async function expectRefused(fixture: BackupFixture, from: string, sentence: RegExp | string): Promise<void> {
+  const dataDir = join(fixture.shelf, "restored");
+  expect(await fixture.refused(["restore", "--from", from, "--keep-open"], { dataDir })).toMatch(sentence);
   expect(existsSync(dataDir) ? readdirSync(dataDir) : []).toEqual([]);
-  expect(await world.refused(["backup", "verify", "--from", from])).toMatch(sentence);
+  expect(await fixture.refused(["backup", "verify", "--from", from])).toMatch(sentence);
 }
 
 function blobIn(folder: string): string {
@@ -56,17 +56,17 @@ function flipByte(path: string, at: number): void {
 
 describe("a backup that was damaged or changed", () => {
   test("in its database or in a file is refused, with the name of what is damaged", async () => {
-    const world = await backedUp();
-    flipByte(blobIn(world.folder), 1_000);
-    await expectRefused(world, world.folder, /blobs\/.* is not what was written/);
-    flipByte(blobIn(world.folder), 1_000);
-    flipByte(join(world.folder, "sealpush.sqlite3"), 5_000);
-    await expectRefused(world, world.folder, "sealpush.sqlite3 in the backup is not what was written");
+    const fixture = await backedUp();
+    flipByte(blobIn(fixture.folder), 1_000);
+    await expectRefused(fixture, fixture.folder, /blobs\/.* is not what was written/);
+    flipByte(blobIn(fixture.folder), 1_000);
+    flipByte(join(fixture.folder, "sealpush.sqlite3"), 5_000);
+    await expectRefused(fixture, fixture.folder, "sealpush.sqlite3 in the backup is not what was written");
   });
 
   test("by somebody who made its sums right again is refused: the manifest is sealed", async () => {
-    const world = await backedUp();
-    const database = join(world.folder, "sealpush.sqlite3");
+    const fixture = await backedUp();
+    const database = join(fixture.folder, "sealpush.sqlite3");
     const before = readFileSync(database);
     const db = new Database(database);
     db.prepare(
@@ -74,7 +74,7 @@ describe("a backup that was damaged or changed", () => {
     ).run();
     db.close();
     const sum = (bytes: Buffer) => execFileSync("sha256sum", { input: bytes }).toString().slice(0, 64);
-    const manifest = join(world.folder, "manifest.json");
+    const manifest = join(fixture.folder, "manifest.json");
     const text = readFileSync(manifest, "utf8");
     const after = readFileSync(database);
     const forged = text
@@ -82,14 +82,14 @@ describe("a backup that was damaged or changed", () => {
       .replace(`"bytes": ${before.length}`, `"bytes": ${after.length}`);
     expect(forged).not.toBe(text);
     writeFileSync(manifest, forged);
-    await expectRefused(world, world.folder, "it has been changed");
+    await expectRefused(fixture, fixture.folder, "it has been changed");
   });
 
   test("is refused when a file, the seal or the manifest is missing, or no JSON", async () => {
-    const world = await backedUp();
+    const fixture = await backedUp();
     const without = (name: string) => {
-      const copy = join(world.shelf, `without-${name.replaceAll("/", "-")}`);
-      cpSync(world.folder, copy, { recursive: true });
+      const copy = join(fixture.shelf, `without-${name.replaceAll("/", "-")}`);
+      cpSync(fixture.folder, copy, { recursive: true });
       rmSync(join(copy, name));
       return copy;
     };
@@ -97,50 +97,50 @@ describe("a backup that was damaged or changed", () => {
       "manifest.json",
       "manifest.seal",
       "sealpush.sqlite3",
-      blobIn(world.folder).slice(world.folder.length + 1),
+      blobIn(fixture.folder).slice(fixture.folder.length + 1),
     ]) {
-      await expectRefused(world, without(name), "it is not complete");
+      await expectRefused(fixture, without(name), "it is not complete");
     }
-    writeFileSync(join(world.folder, "manifest.json"), "{");
-    await expectRefused(world, world.folder, "it is no JSON");
-    await expectRefused(world, join(world.shelf, "nowhere"), "There is no backup at");
+    writeFileSync(join(fixture.folder, "manifest.json"), "{");
+    await expectRefused(fixture, fixture.folder, "it is no JSON");
+    await expectRefused(fixture, join(fixture.shelf, "nowhere"), "There is no backup at");
   });
 
   test("is refused as an archive wherever it was cut off, and when something was put into it", async () => {
-    const world = await backedUp();
-    const whole = readFileSync(world.archive);
-    const cut = join(world.shelf, "cut.tar");
+    const fixture = await backedUp();
+    const whole = readFileSync(fixture.archive);
+    const cut = join(fixture.shelf, "cut.tar");
     for (const bytes of [100, 512, 3_000, Math.floor(whole.length / 2), whole.length - 1_024]) {
       writeFileSync(cut, whole);
       truncateSync(cut, bytes);
-      await expectRefused(world, cut, /ends too early|not finished/);
+      await expectRefused(fixture, cut, /ends too early|not finished/);
     }
     writeFileSync(cut, whole.subarray(0, whole.length - 2_048 - 1_024));
     appendFileSync(cut, Buffer.alloc(1_024));
-    await expectRefused(world, cut, /not finished|damaged|ends too early/);
+    await expectRefused(fixture, cut, /not finished|damaged|ends too early/);
 
-    writeFileSync(join(world.shelf, "evil"), "x");
+    writeFileSync(join(fixture.shelf, "evil"), "x");
     for (const name of ["../evil", "/tmp/evil", "master.key", "blobs/ab/../../evil"]) {
-      const changed = join(world.shelf, "changed.tar");
+      const changed = join(fixture.shelf, "changed.tar");
       writeFileSync(changed, whole);
-      execFileSync("tar", ["-rf", changed, "-P", `--transform=s|.*|${name}|`, "-C", world.shelf, "evil"]);
-      await expectRefused(world, changed, "one that is in no backup");
+      execFileSync("tar", ["-rf", changed, "-P", `--transform=s|.*|${name}|`, "-C", fixture.shelf, "evil"]);
+      await expectRefused(fixture, changed, "one that is in no backup");
     }
   });
 });
 
 describe("the master key", () => {
   test("that sealed the backup has to be given; the refusal names it", async () => {
-    const world = await backedUp();
-    const [keyId = ""] = JSON.parse(readFileSync(join(world.folder, "manifest.json"), "utf8")).key_ids;
+    const fixture = await backedUp();
+    const [keyId = ""] = JSON.parse(readFileSync(join(fixture.folder, "manifest.json"), "utf8")).key_ids;
     expect(keyId).toMatch(/^[0-9a-f]{8}$/);
-    for (const from of [world.folder, world.archive]) {
-      const dataDir = join(world.shelf, "restored");
+    for (const from of [fixture.folder, fixture.archive]) {
+      const dataDir = join(fixture.shelf, "restored");
       const settings = { PWPUSH_MASTER_KEY: otherKey };
-      const said = await world.refused(["restore", "--from", from, "--keep-open"], { dataDir, settings });
+      const said = await fixture.refused(["restore", "--from", from, "--keep-open"], { dataDir, settings });
       expect(said).toContain(`master key with id ${keyId}`);
       expect(readdirSync(dataDir)).toEqual([]);
-      await world.run(["restore", "--from", from, "--keep-open"], {
+      await fixture.run(["restore", "--from", from, "--keep-open"], {
         dataDir,
         settings: { ...settings, PWPUSH_MASTER_KEY_PREVIOUS: keySettings.PWPUSH_MASTER_KEY },
       });
@@ -149,108 +149,110 @@ describe("the master key", () => {
   });
 
   test("is not made by a restore that lacks one", async () => {
-    const world = await backedUp();
-    const dataDir = join(world.shelf, "restored");
-    const said = await world.refused(["restore", "--from", world.folder, "--end-all"], { dataDir, settings: {} });
+    const fixture = await backedUp();
+    const dataDir = join(fixture.shelf, "restored");
+    const said = await fixture.refused(["restore", "--from", fixture.folder, "--end-all"], { dataDir, settings: {} });
     expect(said).toContain("PWPUSH_MASTER_KEY");
     expect(existsSync(dataDir)).toBe(false);
   });
 
   test("in the data folder opens the backup as well, and stays", async () => {
-    const world = await backedUp();
-    const dataDir = join(world.shelf, "restored");
+    const fixture = await backedUp();
+    const dataDir = join(fixture.shelf, "restored");
     mkdirSync(dataDir, { mode: 0o700 });
     writeFileSync(join(dataDir, "master.key"), keySettings.PWPUSH_MASTER_KEY, { mode: 0o600 });
-    await world.run(["restore", "--from", world.folder, "--keep-open"], { dataDir, settings: {} });
+    await fixture.run(["restore", "--from", fixture.folder, "--keep-open"], { dataDir, settings: {} });
     expect(readdirSync(dataDir).sort()).toEqual(["blobs", "master.key", "sealpush.sqlite3"]);
   });
 
   test("of another database makes no backup that nobody could restore", async () => {
-    const world = await backedUp();
-    const said = await world.refused(["backup", "--to", join(world.shelf, "c")], {
+    const fixture = await backedUp();
+    const said = await fixture.refused(["backup", "--to", join(fixture.shelf, "c")], {
       settings: { PWPUSH_MASTER_KEY: otherKey },
     });
     expect(said).toContain("nobody could restore");
-    expect(readdirSync(world.shelf).sort()).toEqual(["b", "b.tar"]);
+    expect(readdirSync(fixture.shelf).sort()).toEqual(["b", "b.tar"]);
   });
 
   test("is not needed for the check for damage, and its absence is reported", async () => {
-    const world = await backedUp();
-    const argv = ["backup", "verify", "--from", world.archive];
-    const said = await world.run(argv, { dataDir: join(world.shelf, "none"), settings: {} });
+    const fixture = await backedUp();
+    const argv = ["backup", "verify", "--from", fixture.archive];
+    const said = await fixture.run(argv, { dataDir: join(fixture.shelf, "none"), settings: {} });
     expect(said).toContain("checked for damage only");
   });
 });
 
 describe("what is there already", () => {
   test("is never overwritten by a backup", async () => {
-    const world = await backedUp();
-    for (const to of [world.folder, world.archive]) {
-      expect(await world.refused(["backup", "--to", to])).toContain("is there already");
+    const fixture = await backedUp();
+    for (const to of [fixture.folder, fixture.archive]) {
+      expect(await fixture.refused(["backup", "--to", to])).toContain("is there already");
     }
-    mkdirSync(join(world.shelf, "empty"));
-    expect(await world.refused(["backup", "--to", join(world.shelf, "empty")])).toContain("is there already");
-    expect(await world.refused(["backup", "--to", join(world.shelf, "no", "b")])).toContain("There is no folder");
-    expect(await world.refused(["backup"])).toContain("--to");
+    mkdirSync(join(fixture.shelf, "empty"));
+    expect(await fixture.refused(["backup", "--to", join(fixture.shelf, "empty")])).toContain("is there already");
+    expect(await fixture.refused(["backup", "--to", join(fixture.shelf, "no", "b")])).toContain("There is no folder");
+    expect(await fixture.refused(["backup"])).toContain("--to");
   });
 
   test("is no place for a backup of itself, by whatever name the data folder is reached", async () => {
-    const world = await backedUp();
-    const { dataDir } = world.cli;
-    const byLink = join(world.shelf, "link");
+    const fixture = await backedUp();
+    const { dataDir } = fixture.cli;
+    const byLink = join(fixture.shelf, "link");
     symlinkSync(dataDir, byLink);
     const before = readdirSync(dataDir);
     for (const place of [dataDir, byLink, join(dataDir, "blobs")]) {
       for (const name of ["c", "c.tar"]) {
-        expect(await world.refused(["backup", "--to", join(place, name)])).toContain("lies in the data folder");
+        expect(await fixture.refused(["backup", "--to", join(place, name)])).toContain("lies in the data folder");
       }
     }
     const linked = { dataDir: byLink };
-    expect(await world.refused(["backup", "--to", join(dataDir, "c")], linked)).toContain("lies in the data folder");
+    expect(await fixture.refused(["backup", "--to", join(dataDir, "c")], linked)).toContain("lies in the data folder");
     expect(readdirSync(dataDir)).toEqual(before);
   });
 
   test("is never overwritten by a restore, and stays as it is", async () => {
-    const world = await backedUp();
-    const restore = ["restore", "--from", world.folder, "--keep-open"];
-    const before = filesIn(world.cli.dataDir);
-    expect(await world.refused(restore)).toContain("is there already");
-    expect(filesIn(world.cli.dataDir)).toEqual(before);
+    const fixture = await backedUp();
+    const restore = ["restore", "--from", fixture.folder, "--keep-open"];
+    const before = filesIn(fixture.cli.dataDir);
+    expect(await fixture.refused(restore)).toContain("is there already");
+    expect(filesIn(fixture.cli.dataDir)).toEqual(before);
 
     for (const name of ["sealpush.sqlite3-wal", "blobs/ab/left"]) {
-      const dataDir = join(world.shelf, "occupied");
+      const dataDir = join(fixture.shelf, "occupied");
       mkdirSync(join(dataDir, "blobs/ab"), { recursive: true });
       writeFileSync(join(dataDir, name), "left");
-      expect(await world.refused(restore, { dataDir })).toMatch(/is there already|is not empty/);
+      expect(await fixture.refused(restore, { dataDir })).toMatch(/is there already|is not empty/);
       expect([...filesIn(dataDir).keys()]).toEqual([name]);
       rmSync(dataDir, { recursive: true });
     }
   });
 
   test("of a restore that was interrupted stops every start and every other restore", async () => {
-    const world = await backedUp();
-    const dataDir = join(world.shelf, "restored");
+    const fixture = await backedUp();
+    const dataDir = join(fixture.shelf, "restored");
     mkdirSync(join(dataDir, "restore-unfinished"), { recursive: true });
     const sentence = "is running or was interrupted";
-    expect(await world.refused(["restore", "--from", world.folder, "--keep-open"], { dataDir })).toContain(sentence);
-    await expect(world.open(dataDir)).rejects.toThrow(sentence);
+    expect(await fixture.refused(["restore", "--from", fixture.folder, "--keep-open"], { dataDir })).toContain(
+      sentence,
+    );
+    await expect(fixture.open(dataDir)).rejects.toThrow(sentence);
     expect(readdirSync(dataDir)).toEqual(["restore-unfinished"]);
   });
 });
 
 test("a database elsewhere is put there, and when that fails the files are taken back", async () => {
-  const world = await backedUp();
-  const restore = ["restore", "--from", world.folder, "--keep-open"];
-  const dataDir = join(world.shelf, "restored");
-  writeFileSync(join(world.shelf, "file"), "no folder");
+  const fixture = await backedUp();
+  const restore = ["restore", "--from", fixture.folder, "--keep-open"];
+  const dataDir = join(fixture.shelf, "restored");
+  writeFileSync(join(fixture.shelf, "file"), "no folder");
   const at = (path: string) => ({ dataDir, settings: { ...keySettings, DATABASE_URL: `sqlite:${path}` } });
-  expect(await world.refused(restore, at(join(world.shelf, "file", "db")))).toContain("is there already");
+  expect(await fixture.refused(restore, at(join(fixture.shelf, "file", "db")))).toContain("is there already");
   expect(readdirSync(dataDir)).toEqual([]);
-  const path = join(world.shelf, "elsewhere", "sealpush.db");
-  await world.run(restore, at(path));
+  const path = join(fixture.shelf, "elsewhere", "sealpush.db");
+  await fixture.run(restore, at(path));
   expect(readdirSync(dataDir)).toEqual(["blobs"]);
-  await world.open(dataDir, at(path).settings);
-  expect(await world.refused(restore, at(path))).toContain("is there already");
+  await fixture.open(dataDir, at(path).settings);
+  expect(await fixture.refused(restore, at(path))).toContain("is there already");
 });
 
 test("a terminal gets no archive", async () => {
@@ -263,25 +265,25 @@ test("a terminal gets no archive", async () => {
 });
 
 test("a backup of a newer schema is refused with the version that can restore it", async () => {
-  const world = await backedUp();
-  const newer = join(world.shelf, "newer");
-  cpSync(world.cli.dataDir, newer, { recursive: true });
+  const fixture = await backedUp();
+  const newer = join(fixture.shelf, "newer");
+  cpSync(fixture.cli.dataDir, newer, { recursive: true });
   const db = new Database(databaseFile(newer));
   db.pragma("user_version = 999");
   db.close();
-  const said = await world.refused(["backup", "--to", join(world.shelf, "c")], { dataDir: newer });
+  const said = await fixture.refused(["backup", "--to", join(fixture.shelf, "c")], { dataDir: newer });
   expect(said).toContain("A newer version of Sealpush");
 });
 
 test("where there is no database, or a server keeps it, nothing is made and the sentence says what to do", async () => {
-  const world = makeBackupWorld();
-  expect(await world.refused(["backup", "--to", join(world.shelf, "b")])).toContain("There is no database");
+  const fixture = makeBackupFixture();
+  expect(await fixture.refused(["backup", "--to", join(fixture.shelf, "b")])).toContain("There is no database");
   const settings = { ...keySettings, DATABASE_URL: "postgres://sealpush:x@127.0.0.1:1/sealpush" };
   for (const argv of [
-    ["backup", "--to", join(world.shelf, "b")],
-    ["restore", "--from", world.shelf, "--end-all"],
+    ["backup", "--to", join(fixture.shelf, "b")],
+    ["restore", "--from", fixture.shelf, "--end-all"],
   ]) {
-    expect(await world.refused(argv, { settings })).toContain("pg_dump");
+    expect(await fixture.refused(argv, { settings })).toContain("pg_dump");
   }
-  expect(readdirSync(world.shelf)).toEqual([]);
+  expect(readdirSync(fixture.shelf)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { makeBackupWorld } from "../support/backups.ts";
+import { makeBackupFixture } from "../support/backups.ts";
 import { Canaries } from "../support/canaries.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
 import { signedIn, stranger } from "../support/domain.ts";
@@ -10,9 +10,9 @@ import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
 import { NeedleFinder } from "../support/raw-files.ts";
 
 test("a stolen backup without the master key reveals no secret, link, name or token", async () => {
-  const world = makeBackupWorld();
+  const fixture = makeBackupFixture();
   const canaries = new Canaries();
-  await using source = await world.open();
+  await using source = await fixture.open();
   const { pushes } = source.domain;
   const secret = (name: string) => canaries.make(name);
   const owner = signedIn(7);
@@ -28,21 +28,21 @@ test("a stolen backup without the master key reveals no secret, link, name or to
   const password = "correct horse battery staple";
   canaries.add("password", password);
   const user = ["--email", "ada@example.com"];
-  await world.run(["user", "create", ...user, "--password-stdin"], { stdin: Buffer.from(password) });
-  canaries.add("API token", (await world.run(["token", "create", ...user, "--name", "t"])).trim());
+  await fixture.run(["user", "create", ...user, "--password-stdin"], { stdin: Buffer.from(password) });
+  canaries.add("API token", (await fixture.run(["token", "create", ...user, "--name", "t"])).trim());
   canaries.add("master key", "5ea1".repeat(16));
 
-  await world.run(["backup", "--to", join(world.shelf, "b")]);
-  await world.run(["backup", "--to", join(world.shelf, "b.tar")]);
-  const files = filesIn(world.shelf);
+  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
+  await fixture.run(["backup", "--to", join(fixture.shelf, "b.tar")]);
+  const files = filesIn(fixture.shelf);
   expect(files.size).toBeGreaterThanOrEqual(5);
   for (const [path, bytes] of files) expect(canaries.findingsIn(bytes), path).toEqual([]);
   expect([...files.keys()].filter((path) => /key|boot|env/.test(path))).toEqual([]);
 });
 
 test("of the sealed keys of pushes that ended before a backup, nothing is in it; of the living ones all", async () => {
-  const world = makeBackupWorld();
-  const source = await world.open();
+  const fixture = makeBackupFixture();
+  const source = await fixture.open();
   const { pushes } = source.domain;
   const living: string[] = [];
   const ended: string[] = [];
@@ -51,7 +51,7 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
     (round % 3 === 0 ? living : ended).push(urlToken);
   }
   const finder = new NeedleFinder<string>();
-  const reader = new Database(databaseFile(world.cli.dataDir), { readonly: true });
+  const reader = new Database(databaseFile(fixture.cli.dataDir), { readonly: true });
   const sealed = reader.prepare<[Buffer], Buffer>(
     "SELECT sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id WHERE token_digest = ?",
   );
@@ -62,16 +62,16 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
   }
   reader.close();
   for (const urlToken of ended) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-  await world.run(["backup", "--to", join(world.shelf, "b.tar")]);
-  expect([...finder.search(readFileSync(join(world.shelf, "b.tar")))].sort()).toEqual([...living].sort());
+  await fixture.run(["backup", "--to", join(fixture.shelf, "b.tar")]);
+  expect([...finder.search(readFileSync(join(fixture.shelf, "b.tar")))].sort()).toEqual([...living].sort());
 
   // And what ends after a restore is gone as thoroughly, by the restore itself or by the restored server.
-  const restore = ["restore", "--from", join(world.shelf, "b.tar")];
-  const allEnded = join(world.shelf, "ended");
-  await world.run([...restore, "--end-all"], { dataDir: allEnded });
-  const kept = join(world.shelf, "kept");
-  await world.run([...restore, "--keep-open"], { dataDir: kept });
-  const { domain, [Symbol.asyncDispose]: close } = await world.open(kept);
+  const restore = ["restore", "--from", join(fixture.shelf, "b.tar")];
+  const allEnded = join(fixture.shelf, "ended");
+  await fixture.run([...restore, "--end-all"], { dataDir: allEnded });
+  const kept = join(fixture.shelf, "kept");
+  await fixture.run([...restore, "--keep-open"], { dataDir: kept });
+  const { domain, [Symbol.asyncDispose]: close } = await fixture.open(kept);
   for (const urlToken of living) await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   await close();
   for (const dataDir of [allEnded, kept]) {

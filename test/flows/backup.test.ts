@@ -5,7 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { forBothEngines, type SchemaVersion } from "../../src/database/schema/both-engines.ts";
-import { type BackupWorld, keySettings, makeBackupWorld } from "../support/backups.ts";
+import { type BackupFixture, keySettings, makeBackupFixture } from "../support/backups.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
 import { signedIn, stranger, TestClock, type TestDomain } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
@@ -68,30 +68,30 @@ async function download(domain: TestDomain["domain"], urlToken: string): Promise
 /** The three ways in which a backup is made and given back. */
 const ways = {
   folder: {
-    backUp: (world: BackupWorld) => world.run(["backup", "--to", join(world.shelf, "b")]),
-    from: (world: BackupWorld) => ({ argv: ["--from", join(world.shelf, "b")], stdin: Buffer.alloc(0) }),
+    backUp: (fixture: BackupFixture) => fixture.run(["backup", "--to", join(fixture.shelf, "b")]),
+    from: (fixture: BackupFixture) => ({ argv: ["--from", join(fixture.shelf, "b")], stdin: Buffer.alloc(0) }),
   },
   archive: {
-    backUp: (world: BackupWorld) => world.run(["backup", "--to", join(world.shelf, "b.tar")]),
-    from: (world: BackupWorld) => ({ argv: ["--from", join(world.shelf, "b.tar")], stdin: Buffer.alloc(0) }),
+    backUp: (fixture: BackupFixture) => fixture.run(["backup", "--to", join(fixture.shelf, "b.tar")]),
+    from: (fixture: BackupFixture) => ({ argv: ["--from", join(fixture.shelf, "b.tar")], stdin: Buffer.alloc(0) }),
   },
 } as const;
 
 describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
   test("of a running domain restores every view count and file", async () => {
-    const world = makeBackupWorld();
-    const source = await world.open();
+    const fixture = makeBackupFixture();
+    const source = await fixture.open();
     const known = await fill(source);
-    const said = await way.backUp(world);
+    const said = await way.backUp(fixture);
     expect(said).toMatch(/5 pushes \(4 of them live, with 1 files\), 0 users, encrypted under key [0-9a-f]{8}\./);
     // What happens afterwards is not in it.
     expect(await claim(source.domain, known.once)).toBe("opened once");
 
-    const { argv, stdin } = way.from(world);
-    expect(await world.run(["backup", "verify", ...argv], { stdin })).toContain("The backup is complete");
-    const dataDir = join(world.shelf, "restored");
-    await world.run(["restore", ...argv, "--keep-open"], { dataDir, stdin });
-    const { domain } = await world.open(dataDir);
+    const { argv, stdin } = way.from(fixture);
+    expect(await fixture.run(["backup", "verify", ...argv], { stdin })).toContain("The backup is complete");
+    const dataDir = join(fixture.shelf, "restored");
+    await fixture.run(["restore", ...argv, "--keep-open"], { dataDir, stdin });
+    const { domain } = await fixture.open(dataDir);
     expect(await claim(domain, known.once)).toBe("opened once");
     expect(await claim(domain, known.once)).toBe("gone");
     for (const expected of ["opened thrice", "opened thrice", "gone"]) {
@@ -103,21 +103,21 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     expect((await domain.accounts.listAdminEntries(1))[0]).toMatchObject({
       action: "restored_backup",
       adminEmail: "shell",
-      subject: new Date(world.clock.now()).toISOString(),
+      subject: new Date(fixture.clock.now()).toISOString(),
     });
   });
 
   test("restored with --end-all has no retrievable push and no file, and the audit trail records that", async () => {
-    const world = makeBackupWorld();
-    const source = await world.open();
+    const fixture = makeBackupFixture();
+    const source = await fixture.open();
     const known = await fill(source);
-    await way.backUp(world);
-    const { argv, stdin } = way.from(world);
-    const dataDir = join(world.shelf, "restored");
-    const said = await world.run(["restore", ...argv, "--end-all"], { dataDir, stdin });
+    await way.backUp(fixture);
+    const { argv, stdin } = way.from(fixture);
+    const dataDir = join(fixture.shelf, "restored");
+    const said = await fixture.run(["restore", ...argv, "--end-all"], { dataDir, stdin });
     expect(said).toContain("Ended 4 pushes");
     expect([...filesIn(dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
-    const { domain } = await world.open(dataDir);
+    const { domain } = await fixture.open(dataDir);
     for (const urlToken of Object.values(known)) expect(await claim(domain, urlToken)).toBe("gone");
     const trail = await domain.pushes.trail(known.owned, signedIn(7), 1);
     expect(trail?.events.map(({ kind }) => kind)).toContain("expire");
@@ -125,10 +125,10 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
 });
 
 test("a folder contains database, blobs, manifest and seal, readable by its user only, with standard checksums", async () => {
-  const world = makeBackupWorld();
-  await fill(await world.open());
-  await world.run(["backup", "--to", join(world.shelf, "b")]);
-  const folder = join(world.shelf, "b");
+  const fixture = makeBackupFixture();
+  await fill(await fixture.open());
+  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
+  const folder = join(fixture.shelf, "b");
   const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
   expect(manifest).toMatchObject({
     format: "sealpush-backup",
@@ -151,97 +151,97 @@ test("a folder contains database, blobs, manifest and seal, readable by its user
   expect(names).toEqual(["manifest.json", "manifest.seal", ...listed].sort());
   for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   for (const name of ["", "blobs"]) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o700);
-  expect(readdirSync(world.shelf)).toEqual(["b"]);
+  expect(readdirSync(fixture.shelf)).toEqual(["b"]);
 });
 
 test("the system's tar unpacks an archive to a folder that can be restored", async () => {
-  const world = makeBackupWorld();
-  const known = await fill(await world.open());
-  const archive = join(world.shelf, "b.tar");
-  await world.run(["backup", "--to", archive]);
+  const fixture = makeBackupFixture();
+  const known = await fill(await fixture.open());
+  const archive = join(fixture.shelf, "b.tar");
+  await fixture.run(["backup", "--to", archive]);
   expect(statSync(archive).mode & 0o777).toBe(0o600);
-  const folder = join(world.shelf, "unpacked");
+  const folder = join(fixture.shelf, "unpacked");
   execFileSync("mkdir", [folder]);
   execFileSync("tar", ["-xf", archive, "-C", folder]);
-  await world.run(["restore", "--from", folder, "--keep-open"], { dataDir: join(world.shelf, "restored") });
-  const { domain } = await world.open(join(world.shelf, "restored"));
+  await fixture.run(["restore", "--from", folder, "--keep-open"], { dataDir: join(fixture.shelf, "restored") });
+  const { domain } = await fixture.open(join(fixture.shelf, "restored"));
   expect(await download(domain, known.withFile)).toBe(content);
 });
 
 test("a restore requires --keep-open or --end-all and changes nothing without it", async () => {
-  const world = makeBackupWorld();
-  await fill(await world.open());
-  await world.run(["backup", "--to", join(world.shelf, "b")]);
-  const dataDir = join(world.shelf, "restored");
-  const restore = ["restore", "--from", join(world.shelf, "b")];
-  const asked = await world.refused(restore, { dataDir });
+  const fixture = makeBackupFixture();
+  await fill(await fixture.open());
+  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
+  const dataDir = join(fixture.shelf, "restored");
+  const restore = ["restore", "--from", join(fixture.shelf, "b")];
+  const asked = await fixture.refused(restore, { dataDir });
   expect(asked).toContain("--keep-open");
   expect(asked).toContain("--end-all");
-  expect(await world.refused([...restore, "--keep-open", "--end-all"], { dataDir })).toContain("cannot be used with");
+  expect(await fixture.refused([...restore, "--keep-open", "--end-all"], { dataDir })).toContain("cannot be used with");
   expect(existsSync(dataDir)).toBe(false);
 });
 
 test("a backup contains the files of the bucket, and a restore uploads them to the configured bucket", async () => {
   // A store looks at the time of each request.
-  const world = makeBackupWorld(new TestClock(Date.now()));
+  const fixture = makeBackupFixture(new TestClock(Date.now()));
   const [from, to] = [await startForeignStore(), await startForeignStore()];
   const settings = { ...keySettings, ...from.environment };
-  const source = await world.open(world.cli.dataDir, settings);
+  const source = await fixture.open(fixture.cli.dataDir, settings);
   const known = await fill(source);
-  await world.run(["backup", "--to", join(world.shelf, "b.tar")], { settings });
+  await fixture.run(["backup", "--to", join(fixture.shelf, "b.tar")], { settings });
   await source.domain.pushes.expire(known.withFile, signedIn(7));
 
-  const more = { dataDir: join(world.shelf, "restored"), settings: { ...keySettings, ...to.environment } };
-  await world.run(["restore", "--from", join(world.shelf, "b.tar"), "--keep-open"], more);
+  const more = { dataDir: join(fixture.shelf, "restored"), settings: { ...keySettings, ...to.environment } };
+  await fixture.run(["restore", "--from", join(fixture.shelf, "b.tar"), "--keep-open"], more);
   expect([...filesIn(more.dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
   expect(to.objects().size).toBe(1);
-  const restored = await world.open(more.dataDir, more.settings);
+  const restored = await fixture.open(more.dataDir, more.settings);
   expect(await download(restored.domain, known.withFile)).toBe(content);
 });
 
 test("a restore ends all sessions, voids links and codes, drops queued emails, and revokes tokens with --revoke-tokens", async () => {
-  const world = makeBackupWorld();
-  const source = await world.open();
+  const fixture = makeBackupFixture();
+  const source = await fixture.open();
   const email = "ada@example.com";
-  await world.run(["user", "create", "--email", email, "--password-stdin"], { stdin: Buffer.from(longPassword) });
-  const token = (await world.run(["token", "create", "--email", email, "--name", "t"])).trim();
+  await fixture.run(["user", "create", "--email", email, "--password-stdin"], { stdin: Buffer.from(longPassword) });
+  const token = (await fixture.run(["token", "create", "--email", email, "--name", "t"])).trim();
   await source[Symbol.asyncDispose]();
-  fillAccountTables(databaseFile(world.cli.dataDir), world.clock.now());
-  await world.run(["backup", "--to", join(world.shelf, "b")]);
+  fillAccountTables(databaseFile(fixture.cli.dataDir), fixture.clock.now());
+  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
 
-  world.clock.advance(3_600_000);
-  const restore = ["restore", "--from", join(world.shelf, "b"), "--keep-open"];
-  const kept = join(world.shelf, "kept");
-  const said = await world.run(restore, { dataDir: kept });
+  fixture.clock.advance(3_600_000);
+  const restore = ["restore", "--from", join(fixture.shelf, "b"), "--keep-open"];
+  const kept = join(fixture.shelf, "kept");
+  const said = await fixture.run(restore, { dataDir: kept });
   expect(said).toContain("Ended 1 sessions; links in emails are invalid; 1 queued emails were dropped.");
   expect(said).toContain("1 API tokens work");
   expect(leftOf(databaseFile(kept))).toEqual({
     rows: 0,
-    lastStep: Math.floor(world.clock.now() / 30_000),
+    lastStep: Math.floor(fixture.clock.now() / 30_000),
     tokensInUse: 1,
   });
   const authenticate = async (dataDir: string) => {
-    const { domain } = await world.open(dataDir);
+    const { domain } = await fixture.open(dataDir);
     return await domain.accounts.authenticateToken({ token, address: "192.0.2.1" });
   };
   expect(await authenticate(kept)).toBeDefined();
 
-  const revoked = join(world.shelf, "revoked");
-  expect(await world.run([...restore, "--revoke-tokens"], { dataDir: revoked })).toContain("Revoked 1 API tokens.");
+  const revoked = join(fixture.shelf, "revoked");
+  expect(await fixture.run([...restore, "--revoke-tokens"], { dataDir: revoked })).toContain("Revoked 1 API tokens.");
   expect(leftOf(databaseFile(revoked))).toMatchObject({ tokensInUse: 0 });
   expect(await authenticate(revoked)).toBeUndefined();
 });
 
 test("a backup of an older schema is brought up to date by the restore, and backed up as it is before an upgrade", async () => {
-  const world = makeBackupWorld();
-  await (await world.open())[Symbol.asyncDispose]();
+  const fixture = makeBackupFixture();
+  await (await fixture.open())[Symbol.asyncDispose]();
   laterVersions.push(forBothEngines(() => ""));
   onTestFinished(() => void laterVersions.splice(0));
-  await world.run(["backup", "--to", join(world.shelf, "b")]);
-  expect(JSON.parse(readFileSync(join(world.shelf, "b/manifest.json"), "utf8")).schema_version).toBe(1);
-  const restored = join(world.shelf, "restored");
-  await world.run(["restore", "--from", join(world.shelf, "b"), "--keep-open"], { dataDir: restored });
-  expect(rowsOf(databaseFile(world.cli.dataDir), "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
+  expect(JSON.parse(readFileSync(join(fixture.shelf, "b/manifest.json"), "utf8")).schema_version).toBe(1);
+  const restored = join(fixture.shelf, "restored");
+  await fixture.run(["restore", "--from", join(fixture.shelf, "b"), "--keep-open"], { dataDir: restored });
+  expect(rowsOf(databaseFile(fixture.cli.dataDir), "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
   expect(rowsOf(databaseFile(restored), "PRAGMA user_version")).toEqual([{ user_version: 2 }]);
 });
 

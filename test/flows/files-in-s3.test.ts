@@ -12,7 +12,7 @@ import { makeSweeper } from "../support/sweeper.ts";
 
 const owner = "owner@example.com";
 
-interface World extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly app: TestApp;
   readonly origin: string;
   push(bytes: Uint8Array<ArrayBuffer>): Promise<Response>;
@@ -22,7 +22,7 @@ interface World extends AsyncDisposable {
 }
 
 /** The store looks at the time of each request, so the clock stands at the real one. */
-async function startWorld(environment: Readonly<Record<string, string>>): Promise<World> {
+async function startFixture(environment: Readonly<Record<string, string>>): Promise<Fixture> {
   const app = await startTestApp({ environment, clock: new TestClock(Date.now()) });
   const origin = await app.listen();
   const authorization = `Bearer ${await app.makeToken(owner)}`;
@@ -49,35 +49,35 @@ async function startWorld(environment: Readonly<Record<string, string>>): Promis
 describe("files of a server whose settings name a bucket", () => {
   test("are stored only there, can be downloaded whole and in ranges, and are deleted with the push", async () => {
     const store = await startForeignStore();
-    await using world = await startWorld(store.environment);
+    await using fixture = await startFixture(store.environment);
     const content = Uint8Array.from(randomBytes(7_000_000));
-    const created = await world.push(content);
+    const created = await fixture.push(content);
     expect(created.status).toBe(201);
     const { url_token: token } = await created.clone().json();
     expect([...store.objects().keys()]).toEqual([expect.stringMatching(/^([0-9a-f]{2})\/\1[0-9a-f]{30}$/)]);
-    expect(existsSync(join(world.app.dataDir, "blobs"))).toBe(false);
+    expect(existsSync(join(fixture.app.dataDir, "blobs"))).toBe(false);
 
-    const [url = ""] = await world.urlsOf(created);
+    const [url = ""] = await fixture.urlsOf(created);
     const whole = await fetch(url, { redirect: "error" });
     expect(Buffer.from(await whole.arrayBuffer()).equals(content)).toBe(true);
     const part = await fetch(url, { headers: { range: "bytes=5242870-5242890" }, redirect: "error" });
     expect(part.status).toBe(206);
     expect(Buffer.from(await part.arrayBuffer()).equals(content.subarray(5_242_870, 5_242_891))).toBe(true);
-    expect(new URL(url).origin).toBe(world.origin);
+    expect(new URL(url).origin).toBe(fixture.origin);
 
-    await fetch(`${world.origin}/api/v2/pushes/${token}`, { method: "DELETE" });
+    await fetch(`${fixture.origin}/api/v2/pushes/${token}`, { method: "DELETE" });
     expect((await fetch(url)).status).toBe(404);
-    expect(await world.sweep()).toBe(1);
+    expect(await fixture.sweep()).toBe(1);
     expect([...store.objects().keys()]).toEqual([]);
   });
 
   test("reveal neither content nor name to a thief of the bucket", async () => {
     const store = await startForeignStore();
-    await using world = await startWorld(store.environment);
+    await using fixture = await startFixture(store.environment);
     const canaries = new Canaries();
     const secret = canaries.make("content");
     canaries.add("file name", "secret.bin-secret.bin");
-    expect((await world.push(Uint8Array.from(Buffer.from(secret.repeat(1_000))))).status).toBe(201);
+    expect((await fixture.push(Uint8Array.from(Buffer.from(secret.repeat(1_000))))).status).toBe(201);
     const stolen = Buffer.concat([...store.files()].flatMap(([name, bytes]) => [Buffer.from(name), bytes]));
     expect(stolen.length).toBeGreaterThan(secret.length * 1_000);
     expect(canaries.findingsIn(stolen)).toEqual([]);
@@ -86,51 +86,51 @@ describe("files of a server whose settings name a bucket", () => {
 });
 
 describe("when the object store fails", () => {
-  async function startWithStore(): Promise<World & { readonly store: ObjectStore }> {
+  async function startWithStore(): Promise<Fixture & { readonly store: ObjectStore }> {
     const store = await startObjectStore();
-    return Object.assign(await startWorld(environmentOf(store)), { store });
+    return Object.assign(await startFixture(environmentOf(store)), { store });
   }
   const some = (bytes: number) => Uint8Array.from(randomBytes(bytes));
 
   test("creating a push with files gets 503 with Retry-After, without details, and leaves nothing behind", async () => {
-    await using world = await startWithStore();
-    world.store.plan = always("error", "PutObject", "UploadPart");
+    await using fixture = await startWithStore();
+    fixture.store.plan = always("error", "PutObject", "UploadPart");
     for (const bytes of [1_000, 6_000_000]) {
-      const refused = await world.push(some(bytes));
+      const refused = await fixture.push(some(bytes));
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
       expect(await refused.text()).not.toMatch(/S3|object store|127\.0\.0\.1:(?!\d*\/)|sealed-files|InternalError/);
     }
-    world.store.plan = () => undefined;
-    await world.sweep();
-    expect([world.store.objects.size, world.store.uploads.size]).toEqual([0, 0]);
-    expect((await world.push(some(1_000))).status).toBe(201);
-    const logged = world.app.logLines.join("\n");
+    fixture.store.plan = () => undefined;
+    await fixture.sweep();
+    expect([fixture.store.objects.size, fixture.store.uploads.size]).toEqual([0, 0]);
+    expect((await fixture.push(some(1_000))).status).toBe(201);
+    const logged = fixture.app.logLines.join("\n");
     expect(logged).toContain("refused_unavailable");
     expect(logged).toContain("InternalError");
     expect(logged).not.toMatch(/ACCESSKEYOFTHETEST|secret\/key|AWS4-HMAC/);
   });
 
   test("remains of an upload to an unavailable store are deleted once it is available again", async () => {
-    await using world = await startWithStore();
-    world.store.plan = always("error", "UploadPart", "AbortMultipartUpload", "DeleteObject");
-    expect((await world.push(some(11_000_000))).status).toBe(503);
-    expect(world.store.uploads.size).toBe(1);
-    expect(await world.sweep()).toBe(0);
-    world.store.plan = () => undefined;
-    world.app.clock.advance(60_000);
-    expect(await world.sweep()).toBe(1);
-    expect(world.store.uploads.size).toBe(0);
+    await using fixture = await startWithStore();
+    fixture.store.plan = always("error", "UploadPart", "AbortMultipartUpload", "DeleteObject");
+    expect((await fixture.push(some(11_000_000))).status).toBe(503);
+    expect(fixture.store.uploads.size).toBe(1);
+    expect(await fixture.sweep()).toBe(0);
+    fixture.store.plan = () => undefined;
+    fixture.app.clock.advance(60_000);
+    expect(await fixture.sweep()).toBe(1);
+    expect(fixture.store.uploads.size).toBe(0);
   });
 
   test("a download is refused at its start or cut off, and works again afterwards", async () => {
-    await using world = await startWithStore();
+    await using fixture = await startWithStore();
     const content = some(3_000_000);
-    const [url = ""] = await world.urlsOf(await world.push(content));
-    world.store.plan = always("error", "GetObject");
+    const [url = ""] = await fixture.urlsOf(await fixture.push(content));
+    fixture.store.plan = always("error", "GetObject");
     const refused = await fetch(url);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
     let gets = 0;
-    world.store.plan = ({ operation }) => {
+    fixture.store.plan = ({ operation }) => {
       if (operation !== "GetObject") return undefined;
       gets += 1;
       return gets === 1 ? "cut" : "error";
@@ -138,50 +138,50 @@ describe("when the object store fails", () => {
     const torn = await fetch(url);
     expect(torn.status).toBe(200);
     await expect(torn.arrayBuffer()).rejects.toThrow();
-    world.store.plan = () => undefined;
+    fixture.store.plan = () => undefined;
     expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true);
   });
 
   test("a file missing in the store is gone for recipients and reported in the log", async () => {
-    await using world = await startWithStore();
-    const [url = ""] = await world.urlsOf(await world.push(some(1_000)));
-    world.store.objects.clear();
+    await using fixture = await startWithStore();
+    const [url = ""] = await fixture.urlsOf(await fixture.push(some(1_000)));
+    fixture.store.objects.clear();
     for (const range of [{}, { range: "bytes=5-" }]) expect((await fetch(url, { headers: range })).status).toBe(404);
-    const logged = world.app.logLines.join("");
+    const logged = fixture.app.logLines.join("");
     expect(logged.match(/"level":"error".*"event":"file_missing".*"pushId":\d+,"fileId":\d+\}/g)).toHaveLength(2);
     expect(logged).not.toContain("unexpected_error");
     for (const part of new URL(url).pathname.split("/").slice(2)) expect(logged).not.toContain(part);
   });
 
   test("a file lost during its download cuts the connection, so that it cannot look complete", async () => {
-    await using world = await startWithStore();
-    const [url = ""] = await world.urlsOf(await world.push(some(3_000_000)));
+    await using fixture = await startWithStore();
+    const [url = ""] = await fixture.urlsOf(await fixture.push(some(3_000_000)));
     let gets = 0;
-    world.store.plan = ({ operation }) => {
+    fixture.store.plan = ({ operation }) => {
       if (operation !== "GetObject") return undefined;
       gets += 1;
       if (gets === 1) return "cut";
-      world.store.objects.clear();
+      fixture.store.objects.clear();
       return undefined;
     };
     const torn = await fetch(url);
     expect(torn.status).toBe(200);
     await expect(torn.arrayBuffer()).rejects.toThrow();
-    expect(world.app.logLines.join("")).toContain("download_broken");
+    expect(fixture.app.logLines.join("")).toContain("download_broken");
   });
 
   test("changed bytes in the store are never sent", async () => {
-    await using world = await startWithStore();
-    const [url = ""] = await world.urlsOf(await world.push(some(1_000)));
-    world.store.plan = always("rotten", "GetObject");
+    await using fixture = await startWithStore();
+    const [url = ""] = await fixture.urlsOf(await fixture.push(some(1_000)));
+    fixture.store.plan = always("rotten", "GetObject");
     expect((await fetch(url)).status).toBe(500);
   });
 
   test("text pushes still work", async () => {
-    await using world = await startWithStore();
-    await world.store.close();
+    await using fixture = await startWithStore();
+    await fixture.store.close();
     const body = JSON.stringify({ push: { payload: "text" } });
     const headers = { "content-type": "application/json" };
-    expect((await fetch(`${world.origin}/api/v2/pushes`, { method: "POST", body, headers })).status).toBe(201);
+    expect((await fetch(`${fixture.origin}/api/v2/pushes`, { method: "POST", body, headers })).status).toBe(201);
   });
 });

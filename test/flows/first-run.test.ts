@@ -7,49 +7,49 @@ import { makeDataDir } from "../support/domain.ts";
 import { bootCodeOf, isSignedIn, type Sender, visit } from "../support/form-requests.ts";
 
 const email = "ada@example.com";
-const codeFile = (world: TestApp) => join(world.dataDir, "boot-code");
-const create = (world: TestApp, more: Readonly<Record<string, string>> = {}, sender: Sender = {}) =>
-  visit(world, "/first_run", { boot_code: bootCodeOf(world), email, password, ...more }, sender);
+const codeFile = (fixture: TestApp) => join(fixture.dataDir, "boot-code");
+const create = (fixture: TestApp, more: Readonly<Record<string, string>> = {}, sender: Sender = {}) =>
+  visit(fixture, "/first_run", { boot_code: bootCodeOf(fixture), email, password, ...more }, sender);
 const users = async ({ app }: TestApp) => (await app.domain.accounts.searchUsers("", 1)).map(({ user }) => user);
 
 test("the boot code is in the log and in a file that only the server's user can read", async () => {
-  await using world = await startTestApp();
-  const code = bootCodeOf(world);
+  await using fixture = await startTestApp();
+  const code = bootCodeOf(fixture);
   expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{5}-){4}[0-9a-hjkmnp-tv-z]{5}$/);
-  expect(readFileSync(codeFile(world), "utf8")).toBe(`${code}\n`);
-  expect(statSync(codeFile(world)).mode & 0o777).toBe(0o600);
+  expect(readFileSync(codeFile(fixture), "utf8")).toBe(`${code}\n`);
+  expect(statSync(codeFile(fixture)).mode & 0o777).toBe(0o600);
 });
 
 test("the boot code makes its user the signed-in administrator; afterwards it is deleted and invalid", async () => {
-  await using world = await startTestApp();
-  const code = bootCodeOf(world);
-  expect((await visit(world, "/first_run")).status).toBe(200);
-  const made = await create(world);
+  await using fixture = await startTestApp();
+  const code = bootCodeOf(fixture);
+  expect((await visit(fixture, "/first_run")).status).toBe(200);
+  const made = await create(fixture);
   expect(made).toMatchObject({ status: 303, location: "/" });
-  expect(await isSignedIn(world, made.cookie)).toBe(true);
-  expect(await users(world)).toMatchObject([{ email, admin: true }]);
-  expect(existsSync(codeFile(world))).toBe(false);
+  expect(await isSignedIn(fixture, made.cookie)).toBe(true);
+  expect(await users(fixture)).toMatchObject([{ email, admin: true }]);
+  expect(existsSync(codeFile(fixture))).toBe(false);
 
-  const again = await visit(world, "/first_run", { boot_code: code, email: "eve@example.com", password });
+  const again = await visit(fixture, "/first_run", { boot_code: code, email: "eve@example.com", password });
   expect(again).toMatchObject({ status: 303, location: "/users/sign_in", cookie: "" });
-  expect(await visit(world, "/first_run")).toMatchObject({ status: 303, location: "/users/sign_in" });
-  expect(await users(world)).toHaveLength(1);
+  expect(await visit(fixture, "/first_run")).toMatchObject({ status: 303, location: "/users/sign_in" });
+  expect(await users(fixture)).toHaveLength(1);
 });
 
 test("of many concurrent requests with the boot code, one creates the administrator", async () => {
-  await using world = await startTestApp();
+  await using fixture = await startTestApp();
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, at) =>
-      create(world, { email: `racer${at}@example.com` }, { address: `192.0.2.${at + 1}` }),
+      create(fixture, { email: `racer${at}@example.com` }, { address: `192.0.2.${at + 1}` }),
     ),
   );
   expect(answers.filter(({ cookie }) => cookie !== "")).toHaveLength(1);
-  expect(await users(world)).toHaveLength(1);
+  expect(await users(fixture)).toHaveLength(1);
 });
 
 test("a wrong boot code is refused without checking other fields, and is soon throttled", async () => {
-  await using world = await startTestApp();
-  const attempt = (sender?: Sender) => create(world, { boot_code: "wrong", password: "short" }, sender);
+  await using fixture = await startTestApp();
+  const attempt = (sender?: Sender) => create(fixture, { boot_code: "wrong", password: "short" }, sender);
   const refused = await attempt();
   expect(refused).toMatchObject({ status: 422, cookie: "" });
   expect(refused.body).toContain('id="boot_code_problem"');
@@ -58,54 +58,54 @@ test("a wrong boot code is refused without checking other fields, and is soon th
   expect(many.filter(({ status }) => status === 422)).toHaveLength(19);
   expect(Number(many.at(-1)?.retryAfter)).toBeGreaterThan(0);
   // The guesser alone has to wait.
-  expect((await create(world, {}, { address: "198.51.100.1" })).status).toBe(303);
+  expect((await create(fixture, {}, { address: "198.51.100.1" })).status).toBe(303);
 });
 
 test("the code is accepted in any spelling", async () => {
-  await using world = await startTestApp();
-  const typed = ` ${bootCodeOf(world).toUpperCase().replaceAll("-", " ").replaceAll("0", "o").replaceAll("1", "l")} `;
-  expect((await create(world, { boot_code: typed })).status).toBe(303);
+  await using fixture = await startTestApp();
+  const typed = ` ${bootCodeOf(fixture).toUpperCase().replaceAll("-", " ").replaceAll("0", "o").replaceAll("1", "l")} `;
+  expect((await create(fixture, { boot_code: typed })).status).toBe(303);
 });
 
 test("errors are shown beside their fields; typed values are kept, except code and password", async () => {
-  await using world = await startTestApp();
-  const refused = await create(world, { email: "<b>no address", password: "password1234" });
+  await using fixture = await startTestApp();
+  const refused = await create(fixture, { email: "<b>no address", password: "password1234" });
   expect(refused.status).toBe(422);
   expect(refused.body).toContain('id="email_problem"');
   expect(refused.body).toContain('id="password_problem"');
   expect(refused.body).toContain('value="&lt;b>no address"');
   expect(refused.body).not.toContain("password1234");
-  expect(refused.body).not.toContain(bootCodeOf(world));
+  expect(refused.body).not.toContain(bootCodeOf(fixture));
 });
 
 test("pushes work before the first run, and the sign-in page redirects to it", async () => {
-  await using world = await startTestApp();
-  expect((await visit(world, "/")).status).toBe(200);
-  const pushed = await world.server.inject({
+  await using fixture = await startTestApp();
+  expect((await visit(fixture, "/")).status).toBe(200);
+  const pushed = await fixture.server.inject({
     method: "POST",
     url: "/api/v2/pushes",
     payload: { push: { payload: "x" } },
   });
   expect(pushed.statusCode).toBe(201);
-  expect((await visit(world, "/users/sign_in")).body).toContain('href="/first_run"');
+  expect((await visit(fixture, "/users/sign_in")).body).toContain('href="/first_run"');
 });
 
 test("signing up is not possible before there is an administrator", async () => {
-  await using world = await startTestApp();
-  expect(await visit(world, "/users/sign_up")).toMatchObject({ status: 303, location: "/first_run" });
-  const posted = await visit(world, "/users/sign_up", { email, password });
+  await using fixture = await startTestApp();
+  expect(await visit(fixture, "/users/sign_up")).toMatchObject({ status: 303, location: "/first_run" });
+  const posted = await visit(fixture, "/users/sign_up", { email, password });
   expect(posted).toMatchObject({ status: 303, location: "/first_run", cookie: "" });
-  expect(await users(world)).toEqual([]);
+  expect(await users(fixture)).toEqual([]);
 });
 
 test("an account created by the operator ends the first run and deletes the code", async () => {
-  await using world = await startTestApp();
-  const code = bootCodeOf(world);
-  await world.app.domain.accounts.createUser({ email: "operator@example.com", password, admin: true });
-  expect(existsSync(codeFile(world))).toBe(false);
-  const late = await visit(world, "/first_run", { boot_code: code, email, password });
+  await using fixture = await startTestApp();
+  const code = bootCodeOf(fixture);
+  await fixture.app.domain.accounts.createUser({ email: "operator@example.com", password, admin: true });
+  expect(existsSync(codeFile(fixture))).toBe(false);
+  const late = await visit(fixture, "/first_run", { boot_code: code, email, password });
   expect(late).toMatchObject({ status: 303, location: "/users/sign_in", cookie: "" });
-  expect(await users(world)).toHaveLength(1);
+  expect(await users(fixture)).toHaveLength(1);
 });
 
 test("the code survives restarts until there is an account; then a start deletes it", async () => {
@@ -124,8 +124,8 @@ test("the code survives restarts until there is an account; then a start deletes
 });
 
 test("with sign-in disabled there is no first run and no code", async () => {
-  await using world = await startTestApp({ environment: { PWP__DISABLE_LOGINS: "true" } });
-  expect(() => bootCodeOf(world)).toThrow();
-  expect((await visit(world, "/first_run")).status).toBe(403);
-  expect((await visit(world, "/first_run", { boot_code: "", email, password })).status).toBe(403);
+  await using fixture = await startTestApp({ environment: { PWP__DISABLE_LOGINS: "true" } });
+  expect(() => bootCodeOf(fixture)).toThrow();
+  expect((await visit(fixture, "/first_run")).status).toBe(403);
+  expect((await visit(fixture, "/first_run", { boot_code: "", email, password })).status).toBe(403);
 });

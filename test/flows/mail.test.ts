@@ -22,25 +22,25 @@ const sizes = ({ app }: TestApp) => app.domain.mail.sizes();
 
 test("the server sends waiting emails by itself, in the recipient's language, with links to its base URL", async () => {
   const sink = await startMailSink({ baseUrl: "https://push.example.org" });
-  await using world = await startTestApp({ environment: sink.environment });
-  await put(world, ada, { kind: "reset_password", token: "t0" }, "de");
+  await using fixture = await startTestApp({ environment: sink.environment });
+  await put(fixture, ada, { kind: "reset_password", token: "t0" }, "de");
   const mail = await sink.next(ada);
   expect(mail.subject).toBe("Wählen Sie ein neues Passwort (push.example.org)");
   expect(linkIn(mail, "/users/password").href).toBe(
     "https://push.example.org/users/password/edit?reset_password_token=t0",
   );
-  await expect.poll(() => sizes(world)).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(() => sizes(fixture)).toEqual({ waiting: 0, failed: 0 });
 });
 
 test("an email is sent later after a temporary refusal", async () => {
   const sink = await startMailSink();
   sink.refuseNext(2, { at: "recipient", code: 451, text: "4.7.1 come back later" });
-  await using world = await startTestApp({ environment: sink.environment });
-  await put(world, ada);
+  await using fixture = await startTestApp({ environment: sink.environment });
+  await put(fixture, ada);
   await expect.poll(() => sink.attempts()).toBe(1);
   for (const attempt of [2, 3]) {
-    await expect.poll(() => world.logLines.filter((line) => line.includes("mail_put_off")).length).toBe(attempt - 1);
-    world.clock.advance(5 * minuteMs);
+    await expect.poll(() => fixture.logLines.filter((line) => line.includes("mail_put_off")).length).toBe(attempt - 1);
+    fixture.clock.advance(5 * minuteMs);
     await expect.poll(() => sink.attempts()).toBe(attempt);
   }
   expect(await sink.next(ada)).toMatchObject({ recipients: [ada] });
@@ -50,12 +50,16 @@ test("an email is sent later after a temporary refusal", async () => {
 test("emails wait while the mail server is down, and across a restart", async () => {
   const down = await startMailSink();
   await down.stop();
-  const world = await startTestApp({ environment: down.environment });
-  await put(world, ada, resetEmail);
-  await expect.poll(() => world.logLines.join("")).toContain('"code":"ECONNREFUSED"');
-  await world.app.close();
+  const fixture = await startTestApp({ environment: down.environment });
+  await put(fixture, ada, resetEmail);
+  await expect.poll(() => fixture.logLines.join("")).toContain('"code":"ECONNREFUSED"');
+  await fixture.app.close();
 
-  await using again = await startTestApp({ environment: down.environment, dataDir: world.dataDir, clock: world.clock });
+  await using again = await startTestApp({
+    environment: down.environment,
+    dataDir: fixture.dataDir,
+    clock: fixture.clock,
+  });
   expect(await sizes(again)).toEqual({ waiting: 1, failed: 0 });
   const sink = await startMailSink({ port: down.port });
   again.clock.advance(2 * minuteMs);
@@ -83,10 +87,10 @@ test("two servers on one data folder send each email once", async () => {
 test("without a base URL no email is sent, and the server warns at its start", async () => {
   const sink = await startMailSink();
   const { PWP__OVERRIDE_BASE_URL: _, ...environment } = sink.environment;
-  await using world = await startTestApp({ environment });
-  expect(world.app.domain.mail.outbox.open).toBe(false);
-  await put(world, ada);
-  expect(await sizes(world)).toEqual({ waiting: 0, failed: 0 });
+  await using fixture = await startTestApp({ environment });
+  expect(fixture.app.domain.mail.outbox.open).toBe(false);
+  await put(fixture, ada);
+  expect(await sizes(fixture)).toEqual({ waiting: 0, failed: 0 });
   expect(loadConfig(environment, () => "").warnings.join("\n")).toContain("No email is sent");
 });
 
@@ -94,43 +98,47 @@ test("neither log nor database contains the content of emails or the mail passwo
   const canaries = new Canaries();
   const signIn = { userName: "push", password: canaries.makeCore("mail password") };
   const sink = await startMailSink({ signIn });
-  await using world = await startTestApp({ environment: { ...sink.environment, PWP__LOG_LEVEL: "debug" } });
+  await using fixture = await startTestApp({ environment: { ...sink.environment, PWP__LOG_LEVEL: "debug" } });
   const token = canaries.makeCore("reset token");
   const to = `${canaries.makeCore("recipient").slice(0, 40)}@example.com`;
   const subject = canaries.makeCore("name of a token");
   const text = `5.1.1 <${to}> ${token} ${signIn.password}`;
   sink.refuseNext(1, { at: "recipient", code: 451, text });
-  await put(world, to, { kind: "reset_password", token });
-  await put(world, to, { kind: "notice", notice: "token_made", subject, at: 0, address: "", userAgent: "" });
+  await put(fixture, to, { kind: "reset_password", token });
+  await put(fixture, to, { kind: "notice", notice: "token_made", subject, at: 0, address: "", userAgent: "" });
   await sink.next(to);
-  await expect.poll(() => world.logLines.join("")).toContain("mail_put_off");
-  world.clock.advance(2 * minuteMs);
+  await expect.poll(() => fixture.logLines.join("")).toContain("mail_put_off");
+  fixture.clock.advance(2 * minuteMs);
   await sink.next(to);
-  await expect.poll(() => sizes(world)).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(() => sizes(fixture)).toEqual({ waiting: 0, failed: 0 });
 
   sink.refuseNext(3, { at: "message", code: 554, text });
-  await put(world, to, { kind: "confirm_account", token });
+  await put(fixture, to, { kind: "confirm_account", token });
   const failedLater = async () => {
-    world.clock.advance(minuteMs);
-    return (await sizes(world)).failed;
+    fixture.clock.advance(minuteMs);
+    return (await sizes(fixture)).failed;
   };
   await expect.poll(failedLater).toBe(1);
-  expect(canaries.namesIn(Buffer.from(world.logLines.join("")))).toEqual([]);
-  for (const [path, bytes] of await storedIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
+  expect(canaries.namesIn(Buffer.from(fixture.logLines.join("")))).toEqual([]);
+  for (const [path, bytes] of await storedIn(fixture.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
 });
 
 test("a hanging mail server delays neither answers nor, for long, the shutdown", async () => {
   const sink = await startMailSink();
   const over = Promise.withResolvers<void>();
   sink.holdMessages(over.promise);
-  const world = await startTestApp({ environment: sink.environment });
-  await put(world, ada);
+  const fixture = await startTestApp({ environment: sink.environment });
+  await put(fixture, ada);
   await sink.held();
-  expect((await world.server.inject("/up")).statusCode).toBe(200);
-  await world.app.close();
+  expect((await fixture.server.inject("/up")).statusCode).toBe(200);
+  await fixture.app.close();
   over.resolve();
 
-  await using again = await startTestApp({ environment: sink.environment, dataDir: world.dataDir, clock: world.clock });
+  await using again = await startTestApp({
+    environment: sink.environment,
+    dataDir: fixture.dataDir,
+    clock: fixture.clock,
+  });
   again.clock.advance(hourMs);
   await expect.poll(() => sizes(again)).toEqual({ waiting: 0, failed: 0 });
 });

@@ -155,14 +155,14 @@ test("a move that is killed repeatedly resumes, in both directions", async () =>
   const environment = { ...masterKey, DATABASE_URL: places.sqlite };
   const urlTokens: string[] = [];
   {
-    await using world = await openTestDomain({
+    await using fixture = await openTestDomain({
       dataDir: places.dataDir,
       environment,
       clock: new TestClock(Date.now()),
     });
     for (let made = 0; made < 1_500; made += 1) {
       const payload = `payload ${made}`;
-      urlTokens.push((await world.domain.pushes.create({ payload, expireAfterViews: 2 }, stranger)).urlToken);
+      urlTokens.push((await fixture.domain.pushes.create({ payload, expireAfterViews: 2 }, stranger)).urlToken);
     }
   }
   const directions = [
@@ -179,13 +179,13 @@ test("a move that is killed repeatedly resumes, in both directions", async () =>
   expect(digestsIn(outputs[0] ?? "").length).toBeGreaterThan(15);
   const withoutMarks = (output = "") => digestsIn(output).filter((line) => !line.startsWith("meta "));
   expect(withoutMarks(outputs[1])).toEqual(withoutMarks(outputs[0]));
-  await using world = await openTestDomain({
+  await using fixture = await openTestDomain({
     dataDir: places.dataDir,
     environment: { ...masterKey, DATABASE_URL: places.second },
     clock: new TestClock(Date.now()),
   });
   for (const [at, urlToken] of urlTokens.entries()) {
-    const claimed = await world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+    const claimed = await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
     expect(claimed).toMatchObject({ outcome: "revealed", payload: `payload ${at}` });
   }
 });

@@ -3,9 +3,9 @@ import { nothingElse } from "../../src/database/database.ts";
 import { startTestApp } from "../support/app.ts";
 
 async function start(environment: Readonly<Record<string, string>>) {
-  const world = await startTestApp({ environment });
-  onTestFinished(() => world[Symbol.asyncDispose]());
-  return world;
+  const fixture = await startTestApp({ environment });
+  onTestFinished(() => fixture[Symbol.asyncDispose]());
+  return fixture;
 }
 
 test("PWP__BRAND__TITLE: pages and scripts use that name until an administrator sets another", async () => {

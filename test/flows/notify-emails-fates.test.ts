@@ -6,7 +6,7 @@ import { startMailing } from "../support/mailing.ts";
 
 test("the status of deliveries follows the mail server: waiting, sending, partial, completed, failed", async () => {
   await using mailing = await startMailing();
-  const { sink, world } = mailing;
+  const { sink, fixture } = mailing;
   sink.refuseNext(1, { at: "recipient", code: 451, text: "later" });
   const urlToken = await mailing.push();
   const untouched = { recipients: "bob@example.com,eve@example.com", locale: null, successful_sends: null };
@@ -23,7 +23,7 @@ test("the status of deliveries follows the mail server: waiting, sending, partia
     .poll(() => mailing.mailed(urlToken))
     .toMatchObject([{ status: "processing", successful_sends: expect.stringMatching(/^(bob|eve)@example.com$/) }]);
   const late = async () => {
-    world.clock.advance(5 * minuteMs);
+    fixture.clock.advance(5 * minuteMs);
     return await mailing.mailed(urlToken);
   };
   await expect
@@ -59,19 +59,19 @@ test("permanently refused and accepted recipients make a partial failure; the tr
 
 test("the link of an ended push is not sent and is not listed as failed", async () => {
   await using mailing = await startMailing();
-  const { sink, world } = mailing;
+  const { sink, fixture } = mailing;
   sink.refuseNext(2, { at: "recipient", code: 451, text: "later" });
   const urlToken = await mailing.push({ notify_emails_to: "bob@example.com,eve@example.com" });
   await expect.poll(() => sink.attempts()).toBe(2);
-  await expect.poll(() => world.logLines.filter((line) => line.includes("mail_put_off")).length).toBe(2);
-  const deleted = await world.server.inject({
+  await expect.poll(() => fixture.logLines.filter((line) => line.includes("mail_put_off")).length).toBe(2);
+  const deleted = await fixture.server.inject({
     ...{ method: "DELETE", url: `/api/v2/pushes/${urlToken}` },
     headers: { authorization: `Bearer ${mailing.token}` },
   });
   expect(deleted.statusCode).toBe(200);
-  world.clock.advance(hourMs);
+  fixture.clock.advance(hourMs);
   await expect.poll(() => mailing.mailed(urlToken)).toMatchObject([{ status: "failed", successful_sends: "" }]);
-  await expect.poll(() => world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  await expect.poll(() => fixture.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   expect(sink.attempts()).toBe(2);
   const late = await mailing.notify(urlToken, { notify_emails_to: "bob@example.com" });
   expect([late.status, late.body]).toEqual([422, { notify_emails_to: [expect.stringContaining("ended")] }]);

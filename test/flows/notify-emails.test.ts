@@ -11,7 +11,7 @@ import { owner, startMailing } from "../support/mailing.ts";
 
 test("the link of a new push is emailed to each address and recorded in the trail", async () => {
   await using mailing = await startMailing();
-  const { sink, world } = mailing;
+  const { sink, fixture } = mailing;
   const recipients = "bob@example.com, Eve@Example.org";
   const push = { passphrase: "between us", notify_emails_to: recipients, notify_emails_to_locale: "de" };
   const urlToken = await mailing.push(push);
@@ -30,20 +30,20 @@ test("the link of a new push is emailed to each address and recorded in the trai
       {
         ...{ recipients, locale: "de", status: "completed" },
         successful_sends: "bob@example.com,Eve@Example.org",
-        proceed_at: new Date(world.clock.now()).toISOString(),
+        proceed_at: new Date(fixture.clock.now()).toISOString(),
       },
     ]);
 });
 
 test("forms and API v1 accept the addresses in the same way", async () => {
   await using mailing = await startMailing();
-  const { sink, world, token } = mailing;
+  const { sink, fixture, token } = mailing;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-www-form-urlencoded" };
   const payload = "password[payload]=x&password[notify_emails_to]=bob%40example.com";
-  const made = await world.server.inject({ method: "POST", url: "/p.json", headers, payload });
+  const made = await fixture.server.inject({ method: "POST", url: "/p.json", headers, payload });
   expect(made.statusCode).toBe(201);
   expect((await sink.next("bob@example.com")).text).toContain(`/p/${made.json().url_token}`);
-  const again = await world.server.inject({
+  const again = await fixture.server.inject({
     ...{ method: "POST", url: `/api/v2/pushes/${made.json().url_token}/notify_emails.json`, headers },
     payload: "notify_emails_to=eve%40example.com&notify_emails_to_locale=",
   });
@@ -59,7 +59,7 @@ describe("who may", () => {
       ...{ status: 422, body: { notify_emails_to: [expect.any(String)] } },
     });
     const urlToken = await mailing.push();
-    const other = await mailing.world.makeToken("other@example.com", true);
+    const other = await mailing.fixture.makeToken("other@example.com", true);
     expect(await mailing.notify(urlToken, to, null)).toMatchObject({
       status: 401,
       body: { error: expect.any(String) },
@@ -72,7 +72,7 @@ describe("who may", () => {
     const anonymous = String((await mailing.create({}, null)).body.url_token);
     expect((await mailing.notify(anonymous, to)).status).toBe(403);
     expect(await mailing.mailed(urlToken)).toEqual([]);
-    expect(await mailing.world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+    expect(await mailing.fixture.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   });
 
   test.each([{ PWP__NOTIFY_BY_EMAIL__ENABLED: "false" }, { PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT: "0" }])(
@@ -82,10 +82,10 @@ describe("who may", () => {
       await using without = await startTestApp();
       const truth = async ({ server }: Pick<typeof without, "server">) =>
         (await server.inject("/api/v2/version")).json().features.pushes.email_auto_dispatch;
-      expect(await truth(mailing.world)).toBe(false);
+      expect(await truth(mailing.fixture)).toBe(false);
       expect(await truth(without)).toBe(false);
       await using on = await startMailing();
-      expect(await truth(on.world)).toBe(true);
+      expect(await truth(on.fixture)).toBe(true);
 
       const urlToken = await mailing.push();
       const to = { notify_emails_to: "bob@example.com" };
@@ -105,11 +105,11 @@ describe("who may", () => {
     }
     for (let n = 0; n < 5; n += 1) {
       expect((await mailing.notify(urlToken, { notify_emails_to: `${n}@example.com` })).status).toBe(201);
-      mailing.world.clock.advance(secondMs);
+      mailing.fixture.clock.advance(secondMs);
     }
     const refused = await mailing.notify(urlToken, { notify_emails_to: "5@example.com" });
     expect([refused.status, refused.retryAfter]).toEqual([429, "55"]);
-    mailing.world.clock.advance(minuteMs);
+    mailing.fixture.clock.advance(minuteMs);
     const used = await mailing.notify(urlToken, { notify_emails_to: "5@example.com" });
     expect([used.status, Object.keys(used.body)]).toEqual([422, ["notify_emails_to"]]);
   });
@@ -134,9 +134,9 @@ describe("who may", () => {
     expect((await mailing.ask("GET", "/api/v2/pushes/active")).body).toHaveLength(1);
     expect((await mailing.create({ notify_emails_to: "3@example.com" })).status).toBe(201);
     expect((await mailing.create({ notify_emails_to: "4@example.com" })).status).toBe(422);
-    const other = await mailing.world.makeToken("other@example.com");
+    const other = await mailing.fixture.makeToken("other@example.com");
     expect((await mailing.create(two, other)).status).toBe(201);
-    mailing.world.clock.advance(dayMs);
+    mailing.fixture.clock.advance(dayMs);
     expect((await mailing.create(two)).status).toBe(201);
     expect((await mailing.create({ notify_emails_to: "1@a.example,2@a.example,3@a.example,4@a.example" })).status).toBe(
       422,
@@ -201,7 +201,7 @@ test("an internationalized address gets its email", async () => {
 
 test("neither log nor database reveals recipients or the link while an email waits, is refused or was sent", async () => {
   await using mailing = await startMailing({ PWP__LOG_LEVEL: "debug" });
-  const { sink, world } = mailing;
+  const { sink, fixture } = mailing;
   const canaries = new Canaries();
   const to = `${canaries.makeCore("recipient").slice(0, 40)}@example.com`;
   const name = canaries.makeCore("name");
@@ -209,37 +209,37 @@ test("neither log nor database reveals recipients or the link while an email wai
   const urlToken = await mailing.push({ notify_emails_to: to, notify_on_view: true, name });
   canaries.add("token", urlToken);
   const expectNothing = async () => {
-    expect(canaries.namesIn(Buffer.from(world.logLines.join("")))).toEqual([]);
-    for (const [path, bytes] of filesIn(world.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
-    const { db } = world.app.domain;
+    expect(canaries.namesIn(Buffer.from(fixture.logLines.join("")))).toEqual([]);
+    for (const [path, bytes] of filesIn(fixture.dataDir)) expect(canaries.namesIn(bytes), path).toEqual([]);
+    const { db } = fixture.app.domain;
     for (const table of await tablesOf(db)) {
       const cells = (await readRows(db, `SELECT * FROM ${table}`)).flatMap((row) => Object.values(row));
       const texts = cells.map((cell) => (Buffer.isBuffer(cell) ? cell.toString("latin1") : String(cell)));
       expect(canaries.namesIn(Buffer.from(texts.join("\n"), "latin1")), table).toEqual([]);
     }
   };
-  await expect.poll(() => world.logLines.join("")).toContain("mail_put_off");
+  await expect.poll(() => fixture.logLines.join("")).toContain("mail_put_off");
   await expectNothing();
-  await world.server.inject(`/api/v2/pushes/${urlToken}`);
+  await fixture.server.inject(`/api/v2/pushes/${urlToken}`);
   await expect.poll(() => sink.messages().length).toBe(1);
-  world.clock.advance(2 * minuteMs);
+  fixture.clock.advance(2 * minuteMs);
   await expect.poll(() => sink.messages().length).toBe(2);
   await expectNothing();
 });
 
 test("deleting an account deletes its link deliveries", async () => {
   await using mailing = await startMailing();
-  const { world } = mailing;
+  const { fixture } = mailing;
   await mailing.push({ notify_emails_to: "bob@example.com", notify_on_view: true });
   await mailing.sink.next("bob@example.com");
-  const user = await world.app.domain.accounts.findUserByEmail(owner);
-  await world.app.domain.accounts.createUser({
+  const user = await fixture.app.domain.accounts.findUserByEmail(owner);
+  await fixture.app.domain.accounts.createUser({
     email: "root@example.com",
     password: "a long enough password",
     admin: true,
   });
-  expect((await world.app.domain.deleteAccount(user?.id ?? 0, null)).outcome).toBe("done");
+  expect((await fixture.app.domain.deleteAccount(user?.id ?? 0, null)).outcome).toBe("done");
   for (const table of ["link_deliveries", "link_delivery_days", "view_notifications"]) {
-    expect(await readRows(world.app.domain.db, `SELECT * FROM ${table}`), table).toEqual([]);
+    expect(await readRows(fixture.app.domain.db, `SELECT * FROM ${table}`), table).toEqual([]);
   }
 });

@@ -11,17 +11,17 @@ const oddTexts = [
   ["a number beyond 64 bits", "99999999999999999999999999"],
 ] as const;
 
-let world: TestApp;
+let fixture: TestApp;
 let cookie: string;
 let token: string;
 beforeAll(async () => {
-  world = await startTestApp({ environment: { PWP__ENABLE_LOGINS: "true", PWP__DISABLE_SIGNUPS: "false" } });
-  token = await world.makeToken("owner@example.com", true);
-  cookie = (await signInClient(world, "ada@example.com", { join: true })).cookie();
+  fixture = await startTestApp({ environment: { PWP__ENABLE_LOGINS: "true", PWP__DISABLE_SIGNUPS: "false" } });
+  token = await fixture.makeToken("owner@example.com", true);
+  cookie = (await signInClient(fixture, "ada@example.com", { join: true })).cookie();
 });
 afterAll(async () => {
-  expect(world.logLines.filter((line) => line.includes("unexpected_error"))).toEqual([]);
-  await world[Symbol.asyncDispose]();
+  expect(fixture.logLines.filter((line) => line.includes("unexpected_error"))).toEqual([]);
+  await fixture[Symbol.asyncDispose]();
 });
 
 const freeTexts = [
@@ -37,9 +37,9 @@ const freeTexts = [
 ];
 
 test.each(freeTexts)("NUL in an otherwise valid form's field %s causes no server error", async (name) => {
-  for (const page of formPages(world.app.routes)) {
+  for (const page of formPages(fixture.app.routes)) {
     const body = encode({ ...everyField, [name]: `${everyField[name]}\0` }, "urlencoded");
-    const { statusCode } = await sendForm(world.server, page, body, { cookie });
+    const { statusCode } = await sendForm(fixture.server, page, body, { cookie });
     expect(statusCode === 503 || statusCode < 500, `${statusCode} at ${page}`).toBe(true);
   }
 });
@@ -47,10 +47,10 @@ test.each(freeTexts)("NUL in an otherwise valid form's field %s causes no server
 describe.each(oddTexts)("%s", (_, odd) => {
   test.each(encodings)("in any field of any form (%s) causes no server error", async (encoding) => {
     const statuses = new Map<string, number>();
-    for (const page of formPages(world.app.routes)) {
+    for (const page of formPages(fixture.app.routes)) {
       for (const sender of [{ cookie }, {}]) {
         const fields = Object.fromEntries(Object.entries(everyField).map(([name, value]) => [name, `${value}${odd}`]));
-        const { statusCode } = await sendForm(world.server, page, encode(fields, encoding), sender);
+        const { statusCode } = await sendForm(fixture.server, page, encode(fields, encoding), sender);
         statuses.set(`${page} ${"cookie" in sender}`, statusCode);
       }
     }
@@ -60,12 +60,12 @@ describe.each(oddTexts)("%s", (_, odd) => {
 
   test("in a path, query or header gets at most a 404", async () => {
     const place = encodeURIComponent(odd.toWellFormed());
-    const paths = world.app.routes
+    const paths = fixture.app.routes
       .filter(({ method }) => method === "GET")
       .map(({ pattern }) => pattern.replace(/:\w+|\*/g, `a${place}`));
     for (const path of paths) {
       for (const who of [{ cookie }, { authorization: `Bearer ${token}` }, {}]) {
-        const { statusCode } = await world.server.inject({
+        const { statusCode } = await fixture.server.inject({
           ...{
             method: "GET",
             url: `${path}?q=${place}&page=${place}&passphrase=${place}&state=${place}&code=${place}`,
@@ -80,7 +80,7 @@ describe.each(oddTexts)("%s", (_, odd) => {
   test("in a push and its labels is stored unchanged or refused", async () => {
     for (const field of ["payload", "passphrase", "name", "note", "kind", "expire_after_days"]) {
       const push = { payload: "x", [field]: `a${odd}` };
-      const { statusCode } = await world.server.inject({
+      const { statusCode } = await fixture.server.inject({
         ...{ method: "POST", url: "/api/v2/pushes", payload: JSON.stringify({ push }) },
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       });

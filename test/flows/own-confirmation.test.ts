@@ -16,7 +16,7 @@ const confirmation = "/users/confirmation";
 const { confirmation: messages } = en.profile.email;
 
 interface Unproven {
-  readonly world: TestApp;
+  readonly fixture: TestApp;
   readonly sink: MailSink;
 }
 
@@ -24,33 +24,33 @@ interface Unproven {
 async function startUnproven(environment: Readonly<Record<string, string>> = {}): Promise<Unproven> {
   const sink = await startMailSink();
   const settings = { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false", ...environment };
-  const world = await startTestApp({ environment: settings });
-  await world.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
-  return { world, sink };
+  const fixture = await startTestApp({ environment: settings });
+  await fixture.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  return { fixture, sink };
 }
 
 /** Signed up by the page, so that nothing proves their address. */
-async function joinedAt(world: TestApp, email = ada): Promise<SignedInClient> {
-  expect((await visit(world, "/users/sign_up", { email, password })).status).toBe(303);
-  return await signInClient(world, email);
+async function joinedAt(fixture: TestApp, email = ada): Promise<SignedInClient> {
+  expect((await visit(fixture, "/users/sign_up", { email, password })).status).toBe(303);
+  return await signInClient(fixture, email);
 }
 
-const userAt = (world: TestApp, email = ada) => world.app.domain.accounts.findUserByEmail(email);
-const isConfirmed = async (world: TestApp, email = ada) => (await userAt(world, email))?.confirmedAt !== null;
+const userAt = (fixture: TestApp, email = ada) => fixture.app.domain.accounts.findUserByEmail(email);
+const isConfirmed = async (fixture: TestApp, email = ada) => (await userAt(fixture, email))?.confirmedAt !== null;
 const tokenFrom = async (sink: MailSink, to = ada) =>
   linkIn(await sink.next(to), confirmation).searchParams.get("confirmation_token") ?? "";
 const press = (person: Pick<SignedInClient, "post">, token: string) =>
   person.post(confirmation, { confirmation_token: token });
-const mailsOf = async ({ world, sink }: Unproven) =>
-  sink.messages().length + (await world.app.domain.mail.sizes()).waiting;
+const mailsOf = async ({ fixture, sink }: Unproven) =>
+  sink.messages().length + (await fixture.app.domain.mail.sizes()).waiting;
 
 test("a user who signed up without account emails can confirm by a requested link, and then gets view notifications", async () => {
-  const { world, sink } = await startUnproven();
-  await using _ = world;
-  const person = await joinedAt(world);
-  const { token } = await world.app.domain.accounts.createToken((await userAt(world))?.id ?? 0, "test");
+  const { fixture, sink } = await startUnproven();
+  await using _ = fixture;
+  const person = await joinedAt(fixture);
+  const { token } = await fixture.app.domain.accounts.createToken((await userAt(fixture))?.id ?? 0, "test");
   const push = () =>
-    world.server.inject({
+    fixture.server.inject({
       ...{ method: "POST", url: "/api/v2/pushes", headers: { authorization: `Bearer ${token}` } },
       payload: { push: { payload: "x", notify_on_view: true } },
     });
@@ -72,8 +72,8 @@ test("a user who signed up without account emails can confirm by a requested lin
   expect([mail.subject, mail.recipients]).toEqual(["Confirm your email address (push.example.com)", [ada]]);
   const link = linkIn(mail, confirmation);
   // A scanner follows the link, and nothing happens.
-  expect((await visit(world, `${link.pathname}${link.search}`)).status).toBe(200);
-  expect(await isConfirmed(world)).toBe(false);
+  expect((await visit(fixture, `${link.pathname}${link.search}`)).status).toBe(200);
+  expect(await isConfirmed(fixture)).toBe(false);
 
   const confirmed = await press(person, link.searchParams.get("confirmation_token") ?? "");
   expect(confirmed).toMatchObject({ status: 303, location: "/users/edit?done=confirmed" });
@@ -84,10 +84,10 @@ test("a user who signed up without account emails can confirm by a requested lin
 });
 
 test("the link keeps password and sessions, and works once", async () => {
-  const { world, sink } = await startUnproven();
-  await using _ = world;
-  const person = await joinedAt(world);
-  const other = await signInClient(world, ada);
+  const { fixture, sink } = await startUnproven();
+  await using _ = fixture;
+  const person = await joinedAt(fixture);
+  const other = await signInClient(fixture, ada);
   for (let at = 0; at < 2; at += 1) await person.post(asking);
   const first = await tokenFrom(sink);
   const second = await tokenFrom(sink);
@@ -95,31 +95,31 @@ test("the link keeps password and sessions, and works once", async () => {
   // One of the links was used, so all of them are invalid.
   for (const token of [first, second]) expect((await press(person, token)).status).toBe(404);
   for (const browser of [person, other]) expect((await browser.get("/users/edit")).status).toBe(200);
-  await signInClient(world, ada);
+  await signInClient(fixture, ada);
   expect(await person.post(asking)).toMatchObject({ status: 303, location: "/users/edit" });
   expect(sink.messages()).toHaveLength(2);
 });
 
 test("the link confirms the account it was made for, in any browser", async () => {
-  const { world, sink } = await startUnproven();
-  await using _ = world;
-  const person = await joinedAt(world);
-  const another = await joinedAt(world, eve);
+  const { fixture, sink } = await startUnproven();
+  await using _ = fixture;
+  const person = await joinedAt(fixture);
+  const another = await joinedAt(fixture, eve);
   await person.post(asking);
   expect(await press(another, await tokenFrom(sink))).toMatchObject({
     ...{ status: 303, location: "/users/sign_in?done=confirmed" },
   });
-  expect([await isConfirmed(world), await isConfirmed(world, eve)]).toEqual([true, false]);
+  expect([await isConfirmed(fixture), await isConfirmed(fixture, eve)]).toEqual([true, false]);
 });
 
 test("the link is invalid after a day, and once the address has changed", async () => {
-  const { world, sink } = await startUnproven();
-  await using _ = world;
-  const person = await joinedAt(world);
+  const { fixture, sink } = await startUnproven();
+  await using _ = fixture;
+  const person = await joinedAt(fixture);
   await person.post(asking);
   const old = await tokenFrom(sink);
-  world.clock.advance(dayMs);
-  const again = await signInClient(world, ada);
+  fixture.clock.advance(dayMs);
+  const again = await signInClient(fixture, ada);
   const late = await press(again, old);
   expect([late.status, late.body.includes('href="/users/edit"')]).toEqual([404, true]);
 
@@ -127,18 +127,18 @@ test("the link is invalid after a day, and once the address has changed", async 
   const token = await tokenFrom(sink);
   expect((await again.post("/users/edit/email", { email: eve, password })).status).toBe(303);
   expect((await press(again, token)).status).toBe(404);
-  expect(await isConfirmed(world, eve)).toBe(false);
+  expect(await isConfirmed(fixture, eve)).toBe(false);
 });
 
 test("an address that was changed without an email is not confirmed, and gets no view notifications", async () => {
-  const { world, sink } = await startUnproven();
-  await using _ = world;
-  const person = await signInClient(world, ada, { join: true });
-  const { pushes } = world.app.domain;
-  expect(await isConfirmed(world)).toBe(true);
+  const { fixture, sink } = await startUnproven();
+  await using _ = fixture;
+  const person = await signInClient(fixture, ada, { join: true });
+  const { pushes } = fixture.app.domain;
+  expect(await isConfirmed(fixture)).toBe(true);
   await person.post("/p", { "push[payload]": "x", "push[notify_on_view]": "1" });
   await person.post("/users/edit/email", { email: eve, password });
-  expect(await isConfirmed(world, eve)).toBe(false);
+  expect(await isConfirmed(fixture, eve)).toBe(false);
   expect((await person.get("/users/edit")).body).toContain(messages.missing);
 
   const list = (await person.get("/p")).body;
@@ -146,34 +146,34 @@ test("an address that was changed without an email is not confirmed, and gets no
   const edit = (await person.get(`/p/${urlToken}/edit`)).body;
   // Still to be switched off, and the way to be told again.
   expect([edit.includes("push_notify_on_view"), edit.includes("#email_section")]).toEqual([true, true]);
-  const { db } = world.app.domain;
+  const { db } = fixture.app.domain;
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   await expect.poll(() => countRows(db, "view_notifications")).toBe(0);
-  expect(await mailsOf({ world, sink })).toBe(0);
+  expect(await mailsOf({ fixture, sink })).toBe(0);
 
   await person.post(asking);
   await press(person, await tokenFrom(sink, eve));
-  expect(await isConfirmed(world, eve)).toBe(true);
+  expect(await isConfirmed(fixture, eve)).toBe(true);
 });
 
 test("following a link mailed to a new address confirms it", async () => {
-  const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
-  await using _ = world;
-  const person = await signInClient(world, ada, { join: true });
-  await world.app.domain.db
+  const { fixture, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
+  await using _ = fixture;
+  const person = await signInClient(fixture, ada, { join: true });
+  await fixture.app.domain.db
     .autocommit({ retry: "whenNotExecuted" })
     .run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
   await person.post("/users/edit/email", { email: eve, password });
   const link = linkIn(await sink.next(eve), "/users/confirmation/new_email");
   await person.post("/users/confirmation/new_email", { token: link.searchParams.get("token") ?? "" });
-  expect(await isConfirmed(world, eve)).toBe(true);
+  expect(await isConfirmed(fixture, eve)).toBe(true);
 });
 
 test("with account emails on, users from before confirm in the same way", async () => {
-  const { world, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
-  await using _ = world;
-  const person = await signInClient(world, ada, { join: true });
-  await world.app.domain.db
+  const { fixture, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
+  await using _ = fixture;
+  const person = await signInClient(fixture, ada, { join: true });
+  await fixture.app.domain.db
     .autocommit({ retry: "whenNotExecuted" })
     .run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
   expect((await person.get("/users/edit")).body).toContain(messages.send);
@@ -182,13 +182,13 @@ test("with account emails on, users from before confirm in the same way", async 
 });
 
 test("one account gets few links, also after changes of address; requests of strangers do not count", async () => {
-  const { world, sink } = await startUnproven();
-  await using _ = world;
-  const person = await joinedAt(world);
+  const { fixture, sink } = await startUnproven();
+  await using _ = fixture;
+  const person = await joinedAt(fixture);
   for (let at = 0; at < 6; at += 1) {
     const sender = { address: `198.51.100.${at + 1}` };
-    expect((await visit(world, "/users/sign_up", { email: ada, password }, sender)).status).toBe(422);
-    expect((await visit(world, "/users/confirmation/new", { email: ada }, sender)).status).toBe(403);
+    expect((await visit(fixture, "/users/sign_up", { email: ada, password }, sender)).status).toBe(422);
+    expect((await visit(fixture, "/users/confirmation/new", { email: ada }, sender)).status).toBe(403);
   }
   const statuses: number[] = [];
   for (let at = 0; at < 3; at += 1) statuses.push((await person.post(asking)).status);
@@ -201,42 +201,42 @@ test("one account gets few links, also after changes of address; requests of str
     true,
   ]);
   await expect.poll(() => sink.messages().length).toBe(5);
-  world.clock.advance(hourMs);
-  expect((await (await signInClient(world, "moved@example.com")).post(asking)).status).toBe(303);
+  fixture.clock.advance(hourMs);
+  expect((await (await signInClient(fixture, "moved@example.com")).post(asking)).status).toBe(303);
 });
 
 test("one address gets few links, whichever accounts have it", async () => {
-  const { world } = await startUnproven();
-  await using _ = world;
-  const first = await joinedAt(world);
+  const { fixture } = await startUnproven();
+  await using _ = fixture;
+  const first = await joinedAt(fixture);
   for (let at = 0; at < 5; at += 1) await first.post(asking);
   await first.post("/users/edit/delete", { password });
-  const second = await joinedAt(world);
+  const second = await joinedAt(fixture);
   expect((await second.post(asking)).status).toBe(429);
 });
 
 test("on a server without mail no link is offered, and no email is queued", async () => {
-  await using world = await startTestApp();
-  await world.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
-  const person = await joinedAt(world);
+  await using fixture = await startTestApp();
+  await fixture.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  const person = await joinedAt(fixture);
   const body = (await person.get("/users/edit")).body;
   expect([body.includes(asking), body.includes(messages.missing)]).toEqual([false, false]);
   expect((await person.get("/")).body).not.toContain("#email_section");
   expect((await person.post(asking)).status).toBe(403);
-  expect(await world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+  expect(await fixture.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
 test("while account emails are off, no other email about an account is sent, and none for a stranger", async () => {
   const unproven = await startUnproven();
-  const { world } = unproven;
-  await using _ = world;
-  const person = await joinedAt(world);
-  await visit(world, "/users/confirmation/new", { email: ada });
-  await visit(world, "/users/password/new", { email: ada });
+  const { fixture } = unproven;
+  await using _ = fixture;
+  const person = await joinedAt(fixture);
+  await visit(fixture, "/users/confirmation/new", { email: ada });
+  await visit(fixture, "/users/password/new", { email: ada });
   await person.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern" });
-  await world.app.domain.accounts.requestConfirmation({
+  await fixture.app.domain.accounts.requestConfirmation({
     ...{ email: ada, language: "en", client: { throttleKey: "x", address: "192.0.2.1", userAgent: "test" } },
   });
-  expect((await visit(world, asking, {})).location).toContain("/users/sign_in");
+  expect((await visit(fixture, asking, {})).location).toContain("/users/sign_in");
   expect(await mailsOf(unproven)).toBe(0);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operations } from "../../src/api/v2/operations.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
-import { isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
+import { isIn, openFixture, setUpApp, tokenOf } from "../support/factor-pages.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 
 const { factors } = en;
@@ -11,11 +11,11 @@ describe("PWP__REQUIRE_MFA", () => {
   const required = { environment: { PWP__REQUIRE_MFA: "true" } };
 
   test("redirects users without a factor to the set-up from every page, and allows nothing else", async () => {
-    const world = await openWorld(required);
-    const visitor = await world.signIn();
-    await world.app.app.domain.accounts.createUser({ email: "root@example.com", password, admin: true });
-    const administrator = await world.signIn("root@example.com");
-    for (const { method, pattern, access } of world.app.app.routes) {
+    const fixture = await openFixture(required);
+    const visitor = await fixture.signIn();
+    await fixture.app.app.domain.accounts.createUser({ email: "root@example.com", password, admin: true });
+    const administrator = await fixture.signIn("root@example.com");
+    for (const { method, pattern, access } of fixture.app.app.routes) {
       if (method === "HEAD" || pattern.startsWith("/users/factors") || pattern === "/users/sign_out") continue;
       if (!["page_session", "page_admin", "page_creator"].includes(access)) continue;
       // For everybody else there are no such pages.
@@ -30,9 +30,9 @@ describe("PWP__REQUIRE_MFA", () => {
   });
 
   test("allows access once they have one, and refuses to remove the last one", async () => {
-    const world = await openWorld(required);
-    const visitor = await world.signIn();
-    const { answer } = await setUpApp(world, visitor);
+    const fixture = await openFixture(required);
+    const visitor = await fixture.signIn();
+    const { answer } = await setUpApp(fixture, visitor);
     expect(answer.body).toContain('href="/"');
     expect(await isIn(visitor)).toBe(true);
     const removed = await visitor.post("/users/factors/authenticator_app/remove", { proof: password });
@@ -41,27 +41,27 @@ describe("PWP__REQUIRE_MFA", () => {
   });
 
   test("answers 403 to API calls of users without a factor", async () => {
-    const world = await openWorld(required);
+    const fixture = await openFixture(required);
     const call = () =>
-      world.app.server.inject({
+      fixture.app.server.inject({
         url: "/api/v2/pushes/active",
-        headers: { authorization: `Bearer ${world.adasToken}` },
+        headers: { authorization: `Bearer ${fixture.adasToken}` },
       });
     const refused = await call();
     expect([refused.statusCode, Object.keys(refused.json())]).toEqual([403, ["error"]]);
-    await setUpApp(world, await world.signIn());
+    await setUpApp(fixture, await fixture.signIn());
     expect((await call()).statusCode).toBe(200);
   });
 
   test("does so for every operation that uses a token, and the API description documents it", async () => {
     const sink = await startMailSink();
     // With mail: without it, links are not mailed, and the address for that is not there.
-    const world = await openWorld({ environment: { ...required.environment, ...sink.environment } });
+    const fixture = await openFixture({ environment: { ...required.environment, ...sink.environment } });
     for (const { method, path, access, takesPush, answers } of operations) {
       if (access === "public") continue;
-      const answer = await world.app.server.inject({
+      const answer = await fixture.app.server.inject({
         ...{ method, url: path.replace(":url_token", "a".repeat(26)) },
-        headers: { authorization: `Bearer ${world.adasToken}` },
+        headers: { authorization: `Bearer ${fixture.adasToken}` },
         ...(takesPush && { payload: { push: { payload: "x" } } }),
       });
       expect([method, path, answer.statusCode, 403 in answers]).toEqual([method, path, 403, true]);
@@ -69,10 +69,10 @@ describe("PWP__REQUIRE_MFA", () => {
   });
 
   test("lets users without a factor sign out", async () => {
-    const world = await openWorld(required);
-    const visitor = await world.signIn();
+    const fixture = await openFixture(required);
+    const visitor = await fixture.signIn();
     const token = tokenOf(visitor);
     await visitor.post("/users/sign_out");
-    expect(await world.app.app.domain.accounts.authenticateSession(token)).toBeUndefined();
+    expect(await fixture.app.app.domain.accounts.authenticateSession(token)).toBeUndefined();
   });
 });

@@ -11,111 +11,112 @@ const next = "marble-otter-lantern";
 const path = "/users/password/edit";
 
 interface Started {
-  readonly world: TestApp;
+  readonly fixture: TestApp;
   readonly sink: MailSink;
 }
 
 async function startMailing(): Promise<Started> {
   const sink = await startMailSink();
-  const world = await startTestApp({ environment: sink.environment });
-  await world.app.domain.accounts.createUser({ email: ada, password, admin: false });
-  return { world, sink };
+  const fixture = await startTestApp({ environment: sink.environment });
+  await fixture.app.domain.accounts.createUser({ email: ada, password, admin: false });
+  return { fixture, sink };
 }
 
-const ask = (world: TestApp, email = ada, sender?: Sender) => visit(world, "/users/password/new", { email }, sender);
+const ask = (fixture: TestApp, email = ada, sender?: Sender) =>
+  visit(fixture, "/users/password/new", { email }, sender);
 
 /** The link of the next reset mail. */
-async function linkFrom({ world, sink }: Started): Promise<URL> {
-  expect((await ask(world)).status).toBe(200);
+async function linkFrom({ fixture, sink }: Started): Promise<URL> {
+  expect((await ask(fixture)).status).toBe(200);
   for (;;) {
     const mail = await sink.next(ada);
     if (mail.text?.includes("reset_password_token")) return linkIn(mail, path);
   }
 }
 
-const set = (world: TestApp, link: URL, as = next) =>
-  visit(world, path, { reset_password_token: link.searchParams.get("reset_password_token") ?? "", password: as });
-const signIn = (world: TestApp, as: string) => visit(world, "/users/sign_in", { email: ada, password: as });
+const set = (fixture: TestApp, link: URL, as = next) =>
+  visit(fixture, path, { reset_password_token: link.searchParams.get("reset_password_token") ?? "", password: as });
+const signIn = (fixture: TestApp, as: string) => visit(fixture, "/users/sign_in", { email: ada, password: as });
 
 test("the mailed link sets a new password, ends all sessions, and does not sign in", async () => {
   const started = await startMailing();
-  await using world = started.world;
-  const before = await signInClient(world, ada);
+  await using fixture = started.fixture;
+  const before = await signInClient(fixture, ada);
   const link = await linkFrom(started);
-  expect((await visit(world, `${link.pathname}${link.search}`)).body).toContain('autocomplete="new-password"');
-  expect(await statusWithCookie(world, before.cookie())).toBe(200);
-  const changed = await set(world, link);
+  expect((await visit(fixture, `${link.pathname}${link.search}`)).body).toContain('autocomplete="new-password"');
+  expect(await statusWithCookie(fixture, before.cookie())).toBe(200);
+  const changed = await set(fixture, link);
   expect(changed).toMatchObject({ status: 303, location: "/users/sign_in?done=password_changed", cookie: "" });
-  expect(await statusWithCookie(world, before.cookie())).toBe(303);
-  expect((await signIn(world, password)).status).toBe(401);
-  expect(await isSignedIn(world, (await signIn(world, next)).cookie)).toBe(true);
+  expect(await statusWithCookie(fixture, before.cookie())).toBe(303);
+  expect((await signIn(fixture, password)).status).toBe(401);
+  expect(await isSignedIn(fixture, (await signIn(fixture, next)).cookie)).toBe(true);
 });
 
 test("reset token reuse: a link works once, also with simultaneous requests", async () => {
   const started = await startMailing();
-  await using world = started.world;
+  await using fixture = started.fixture;
   const link = await linkFrom(started);
-  const answers = await Promise.all([1, 2, 3, 4, 5].map((at) => set(world, link, `${next}-number-${at}`)));
+  const answers = await Promise.all([1, 2, 3, 4, 5].map((at) => set(fixture, link, `${next}-number-${at}`)));
   expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
-  const again = await set(world, link, "yet-another-lantern");
+  const again = await set(fixture, link, "yet-another-lantern");
   expect(again.status).toBe(404);
-  expect((await visit(world, `${link.pathname}${link.search}`)).status).toBe(404);
-  expect((await signIn(world, "yet-another-lantern")).status).toBe(401);
+  expect((await visit(fixture, `${link.pathname}${link.search}`)).status).toBe(404);
+  expect((await signIn(fixture, "yet-another-lantern")).status).toBe(401);
 });
 
 test("only the newest link works, for one hour", async () => {
   const started = await startMailing();
-  await using world = started.world;
+  await using fixture = started.fixture;
   const first = await linkFrom(started);
   const second = await linkFrom(started);
-  expect((await set(world, first)).status).toBe(404);
-  world.clock.advance(hourMs);
-  expect((await set(world, second)).status).toBe(404);
-  expect((await signIn(world, password)).status).toBe(303);
+  expect((await set(fixture, first)).status).toBe(404);
+  fixture.clock.advance(hourMs);
+  expect((await set(fixture, second)).status).toBe(404);
+  expect((await signIn(fixture, password)).status).toBe(303);
 });
 
 test("a refused password does not use up the link, and is not repeated", async () => {
   const started = await startMailing();
-  await using world = started.world;
+  await using fixture = started.fixture;
   const link = await linkFrom(started);
   for (const weak of ["short", "password1234", ada]) {
-    const refused = await set(world, link, weak);
+    const refused = await set(fixture, link, weak);
     expect(refused.status).toBe(422);
     expect(refused.body).toContain('id="password_problem"');
     expect(refused.body).not.toContain(`"${weak}"`);
   }
-  expect((await set(world, link)).status).toBe(303);
+  expect((await set(fixture, link)).status).toBe(303);
 });
 
 test("a change of password invalidates links mailed before", async () => {
   const started = await startMailing();
-  await using world = started.world;
+  await using fixture = started.fixture;
   const link = await linkFrom(started);
-  const owner = await signInClient(world, ada);
+  const owner = await signInClient(fixture, ada);
   await owner.post("/users/edit/password", { current_password: password, password: "own-choice-of-lantern" });
-  expect((await set(world, link)).status).toBe(404);
-  expect((await signIn(world, "own-choice-of-lantern")).status).toBe(303);
+  expect((await set(fixture, link)).status).toBe(404);
+  expect((await signIn(fixture, "own-choice-of-lantern")).status).toBe(303);
 });
 
 test("a forged link is invalid, whatever it looks like", async () => {
   const started = await startMailing();
-  await using world = started.world;
+  await using fixture = started.fixture;
   for (const token of ["", "x", "a".repeat(43), "a".repeat(200_000), "\0", "\u{1f511}"]) {
-    expect((await visit(world, path, { reset_password_token: token, password: next })).status).toBe(404);
+    expect((await visit(fixture, path, { reset_password_token: token, password: next })).status).toBe(404);
   }
-  expect(await visit(world, path)).toMatchObject({ status: 303, location: "/users/password/new" });
+  expect(await visit(fixture, path)).toMatchObject({ status: 303, location: "/users/password/new" });
 });
 
 test("user enumeration: an unknown address gets the same answer as a known one, for the same work", async () => {
   const started = await startMailing();
-  await using world = started.world;
-  const { accounts, db } = world.app.domain;
+  await using fixture = started.fixture;
+  const { accounts, db } = fixture.app.domain;
   await accounts.createUser({ email: "off@example.com", password, admin: false });
   const off = await accounts.findUserByEmail("off@example.com");
   await accounts.setDisabled(off?.id ?? 0, true, { userId: null, email: "shell", address: "" });
   const workOf = async (email: string) => {
     const before = db.counts.transactions;
-    const answer = await ask(world, email);
+    const answer = await ask(fixture, email);
     return { answer: comparable(answer, email), units: db.counts.transactions - before };
   };
   const known = await workOf(ada);
@@ -123,60 +124,60 @@ test("user enumeration: an unknown address gets the same answer as a known one, 
   expect(await workOf("off@example.com")).toEqual(known);
   expect(await workOf("no address")).toEqual(known);
   await started.sink.next(ada);
-  expect((await world.app.domain.mail.sizes()).waiting + started.sink.messages().length).toBeLessThanOrEqual(2);
+  expect((await fixture.app.domain.mail.sizes()).waiting + started.sink.messages().length).toBeLessThanOrEqual(2);
   expect(started.sink.messages().map(({ recipients }) => recipients)).toEqual([[ada]]);
 });
 
 test("a mailbox cannot be flooded, and a client that asks for many emails has to wait", async () => {
   const started = await startMailing();
-  await using world = started.world;
+  await using fixture = started.fixture;
   const answers = [];
-  for (let at = 0; at < 35; at += 1) answers.push(await ask(world));
+  for (let at = 0; at < 35; at += 1) answers.push(await ask(fixture));
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
-  const { waiting } = await world.app.domain.mail.sizes();
+  const { waiting } = await fixture.app.domain.mail.sizes();
   expect(started.sink.messages().length + waiting).toBeLessThanOrEqual(6);
-  expect((await ask(world, ada, { address: "198.51.100.1" })).status).toBe(200);
+  expect((await ask(fixture, ada, { address: "198.51.100.1" })).status).toBe(200);
 });
 
 test("a reset does not bypass the second factor", async () => {
   const started = await startMailing();
-  await using world = started.world;
-  const user = await world.app.domain.accounts.findUserByEmail(ada);
-  await giveSomePasskey(world.app.domain.db, { id: user?.id ?? 0 });
-  expect((await set(world, await linkFrom(started))).cookie).toBe("");
-  const half = await signIn(world, next);
+  await using fixture = started.fixture;
+  const user = await fixture.app.domain.accounts.findUserByEmail(ada);
+  await giveSomePasskey(fixture.app.domain.db, { id: user?.id ?? 0 });
+  expect((await set(fixture, await linkFrom(started))).cookie).toBe("");
+  const half = await signIn(fixture, next);
   expect(half.location).toBe("/users/second_factor");
-  expect(await isSignedIn(world, half.cookie)).toBe(false);
+  expect(await isSignedIn(fixture, half.cookie)).toBe(false);
 });
 
 test("a reset confirms the account, and no later sign-up of a stranger changes it", async () => {
   const started = await startMailing();
-  await using world = started.world;
+  await using fixture = started.fixture;
   const eve = "eve@example.com";
-  await visit(world, "/users/sign_up", { email: eve, password: "a stranger's password" });
+  await visit(fixture, "/users/sign_up", { email: eve, password: "a stranger's password" });
   const confirmation = linkIn(await started.sink.next(eve), "/users/confirmation");
-  await ask(world, eve);
+  await ask(fixture, eve);
   const reset = linkIn(await started.sink.next(eve), path);
-  expect((await set(world, reset)).status).toBe(303);
+  expect((await set(fixture, reset)).status).toBe(303);
   const late = { confirmation_token: confirmation.searchParams.get("confirmation_token") ?? "" };
-  expect((await visit(world, "/users/confirmation", late)).status).toBe(404);
-  expect((await visit(world, "/users/sign_in", { email: eve, password: next })).status).toBe(303);
+  expect((await visit(fixture, "/users/confirmation", late)).status).toBe(404);
+  expect((await visit(fixture, "/users/sign_in", { email: eve, password: next })).status).toBe(303);
 });
 
 test("without emails the page refers users to an administrator, and creates no link", async () => {
-  await using world = await startTestApp();
-  const page = await visit(world, "/users/password/new");
+  await using fixture = await startTestApp();
+  const page = await visit(fixture, "/users/password/new");
   expect(page.status).toBe(200);
   expect(page.body).toContain("Ask its administrator");
   expect(page.body).not.toContain('name="email"');
-  expect((await ask(world)).status).toBe(403);
+  expect((await ask(fixture)).status).toBe(403);
 });
 
 test("where sign-in is disabled, no password can be reset", async () => {
-  await using world = await startTestApp({ environment: { PWP__DISABLE_LOGINS: "true" } });
+  await using fixture = await startTestApp({ environment: { PWP__DISABLE_LOGINS: "true" } });
   for (const url of ["/users/password/new", path, "/users/sign_in", "/users/sign_up", "/users/confirmation/new"]) {
-    expect([url, (await visit(world, url)).status]).toEqual([url, 403]);
-    expect([url, (await visit(world, url, { email: ada, password })).status]).toEqual([url, 403]);
+    expect([url, (await visit(fixture, url)).status]).toEqual([url, 403]);
+    expect([url, (await visit(fixture, url, { email: ada, password })).status]).toEqual([url, 403]);
   }
-  expect((await visit(world, "/")).body).not.toContain("/users/sign_in");
+  expect((await visit(fixture, "/")).body).not.toContain("/users/sign_in");
 });

@@ -8,7 +8,7 @@ const ofRequests = /\b(pushes|data_keys|payloads|files|audit_entries|api_tokens|
 /** The sweeper's, the mailer's, and how much room is left. */
 const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b|FROM view_notifications|sum\(stored_bytes\)/;
 
-interface World {
+interface Fixture {
   readonly app: TestApp;
   ask(method: "GET" | "POST", path: string, wish?: Wish): Promise<Asked>;
   /** @returns the first word of each statement that the work took. */
@@ -26,7 +26,7 @@ interface Asked {
   readonly statements: readonly string[];
 }
 
-async function open(): Promise<World> {
+async function open(): Promise<Fixture> {
   const { url } = await makePostgresDatabase();
   const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
   const app = await startTestApp({ environment: { DATABASE_URL: proxy.url(url) } });

@@ -3,21 +3,31 @@ import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
 import type { CookieClient } from "../support/cookie-client.ts";
-import { ada, addPasskey, codesIn, eve, hidden, isIn, openWorld, setUpApp, tokenOf } from "../support/factor-pages.ts";
+import {
+  ada,
+  addPasskey,
+  codesIn,
+  eve,
+  hidden,
+  isIn,
+  openFixture,
+  setUpApp,
+  tokenOf,
+} from "../support/factor-pages.ts";
 import { appFor } from "../support/factors.ts";
 
 const { factors } = en;
 
 describe("an authenticator app", () => {
   test("is set up, requested, and signs in with a new session to the requested page", async () => {
-    const world = await openWorld();
-    const first = await world.signIn();
-    const { code, backupCodes } = await setUpApp(world, first);
+    const fixture = await openFixture();
+    const first = await fixture.signIn();
+    const { code, backupCodes } = await setUpApp(fixture, first);
     expect(backupCodes).toHaveLength(10);
     expect((await first.get("/users/factors")).body).toContain(factors.codes.left({ count: 10 }));
     expect((await first.get("/users/factors")).body).not.toContain(backupCodes[0] ?? "?");
 
-    const visitor = world.newVisitor();
+    const visitor = fixture.newVisitor();
     const next = "/users/token?a=1";
     const signedIn = await visitor.post("/users/sign_in", { email: ada, password, next });
     expect(signedIn.headers.location).toBe(`/users/second_factor?next=${encodeURIComponent(next)}`);
@@ -32,8 +42,8 @@ describe("an authenticator app", () => {
   });
 
   test("has no effect before its first right code", async () => {
-    const world = await openWorld();
-    const visitor = await world.signIn();
+    const fixture = await openFixture();
+    const visitor = await fixture.signIn();
     const page = await visitor.get("/users/factors/authenticator_app");
     const set_up = hidden(page.body, "set_up");
     const wrong = await visitor.post("/users/factors/authenticator_app", { set_up, code: "000000" });
@@ -41,29 +51,29 @@ describe("an authenticator app", () => {
     expect(wrong.body).toContain(factors.app.wrong);
     // The same key again: the telephone has it already.
     expect(hidden(wrong.body, "set_up")).toBe(set_up);
-    expect(await isIn(await world.signIn())).toBe(true);
+    expect(await isIn(await fixture.signIn())).toBe(true);
   });
 
   test("of another session's set-up is refused (a key planted by an attacker)", async () => {
-    const world = await openWorld();
-    const attacker = await world.signIn(eve);
+    const fixture = await openFixture();
+    const attacker = await fixture.signIn(eve);
     const page = await attacker.get("/users/factors/authenticator_app");
     const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";
-    const { code } = appFor(key, () => world.app.clock.now());
-    const victim = await world.signIn();
+    const { code } = appFor(key, () => fixture.app.clock.now());
+    const victim = await fixture.signIn();
     const planted = await victim.post("/users/factors/authenticator_app", {
       ...{ set_up: hidden(page.body, "set_up"), code: code() },
     });
     expect(planted.statusCode).toBe(422);
     expect(planted.body).toContain(factors.app.stale);
-    expect(await isIn(await world.signIn())).toBe(true);
+    expect(await isIn(await fixture.signIn())).toBe(true);
   });
 
   test("TOTP reuse: a used code is refused to everybody", async () => {
-    const world = await openWorld();
-    const { code } = await setUpApp(world, await world.signIn());
+    const fixture = await openFixture();
+    const { code } = await setUpApp(fixture, await fixture.signIn());
     const used = code();
-    const [one, two] = [await world.signIn(), await world.signIn()];
+    const [one, two] = [await fixture.signIn(), await fixture.signIn()];
     expect((await one.post("/users/second_factor", { code: used })).statusCode).toBe(303);
     const again = await two.post("/users/second_factor", { code: used });
     expect(again.statusCode).toBe(401);
@@ -75,47 +85,47 @@ describe("an authenticator app", () => {
 
 describe("the first factor", () => {
   test("needs the password ten minutes after the sign-in, against planting at an unattended screen", async () => {
-    const world = await openWorld();
-    const visitor = await world.signIn();
-    world.app.clock.advance(11 * minuteMs);
+    const fixture = await openFixture();
+    const visitor = await fixture.signIn();
+    fixture.app.clock.advance(11 * minuteMs);
     const page = await visitor.get("/users/factors/authenticator_app");
     expect(page.body).toContain('name="proof"');
     const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";
-    const { code } = appFor(key, () => world.app.clock.now());
+    const { code } = appFor(key, () => fixture.app.clock.now());
     const set_up = hidden(page.body, "set_up");
     for (const proof of ["", "not the password", code()]) {
       const refused = await visitor.post("/users/factors/authenticator_app", { set_up, code: code(), proof });
       expect([refused.statusCode, refused.body.includes(factors.proof.wrong)]).toEqual([422, true]);
     }
     expect((await addPasskey(visitor, "planted")).answer.statusCode).toBe(422);
-    expect(await isIn(await world.signIn())).toBe(true);
+    expect(await isIn(await fixture.signIn())).toBe(true);
     const answer = await visitor.post("/users/factors/authenticator_app", { set_up, code: code(), proof: password });
     expect(codesIn(answer.body)).toHaveLength(10);
-    expect(await isIn(await world.signIn())).toBe(false);
+    expect(await isIn(await fixture.signIn())).toBe(false);
   });
 });
 
 describe("backup codes", () => {
   test("backup code reuse: each code signs in once", async () => {
-    const world = await openWorld();
-    const { backupCodes } = await setUpApp(world, await world.signIn());
+    const fixture = await openFixture();
+    const { backupCodes } = await setUpApp(fixture, await fixture.signIn());
     const [code = ""] = backupCodes;
-    const [one, two] = [await world.signIn(), await world.signIn()];
+    const [one, two] = [await fixture.signIn(), await fixture.signIn()];
     expect((await one.post("/users/second_factor", { backup_code: code.toUpperCase() })).statusCode).toBe(303);
     expect((await two.post("/users/second_factor", { backup_code: code })).statusCode).toBe(401);
     expect((await one.get("/users/factors")).body).toContain(factors.codes.left({ count: 9 }));
   });
 
   test("are made anew after the password, and the old ones are invalid", async () => {
-    const world = await openWorld();
-    const visitor = await world.signIn();
-    const { backupCodes } = await setUpApp(world, visitor);
+    const fixture = await openFixture();
+    const visitor = await fixture.signIn();
+    const { backupCodes } = await setUpApp(fixture, visitor);
     const refused = await visitor.post("/users/factors/backup_codes", { proof: "wrong" });
     expect(refused.statusCode).toBe(422);
     expect(refused.body).toContain(factors.proof.wrong);
     const made = codesIn((await visitor.post("/users/factors/backup_codes", { proof: password })).body);
     expect(made).toHaveLength(10);
-    const old = await world.signIn();
+    const old = await fixture.signIn();
     expect((await old.post("/users/second_factor", { backup_code: backupCodes[0] ?? "" })).statusCode).toBe(401);
     expect((await old.post("/users/second_factor", { backup_code: made[0] ?? "" })).statusCode).toBe(303);
   });
@@ -123,14 +133,14 @@ describe("backup codes", () => {
 
 describe("brute force of codes", () => {
   test("is stopped after ten wrong codes over all forms together, with the time to wait", async () => {
-    const world = await openWorld();
-    const owner = await world.signIn();
-    const { code } = await setUpApp(world, owner);
+    const fixture = await openFixture();
+    const owner = await fixture.signIn();
+    const { code } = await setUpApp(fixture, owner);
     const wrongCode = { code: "000000" };
     const setUp = hidden((await owner.get("/users/factors/authenticator_app")).body, "set_up");
     const doors: readonly (() => Promise<{ statusCode: number }>)[] = [
-      async () => (await world.signIn()).post("/users/second_factor", wrongCode),
-      async () => (await world.signIn()).post("/users/second_factor", { backup_code: "7k2m-7k2m-7k2m-7k2m" }),
+      async () => (await fixture.signIn()).post("/users/second_factor", wrongCode),
+      async () => (await fixture.signIn()).post("/users/second_factor", { backup_code: "7k2m-7k2m-7k2m-7k2m" }),
       () => owner.post("/users/factors/authenticator_app", { set_up: setUp, ...wrongCode, proof: password }),
       () => owner.post("/users/factors/authenticator_app/remove", { proof: "000000" }),
       () => owner.post("/users/factors/backup_codes", { proof: "7k2m7k2m7k2m7k2m" }),
@@ -138,20 +148,20 @@ describe("brute force of codes", () => {
     for (const door of [...doors, ...doors]) expect([401, 422]).toContain((await door()).statusCode);
     for (const door of doors) expect((await door()).statusCode).toBe(429);
 
-    const late = await (await world.signIn()).post("/users/second_factor", { code: code() });
+    const late = await (await fixture.signIn()).post("/users/second_factor", { code: code() });
     expect([late.statusCode, Number(late.headers["retry-after"])]).toEqual([429, expect.any(Number)]);
     expect(late.body).toContain("Too many wrong codes");
     // Other accounts know nothing of it.
-    await setUpApp(world, await world.signIn(eve));
-    world.app.clock.advance(15 * minuteMs);
-    expect((await (await world.signIn()).post("/users/second_factor", { code: code() })).statusCode).toBe(303);
+    await setUpApp(fixture, await fixture.signIn(eve));
+    fixture.app.clock.advance(15 * minuteMs);
+    expect((await (await fixture.signIn()).post("/users/second_factor", { code: code() })).statusCode).toBe(303);
   });
 
   test("is counted over simultaneous sessions", async () => {
-    const world = await openWorld();
-    await setUpApp(world, await world.signIn());
+    const fixture = await openFixture();
+    await setUpApp(fixture, await fixture.signIn());
     const visitors: CookieClient[] = [];
-    while (visitors.length < 20) visitors.push(await world.signIn());
+    while (visitors.length < 20) visitors.push(await fixture.signIn());
     const answers = await Promise.all(visitors.map((each) => each.post("/users/second_factor", { code: "000000" })));
     expect(answers.filter(({ statusCode }) => statusCode === 401)).toHaveLength(10);
     expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(10);
@@ -160,10 +170,10 @@ describe("brute force of codes", () => {
 
 describe("a sign-in that waits for its factor", () => {
   test("can do nothing else: every route answers as to a stranger, or redirects to the second factor", async () => {
-    const world = await openWorld();
-    await setUpApp(world, await world.signIn());
-    const [waiting, stranger] = [await world.signIn(), world.newVisitor()];
-    for (const { method, pattern, access } of world.app.app.routes) {
+    const fixture = await openFixture();
+    await setUpApp(fixture, await fixture.signIn());
+    const [waiting, stranger] = [await fixture.signIn(), fixture.newVisitor()];
+    for (const { method, pattern, access } of fixture.app.app.routes) {
       // Signing out is leaving; the sign-in pages begin anew.
       if (method === "HEAD" || access === "page_waiting" || pattern === "/users/sign_out") continue;
       const url = pattern.replace(/:[a-z_]+/g, "1");
@@ -181,23 +191,23 @@ describe("a sign-in that waits for its factor", () => {
   });
 
   test("ends with sign-out, after ten minutes, and when the factor was given", async () => {
-    const world = await openWorld();
-    const { code } = await setUpApp(world, await world.signIn());
+    const fixture = await openFixture();
+    const { code } = await setUpApp(fixture, await fixture.signIn());
     const factorPage = async (visitor: CookieClient) => (await visitor.get("/users/second_factor")).statusCode;
 
-    const left = await world.signIn();
-    const copy = world.newVisitor();
+    const left = await fixture.signIn();
+    const copy = fixture.newVisitor();
     for (const [name, value] of left.cookies) copy.cookies.set(name, value);
     expect(await factorPage(copy)).toBe(200);
     await left.post("/users/sign_out");
     expect(await factorPage(copy)).toBe(303);
 
-    const late = await world.signIn();
-    world.app.clock.advance(10 * minuteMs);
+    const late = await fixture.signIn();
+    fixture.app.clock.advance(10 * minuteMs);
     expect(await factorPage(late)).toBe(303);
 
-    const given = await world.signIn();
-    const copied = world.newVisitor();
+    const given = await fixture.signIn();
+    const copied = fixture.newVisitor();
     for (const [name, value] of given.cookies) copied.cookies.set(name, value);
     expect((await given.post("/users/second_factor", { code: code() })).statusCode).toBe(303);
     expect(await factorPage(copied)).toBe(303);
@@ -205,15 +215,15 @@ describe("a sign-in that waits for its factor", () => {
   });
 
   test("does not redirect to another site afterwards", async () => {
-    const world = await openWorld();
-    const { backupCodes } = await setUpApp(world, await world.signIn());
+    const fixture = await openFixture();
+    const { backupCodes } = await setUpApp(fixture, await fixture.signIn());
     for (const [at, next] of [
       "//evil.example",
       "/\\evil.example",
       "https://evil.example",
       "/..//evil.example",
     ].entries()) {
-      const visitor = await world.signIn();
+      const visitor = await fixture.signIn();
       const page = await visitor.get(`/users/second_factor?next=${encodeURIComponent(next)}`);
       expect(page.body).not.toContain("evil.example");
       const answer = await visitor.post("/users/second_factor", { backup_code: backupCodes[at] ?? "", next });
@@ -224,39 +234,39 @@ describe("a sign-in that waits for its factor", () => {
 
 describe("changing factors", () => {
   test("ends all other sessions of the account, and of no other user", async () => {
-    const world = await openWorld();
-    const [owner, other, stranger] = [await world.signIn(), await world.signIn(), await world.signIn(eve)];
-    await setUpApp(world, owner);
+    const fixture = await openFixture();
+    const [owner, other, stranger] = [await fixture.signIn(), await fixture.signIn(), await fixture.signIn(eve)];
+    await setUpApp(fixture, owner);
     expect([await isIn(owner), await isIn(other), await isIn(stranger)]).toEqual([true, false, true]);
   });
 
   test("IDOR: a passkey of another user is answered like an unknown one, and stays", async () => {
-    const world = await openWorld();
-    await addPasskey(await world.signIn(), "mine");
-    const thief = await world.signIn(eve);
+    const fixture = await openFixture();
+    await addPasskey(await fixture.signIn(), "mine");
+    const thief = await fixture.signIn(eve);
     await addPasskey(thief, "hers");
     for (const id of ["1", "999", "0", "-1", "1e3", "x"]) {
       const answer = await thief.post(`/users/factors/passkeys/${id}/remove`, { proof: password });
       expect([id, answer.statusCode]).toEqual([id, 404]);
     }
-    const { accounts } = world.app.app.domain;
+    const { accounts } = fixture.app.app.domain;
     const user = await accounts.findUserByEmail(ada);
     expect((await accounts.findFactors(user?.id ?? 0)).passkeys).toHaveLength(1);
   });
 
   test("never repeats input: no password, code or secret is returned or logged", async () => {
-    const world = await openWorld();
-    const owner = await world.signIn();
-    const { code, backupCodes } = await setUpApp(world, owner);
+    const fixture = await openFixture();
+    const owner = await fixture.signIn();
+    const { code, backupCodes } = await setUpApp(fixture, owner);
     const secrets = [password, "guessed-password-1", code(), backupCodes[0] ?? "?"];
     const bodies: string[] = [];
     for (const proof of secrets.slice(1)) {
       bodies.push((await owner.post("/users/factors/passkeys", { name: "x", passkey: "{}", proof })).body);
-      bodies.push((await (await world.signIn()).post("/users/second_factor", { code: `${proof} ` })).body);
+      bodies.push((await (await fixture.signIn()).post("/users/second_factor", { code: `${proof} ` })).body);
     }
     for (const secret of secrets) {
       expect(bodies.some((body) => body.includes(secret))).toBe(false);
-      expect(world.app.logLines.some((line) => line.includes(secret))).toBe(false);
+      expect(fixture.app.logLines.some((line) => line.includes(secret))).toBe(false);
     }
   });
 });

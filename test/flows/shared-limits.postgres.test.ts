@@ -9,30 +9,30 @@ const ada = "ada@example.com";
 /** Two processes of one instance, as far as a database can tell; asked in turn. */
 async function startTwo(environment: Readonly<Record<string, string>> = {}) {
   const [dataDir, clock] = [makeDataDir(), new TestClock()];
-  const worlds: TestApp[] = [];
+  const fixtures: TestApp[] = [];
   for (let at = 0; at < 2; at += 1) {
-    const world = await startTestApp({ dataDir, clock, environment });
-    onTestFinished(() => world[Symbol.asyncDispose]());
-    worlds.push(world);
+    const fixture = await startTestApp({ dataDir, clock, environment });
+    onTestFinished(() => fixture[Symbol.asyncDispose]());
+    fixtures.push(fixture);
   }
   let asked = 0;
   const next = (): TestApp => {
-    const world = worlds[asked % worlds.length];
+    const fixture = fixtures[asked % fixtures.length];
     asked += 1;
-    if (world === undefined) throw new Error("No process stands.");
-    return world;
+    if (fixture === undefined) throw new Error("No process stands.");
+    return fixture;
   };
   return { clock, next };
 }
 
-async function open(world: TestApp, urlToken: string, passphrase: string, remoteAddress = "192.0.2.7") {
+async function open(fixture: TestApp, urlToken: string, passphrase: string, remoteAddress = "192.0.2.7") {
   const url = `/api/v2/pushes/${urlToken}?passphrase=${passphrase}`;
-  return (await world.server.inject({ url, remoteAddress })).statusCode;
+  return (await fixture.server.inject({ url, remoteAddress })).statusCode;
 }
 
-async function createWithPassphrase(world: TestApp): Promise<string> {
+async function createWithPassphrase(fixture: TestApp): Promise<string> {
   const payload = { push: { payload: "secret", passphrase: "right", expire_after_views: 20 } };
-  const made = await world.server.inject({ method: "POST", url: "/api/v2/pushes", payload });
+  const made = await fixture.server.inject({ method: "POST", url: "/api/v2/pushes", payload });
   expect(made.statusCode).toBe(201);
   return made.json().url_token;
 }

@@ -10,79 +10,80 @@ import { linkIn, startMailSink } from "../support/mail-sink.ts";
 const ada = "ada@example.com";
 
 async function startInhabited(environment: Readonly<Record<string, string>> = {}): Promise<TestApp> {
-  const world = await startTestApp({ environment });
-  await world.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
-  return world;
+  const fixture = await startTestApp({ environment });
+  await fixture.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  return fixture;
 }
 
-const signUp = (world: TestApp, email = ada, more: Readonly<Record<string, string>> = {}, sender?: Sender) =>
-  visit(world, "/users/sign_up", { email, password, ...more }, sender);
-const signIn = (world: TestApp, email = ada, as = password) => visit(world, "/users/sign_in", { email, password: as });
-const find = (world: TestApp, email: string) => world.app.domain.accounts.findUserByEmail(email);
-const confirm = (world: TestApp, link: URL) =>
-  visit(world, "/users/confirmation", { confirmation_token: link.searchParams.get("confirmation_token") ?? "" });
+const signUp = (fixture: TestApp, email = ada, more: Readonly<Record<string, string>> = {}, sender?: Sender) =>
+  visit(fixture, "/users/sign_up", { email, password, ...more }, sender);
+const signIn = (fixture: TestApp, email = ada, as = password) =>
+  visit(fixture, "/users/sign_in", { email, password: as });
+const find = (fixture: TestApp, email: string) => fixture.app.domain.accounts.findUserByEmail(email);
+const confirm = (fixture: TestApp, link: URL) =>
+  visit(fixture, "/users/confirmation", { confirmation_token: link.searchParams.get("confirmation_token") ?? "" });
 const pathOf = (link: URL) => `${link.pathname}${link.search}`;
 
 describe("with account emails", () => {
   async function startMailing(environment: Readonly<Record<string, string>> = {}) {
     const sink = await startMailSink();
-    return { sink, world: await startInhabited({ ...sink.environment, ...environment }) };
+    return { sink, fixture: await startInhabited({ ...sink.environment, ...environment }) };
   }
 
   test("an account waits for the button behind the mailed link; opening the link confirms nothing", async () => {
     const started = await startMailing();
-    await using world = started.world;
-    const asked = await signUp(world);
+    await using fixture = started.fixture;
+    const asked = await signUp(fixture);
     expect(asked).toMatchObject({ status: 200, cookie: "" });
     expect(asked.body).toContain(ada);
     const link = linkIn(await started.sink.next(ada), "/users/confirmation");
 
-    const early = await signIn(world);
+    const early = await signIn(fixture);
     expect(early).toMatchObject({ status: 401, cookie: "" });
     expect(early.body).toContain("/users/confirmation/new");
-    expect(early).toEqual(await signIn(world, ada, "wrong wrong wrong"));
+    expect(early).toEqual(await signIn(fixture, ada, "wrong wrong wrong"));
 
-    for (let at = 0; at < 3; at += 1) expect((await visit(world, pathOf(link))).status).toBe(200);
-    expect((await find(world, ada))?.confirmedAt).toBeNull();
-    expect(await confirm(world, link)).toMatchObject({ status: 303, location: "/users/sign_in?done=confirmed" });
-    expect(await isSignedIn(world, (await signIn(world)).cookie)).toBe(true);
+    for (let at = 0; at < 3; at += 1) expect((await visit(fixture, pathOf(link))).status).toBe(200);
+    expect((await find(fixture, ada))?.confirmedAt).toBeNull();
+    expect(await confirm(fixture, link)).toMatchObject({ status: 303, location: "/users/sign_in?done=confirmed" });
+    expect(await isSignedIn(fixture, (await signIn(fixture)).cookie)).toBe(true);
   });
 
   test("a confirmation link works once, and for one day", async () => {
     const started = await startMailing();
-    await using world = started.world;
-    await signUp(world);
+    await using fixture = started.fixture;
+    await signUp(fixture);
     const link = linkIn(await started.sink.next(ada), "/users/confirmation");
-    world.clock.advance(dayMs);
-    expect((await visit(world, pathOf(link))).status).toBe(404);
-    expect((await confirm(world, link)).status).toBe(404);
-    await visit(world, "/users/confirmation/new", { email: ada });
+    fixture.clock.advance(dayMs);
+    expect((await visit(fixture, pathOf(link))).status).toBe(404);
+    expect((await confirm(fixture, link)).status).toBe(404);
+    await visit(fixture, "/users/confirmation/new", { email: ada });
     const again = linkIn(await started.sink.next(ada), "/users/confirmation");
-    expect((await confirm(world, again)).status).toBe(303);
-    expect((await confirm(world, again)).status).toBe(404);
+    expect((await confirm(fixture, again)).status).toBe(303);
+    expect((await confirm(fixture, again)).status).toBe(404);
     for (const token of ["", "x", "a".repeat(43), "a".repeat(100_000)]) {
-      expect((await visit(world, "/users/confirmation", { confirmation_token: token })).status).toBe(404);
+      expect((await visit(fixture, "/users/confirmation", { confirmation_token: token })).status).toBe(404);
     }
   });
 
   test("user enumeration: a taken address gets the answer of a free one, and its owner an email", async () => {
     const started = await startMailing();
-    await using world = started.world;
-    const answerTo = async (email: string) => comparable(await signUp(world, email), email);
+    await using fixture = started.fixture;
+    const answerTo = async (email: string) => comparable(await signUp(fixture, email), email);
     const free = await answerTo("somebody@example.com");
     expect(await answerTo("admin@example.com")).toEqual(free);
     const mail = await started.sink.next("admin@example.com");
     expect(mail.text).not.toContain("confirmation_token");
-    expect(await signIn(world, "admin@example.com", password)).toMatchObject({ status: 303 });
+    expect(await signIn(fixture, "admin@example.com", password)).toMatchObject({ status: 303 });
   });
 
   test("signing up with a taken address does not change its account", async () => {
     const started = await startMailing();
-    await using world = started.world;
-    await signUp(world, "admin@example.com", { password: "a stranger's password" });
+    await using fixture = started.fixture;
+    await signUp(fixture, "admin@example.com", { password: "a stranger's password" });
     await started.sink.next("admin@example.com");
-    expect((await signIn(world, "admin@example.com", "a stranger's password")).status).toBe(401);
-    expect((await signIn(world, "admin@example.com")).status).toBe(303);
+    expect((await signIn(fixture, "admin@example.com", "a stranger's password")).status).toBe(401);
+    expect((await signIn(fixture, "admin@example.com")).status).toBe(303);
   });
 
   test("an account from before emails were on keeps its password when somebody signs up with its address", async () => {
@@ -93,33 +94,33 @@ describe("with account emails", () => {
     expect((await signUp(before)).status).toBe(303);
     await before[Symbol.asyncDispose]();
     const sink = await startMailSink();
-    await using world = await startTestApp({ dataDir, environment: sink.environment });
-    await signUp(world, ada, { password: "a stranger's password" });
+    await using fixture = await startTestApp({ dataDir, environment: sink.environment });
+    await signUp(fixture, ada, { password: "a stranger's password" });
     const mail = await sink.next(ada);
     expect(mail.text).not.toContain("confirmation_token");
-    expect((await signIn(world, ada, "a stranger's password")).status).toBe(401);
+    expect((await signIn(fixture, ada, "a stranger's password")).status).toBe(401);
   });
 
   test("a stranger who signed up first with an address does not set its owner's password", async () => {
     const started = await startMailing();
-    await using world = started.world;
-    await signUp(world, ada, { password: "a stranger's password" });
+    await using fixture = started.fixture;
+    await signUp(fixture, ada, { password: "a stranger's password" });
     const strangers = linkIn(await started.sink.next(ada), "/users/confirmation");
-    await signUp(world);
+    await signUp(fixture);
     const mine = linkIn(await started.sink.next(ada), "/users/confirmation");
-    expect((await confirm(world, mine)).status).toBe(303);
-    expect((await signIn(world, ada, "a stranger's password")).status).toBe(401);
-    expect((await signIn(world)).status).toBe(303);
-    expect((await confirm(world, strangers)).status).toBe(404);
-    expect((await signIn(world)).status).toBe(303);
+    expect((await confirm(fixture, mine)).status).toBe(303);
+    expect((await signIn(fixture, ada, "a stranger's password")).status).toBe(401);
+    expect((await signIn(fixture)).status).toBe(303);
+    expect((await confirm(fixture, strangers)).status).toBe(404);
+    expect((await signIn(fixture)).status).toBe(303);
   });
 
   test("requesting another confirmation always gets the same answer, and sends it only to a waiting account", async () => {
     const started = await startMailing();
-    await using world = started.world;
-    await signUp(world);
+    await using fixture = started.fixture;
+    await signUp(fixture);
     await started.sink.next(ada);
-    const ask = async (email: string) => comparable(await visit(world, "/users/confirmation/new", { email }), email);
+    const ask = async (email: string) => comparable(await visit(fixture, "/users/confirmation/new", { email }), email);
     const answers = [await ask(ada), await ask("nobody@example.com"), await ask("admin@example.com")];
     expect(answers).toEqual([answers[0], answers[0], answers[0]]);
     expect(linkIn(await started.sink.next(ada), "/users/confirmation").search).not.toBe("");
@@ -128,13 +129,13 @@ describe("with account emails", () => {
 
   test("a mailbox cannot be flooded with confirmations", async () => {
     const started = await startMailing();
-    await using world = started.world;
+    await using fixture = started.fixture;
     const answers = [];
     for (let at = 0; at < 12; at += 1) {
-      answers.push(await signUp(world, ada, {}, { address: `192.0.2.${at + 1}` }));
+      answers.push(await signUp(fixture, ada, {}, { address: `192.0.2.${at + 1}` }));
     }
     expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
-    const { waiting, failed } = await world.app.domain.mail.sizes();
+    const { waiting, failed } = await fixture.app.domain.mail.sizes();
     expect(started.sink.messages().length + waiting + failed).toBeLessThanOrEqual(5);
   });
 
@@ -147,47 +148,47 @@ describe("with account emails", () => {
     "Ada <ada@example.com>",
   ])("e-mail header injection: %j is no address", async (email) => {
     const started = await startMailing();
-    await using world = started.world;
-    const refused = await signUp(world, email);
+    await using fixture = started.fixture;
+    const refused = await signUp(fixture, email);
     expect(refused.status).toBe(422);
     expect(refused.body).toContain('id="email_problem"');
-    expect(await world.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
+    expect(await fixture.app.domain.mail.sizes()).toEqual({ waiting: 0, failed: 0 });
   });
 
   test("unconfirmed sign-ups are removed after a week; confirmed accounts stay", async () => {
     const started = await startMailing();
-    await using world = started.world;
-    await signUp(world);
-    await signUp(world, "eve@example.com");
-    await confirm(world, linkIn(await started.sink.next("eve@example.com"), "/users/confirmation"));
-    world.clock.advance(7 * dayMs + hourMs);
-    await world.app.domain.accounts.removeAbandonedLinks(100);
-    expect(await find(world, ada)).toBeUndefined();
-    expect(await find(world, "eve@example.com")).toBeDefined();
-    expect(await find(world, "admin@example.com")).toBeDefined();
+    await using fixture = started.fixture;
+    await signUp(fixture);
+    await signUp(fixture, "eve@example.com");
+    await confirm(fixture, linkIn(await started.sink.next("eve@example.com"), "/users/confirmation"));
+    fixture.clock.advance(7 * dayMs + hourMs);
+    await fixture.app.domain.accounts.removeAbandonedLinks(100);
+    expect(await find(fixture, ada)).toBeUndefined();
+    expect(await find(fixture, "eve@example.com")).toBeDefined();
+    expect(await find(fixture, "admin@example.com")).toBeDefined();
   });
 });
 
 describe("without account emails", () => {
   test("signing up signs in with a new session", async () => {
-    await using world = await startInhabited();
-    const made = await signUp(world);
+    await using fixture = await startInhabited();
+    const made = await signUp(fixture);
     expect(made).toMatchObject({ status: 303, location: "/" });
-    expect(await isSignedIn(world, made.cookie)).toBe(true);
+    expect(await isSignedIn(fixture, made.cookie)).toBe(true);
   });
 
   test("no account waits for a confirmation that cannot be sent", async () => {
-    await using world = await startInhabited();
-    const page = await world.server.inject({ url: "/users/confirmation/new" });
+    await using fixture = await startInhabited();
+    const page = await fixture.server.inject({ url: "/users/confirmation/new" });
     expect([page.statusCode, page.body.includes(en.entry.confirmation.noMail)]).toEqual([200, true]);
     expect(page.body).not.toContain('name="email"');
-    const asked = await visit(world, "/users/confirmation/new", { email: "admin@example.com" });
+    const asked = await visit(fixture, "/users/confirmation/new", { email: "admin@example.com" });
     expect([asked.status, asked.body.includes(en.entry.confirmation.noMail)]).toEqual([403, true]);
   });
 
   test("a taken address is reported beside its field", async () => {
-    await using world = await startInhabited();
-    const refused = await signUp(world, "admin@example.com");
+    await using fixture = await startInhabited();
+    const refused = await signUp(fixture, "admin@example.com");
     expect(refused).toMatchObject({ status: 422, cookie: "" });
     expect(refused.body).toContain('id="email_problem"');
     expect(refused.body).not.toContain(password);
@@ -195,30 +196,30 @@ describe("without account emails", () => {
 });
 
 test("mass assignment: fields that the form does not have give no further rights", async () => {
-  await using world = await startInhabited();
-  await signUp(world, ada, {
+  await using fixture = await startInhabited();
+  await signUp(fixture, ada, {
     ...{ admin: "true", "user[admin]": "true", is_admin: "1", role: "admin", id: "1", user_id: "1", created_at: "0" },
     ...{ confirmed_at: "1", confirmed: "true", disabled_at: "1", password_hash: "x", language: "ja", boot_code: "x" },
   });
-  expect(await find(world, ada)).toMatchObject({ admin: false, disabledAt: null, confirmedAt: null, language: "en" });
+  expect(await find(fixture, ada)).toMatchObject({ admin: false, disabledAt: null, confirmedAt: null, language: "en" });
 });
 
 test("sign-ups can be disabled: a message, no form, no link, and no account", async () => {
-  await using world = await startInhabited({ PWP__DISABLE_SIGNUPS: "true" });
-  const page = await visit(world, "/users/sign_up");
+  await using fixture = await startInhabited({ PWP__DISABLE_SIGNUPS: "true" });
+  const page = await visit(fixture, "/users/sign_up");
   expect(page.status).toBe(403);
   expect(page.body).not.toContain('name="password"');
-  expect((await signUp(world)).status).toBe(403);
-  expect(await find(world, ada)).toBeUndefined();
-  expect((await visit(world, "/users/sign_in")).body).not.toContain("/users/sign_up");
+  expect((await signUp(fixture)).status).toBe(403);
+  expect(await find(fixture, ada)).toBeUndefined();
+  expect((await visit(fixture, "/users/sign_in")).body).not.toContain("/users/sign_up");
 });
 
 test("only addresses that fit the pattern may sign up, whatever their case", async () => {
-  await using world = await startInhabited({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@\\s]+@corp\\.example\\z" });
-  const refused = await signUp(world, "ada@corp.example.evil.example");
+  await using fixture = await startInhabited({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@\\s]+@corp\\.example\\z" });
+  const refused = await signUp(fixture, "ada@corp.example.evil.example");
   expect(refused.status).toBe(422);
   expect(refused.body).toContain("does not allow accounts with this email address");
-  expect((await signUp(world, "Ada@CORP.example")).status).toBe(303);
+  expect((await signUp(fixture, "Ada@CORP.example")).status).toBe(303);
 });
 
 test.each([
@@ -230,19 +231,19 @@ test.each([
   ["abcdefghijklmn", "sequence of"],
   ["ada@example.com", "your email"],
 ])("the password %j is refused with its reason", async (candidate, reason) => {
-  await using world = await startInhabited();
-  const refused = await signUp(world, ada, { password: candidate });
+  await using fixture = await startInhabited();
+  const refused = await signUp(fixture, ada, { password: candidate });
   expect(refused.status).toBe(422);
   expect(refused.body).toContain('id="password_problem"');
   expect(refused.body.toLowerCase()).toContain(reason);
   expect(refused.body).not.toContain(`value="${candidate}"`.replace(ada, "\0"));
-  expect(await find(world, ada)).toBeUndefined();
+  expect(await find(fixture, ada)).toBeUndefined();
 });
 
 test("one client cannot fill the domain with accounts", async () => {
-  await using world = await startInhabited();
+  await using fixture = await startInhabited();
   const statuses = [];
-  for (let at = 0; at < 103; at += 1) statuses.push((await signUp(world, `user${at}@example.com`)).status);
+  for (let at = 0; at < 103; at += 1) statuses.push((await signUp(fixture, `user${at}@example.com`)).status);
   expect(statuses.filter((status) => status === 429)).toHaveLength(3);
-  expect((await signUp(world, ada, {}, { address: "198.51.100.1" })).status).toBe(303);
+  expect((await signUp(fixture, ada, {}, { address: "198.51.100.1" })).status).toBe(303);
 });

@@ -12,16 +12,16 @@ const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100
 
 function open(mailing: Mailing, urlToken: string, headers: Readonly<Record<string, string>> = {}) {
   const url = `/api/v2/pushes/${urlToken}`;
-  return mailing.world.server.inject({
+  return mailing.fixture.server.inject({
     url,
     headers: { "user-agent": firefox, ...headers },
     remoteAddress: "192.0.2.44",
   });
 }
 
-async function toldOfAll({ world }: Mailing): Promise<void> {
+async function toldOfAll({ fixture }: Mailing): Promise<void> {
   const waiting = async () =>
-    (await countRows(world.app.domain.db, "view_notifications")) + (await world.app.domain.mail.sizes()).waiting;
+    (await countRows(fixture.app.domain.db, "view_notifications")) + (await fixture.app.domain.mail.sizes()).waiting;
   await expect.poll(waiting).toBe(0);
 }
 
@@ -54,14 +54,14 @@ test("only counted views by others are notified, and only of pushes with notific
   await open(mailing, silent);
   await open(mailing, urlToken);
   await open(mailing, urlToken, { "x-push-passphrase": "wrong" });
-  await mailing.world.server.inject({ method: "HEAD", url: `/api/v2/pushes/${urlToken}` });
+  await mailing.fixture.server.inject({ method: "HEAD", url: `/api/v2/pushes/${urlToken}` });
   await open(mailing, urlToken, { "x-push-passphrase": "phrase", "sec-purpose": "prefetch" });
   const own = { authorization: `Bearer ${mailing.token}`, "x-push-passphrase": "phrase" };
   expect((await open(mailing, urlToken, own)).json().payload).toBe("the secret");
-  await mailing.world.server.inject({ url: `/p/${urlToken}.json`, headers: own });
-  expect(await countRows(mailing.world.app.domain.db, "view_notifications")).toBe(0);
+  await mailing.fixture.server.inject({ url: `/p/${urlToken}.json`, headers: own });
+  expect(await countRows(mailing.fixture.app.domain.db, "view_notifications")).toBe(0);
   await open(mailing, urlToken, { "x-push-passphrase": "phrase" });
-  await mailing.world.server.inject({
+  await mailing.fixture.server.inject({
     ...{ method: "DELETE", url: `/api/v2/pushes/${urlToken}` },
     headers: { authorization: `Bearer ${mailing.token}` },
   });
@@ -74,7 +74,7 @@ test("a label that cannot be decrypted delays no view notification, not even of 
   await using mailing = await startMailing();
   const damage = sql<[]>("UPDATE pushes SET name_sealed = token_sealed WHERE name_sealed IS NOT NULL");
   const damaged = await mailing.push({ notify_on_view: true, name: "the VPN" });
-  await mailing.world.app.domain.db.write((tx) => tx.run(damage));
+  await mailing.fixture.app.domain.db.write((tx) => tx.run(damage));
   const whole = await mailing.push({ notify_on_view: true, name: "the printer" });
   await open(mailing, damaged);
   await open(mailing, whole);
@@ -98,8 +98,8 @@ test("a view whose email was not queued before a crash is notified after the res
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   {
     // Without the timetable: nobody looks for views to tell of.
-    await using world = await openTestDomain({ environment: sink.environment, dataDir });
-    const { accounts, pushes, db } = world.domain;
+    await using fixture = await openTestDomain({ environment: sink.environment, dataDir });
+    const { accounts, pushes, db } = fixture.domain;
     const { id } = await accounts.createUser({ email: owner, password: "a long enough password", admin: false });
     const { urlToken } = await pushes.create({ payload: "x", notifyOnView: true }, signedIn(id));
     await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
@@ -119,7 +119,7 @@ test("anonymous users, unconfirmed addresses and servers without mail get no not
   const asked = { notify_on_view: true };
   expect(await refused(mailing.create(asked, null))).toEqual([422, ["notify_on_view"]]);
   expect((await mailing.create({ notify_on_view: false }, null)).status).toBe(201);
-  const { db } = mailing.world.app.domain;
+  const { db } = mailing.fixture.app.domain;
   await db.autocommit({ retry: "whenNotExecuted" }).run(sql("UPDATE users SET confirmed_at = NULL"));
   expect(await refused(mailing.create(asked))).toEqual([422, ["notify_on_view"]]);
 

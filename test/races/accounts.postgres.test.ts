@@ -13,9 +13,9 @@ const shell = { userId: null, email: "shell", address: "" };
 async function openTwo(): Promise<readonly [Accounts, Accounts]> {
   const dataDir = makeDataDir();
   const open = async () => {
-    const world = await openTestDomain({ dataDir });
-    onTestFinished(() => world[Symbol.asyncDispose]());
-    return world.domain.accounts;
+    const fixture = await openTestDomain({ dataDir });
+    onTestFinished(() => fixture[Symbol.asyncDispose]());
+    return fixture.domain.accounts;
   };
   return [await open(), await open()];
 }

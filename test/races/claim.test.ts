@@ -16,16 +16,16 @@ function makeFolder(): string {
   return folder;
 }
 
-const claim = async (world: TestDomain, urlToken: string, actor: Actor = stranger) =>
-  (await world.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor)).outcome;
+const claim = async (fixture: TestDomain, urlToken: string, actor: Actor = stranger) =>
+  (await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor)).outcome;
 
-const claimMany = (world: TestDomain, urlToken: string, times: number) =>
-  Promise.all(Array.from({ length: times }, () => claim(world, urlToken)));
+const claimMany = (fixture: TestDomain, urlToken: string, times: number) =>
+  Promise.all(Array.from({ length: times }, () => claim(fixture, urlToken)));
 
 const revealed = (outcomes: readonly string[]) => outcomes.filter((outcome) => outcome === "revealed").length;
 
-async function viewsOf(world: TestDomain, urlToken: string): Promise<number | undefined> {
-  const { db, vault } = world.domain;
+async function viewsOf(fixture: TestDomain, urlToken: string): Promise<number | undefined> {
+  const { db, vault } = fixture.domain;
   const query = "SELECT views FROM pushes WHERE token_digest = ?";
   const [row] = await readRows<{ views: number }>(db, query, vault.tokenDigest(urlToken));
   return row?.views;
@@ -34,13 +34,13 @@ async function viewsOf(world: TestDomain, urlToken: string): Promise<number | un
 test.each([1, 5])(
   "one process: of 50 that ask at once for a push of %i views, exactly so many get it",
   async (views) => {
-    await using world = await openTestDomain();
+    await using fixture = await openTestDomain();
     for (let round = 0; round < rounds; round += 1) {
-      const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
-      const outcomes = await claimMany(world, urlToken, racers);
+      const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
+      const outcomes = await claimMany(fixture, urlToken, racers);
       expect([round, revealed(outcomes)]).toEqual([round, views]);
       expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(racers - views);
-      expect(await viewsOf(world, urlToken)).toBe(views);
+      expect(await viewsOf(fixture, urlToken)).toBe(views);
     }
   },
 );
@@ -79,13 +79,13 @@ test("with fewer retrievals than views all succeed, in two processes", async () 
   const at = soon();
   const asked = domains.map((domain) => domain.ask({ do: "claim", urlToken, times: 40 }, at));
   expect(revealed((await Promise.all(asked)).flat())).toBe(80);
-  await using world = await openTestDomain({ dataDir });
-  expect(await viewsOf(world, urlToken)).toBe(80);
+  await using fixture = await openTestDomain({ dataDir });
+  expect(await viewsOf(fixture, urlToken)).toBe(80);
 });
 
 test("no retrieval succeeds after an acknowledged deletion, and each one before it is counted", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   let cutShort = 0;
   for (let round = 0; round < rounds; round += 1) {
     const { urlToken } = await pushes.create(
@@ -96,7 +96,7 @@ test("no retrieval succeeds after an acknowledged deletion, and each one before 
     let late = 0;
     const ask = async () => {
       const asksAfter = acknowledged;
-      const outcome = await claim(world, urlToken);
+      const outcome = await claim(fixture, urlToken);
       if (asksAfter && outcome === "revealed") late += 1;
       return outcome;
     };
@@ -110,7 +110,7 @@ test("no retrieval succeeds after an acknowledged deletion, and each one before 
     const before = await Promise.all(claims);
     expect(after).toEqual(Array(10).fill("gone"));
     expect(late).toBe(0);
-    expect(await viewsOf(world, urlToken)).toBe(revealed(before));
+    expect(await viewsOf(fixture, urlToken)).toBe(revealed(before));
     if (revealed(before) < before.length) cutShort += 1;
   }
   expect(cutShort).toBeGreaterThan(0);
@@ -133,8 +133,8 @@ test("a deletion in another process: the last view or the deletion wins, never b
 });
 
 test("50 concurrent guesses get five attempts, and the recipient's correct passphrase is still accepted", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const passphrase = "the right one";
   const { urlToken } = await pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
   const guess = (word: string, client: string) =>
@@ -156,8 +156,8 @@ test("ten processes that open the same new folder at once agree on everything", 
     const made = await Promise.all(domains.map((domain) => domain.ask({ do: "create", count: 10, views: 1 })));
     const tokens = made.flat();
     expect(new Set(tokens).size).toBe(100);
-    await using world = await openTestDomain({ dataDir });
-    const outcomes = await Promise.all(tokens.map((urlToken) => claim(world, urlToken)));
+    await using fixture = await openTestDomain({ dataDir });
+    const outcomes = await Promise.all(tokens.map((urlToken) => claim(fixture, urlToken)));
     expect(revealed(outcomes)).toBe(100);
     expect(await findDamage(dataDir)).toEqual([]);
   }

@@ -23,15 +23,15 @@ async function openTwoDomains(isolation: Isolation): Promise<readonly [TestDomai
   const environment = { DATABASE_URL: await makeDatabase(isolation) };
   const dataDir = makeDataDir();
   const open = async () => {
-    const world = await openTestDomain({ dataDir, environment });
-    onTestFinished(() => world[Symbol.asyncDispose]());
-    return world;
+    const fixture = await openTestDomain({ dataDir, environment });
+    onTestFinished(() => fixture[Symbol.asyncDispose]());
+    return fixture;
   };
   return [await open(), await open()];
 }
 
-const conflictsOf = (worlds: readonly TestDomain[]) =>
-  worlds.reduce((sum, { domain }) => sum + domain.db.counts.conflicts, 0);
+const conflictsOf = (fixtures: readonly TestDomain[]) =>
+  fixtures.reduce((sum, { domain }) => sum + domain.db.counts.conflicts, 0);
 
 describe.each(isolations)("when the server's transactions are %s", (isolation) => {
   it("what a serialized transaction has read still holds when it writes", async () => {
@@ -51,73 +51,73 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
   });
 
   it("a push is retrieved exactly as often as allowed, and conflicting claims are retried to success", async () => {
-    const worlds = await openTwoDomains(isolation);
+    const fixtures = await openTwoDomains(isolation);
     for (const [owner, views] of [
       [stranger, 1],
       [signedIn(7), 3],
       [stranger, 5],
     ] as const) {
-      const { urlToken } = await worlds[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
+      const { urlToken } = await fixtures[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
       const racers = Array.from({ length: 50 }, (_, at) =>
-        worlds[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
+        fixtures[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
       );
       const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
       expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
       expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(50 - views);
     }
-    const conflicts = conflictsOf(worlds);
+    const conflicts = conflictsOf(fixtures);
     if (isolation === "read committed") expect(conflicts).toBe(0);
     else expect(conflicts).toBeGreaterThan(0);
   });
 
   it("concurrent edits, deletions and views of one push are all applied", async () => {
-    const worlds = await openTwoDomains(isolation);
+    const fixtures = await openTwoDomains(isolation);
     const owner = signedIn(7);
-    const { urlToken } = await worlds[0].domain.pushes.create({ payload: "first", expireAfterViews: 20 }, owner);
+    const { urlToken } = await fixtures[0].domain.pushes.create({ payload: "first", expireAfterViews: 20 }, owner);
     const works = Array.from({ length: 30 }, (_, at) => {
-      const { pushes } = worlds[at % 2 === 0 ? 0 : 1].domain;
+      const { pushes } = fixtures[at % 2 === 0 ? 0 : 1].domain;
       return at % 3 === 0
         ? pushes.edit(urlToken, { note: `note ${at}` }, owner).then(({ outcome }) => outcome)
         : pushes.claimView(urlToken, { counting: "everyone" }, stranger).then(({ outcome }) => outcome);
     });
     const outcomes = await Promise.all(works);
     expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(20);
-    const trail = await worlds[1].domain.pushes.audit(urlToken, owner, 1);
+    const trail = await fixtures[1].domain.pushes.audit(urlToken, owner, 1);
     const kinds = trail.map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === "view")).toHaveLength(20);
     expect(kinds.filter((kind) => kind === "edit")).toHaveLength(outcomes.filter((o) => o === "edited").length);
   });
 
   it("concurrent sign-ups for one address, and administrators removing each other, keep the invariants", async () => {
-    const worlds = await openTwoDomains(isolation);
+    const fixtures = await openTwoDomains(isolation);
     const password = "a long enough password";
     const made = await Promise.allSettled(
       Array.from({ length: 6 }, (_, at) =>
-        worlds[at % 2 === 0 ? 0 : 1].domain.accounts.createUser({ email: "ada@example.com", password, admin: true }),
+        fixtures[at % 2 === 0 ? 0 : 1].domain.accounts.createUser({ email: "ada@example.com", password, admin: true }),
       ),
     );
     expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    const other = await worlds[0].domain.accounts.createUser({ email: "bob@example.com", password, admin: true });
-    const first = await worlds[0].domain.accounts.findUserByEmail("ada@example.com");
+    const other = await fixtures[0].domain.accounts.createUser({ email: "bob@example.com", password, admin: true });
+    const first = await fixtures[0].domain.accounts.findUserByEmail("ada@example.com");
     const removed = await Promise.all([
-      worlds[0].domain.deleteAccount(other.id, null),
-      worlds[1].domain.deleteAccount(first?.id ?? 0, null),
+      fixtures[0].domain.deleteAccount(other.id, null),
+      fixtures[1].domain.deleteAccount(first?.id ?? 0, null),
     ]);
     expect(removed.map(({ outcome }) => outcome).sort()).toEqual(["done", "last_admin"]);
   });
 
   it("two sweepers end and delete each push once", async () => {
-    const worlds = await openTwoDomains(isolation);
-    const { clock, domain } = worlds[0];
+    const fixtures = await openTwoDomains(isolation);
+    const { clock, domain } = fixtures[0];
     for (let at = 0; at < 60; at += 1) await domain.pushes.create({ payload: "x", expireAfterDays: 1 }, stranger);
     const now = clock.now() + 2 * 24 * 60 * 60 * 1_000;
     const ended = await Promise.all(
-      [0, 1, 2, 3].map((at) => worlds[at % 2 === 0 ? 0 : 1].domain.store.upkeep.endDue(now, 20, 0)),
+      [0, 1, 2, 3].map((at) => fixtures[at % 2 === 0 ? 0 : 1].domain.store.upkeep.endDue(now, 20, 0)),
     );
     expect(ended.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(60);
     while ((await domain.store.upkeep.endDue(now, 20, 0)) > 0);
     const removed = await Promise.all(
-      [0, 1, 2, 3].map((at) => worlds[at % 2 === 0 ? 0 : 1].domain.store.upkeep.removeTombstones(now, 60)),
+      [0, 1, 2, 3].map((at) => fixtures[at % 2 === 0 ? 0 : 1].domain.store.upkeep.removeTombstones(now, 60)),
     );
     let sum = removed.reduce((all, count) => all + count, 0);
     for (let more = 1; more > 0; sum += more) more = await domain.store.upkeep.removeTombstones(now, 60);

@@ -4,8 +4,8 @@ import { startTestApp, type TestApp } from "./app.ts";
 import { createOwnedPushes, type OwnedPushes } from "./owned-pushes.ts";
 import { type SignedInClient, signInClient } from "./signed-in-client.ts";
 
-export interface AdministeredWorld {
-  readonly world: TestApp;
+export interface AdministeredFixture {
+  readonly fixture: TestApp;
   /** An administrator, signed in. */
   readonly root: SignedInClient;
   /** Somebody else's, with one of everything. */
@@ -26,30 +26,30 @@ const nobodyListens: Environment = {
 };
 
 /** A server with all that its administrator can do something about. */
-export async function openAdministered(environment: Environment = {}): Promise<AdministeredWorld> {
+export async function openAdministered(environment: Environment = {}): Promise<AdministeredFixture> {
   const opened = await open(environment);
-  onTestFinished(() => opened.world[Symbol.asyncDispose]());
+  onTestFinished(() => opened.fixture[Symbol.asyncDispose]());
   return opened;
 }
 
 /** Call at the top of a file, for tests that change nothing of it. */
-export function shareAdministered(): () => AdministeredWorld {
-  let opened: AdministeredWorld | undefined;
+export function shareAdministered(): () => AdministeredFixture {
+  let opened: AdministeredFixture | undefined;
   beforeAll(async () => {
     opened = await open({});
   });
-  afterAll(() => opened?.world[Symbol.asyncDispose]());
+  afterAll(() => opened?.fixture[Symbol.asyncDispose]());
   return () => {
     if (opened === undefined) throw new Error("The server is there only while tests run.");
     return opened;
   };
 }
 
-async function open(environment: Environment): Promise<AdministeredWorld> {
-  const world = await startTestApp({ environment: { ...nobodyListens, ...environment } });
-  const ownedPushes = await createOwnedPushes(world);
-  const root = await signInClient(world, rootEmail, { join: true, admin: true });
-  return { world, root, ownedPushes, failedMailId: await giveUpMail(world, ownedPushes.email) };
+async function open(environment: Environment): Promise<AdministeredFixture> {
+  const fixture = await startTestApp({ environment: { ...nobodyListens, ...environment } });
+  const ownedPushes = await createOwnedPushes(fixture);
+  const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
+  return { fixture, root, ownedPushes, failedMailId: await giveUpMail(fixture, ownedPushes.email) };
 }
 
 const giveUpNewest = sql(

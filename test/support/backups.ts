@@ -17,7 +17,7 @@ export function makeBackupFolder(): string {
   return folder;
 }
 
-export interface BackupWorld {
+export interface BackupFixture {
   readonly cli: TestCli;
   readonly clock: TestClock;
   /** A folder for backups and restored domains. */
@@ -31,9 +31,9 @@ export interface BackupWorld {
 }
 
 /** Commands and domains in this process, under one clock and one master key. */
-export function makeBackupWorld(clock = new TestClock()): BackupWorld {
+export function makeBackupFixture(clock = new TestClock()): BackupFixture {
   const cli = makeTestCli({ clock });
-  const run: BackupWorld["cli"]["run"] = (argv, more) => cli.run(argv, more);
+  const run: BackupFixture["cli"]["run"] = (argv, more) => cli.run(argv, more);
   const environment = (dataDir: string | undefined, settings: Settings = keySettings) => ({
     ...settings,
     DATA_DIR: dataDir ?? cli.dataDir,

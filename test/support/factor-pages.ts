@@ -8,7 +8,7 @@ import { appFor } from "./factors.ts";
 export const ada = "ada@example.com";
 export const eve = "eve@example.com";
 
-export interface World {
+export interface Fixture {
   readonly app: TestApp;
   readonly adasToken: string;
   newVisitor(): CookieClient;
@@ -17,7 +17,7 @@ export interface World {
 }
 
 /** The application with two accounts, until the test ends. */
-export async function openWorld(options: TestAppOptions = {}): Promise<World> {
+export async function openFixture(options: TestAppOptions = {}): Promise<Fixture> {
   const app = await startTestApp(options);
   onTestFinished(() => app[Symbol.asyncDispose]());
   const adasToken = await app.makeToken(ada);
@@ -40,7 +40,7 @@ export const hidden = (html: string, name: string) =>
 export const codesIn = (html: string) => html.match(/\b[0-9a-z]{4}(?:-[0-9a-z]{4}){3}\b/g) ?? [];
 
 /** Sets up an authenticator app on the pages. */
-export async function setUpApp({ app }: World, visitor: CookieClient, proof: Readonly<Record<string, string>> = {}) {
+export async function setUpApp({ app }: Fixture, visitor: CookieClient, proof: Readonly<Record<string, string>> = {}) {
   const page = await visitor.get("/users/factors/authenticator_app");
   expect(page.statusCode).toBe(200);
   const key = /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(page.body)?.[1] ?? "";

@@ -8,7 +8,7 @@ import { clientAt, makeTestAccounts, makeUser, password, startOfTests } from "./
 import { TestAuthenticator } from "./authenticator.ts";
 
 /** Accounts and their clock. */
-export interface FactorWorld {
+export interface FactorFixture {
   readonly accounts: Accounts;
   readonly now: () => number;
   readonly advance: (ms: number) => void;
@@ -32,9 +32,9 @@ export function appFor(shown: string, now: () => number): AuthenticatorApp {
 }
 
 /** @returns the session, complete or waiting for its second factor, and its token. */
-export async function signInAs(world: FactorWorld, email: string, password: string) {
-  const signedIn = await world.accounts.signIn({ email, password, client });
-  const session = await world.accounts.authenticateSession(signedIn?.sessionToken ?? "");
+export async function signInAs(fixture: FactorFixture, email: string, password: string) {
+  const signedIn = await fixture.accounts.signIn({ email, password, client });
+  const session = await fixture.accounts.authenticateSession(signedIn?.sessionToken ?? "");
   if (signedIn === undefined || session === undefined) throw new Error(`${email} could not sign in.`);
   return { session, sessionToken: signedIn.sessionToken };
 }
@@ -44,23 +44,23 @@ export function changeBy(session: Session, typed = ""): FactorChange {
 }
 
 /** Sets an authenticator app up in this session. The clock moves on, so that the next code is a fresh one. */
-export async function addApp(world: FactorWorld, session: Session, typed = "") {
-  const offer = world.accounts.offerAuthenticatorApp(session, "Sealpush");
-  const app = appFor(offer.uri, world.now);
-  const added = await world.accounts.addAuthenticatorApp(changeBy(session, typed), {
+export async function addApp(fixture: FactorFixture, session: Session, typed = "") {
+  const offer = fixture.accounts.offerAuthenticatorApp(session, "Sealpush");
+  const app = appFor(offer.uri, fixture.now);
+  const added = await fixture.accounts.addAuthenticatorApp(changeBy(session, typed), {
     setUp: offer.setUp,
     code: app.code(),
   });
   if (added.outcome !== "added") throw new Error(`The app was not added: ${added.outcome}.`);
-  world.advance(minuteMs);
+  fixture.advance(minuteMs);
   return { app, backupCodes: added.backupCodes ?? [] };
 }
 
 /** Adds a passkey in this session. */
-export async function addPasskey(world: FactorWorld, session: Session, name: string, typed = "") {
+export async function addPasskey(fixture: FactorFixture, session: Session, name: string, typed = "") {
   const authenticator = new TestAuthenticator();
-  const answer = authenticator.create(await world.accounts.offerPasskey(session, party));
-  const added = await world.accounts.addPasskey(changeBy(session, typed), { name, answer, party });
+  const answer = authenticator.create(await fixture.accounts.offerPasskey(session, party));
+  const added = await fixture.accounts.addPasskey(changeBy(session, typed), { name, answer, party });
   expect(added.outcome).toBe("added");
   return { authenticator, backupCodes: (added.outcome === "added" && added.backupCodes) || [] };
 }
@@ -68,11 +68,11 @@ export async function addPasskey(world: FactorWorld, session: Session, name: str
 const email = "ada@example.com";
 
 /** New accounts with one user, who has no factor. */
-export async function openFactorWorld(overrides: Partial<AccountsDeps> = {}) {
+export async function openFactorFixture(overrides: Partial<AccountsDeps> = {}) {
   const { accounts, db, advance } = makeTestAccounts(overrides);
   await makeUser(accounts, email);
   let moved = 0;
-  const world: FactorWorld = {
+  const fixture: FactorFixture = {
     accounts,
     now: () => startOfTests + moved,
     advance(ms) {
@@ -80,7 +80,7 @@ export async function openFactorWorld(overrides: Partial<AccountsDeps> = {}) {
       advance(ms);
     },
   };
-  const signIn = () => signInAs(world, email, password);
+  const signIn = () => signInAs(fixture, email, password);
   const give = async (code: string) => accounts.giveCode({ ...(await signIn()), client }, code);
-  return { ...world, world, db, signIn, give };
+  return { ...fixture, fixture, db, signIn, give };
 }

@@ -20,12 +20,12 @@ export type Form = Readonly<Record<string, string>>;
 
 /** Sends a form as a browser on our own page does; without a form, asks for the page. */
 export async function ask(
-  world: TestApp,
+  fixture: TestApp,
   url: string,
   form?: Form,
   { address = "192.0.2.7", cookie = "", userAgent = "test", headers = {} }: Sender = {},
 ) {
-  return await world.server.inject({
+  return await fixture.server.inject({
     ...{ method: form === undefined ? "GET" : "POST", url, remoteAddress: address },
     headers: {
       "user-agent": userAgent,
@@ -46,8 +46,8 @@ export function cookieSetBy({ cookies }: Awaited<ReturnType<typeof ask>>): strin
 }
 
 /** As `ask` does it; what of the answer matters to the ways in. */
-export async function visit(world: TestApp, url: string, form?: Form, sender: Sender = {}): Promise<FormAnswer> {
-  const answer = await ask(world, url, form, sender);
+export async function visit(fixture: TestApp, url: string, form?: Form, sender: Sender = {}): Promise<FormAnswer> {
+  const answer = await ask(fixture, url, form, sender);
   const { location, "retry-after": retryAfter } = answer.headers;
   return {
     ...{ status: answer.statusCode, body: answer.body },
@@ -58,8 +58,8 @@ export async function visit(world: TestApp, url: string, form?: Form, sender: Se
 }
 
 /** Whether this cookie is somebody's session. */
-export async function isSignedIn(world: TestApp, cookie: string): Promise<boolean> {
-  return (await visit(world, "/users/token", undefined, { cookie })).status === 200;
+export async function isSignedIn(fixture: TestApp, cookie: string): Promise<boolean> {
+  return (await visit(fixture, "/users/token", undefined, { cookie })).status === 200;
 }
 
 /** As what the answers of two requests are compared: without what differs from one request to the next. */
@@ -67,8 +67,8 @@ export function comparable({ status, body, location, cookie }: FormAnswer, typed
   return { status, body: body.replaceAll(typed, "(typed)"), location, cookie };
 }
 
-export function bootCodeOf(world: TestApp): string {
-  for (const line of world.logLines) {
+export function bootCodeOf(fixture: TestApp): string {
+  for (const line of fixture.logLines) {
     const entry: unknown = JSON.parse(line);
     if (typeof entry === "object" && entry !== null && "event" in entry && entry.event === "boot_code_made") {
       return "code" in entry ? String(entry.code) : "";

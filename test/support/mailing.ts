@@ -11,7 +11,7 @@ export interface ApiAnswer {
 
 /** A server that sends links by email, the emails that it sends, and a user with an API token. */
 export interface Mailing extends AsyncDisposable {
-  readonly world: TestApp;
+  readonly fixture: TestApp;
   readonly sink: MailSink;
   readonly token: string;
   /** @param token null: none. */
@@ -30,17 +30,17 @@ export async function startMailing(environment: Readonly<Record<string, string>>
   const sink = await startMailSink();
   // No account emails, so that all emails are about pushes.
   const settings = { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false", ...environment };
-  const world = await startTestApp({ environment: settings });
-  const ownToken = await world.makeToken(owner);
+  const fixture = await startTestApp({ environment: settings });
+  const ownToken = await fixture.makeToken(owner);
   const ask: Mailing["ask"] = async (method, url, payload, token = ownToken) => {
     const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-    const answer = await world.server.inject({ method, url, headers, ...(payload && { payload }) });
+    const answer = await fixture.server.inject({ method, url, headers, ...(payload && { payload }) });
     return { status: answer.statusCode, retryAfter: answer.headers["retry-after"], body: answer.json() };
   };
   const create: Mailing["create"] = (push, token) =>
     ask("POST", "/api/v2/pushes", { push: { payload: "the secret", ...push } }, token);
   return {
-    ...{ world, sink, token: ownToken, ask, create },
+    ...{ fixture, sink, token: ownToken, ask, create },
     async push(push = {}) {
       const { status, body } = await create(push);
       if (status !== 201) throw new Error(`No push was made: ${JSON.stringify(body)}`);
@@ -52,6 +52,6 @@ export async function startMailing(environment: Readonly<Record<string, string>>
       const logs = Array.isArray(body.logs) ? body.logs : [];
       return logs.filter(({ kind }) => kind === "creation_email_send").map((log) => log.notify_by_email);
     },
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   };
 }

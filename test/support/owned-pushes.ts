@@ -3,7 +3,7 @@ import type { Session } from "../../src/accounts/accounts.ts";
 import { password, type TestApp } from "./app.ts";
 import { Canaries } from "./canaries.ts";
 import { changeRows, readRows } from "./engine-database.ts";
-import { type AuthenticatorApp, addApp, addPasskey, type FactorWorld } from "./factors.ts";
+import { type AuthenticatorApp, addApp, addPasskey, type FactorFixture } from "./factors.ts";
 import { type SignedInClient, signInClient } from "./signed-in-client.ts";
 
 /** Two pushes and the account that owns them, with one of everything an account can have. Each value contains a canary. */
@@ -28,32 +28,32 @@ function makeAddress(): string {
   return `2001:db8:${groups.join(":")}`;
 }
 
-export async function createOwnedPushes(world: TestApp, withFactors = true): Promise<OwnedPushes> {
-  const { accounts, db } = world.app.domain;
+export async function createOwnedPushes(fixture: TestApp, withFactors = true): Promise<OwnedPushes> {
+  const { accounts, db } = fixture.app.domain;
   const canaries = new Canaries();
   const address = makeAddress();
   canaries.add("address", address);
   const userAgent = `Mozilla/5.0 (${canaries.makeCore("user agent")}) Firefox/140.0`;
   const email = `${canaries.makeCore("e-mail")}@example.com`;
-  const person = await signInClient(world, email, { join: true, address, userAgent });
+  const person = await signInClient(fixture, email, { join: true, address, userAgent });
   const session = await accounts.authenticateSession(person.cookie().split("=")[1] ?? "");
   if (session === undefined) throw new Error("The owner is not signed in.");
   const userId = session.user.id;
-  const clocked: FactorWorld = {
+  const clocked: FactorFixture = {
     accounts,
-    now: () => world.clock.now(),
-    advance: (ms) => world.clock.advance(ms),
+    now: () => fixture.clock.now(),
+    advance: (ms) => fixture.clock.advance(ms),
   };
   const { token: apiToken } = await accounts.createToken(userId, canaries.makeCore("API token's name"));
   const urlTokens = [
-    await makePush(world, apiToken, canaries, {}),
-    await makePush(world, apiToken, canaries, {
+    await makePush(fixture, apiToken, canaries, {}),
+    await makePush(fixture, apiToken, canaries, {
       files: [{ filename: `${canaries.makeCore("filename")}.txt`, data: btoa(canaries.makeCore("content")) }],
     }),
   ];
   const headers = { "user-agent": userAgent, referer: `https://${canaries.makeCore("referrer")}.example/` };
   for (const urlToken of urlTokens) {
-    await world.server.inject({ url: `/api/v2/pushes/${urlToken}`, remoteAddress: address, headers });
+    await fixture.server.inject({ url: `/api/v2/pushes/${urlToken}`, remoteAddress: address, headers });
   }
   const identity = "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ('i', ?, ?, 0)";
   await changeRows(db, identity, canaries.makeCore("subject"), userId);

@@ -16,12 +16,12 @@ const silentEmails: PushEmails = {
 };
 
 /** What the operations of an open domain work with, and in place of a part of it what the test brings. */
-export function pushDepsOf(world: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
-  const { config, vault, store, blobs, db, limits } = world.domain;
+export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
+  const { config, vault, store, blobs, db, limits } = fixture.domain;
   return {
     ...{ config, vault, store, blobs },
-    clock: world.clock,
-    random: world.effects.random,
+    clock: fixture.clock,
+    random: fixture.effects.random,
     ids: createIds(db, "pushes"),
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),
     attempts: createAttempts(limits),

@@ -16,5 +16,5 @@ export const open = (dataDir: string, ...keys: [string, ...string[]]) =>
   openTestDomain({ dataDir, clock, environment: keyEnvironment(...keys) });
 
 /** `db`: in place of the domain's own. */
-export const rotate = (world: TestDomain, db = world.domain.db) =>
-  rotateKeys({ db, keyring: world.domain.keyring, sealedColumnsOutsidePushes, clock, pause: async () => undefined });
+export const rotate = (fixture: TestDomain, db = fixture.domain.db) =>
+  rotateKeys({ db, keyring: fixture.domain.keyring, sealedColumnsOutsidePushes, clock, pause: async () => undefined });

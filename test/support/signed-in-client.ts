@@ -30,11 +30,11 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 
 /** Signs in with the tests' one password. */
 export async function signInClient(
-  world: TestApp,
+  fixture: TestApp,
   email: string,
   options: SignInOptions = {},
 ): Promise<SignedInClient> {
-  if (options.join) await world.app.domain.accounts.createUser({ email, password, admin: options.admin ?? false });
+  if (options.join) await fixture.app.domain.accounts.createUser({ email, password, admin: options.admin ?? false });
   let cookie = "";
   const { address = "192.0.2.7", userAgent = firefox } = options;
   const send = async (
@@ -42,7 +42,7 @@ export async function signInClient(
     form: Form | undefined,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> => {
-    const answer = await ask(world, url, form, { address, cookie, userAgent, headers });
+    const answer = await ask(fixture, url, form, { address, cookie, userAgent, headers });
     cookie = cookieSetBy(answer) ?? cookie;
     const { statusCode: status, body, headers: found } = answer;
     return { status, body, headers: found, location: typeof found.location === "string" ? found.location : undefined };
@@ -59,7 +59,7 @@ export async function signInClient(
 }
 
 /** The answer to a request with this cookie, from any client. */
-export async function statusWithCookie(world: TestApp, cookie: string, url = "/users/edit"): Promise<number> {
-  const answer = await world.server.inject({ method: "GET", url, headers: { cookie } });
+export async function statusWithCookie(fixture: TestApp, cookie: string, url = "/users/edit"): Promise<number> {
+  const answer = await fixture.server.inject({ method: "GET", url, headers: { cookie } });
   return answer.statusCode;
 }

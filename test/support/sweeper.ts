@@ -18,15 +18,18 @@ export interface Sweeper {
 }
 
 /** Sweeps the domain under its own clock; the clock is trusted unless the test brings another trust. */
-export function makeSweeper(world: Pick<TestDomain, "domain" | "clock">, overrides: Partial<SweepDeps> = {}): Sweeper {
+export function makeSweeper(
+  fixture: Pick<TestDomain, "domain" | "clock">,
+  overrides: Partial<SweepDeps> = {},
+): Sweeper {
   const failures: unknown[] = [];
   const deps: SweepDeps = {
-    config: world.domain.config,
-    clock: world.clock,
+    config: fixture.domain.config,
+    clock: fixture.clock,
     clockTrust: earnedTrust(),
     monotonicMs: () => 0,
-    upkeep: world.domain.store.upkeep,
-    blobs: world.domain.blobs,
+    upkeep: fixture.domain.store.upkeep,
+    blobs: fixture.domain.blobs,
     pause: async () => undefined,
     onBlobDeletionFailed: (error) => failures.push(error),
     ...overrides,

@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import type { TestDomain } from "./domain.ts";
 
 /** Names of the files under the blobs folder. */
-export function blobFiles(world: TestDomain): string[] {
-  const entries = readdirSync(world.dataDir, { recursive: true, withFileTypes: true });
+export function blobFiles(fixture: TestDomain): string[] {
+  const entries = readdirSync(fixture.dataDir, { recursive: true, withFileTypes: true });
   return entries.flatMap((entry) => (entry.isFile() && entry.parentPath.includes("blobs") ? [entry.name] : []));
 }
 

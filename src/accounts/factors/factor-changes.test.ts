@@ -8,7 +8,7 @@ import {
   appFor,
   changeBy,
   client,
-  openFactorWorld,
+  openFactorFixture,
   party,
   signInAs,
 } from "../../../test/support/factors.ts";
@@ -32,7 +32,7 @@ function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
 
 describe("setting up an app", () => {
   test("has no effect until a code confirms it", async () => {
-    const { accounts, signIn, db } = await openFactorWorld();
+    const { accounts, signIn, db } = await openFactorFixture();
     const { session } = await signIn();
     const { setUp } = accounts.offerAuthenticatorApp(session, "Sealpush");
     expect((await accounts.addAuthenticatorApp(changeBy(session), { setUp, code: "000000" })).outcome).toBe(
@@ -43,9 +43,9 @@ describe("setting up an app", () => {
   });
 
   test("keeps the secret sealed to the user's row", async () => {
-    const { world, signIn, db } = await openFactorWorld();
+    const { fixture, signIn, db } = await openFactorFixture();
     const { session } = await signIn();
-    await addApp(world, session);
+    await addApp(fixture, session);
     const row = await db.read.one(sql<[], { sealed: Buffer }>("SELECT secret_sealed AS sealed FROM totp_factors"));
     const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
     expect(keyring.open(`user:${session.user.id}:totp-secret`, row?.sealed ?? Buffer.alloc(0))).toHaveLength(20);
@@ -53,7 +53,7 @@ describe("setting up an app", () => {
   });
 
   test("shows the same key again after a wrong code, and a new one after the old one has expired", async () => {
-    const { accounts, signIn, advance } = await openFactorWorld();
+    const { accounts, signIn, advance } = await openFactorFixture();
     const { session } = await signIn();
     const first = accounts.offerAuthenticatorApp(session, "Sealpush");
     expect(accounts.offerAuthenticatorApp(session, "Sealpush", first.setUp)).toEqual(first);
@@ -63,7 +63,7 @@ describe("setting up an app", () => {
   });
 
   test("refuses an offer that is forged, expired or of another session", async () => {
-    const { accounts, signIn, now, advance } = await openFactorWorld();
+    const { accounts, signIn, now, advance } = await openFactorFixture();
     const [one, two] = [await signIn(), await signIn()];
     const offer = accounts.offerAuthenticatorApp(one.session, "Sealpush");
     const add = (session: typeof one.session, setUp: string) =>
@@ -77,11 +77,11 @@ describe("setting up an app", () => {
 
 describe("a change of an account with a factor", () => {
   test("needs the password, a code or a passkey", async () => {
-    const { accounts, world, signIn } = await openFactorWorld();
+    const { accounts, fixture, signIn } = await openFactorFixture();
     const { session } = await signIn();
-    const { app, backupCodes } = await addApp(world, session);
+    const { app, backupCodes } = await addApp(fixture, session);
     const offer = accounts.offerAuthenticatorApp(session, "Sealpush");
-    const code = appFor(offer.uri, world.now).code();
+    const code = appFor(offer.uri, fixture.now).code();
     const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
     for (const typed of ["", "wrong", "not the password at all"]) {
       const change = changeBy(session, typed);
@@ -98,12 +98,12 @@ describe("a change of an account with a factor", () => {
   });
 
   test("can be proven by a passkey, once, but not by one of another user", async () => {
-    const { accounts, world, signIn } = await openFactorWorld();
+    const { accounts, fixture, signIn } = await openFactorFixture();
     const { session } = await signIn();
-    const { authenticator } = await addPasskey(world, session, "laptop");
+    const { authenticator } = await addPasskey(fixture, session, "laptop");
     await makeUser(accounts, "eve@example.com");
-    const eve = await signInAs(world, "eve@example.com", password);
-    const hers = await addPasskey(world, eve.session, "hers");
+    const eve = await signInAs(fixture, "eve@example.com", password);
+    const hers = await addPasskey(fixture, eve.session, "hers");
 
     const prove = async (by: TestAuthenticator, of = session) => {
       const answer = by.get(await accounts.offerOwnPasskeys(of, party));
@@ -117,7 +117,7 @@ describe("a change of an account with a factor", () => {
   });
 
   test("needs the proof also when two first factors are added at once", async () => {
-    const { accounts, signIn, now } = await openFactorWorld();
+    const { accounts, signIn, now } = await openFactorFixture();
     const { session } = await signIn();
     const add = () => {
       const offer = accounts.offerAuthenticatorApp(session, "Sealpush");
@@ -129,9 +129,9 @@ describe("a change of an account with a factor", () => {
   });
 
   test("ends all other sessions, including waiting ones, and keeps its own", async () => {
-    const { accounts, world, signIn } = await openFactorWorld();
+    const { accounts, fixture, signIn } = await openFactorFixture();
     const [own, other] = [await signIn(), await signIn()];
-    const { app } = await addApp(world, own.session);
+    const { app } = await addApp(fixture, own.session);
     expect(await accounts.authenticateSession(other.sessionToken)).toBeUndefined();
     expect(await accounts.authenticateSession(own.sessionToken)).toBeDefined();
     const waiting = await signIn();
@@ -140,9 +140,9 @@ describe("a change of an account with a factor", () => {
   });
 
   test("is refused to a session that ended while its proof was checked", async () => {
-    const { accounts, world, signIn } = await openFactorWorld();
+    const { accounts, fixture, signIn } = await openFactorFixture();
     const { session, sessionToken } = await signIn();
-    await addApp(world, session);
+    await addApp(fixture, session);
     await accounts.signOut(sessionToken);
     expect((await accounts.removeAuthenticatorApp(changeBy(session, password))).outcome).toBe("over");
     expect((await accounts.makeBackupCodes(changeBy(session, password))).outcome).toBe("over");
@@ -150,10 +150,10 @@ describe("a change of an account with a factor", () => {
 
   test("sends the owner an email that names what changed", async () => {
     const { outbox, notices } = makeOutbox();
-    const { accounts, world, signIn } = await openFactorWorld({ outbox });
+    const { accounts, fixture, signIn } = await openFactorFixture({ outbox });
     const { session } = await signIn();
-    await addPasskey(world, session, "laptop");
-    await addApp(world, session, password);
+    await addPasskey(fixture, session, "laptop");
+    await addApp(fixture, session, password);
     await accounts.makeBackupCodes(changeBy(session, password));
     const [passkey] = (await accounts.findFactors(session.user.id)).passkeys;
     await accounts.removePasskey(changeBy(session, password), passkey?.id ?? 0);
@@ -169,10 +169,10 @@ describe("a change of an account with a factor", () => {
 
 describe("removing", () => {
   test("the last factor also removes the backup codes", async () => {
-    const { accounts, world, signIn, db } = await openFactorWorld();
+    const { accounts, fixture, signIn, db } = await openFactorFixture();
     const { session } = await signIn();
-    await addApp(world, session);
-    await addPasskey(world, session, "laptop", password);
+    await addApp(fixture, session);
+    await addPasskey(fixture, session, "laptop", password);
     await accounts.removeAuthenticatorApp(changeBy(session, password));
     expect((await accounts.findFactors(session.user.id)).backupCodesLeft).toBe(10);
     const [passkey] = (await accounts.findFactors(session.user.id)).passkeys;
@@ -183,14 +183,14 @@ describe("removing", () => {
   });
 
   test("the last one is refused if the server requires one, also by simultaneous requests", async () => {
-    const { accounts, world, signIn } = await openFactorWorld({
+    const { accounts, fixture, signIn } = await openFactorFixture({
       settings: { ...openSettings, requireSecondFactor: true },
     });
     const { session } = await signIn();
-    await addApp(world, session);
+    await addApp(fixture, session);
     const change = changeBy(session, password);
     expect((await accounts.removeAuthenticatorApp(change)).outcome).toBe("last_required");
-    await addPasskey(world, session, "laptop", password);
+    await addPasskey(fixture, session, "laptop", password);
     const [passkey] = (await accounts.findFactors(session.user.id)).passkeys;
     const removed = await Promise.all([
       accounts.removeAuthenticatorApp(change),
@@ -200,12 +200,12 @@ describe("removing", () => {
   });
 
   test("a passkey of another user is refused", async () => {
-    const { accounts, world, signIn } = await openFactorWorld();
-    await addPasskey(world, (await signIn()).session, "mine");
+    const { accounts, fixture, signIn } = await openFactorFixture();
+    await addPasskey(fixture, (await signIn()).session, "mine");
     const [mine] = (await accounts.findFactors((await signIn()).session.user.id)).passkeys;
     await makeUser(accounts, "eve@example.com");
-    const eve = await signInAs(world, "eve@example.com", password);
-    await addApp(world, eve.session);
+    const eve = await signInAs(fixture, "eve@example.com", password);
+    await addApp(fixture, eve.session);
     const change = changeBy(eve.session, password);
     expect((await accounts.removePasskey(change, mine?.id ?? 0)).outcome).toBe("unknown");
     expect((await accounts.removePasskey(change, 9_999)).outcome).toBe("unknown");
@@ -217,7 +217,7 @@ describe("a reset by an administrator", () => {
   const by = { userId: 7, email: "root@example.com", address: "192.0.2.9" };
 
   test("of a user without a factor changes nothing, not even sessions", async () => {
-    const { accounts, signIn } = await openFactorWorld();
+    const { accounts, signIn } = await openFactorFixture();
     const { session, sessionToken } = await signIn();
     expect(await accounts.resetFactors(session.user.id, by)).toMatchObject({ outcome: "no_factors" });
     expect(await accounts.authenticateSession(sessionToken)).toBeDefined();
@@ -226,10 +226,10 @@ describe("a reset by an administrator", () => {
 
   test("removes all factors, ends all sessions and resets the count of wrong codes", async () => {
     const { outbox, notices } = makeOutbox();
-    const { accounts, world, signIn, give, db } = await openFactorWorld({ outbox });
+    const { accounts, fixture, signIn, give, db } = await openFactorFixture({ outbox });
     const own = await signIn();
-    await addApp(world, own.session);
-    await addPasskey(world, own.session, "laptop", password);
+    await addApp(fixture, own.session);
+    await addPasskey(fixture, own.session, "laptop", password);
     for (let guess = 0; guess < 10; guess += 1) await give("000000");
     const waiting = await signIn();
     expect(await accounts.resetFactors(own.session.user.id, by)).toMatchObject({ outcome: "done" });
@@ -240,7 +240,7 @@ describe("a reset by an administrator", () => {
     }
     const { session } = await signIn();
     expect(session.waitsForFactor).toBe(false);
-    await addApp(world, session);
+    await addApp(fixture, session);
     expect(notices().slice(-2)).toEqual([
       ["ada@example.com", "factor_removed", ""],
       ["ada@example.com", "factor_added", ""],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { makeUser, openSettings, password } from "../../../test/support/accounts.ts";
 import { TestAuthenticator } from "../../../test/support/authenticator.ts";
 import { changeRows } from "../../../test/support/engine-database.ts";
-import { addPasskey, changeBy, client, openFactorWorld, party, signInAs } from "../../../test/support/factors.ts";
+import { addPasskey, changeBy, client, openFactorFixture, party, signInAs } from "../../../test/support/factors.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { passkeyNameCharactersMax } from "../accounts.ts";
 
@@ -12,14 +12,14 @@ describe("adding a passkey", () => {
     ["a control character", "a\nb"],
     ["too much", "x".repeat(passkeyNameCharactersMax + 1)],
   ])("takes no name that is %s", async (_case, name) => {
-    const { accounts, signIn } = await openFactorWorld();
+    const { accounts, signIn } = await openFactorFixture();
     const { session } = await signIn();
     const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
     expect((await accounts.addPasskey(changeBy(session), { name, answer, party })).outcome).toBe("bad_name");
   });
 
   test("accepts a credential only once, from any user", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
+    const { accounts, signIn, fixture } = await openFactorFixture();
     const { session } = await signIn();
     const authenticator = new TestAuthenticator();
     const answer = authenticator.create(await accounts.offerPasskey(session, party));
@@ -28,13 +28,13 @@ describe("adding a passkey", () => {
     expect((await add()).outcome).toBe("added");
     expect((await add()).outcome).toBe("bad_passkey");
     await makeUser(accounts, "eve@example.com");
-    const eve = await signInAs(world, "eve@example.com", password);
+    const eve = await signInAs(fixture, "eve@example.com", password);
     const again = authenticator.create(await accounts.offerPasskey(eve.session, party));
     expect((await add(eve.session, again)).outcome).toBe("bad_passkey");
   });
 
   test("accepts only responses for this session and this site", async () => {
-    const { accounts, signIn } = await openFactorWorld();
+    const { accounts, signIn } = await openFactorFixture();
     const [one, two] = [await signIn(), await signIn()];
     const options = await accounts.offerPasskey(one.session, party);
     const add = (session: typeof one.session, answer: string) =>
@@ -47,7 +47,7 @@ describe("adding a passkey", () => {
   });
 
   test("accepts no certificates, which could contain URLs for this server to request", async () => {
-    const { accounts, signIn } = await openFactorWorld();
+    const { accounts, signIn } = await openFactorFixture();
     const { session } = await signIn();
     const add = async (attests: "self" | "certificate") => {
       const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party), { attests });
@@ -57,16 +57,16 @@ describe("adding a passkey", () => {
   });
 
   test("stops at twenty", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
+    const { accounts, signIn, fixture } = await openFactorFixture();
     const { session } = await signIn();
-    for (let at = 0; at < 20; at += 1) await addPasskey(world, session, `key ${at}`, password);
+    for (let at = 0; at < 20; at += 1) await addPasskey(fixture, session, `key ${at}`, password);
     const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
     const added = await accounts.addPasskey(changeBy(session, password), { name: "x", answer, party });
     expect(added.outcome).toBe("too_many_passkeys");
   });
 
   test("keeps personal data out of the user handle", async () => {
-    const { accounts, signIn } = await openFactorWorld();
+    const { accounts, signIn } = await openFactorFixture();
     const options = await accounts.offerPasskey((await signIn()).session, party);
     expect(Buffer.from(options.user.id, "base64url").toString()).not.toContain("ada");
     expect(options.authenticatorSelection).toMatchObject({ residentKey: "preferred" });
@@ -76,8 +76,8 @@ describe("adding a passkey", () => {
 
 describe("a passkey", () => {
   test("can be used only once per challenge", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
-    const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
+    const { accounts, signIn, fixture } = await openFactorFixture();
+    const { authenticator } = await addPasskey(fixture, (await signIn()).session, "laptop");
     const waiting = await signIn();
     const answer = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party));
     const given = await Promise.all(
@@ -93,8 +93,8 @@ describe("a passkey", () => {
   });
 
   test("signs in alone only with user verification", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
-    const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
+    const { accounts, signIn, fixture } = await openFactorFixture();
+    const { authenticator } = await addPasskey(fixture, (await signIn()).session, "laptop");
     const unsure = authenticator.get(await accounts.offerAnyPasskey(party), { verifiesUser: false });
     expect(await accounts.signInByPasskey({ answer: unsure, party }, client)).toBeUndefined();
     const sure = authenticator.get(await accounts.offerAnyPasskey(party));
@@ -110,8 +110,8 @@ describe("a passkey", () => {
     ["another site", { origin: "https://evil.example" }],
     ["a copy whose counter has fallen behind", { counter: 1 }],
   ])("is refused from %s", async (_case, use) => {
-    const { accounts, signIn, world } = await openFactorWorld();
-    const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
+    const { accounts, signIn, fixture } = await openFactorFixture();
+    const { authenticator } = await addPasskey(fixture, (await signIn()).session, "laptop");
     const first = authenticator.get(await accounts.offerAnyPasskey(party));
     expect(await accounts.signInByPasskey({ answer: first, party }, client)).toBeDefined();
     const answer = authenticator.get(await accounts.offerAnyPasskey(party), use);
@@ -119,21 +119,21 @@ describe("a passkey", () => {
   });
 
   test("without a counter keeps working", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
+    const { accounts, signIn, fixture } = await openFactorFixture();
     const { session } = await signIn();
     const authenticator = new TestAuthenticator();
     const made = authenticator.create(await accounts.offerPasskey(session, party), { counter: 0 });
     await accounts.addPasskey(changeBy(session), { name: "synced", answer: made, party });
     for (let use = 0; use < 2; use += 1) {
-      const answer = authenticator.get(await world.accounts.offerAnyPasskey(party), { counter: 0 });
+      const answer = authenticator.get(await fixture.accounts.offerAnyPasskey(party), { counter: 0 });
       expect(await accounts.signInByPasskey({ answer, party }, client)).toBeDefined();
     }
   });
 
   test("is refused for another purpose, in another session and after five minutes", async () => {
-    const { accounts, signIn, world, advance } = await openFactorWorld();
+    const { accounts, signIn, fixture, advance } = await openFactorFixture();
     const { session } = await signIn();
-    const { authenticator } = await addPasskey(world, session, "laptop");
+    const { authenticator } = await addPasskey(fixture, session, "laptop");
     const [one, two] = [await signIn(), await signIn()];
     const forOne = authenticator.get(await accounts.offerOwnPasskeys(one.session, party));
     expect((await accounts.givePasskey({ ...two, client }, { answer: forOne, party })).outcome).toBe("wrong");
@@ -145,19 +145,19 @@ describe("a passkey", () => {
   });
 
   test("of another user is not accepted as second factor", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
-    await addPasskey(world, (await signIn()).session, "mine");
+    const { accounts, signIn, fixture } = await openFactorFixture();
+    await addPasskey(fixture, (await signIn()).session, "mine");
     await makeUser(accounts, "eve@example.com");
-    const eve = await signInAs(world, "eve@example.com", password);
-    const { authenticator } = await addPasskey(world, eve.session, "hers");
+    const eve = await signInAs(fixture, "eve@example.com", password);
+    const { authenticator } = await addPasskey(fixture, eve.session, "hers");
     const waiting = await signIn();
     const answer = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party));
     expect((await accounts.givePasskey({ ...waiting, client }, { answer, party })).outcome).toBe("wrong");
   });
 
   test("does not sign in a disabled or unconfirmed account, nor when sign-in is disabled", async () => {
-    const { accounts, db, signIn, world } = await openFactorWorld();
-    const { authenticator } = await addPasskey(world, (await signIn()).session, "laptop");
+    const { accounts, db, signIn, fixture } = await openFactorFixture();
+    const { authenticator } = await addPasskey(fixture, (await signIn()).session, "laptop");
     const attempt = async () => {
       const answer = authenticator.get(await accounts.offerAnyPasskey(party));
       return accounts.signInByPasskey({ answer, party }, client);
@@ -166,14 +166,14 @@ describe("a passkey", () => {
     expect(await attempt()).toBeUndefined();
     await changeRows(db, "UPDATE users SET disabled_at = NULL, confirmed_at = NULL");
     expect(await attempt()).toBeUndefined();
-    const closed = await openFactorWorld({ settings: { ...openSettings, loginsDisabled: true } });
+    const closed = await openFactorFixture({ settings: { ...openSettings, loginsDisabled: true } });
     expect(await closed.accounts.signInByPasskey({ answer: "{}", party }, client)).toBeUndefined();
   });
 
   test("that is malformed is refused", async () => {
-    const { accounts, signIn, world } = await openFactorWorld();
+    const { accounts, signIn, fixture } = await openFactorFixture();
     const { session } = await signIn();
-    const { authenticator } = await addPasskey(world, session, "laptop");
+    const { authenticator } = await addPasskey(fixture, session, "laptop");
     const right = authenticator.get(await accounts.offerAnyPasskey(party));
     const broken = [
       ...["", "null", "[]", "{}", '"x"', "{", "x".repeat(40_000)],

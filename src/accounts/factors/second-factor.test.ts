@@ -7,7 +7,7 @@ import {
   appFor,
   changeBy,
   client,
-  openFactorWorld,
+  openFactorFixture,
   party,
   signInAs,
 } from "../../../test/support/factors.ts";
@@ -16,15 +16,15 @@ import { sql } from "../../database/statement.ts";
 import type { AccountsDeps } from "../deps.ts";
 
 /** An account with an app. */
-async function openAppWorld(overrides: Partial<AccountsDeps> = {}) {
-  const opened = await openFactorWorld(overrides);
+async function openAppFixture(overrides: Partial<AccountsDeps> = {}) {
+  const opened = await openFactorFixture(overrides);
   const { session } = await opened.signIn();
-  return { ...opened, ...(await addApp(opened.world, session)) };
+  return { ...opened, ...(await addApp(opened.fixture, session)) };
 }
 
 describe("a code of the app", () => {
   test("completes the sign-in with a new token and ends the waiting session", async () => {
-    const { accounts, signIn, app } = await openAppWorld();
+    const { accounts, signIn, app } = await openAppFixture();
     const waiting = await signIn();
     expect(waiting.session.waitsForFactor).toBe(true);
     const given = await accounts.giveCode({ ...waiting, client }, app.code());
@@ -35,7 +35,7 @@ describe("a code of the app", () => {
   });
 
   test("of one time step signs in only one of many simultaneous requests", async () => {
-    const { accounts, signIn, app } = await openAppWorld();
+    const { accounts, signIn, app } = await openAppFixture();
     const waiting = await Promise.all(Array.from({ length: 8 }, signIn));
     const code = app.code();
     const given = await Promise.all(waiting.map((each) => accounts.giveCode({ ...each, client }, code)));
@@ -43,7 +43,7 @@ describe("a code of the app", () => {
   });
 
   test("signs in only one of several copies of a waiting session, also with different codes", async () => {
-    const { accounts, signIn, app, backupCodes } = await openAppWorld();
+    const { accounts, signIn, app, backupCodes } = await openAppFixture();
     const waiting = await signIn();
     const codes = [app.code(), ...backupCodes.slice(0, 3)];
     const given = await Promise.all(codes.map((code) => accounts.giveCode({ ...waiting, client }, code)));
@@ -55,7 +55,7 @@ describe("a code of the app", () => {
   });
 
   test("cannot be used again, and neither can one of an earlier step after it", async () => {
-    const { give, app, advance } = await openAppWorld();
+    const { give, app, advance } = await openAppFixture();
     const earlier = app.code();
     advance(30_000);
     const code = app.code();
@@ -65,7 +65,7 @@ describe("a code of the app", () => {
   });
 
   test("that confirmed the app cannot also sign in", async () => {
-    const { accounts, signIn, now, give } = await openFactorWorld();
+    const { accounts, signIn, now, give } = await openFactorFixture();
     const { session } = await signIn();
     const offer = accounts.offerAuthenticatorApp(session, "Sealpush");
     const code = appFor(offer.uri, now).code();
@@ -74,14 +74,14 @@ describe("a code of the app", () => {
   });
 
   test("is refused when the sign-in has waited for ten minutes", async () => {
-    const { accounts, signIn, app, advance } = await openAppWorld();
+    const { accounts, signIn, app, advance } = await openAppFixture();
     const waiting = await signIn();
     advance(10 * minuteMs);
     expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
   });
 
   test("does not sign a disabled account in", async () => {
-    const { accounts, db, signIn, app } = await openAppWorld();
+    const { accounts, db, signIn, app } = await openAppFixture();
     const waiting = await signIn();
     await changeRows(db, "UPDATE users SET disabled_at = 1");
     expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
@@ -90,7 +90,7 @@ describe("a code of the app", () => {
 
 describe("a backup code", () => {
   test("works once, also with simultaneous requests", async () => {
-    const { accounts, signIn, backupCodes } = await openAppWorld();
+    const { accounts, signIn, backupCodes } = await openAppFixture();
     expect(backupCodes).toHaveLength(10);
     const code = backupCodes[0] ?? "";
     const waiting = await Promise.all(Array.from({ length: 5 }, signIn));
@@ -102,7 +102,7 @@ describe("a backup code", () => {
   });
 
   test("is stored only as a digest", async () => {
-    const { db, backupCodes } = await openAppWorld();
+    const { db, backupCodes } = await openAppFixture();
     const digests = await db.read.all(sql<[], { digest: Buffer }>("SELECT digest FROM backup_codes"));
     expect(digests).toHaveLength(backupCodes.length);
     const stored = digests.map((row) => `${row.digest.toString("hex")} ${row.digest.toString("latin1")}`).join();
@@ -113,15 +113,15 @@ describe("a backup code", () => {
   });
 
   test("of another account is refused", async () => {
-    const { accounts, world, give } = await openAppWorld();
+    const { accounts, fixture, give } = await openAppFixture();
     await makeUser(accounts, "eve@example.com");
-    const { session } = await signInAs(world, "eve@example.com", password);
-    const { backupCodes } = await addApp(world, session);
+    const { session } = await signInAs(fixture, "eve@example.com", password);
+    const { backupCodes } = await addApp(fixture, session);
     expect((await give(backupCodes[0] ?? "")).outcome).toBe("wrong");
   });
 
   test("is invalid once new ones are made", async () => {
-    const { accounts, signIn, app, backupCodes, give } = await openAppWorld();
+    const { accounts, signIn, app, backupCodes, give } = await openAppFixture();
     const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
     const token = complete.outcome === "complete" ? complete.sessionToken : "";
     const session = await accounts.authenticateSession(token);
@@ -135,7 +135,7 @@ describe("a backup code", () => {
 
 describe("guesses", () => {
   test("are stopped after ten wrong codes, over all sessions and addresses", async () => {
-    const { accounts, signIn, app } = await openAppWorld();
+    const { accounts, signIn, app } = await openAppFixture();
     const waiting: Awaited<ReturnType<typeof signIn>>[] = [];
     while (waiting.length < 40) waiting.push(await signIn());
     const wrong = app.code() === "000000" ? "000001" : "000000";
@@ -153,11 +153,11 @@ describe("guesses", () => {
   });
 
   test("block the right code as well until the window ends, but not a passkey", async () => {
-    const opened = await openFactorWorld();
-    const { accounts, signIn, give, advance, world } = opened;
+    const opened = await openFactorFixture();
+    const { accounts, signIn, give, advance, fixture } = opened;
     const { session } = await signIn();
-    const { authenticator } = await addPasskey(world, session, "laptop");
-    const { app } = await addApp(world, session, password);
+    const { authenticator } = await addPasskey(fixture, session, "laptop");
+    const { app } = await addApp(fixture, session, password);
     for (let guess = 0; guess < 10; guess += 1) expect((await give("000000")).outcome).toBe("wrong");
     expect((await give(app.code())).outcome).toBe("too_many");
 
@@ -170,7 +170,7 @@ describe("guesses", () => {
   });
 
   test("are not reset by a right code", async () => {
-    const { give, app, advance } = await openAppWorld();
+    const { give, app, advance } = await openAppFixture();
     for (let guess = 0; guess < 9; guess += 1) await give("000000");
     expect((await give(app.code())).outcome).toBe("complete");
     advance(minuteMs);
@@ -179,14 +179,14 @@ describe("guesses", () => {
   });
 
   test("do not lock the owner out for long when the clock is set back", async () => {
-    const { give, app, advance } = await openAppWorld();
+    const { give, app, advance } = await openAppFixture();
     for (let guess = 0; guess < 10; guess += 1) await give("000000");
     advance(-24 * 60 * minuteMs);
     expect((await give(app.code())).outcome).not.toBe("too_many");
   });
 
   test("at changes and at the set-up are counted together", async () => {
-    const { accounts, signIn, app, give, advance } = await openAppWorld();
+    const { accounts, signIn, app, give, advance } = await openAppFixture();
     const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
     const session = await accounts.authenticateSession(complete.outcome === "complete" ? complete.sessionToken : "");
     if (session === undefined) throw new Error("Nobody is signed in.");

@@ -11,14 +11,14 @@ const firefox = (version: number, system = "X11; Linux x86_64") =>
 const home: ClientContext = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: firefox(140) };
 
 /** Accounts whose mails are kept in a list. */
-function makeWorld() {
+function makeFixture() {
   const { outbox, emails } = createRecordingOutbox();
-  const world = makeTestAccounts({
+  const fixture = makeTestAccounts({
     settings: openSettings,
     outbox,
     keyring: () => createKeyring([Buffer.alloc(32, 7)], systemRandom),
   });
-  return { ...world, emails };
+  return { ...fixture, emails };
 }
 
 async function enter(accounts: Accounts, client: ClientContext): Promise<void> {
@@ -28,7 +28,7 @@ async function enter(accounts: Accounts, client: ClientContext): Promise<void> {
 
 describe("known clients", () => {
   it("cause an email when they are new, except for an account's first one", async () => {
-    const { accounts, emails } = makeWorld();
+    const { accounts, emails } = makeFixture();
     await makeUser(accounts);
     await enter(accounts, home);
     expect(emails).toEqual([]);
@@ -46,7 +46,7 @@ describe("known clients", () => {
   });
 
   it("are a network and a browser: a new version is the same client, another system is not", async () => {
-    const { accounts, emails } = makeWorld();
+    const { accounts, emails } = makeFixture();
     await makeUser(accounts);
     await enter(accounts, home);
     await enter(accounts, { ...home, userAgent: firefox(141) });
@@ -59,7 +59,7 @@ describe("known clients", () => {
   });
 
   it("are not remembered for a wrong password, nor before the second factor", async () => {
-    const { accounts, emails, db } = makeWorld();
+    const { accounts, emails, db } = makeFixture();
     const ada = await makeUser(accounts);
     await enter(accounts, home);
     await giveSomePasskey(db, ada);
@@ -70,7 +70,7 @@ describe("known clients", () => {
   });
 
   it("are at most 50 per user: those seen longest ago are forgotten", async () => {
-    const { accounts, emails, db, advance } = makeWorld();
+    const { accounts, emails, db, advance } = makeFixture();
     await makeUser(accounts);
     for (let at = 0; at < 60; at += 1) {
       await enter(accounts, { ...home, throttleKey: `192.0.2.${at}` });

@@ -7,23 +7,23 @@ import { createSessionStore } from "../store/sessions.ts";
 import { createSessionStarts } from "./sessions.ts";
 
 /** One user with a second factor, and `createSessionStarts` with a stub of the known clients. */
-async function makeWorld() {
-  const world = makeTestAccounts();
-  const ada = await makeUser(world.accounts);
-  await giveSomePasskey(world.db, ada);
+async function makeFixture() {
+  const fixture = makeTestAccounts();
+  const ada = await makeUser(fixture.accounts);
+  await giveSomePasskey(fixture.db, ada);
   const noted: number[] = [];
   const starts = createSessionStarts({
-    store: createSessionStore(world.db),
+    store: createSessionStore(fixture.db),
     knownClients: { note: async (_tx, user) => void noted.push(user.id) },
     random: systemRandom,
   });
   const waiting = (await starts.start(ada, clientAt("c"), startOfTests)) ?? "";
-  return { ...world, ada, starts, noted, waiting, client: clientAt("c") };
+  return { ...fixture, ada, starts, noted, waiting, client: clientAt("c") };
 }
 
 describe("the start of a session", () => {
   it("sets the time of the last sign-in only when it is complete", async () => {
-    const { accounts, ada, starts, waiting, client } = await makeWorld();
+    const { accounts, ada, starts, waiting, client } = await makeFixture();
     const lastSignIns = async () => (await accounts.searchUsers("", 1)).map(({ lastSignedInAt }) => lastSignedInAt);
     expect(await lastSignIns()).toEqual([null]);
     await starts.startComplete(ada, client, startOfTests + 5, waiting, async () => false);
@@ -33,13 +33,13 @@ describe("the start of a session", () => {
   });
 
   it("waits for a second factor that was added while the password was checked", async () => {
-    const { accounts, waiting, noted } = await makeWorld();
+    const { accounts, waiting, noted } = await makeFixture();
     expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
     expect(noted).toEqual([]);
   });
 
   it("replaces the waiting session once, also with simultaneous requests", async () => {
-    const { accounts, ada, starts, waiting, client, noted } = await makeWorld();
+    const { accounts, ada, starts, waiting, client, noted } = await makeFixture();
     const racers = await Promise.all(
       Array.from({ length: 20 }, () => starts.startComplete(ada, client, startOfTests, waiting)),
     );
@@ -51,7 +51,7 @@ describe("the start of a session", () => {
   });
 
   it("replaces no session of another user, no complete one, and none that has waited too long", async () => {
-    const { accounts, ada, starts, waiting, client } = await makeWorld();
+    const { accounts, ada, starts, waiting, client } = await makeFixture();
     const eve = await makeUser(accounts, "eve@example.com");
     expect(await starts.startComplete(eve, client, startOfTests, waiting)).toBeUndefined();
     expect(await starts.startComplete(ada, client, startOfTests + 10 * minuteMs, waiting)).toBeUndefined();
@@ -62,14 +62,14 @@ describe("the start of a session", () => {
   });
 
   it("checks its guard in the same transaction: a refusal keeps the waiting session", async () => {
-    const { accounts, ada, starts, waiting, client, noted } = await makeWorld();
+    const { accounts, ada, starts, waiting, client, noted } = await makeFixture();
     expect(await starts.startComplete(ada, client, startOfTests, waiting, async () => false)).toBeUndefined();
     expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
     expect(noted).toEqual([]);
   });
 
   it("is refused if the user was disabled or deleted since the sign-in began", async () => {
-    const { accounts, ada, starts, client, db } = await makeWorld();
+    const { accounts, ada, starts, client, db } = await makeFixture();
     const eve = await makeUser(accounts, "eve@example.com");
     await changeRows(db, "UPDATE users SET disabled_at = 1 WHERE id = ?", ada.id);
     expect(await starts.start(ada, client, startOfTests)).toBeUndefined();
@@ -78,7 +78,7 @@ describe("the start of a session", () => {
   });
 
   it("cuts long user agents", async () => {
-    const { accounts, starts } = await makeWorld();
+    const { accounts, starts } = await makeFixture();
     const eve = await makeUser(accounts, "eve@example.com");
     await starts.start(eve, { ...clientAt("c"), userAgent: "x".repeat(16_000) }, startOfTests);
     const [session] = await accounts.listSessions(eve.id);

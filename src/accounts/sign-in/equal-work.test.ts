@@ -49,7 +49,7 @@ function expectEqual(costs: readonly number[]): void {
 }
 
 /** Accounts in each state, and what each request for a mail costs. */
-async function makeWorld() {
+async function makeFixture() {
   const db = openEngineDatabase();
   const { counted, during } = countStatements(db);
   const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
@@ -65,7 +65,7 @@ async function makeWorld() {
 
 describe("the work", () => {
   it("of a sign-up is the same for an address that is free, taken, waiting or disabled", async () => {
-    const { accounts, request, during } = await makeWorld();
+    const { accounts, request, during } = await makeFixture();
     const signUp = (email: string) => during(() => accounts.signUp({ ...request(email), password }));
     const costs = [];
     for (const email of [confirmed, pending, disabled, unknown]) costs.push(await signUp(email));
@@ -73,7 +73,7 @@ describe("the work", () => {
   });
 
   it("of a forgotten password is the same whether there is an account or not", async () => {
-    const { accounts, request, during } = await makeWorld();
+    const { accounts, request, during } = await makeFixture();
     const costs = [];
     for (const email of [confirmed, pending, disabled, unknown]) {
       costs.push(await during(() => accounts.requestReset(request(email))));
@@ -82,7 +82,7 @@ describe("the work", () => {
   });
 
   it("of another confirmation mail is the same whether an account waits for one or not", async () => {
-    const { accounts, request, during } = await makeWorld();
+    const { accounts, request, during } = await makeFixture();
     const costs = [];
     for (const email of [confirmed, pending, disabled, unknown]) {
       costs.push(await during(() => accounts.requestConfirmation(request(email))));
@@ -92,7 +92,7 @@ describe("the work", () => {
 });
 
 it("is the same for a client that asks too often, with the same answer", async () => {
-  const { accounts, request, during } = await makeWorld();
+  const { accounts, request, during } = await makeFixture();
   for (let asked = 0; asked < 5; asked += 1) {
     for (const email of [confirmed, unknown]) await accounts.requestReset(request(email));
   }

@@ -53,43 +53,43 @@ describe("checkPassword", () => {
 
 describe("changePassword", () => {
   it("ends all other sessions and notifies the owner", async () => {
-    const world = makeTestAccounts();
-    const { accounts } = world;
+    const fixture = makeTestAccounts();
+    const { accounts } = fixture;
     const ada = await makeUser(accounts);
-    const [mine, other] = [await signIn(world), await signIn(world)];
-    const before = await emails(world);
+    const [mine, other] = [await signIn(fixture), await signIn(fixture)];
+    const before = await emails(fixture);
     const change = { userId: ada.id, current: password, password: next, keepSessionId: mine.id, client };
     expect(await accounts.changePassword(change)).toBe("changed");
     expect(await accounts.authenticateSession(mine.token)).toBeDefined();
     expect(await accounts.authenticateSession(other.token)).toBeUndefined();
-    expect(await emails(world)).toBe(before + 1);
+    expect(await emails(fixture)).toBe(before + 1);
     expect(await accounts.signIn({ email, password, client })).toBeUndefined();
     expect(await accounts.signIn({ email, password: next, client })).toBeDefined();
   });
 
   it("changes nothing for a wrong or a weak password", async () => {
-    const world = makeTestAccounts();
-    const ada = await makeUser(world.accounts);
-    const { id, token } = await signIn(world);
-    const other = await signIn(world);
+    const fixture = makeTestAccounts();
+    const ada = await makeUser(fixture.accounts);
+    const { id, token } = await signIn(fixture);
+    const other = await signIn(fixture);
     const change = (current: string, to: string) =>
-      world.accounts.changePassword({ userId: ada.id, current, password: to, keepSessionId: id, client });
+      fixture.accounts.changePassword({ userId: ada.id, current, password: to, keepSessionId: id, client });
     expect(await change(next, next)).toBe("wrong_password");
     expect(await change("", next)).toBe("wrong_password");
     expect(await change(password, "short")).toBe("password_length");
     expect(await change(password, "password1234")).toBe("password_common");
     expect(await change(password, email)).toBe("password_email");
-    expect(await world.accounts.authenticateSession(token)).toBeDefined();
-    expect(await world.accounts.authenticateSession(other.token)).toBeDefined();
+    expect(await fixture.accounts.authenticateSession(token)).toBeDefined();
+    expect(await fixture.accounts.authenticateSession(other.token)).toBeDefined();
   });
 
   it("lets one of many simultaneous changes succeed", async () => {
-    const world = makeTestAccounts();
-    const ada = await makeUser(world.accounts);
-    const { id } = await signIn(world);
+    const fixture = makeTestAccounts();
+    const ada = await makeUser(fixture.accounts);
+    const { id } = await signIn(fixture);
     const outcomes = await Promise.all(
       ["one", "two", "three"].map((word) =>
-        world.accounts.changePassword({
+        fixture.accounts.changePassword({
           ...{ userId: ada.id, current: password, password: `${next}-${word}`, keepSessionId: id, client },
         }),
       ),
@@ -98,22 +98,22 @@ describe("changePassword", () => {
   });
 
   it("sets a first password only in a fresh session of the user", async () => {
-    const world = makeTestAccounts();
-    const { accounts } = world;
+    const fixture = makeTestAccounts();
+    const { accounts } = fixture;
     const ada = await makeUser(accounts);
     const eve = await makeUser(accounts, "eve@example.com");
     const evesSession = await accounts.signIn({ email: "eve@example.com", password, client });
     const eves = await accounts.authenticateSession(evesSession?.sessionToken ?? "");
-    const { id } = await signIn(world);
-    await setHash(world, "");
+    const { id } = await signIn(fixture);
+    await setHash(fixture, "");
     const change = (keepSessionId: number, current = "") =>
       accounts.changePassword({ userId: ada.id, current, password: next, keepSessionId, client });
     expect(eves?.user.id).toBe(eve.id);
     expect(await change(eves?.id ?? 0)).toBe("sign_in_again");
     expect(await change(id, password)).toBe("wrong_password");
-    world.advance(10 * minuteMs);
+    fixture.advance(10 * minuteMs);
     expect(await change(id)).toBe("sign_in_again");
-    world.advance(-1);
+    fixture.advance(-1);
     expect(await change(id)).toBe("changed");
     expect(await change(id)).toBe("wrong_password");
   });
@@ -121,17 +121,17 @@ describe("changePassword", () => {
 
 describe("setPassword", () => {
   it("ends all sessions", async () => {
-    const world = makeTestAccounts();
-    const ada = await makeUser(world.accounts);
-    const { token } = await signIn(world);
-    expect(await world.accounts.setPassword(ada.id, "password1234")).toBe("password_common");
-    expect(await world.accounts.setPassword(ada.id + 1, next)).toBe("unknown_user");
+    const fixture = makeTestAccounts();
+    const ada = await makeUser(fixture.accounts);
+    const { token } = await signIn(fixture);
+    expect(await fixture.accounts.setPassword(ada.id, "password1234")).toBe("password_common");
+    expect(await fixture.accounts.setPassword(ada.id + 1, next)).toBe("unknown_user");
     const failing = () => Promise.reject(new Error("cannot be written"));
-    await expect(world.accounts.setPassword(ada.id, next, failing)).rejects.toThrow("cannot be written");
-    expect(await world.accounts.authenticateSession(token)).toBeDefined();
-    expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
-    expect(await world.accounts.authenticateSession(token)).toBeUndefined();
-    await signIn(world, next);
+    await expect(fixture.accounts.setPassword(ada.id, next, failing)).rejects.toThrow("cannot be written");
+    expect(await fixture.accounts.authenticateSession(token)).toBeDefined();
+    expect(await fixture.accounts.setPassword(ada.id, next)).toBe("changed");
+    expect(await fixture.accounts.authenticateSession(token)).toBeUndefined();
+    await signIn(fixture, next);
   });
 });
 
@@ -140,7 +140,7 @@ describe("a sign-in in progress", () => {
     const checked = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     let held = false;
-    const world = makeTestAccounts({
+    const fixture = makeTestAccounts({
       argon2: {
         hashPassword: async (text) => `plain:${text}`,
         verifyPassword: async (stored, text) => {
@@ -152,14 +152,14 @@ describe("a sign-in in progress", () => {
         },
       },
     });
-    const ada = await makeUser(world.accounts);
+    const ada = await makeUser(fixture.accounts);
     held = true;
-    const signingIn = world.accounts.signIn({ email, password, client });
+    const signingIn = fixture.accounts.signIn({ email, password, client });
     await checked.promise;
-    expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
+    expect(await fixture.accounts.setPassword(ada.id, next)).toBe("changed");
     goOn.resolve();
     expect(await signingIn).toBeUndefined();
-    expect(await world.accounts.listSessions(ada.id)).toEqual([]);
+    expect(await fixture.accounts.listSessions(ada.id)).toEqual([]);
   });
 });
 
@@ -168,38 +168,38 @@ describe("an imported bcrypt hash", () => {
   const itsPassword = "Größe-пароль-2026";
 
   it("signs its owner in and is replaced by Argon2id", async () => {
-    const world = makeTestAccounts({
+    const fixture = makeTestAccounts({
       argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
     });
-    const ada = await makeUser(world.accounts);
-    await setHash(world, imported);
-    expect(await world.accounts.signIn({ email, password, client })).toBeUndefined();
-    expect(await hashOf(world)).toBe(imported);
-    expect(await world.accounts.checkPassword(ada.id, itsPassword, client)).toBe(true);
-    expect(await hashOf(world)).toBe(imported);
-    await signIn(world, itsPassword);
-    expect(await hashOf(world)).toMatch(/^\$argon2id\$/);
-    await signIn(world, itsPassword);
+    const ada = await makeUser(fixture.accounts);
+    await setHash(fixture, imported);
+    expect(await fixture.accounts.signIn({ email, password, client })).toBeUndefined();
+    expect(await hashOf(fixture)).toBe(imported);
+    expect(await fixture.accounts.checkPassword(ada.id, itsPassword, client)).toBe(true);
+    expect(await hashOf(fixture)).toBe(imported);
+    await signIn(fixture, itsPassword);
+    expect(await hashOf(fixture)).toMatch(/^\$argon2id\$/);
+    await signIn(fixture, itsPassword);
   });
 
   it("is not replaced if bcrypt has only checked the beginning of the password", async () => {
-    const world = makeTestAccounts({
+    const fixture = makeTestAccounts({
       argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
     });
-    await makeUser(world.accounts);
+    await makeUser(fixture.accounts);
     const long = "a password beyond the reach of bcrypt ".repeat(3);
     const stored = await bcrypt.hash(long, 4);
-    await setHash(world, stored);
-    await signIn(world, `${long} with a slip`);
-    expect(await hashOf(world)).toBe(stored);
-    await signIn(world, long);
+    await setHash(fixture, stored);
+    await signIn(fixture, `${long} with a slip`);
+    expect(await hashOf(fixture)).toBe(stored);
+    await signIn(fixture, long);
   });
 
   it("is not replaced if the password was changed meanwhile", async () => {
     const hashing = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     let held = false;
-    const world = makeTestAccounts({
+    const fixture = makeTestAccounts({
       argon2: {
         hashPassword: async (text) => {
           if (held) {
@@ -212,14 +212,14 @@ describe("an imported bcrypt hash", () => {
         verifyPassword: async (stored, text) => stored === imported && text === itsPassword,
       },
     });
-    const ada = await makeUser(world.accounts);
-    await setHash(world, imported);
+    const ada = await makeUser(fixture.accounts);
+    await setHash(fixture, imported);
     held = true;
-    const signingIn = world.accounts.signIn({ email, password: itsPassword, client });
+    const signingIn = fixture.accounts.signIn({ email, password: itsPassword, client });
     await hashing.promise;
-    expect(await world.accounts.setPassword(ada.id, next)).toBe("changed");
+    expect(await fixture.accounts.setPassword(ada.id, next)).toBe("changed");
     goOn.resolve();
     expect(await signingIn).toBeUndefined();
-    expect(await hashOf(world)).toBe(`plain:${next}`);
+    expect(await hashOf(fixture)).toBe(`plain:${next}`);
   });
 });

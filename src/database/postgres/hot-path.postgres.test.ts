@@ -9,7 +9,7 @@ import { type Database, OutcomeUnknownError } from "../database.ts";
 import { sql } from "../statement.ts";
 import { openPostgres } from "./postgres.ts";
 
-interface World {
+interface Fixture {
   readonly db: Database;
   readonly url: string;
   /** Between the database and the server. */
@@ -26,7 +26,7 @@ const total = sql<[], { total: number | null }>("SELECT sum(deleted_at) AS total
 const tooMuch = 9_223_372_036_854_775_000;
 const ids = Array.from({ length: 10 }, (_, at) => at + 1);
 
-async function open(wish: Partial<PostgresSettings> = {}): Promise<World> {
+async function open(wish: Partial<PostgresSettings> = {}): Promise<Fixture> {
   const { url } = await makePostgresDatabase();
   const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
   const db = await openPostgres({

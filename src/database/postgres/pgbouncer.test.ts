@@ -30,9 +30,9 @@ async function openTwo(): Promise<readonly [TestDomain, TestDomain]> {
   const environment = { DATABASE_URL: pooler.url(name), PWP__DATABASE__POOLER: "transaction" };
   const dataDir = makeDataDir();
   const open = async () => {
-    const world = await openTestDomain({ dataDir, environment });
-    onTestFinished(() => world[Symbol.asyncDispose]());
-    return world;
+    const fixture = await openTestDomain({ dataDir, environment });
+    onTestFinished(() => fixture[Symbol.asyncDispose]());
+    return fixture;
   };
   return [await open(), await open()];
 }
@@ -41,16 +41,16 @@ const password = "a long enough password";
 
 describe("through a pooler in transaction mode", () => {
   test("racers on two processes read a push exactly as often as they may", async () => {
-    const worlds = await openTwo();
+    const fixtures = await openTwo();
     for (const [owner, views] of [
       [stranger, 1],
       [signedIn(7), 1],
       [stranger, 5],
       [signedIn(7), 5],
     ] as const) {
-      const { urlToken } = await worlds[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
+      const { urlToken } = await fixtures[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
       const racers = Array.from({ length: 50 }, (_, at) =>
-        worlds[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
+        fixtures[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
       );
       const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
       expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
@@ -59,9 +59,9 @@ describe("through a pooler in transaction mode", () => {
   });
 
   test("transactions of several statements stay whole, however many run at once", async () => {
-    const worlds = await openTwo();
-    const both = <T>(work: (world: TestDomain, at: number) => Promise<T>) =>
-      Promise.all(Array.from({ length: 20 }, (_, at) => work(worlds[at % 2 === 0 ? 0 : 1], at)));
+    const fixtures = await openTwo();
+    const both = <T>(work: (fixture: TestDomain, at: number) => Promise<T>) =>
+      Promise.all(Array.from({ length: 20 }, (_, at) => work(fixtures[at % 2 === 0 ? 0 : 1], at)));
     const users = await both(({ domain }, at) =>
       domain.accounts.createUser({ email: `user${at}@example.com`, password, admin: at < 2 }),
     );

@@ -94,18 +94,18 @@ test("only kinds that anyone can repeat at will are folded, and only beyond the 
 describe("thousands of refusals", () => {
   const owner = signedIn(7);
 
-  async function wholeTrail(world: TestDomain, urlToken: string): Promise<AuditEntry[]> {
+  async function wholeTrail(fixture: TestDomain, urlToken: string): Promise<AuditEntry[]> {
     const entries: AuditEntry[] = [];
     for (let page = 1; ; page += 1) {
-      const found = await world.domain.pushes.audit(urlToken, owner, page);
+      const found = await fixture.domain.pushes.audit(urlToken, owner, page);
       entries.push(...found);
       if (found.length < 50) return entries;
     }
   }
 
-  async function refuse(world: TestDomain, urlToken: string, times: number): Promise<void> {
+  async function refuse(fixture: TestDomain, urlToken: string, times: number): Promise<void> {
     const ask = (ask: number) =>
-      world.domain.pushes.claimView(
+      fixture.domain.pushes.claimView(
         urlToken,
         { counting: "everyone" },
         { ...stranger, userAgent: `agent ${ask}`, address: "198.51.100.9" },
@@ -116,34 +116,34 @@ describe("thousands of refusals", () => {
   }
 
   test("never end a push, never push out what happened before, and stay bounded", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const made = { payload: "x", passphrase: "open sesame", expireAfterViews: 1 };
     const { urlToken } = await pushes.create(made, owner);
-    world.clock.advance(1_000);
-    await refuse(world, urlToken, 4_000);
-    const trail = await wholeTrail(world, urlToken);
+    fixture.clock.advance(1_000);
+    await refuse(fixture, urlToken, 4_000);
+    const trail = await wholeTrail(fixture, urlToken);
     expect(trail).toHaveLength(auditEntriesMax + 1);
     expect(trail.at(-1)?.kind).toBe("creation");
     const folded = trail.filter((entry) => entry.times > 1);
     expect(folded).toMatchObject([{ kind: "failed_passphrase", times: 4_000 - (auditEntriesMax - 1) }]);
     expect(trail.reduce((sum, entry) => sum + entry.times, 0)).toBe(4_001);
 
-    world.clock.advance(1_000);
+    fixture.clock.advance(1_000);
     const claim = await pushes.claimView(urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
     expect(claim).toMatchObject({ outcome: "revealed", payload: "x" });
     // What matters is kept one by one even now.
     expect((await pushes.audit(urlToken, owner, 1))[0]).toMatchObject({ kind: "view", times: 1 });
-    world.clock.advance(1_000);
-    await refuse(world, urlToken, 500);
-    const later = await wholeTrail(world, urlToken);
+    fixture.clock.advance(1_000);
+    await refuse(fixture, urlToken, 500);
+    const later = await wholeTrail(fixture, urlToken);
     expect(later).toHaveLength(auditEntriesMax + 3);
     expect(later[0]).toMatchObject({ kind: "failed_view", times: 500 });
   });
 
   test("of a tombstone write nothing once they change no answer", async () => {
-    await using world = await openTestDomain();
-    const { pushes, db } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes, db } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);
     await pushes.expire(urlToken, owner);
     const left = async () => {
@@ -152,7 +152,7 @@ describe("thousands of refusals", () => {
     };
     expect([await left(), await left(), await left(), await left()]).toEqual([2, 1, 0, 0]);
     const { transactions } = db.counts;
-    await refuse(world, urlToken, 500);
+    await refuse(fixture, urlToken, 500);
     expect(db.counts.transactions).toBe(transactions);
   });
 });

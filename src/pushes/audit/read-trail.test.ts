@@ -6,28 +6,28 @@ import { auditEntriesMax } from "./audit-trail.ts";
 
 const owner = signedIn(7);
 
-async function view(world: TestDomain, urlToken: string, actor = stranger): Promise<void> {
-  world.clock.advance(1_000);
-  await world.domain.pushes.claimView(urlToken, { counting: "strangers" }, actor);
+async function view(fixture: TestDomain, urlToken: string, actor = stranger): Promise<void> {
+  fixture.clock.advance(1_000);
+  await fixture.domain.pushes.claimView(urlToken, { counting: "strangers" }, actor);
 }
 
 const told = (event: TrailEvent) => (event.kind === "limit" ? `limit ${event.reason}` : `${event.kind} ${event.by}`);
 
-async function trail(world: TestDomain, urlToken: string, page = 1): Promise<string[]> {
-  return (await world.domain.pushes.trail(urlToken, owner, page))?.events.map(told) ?? [];
+async function trail(fixture: TestDomain, urlToken: string, page = 1): Promise<string[]> {
+  return (await fixture.domain.pushes.trail(urlToken, owner, page))?.events.map(told) ?? [];
 }
 
-async function whole(world: TestDomain, urlToken: string): Promise<TrailEvent[]> {
+async function whole(fixture: TestDomain, urlToken: string): Promise<TrailEvent[]> {
   const events: TrailEvent[] = [];
-  const trail = await world.domain.pushes.wholeTrail(urlToken, owner);
+  const trail = await fixture.domain.pushes.wholeTrail(urlToken, owner);
   if (trail !== undefined) for await (const event of trail.events) events.push(event);
   return events;
 }
 
 test("the trail shows who did what, and that the last view ended the push", async () => {
-  await using world = await openTestDomain();
-  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
-  for (const actor of [stranger, owner, signedIn(9, true), signedIn(8), stranger]) await view(world, urlToken, actor);
+  await using fixture = await openTestDomain();
+  const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
+  for (const actor of [stranger, owner, signedIn(9, true), signedIn(8), stranger]) await view(fixture, urlToken, actor);
   const newestFirst = [
     "failed_view holder",
     "limit views",
@@ -37,54 +37,54 @@ test("the trail shows who did what, and that the last view ended the push", asyn
     "view holder",
     "creation owner",
   ];
-  expect(await trail(world, urlToken)).toEqual(newestFirst);
-  expect((await whole(world, urlToken)).map(told)).toEqual(newestFirst.toReversed());
+  expect(await trail(fixture, urlToken)).toEqual(newestFirst);
+  expect((await whole(fixture, urlToken)).map(told)).toEqual(newestFirst.toReversed());
 });
 
 test("the end is listed before a refusal of the same millisecond", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
   for (let opened = 0; opened < 3; opened += 1) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   const newestFirst = ["failed_view holder", "failed_view holder", "limit views", "view holder", "creation owner"];
-  expect(await trail(world, urlToken)).toEqual(newestFirst);
-  expect((await whole(world, urlToken)).map(told)).toEqual(newestFirst.toReversed());
+  expect(await trail(fixture, urlToken)).toEqual(newestFirst);
+  expect((await whole(fixture, urlToken)).map(told)).toEqual(newestFirst.toReversed());
 });
 
 test("the end by time is listed from its instant on, swept or not", async () => {
-  await using world = await openTestDomain();
-  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
-  world.clock.advance(dayMs - 1);
-  expect(await trail(world, urlToken)).toEqual(["creation owner"]);
-  world.clock.advance(1);
-  expect(await trail(world, urlToken)).toEqual(["limit time", "creation owner"]);
-  await view(world, urlToken);
-  expect(await trail(world, urlToken)).toEqual(["failed_view holder", "limit time", "creation owner"]);
+  await using fixture = await openTestDomain();
+  const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
+  fixture.clock.advance(dayMs - 1);
+  expect(await trail(fixture, urlToken)).toEqual(["creation owner"]);
+  fixture.clock.advance(1);
+  expect(await trail(fixture, urlToken)).toEqual(["limit time", "creation owner"]);
+  await view(fixture, urlToken);
+  expect(await trail(fixture, urlToken)).toEqual(["failed_view holder", "limit time", "creation owner"]);
 });
 
 test("an end by a person is listed once", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   for (const [actor, by] of [
     [owner, "owner"],
     [stranger, "holder"],
   ] as const) {
     const { urlToken } = await pushes.create({ payload: "x", deletableByViewer: true }, owner);
-    world.clock.advance(1);
+    fixture.clock.advance(1);
     await pushes.expire(urlToken, actor);
-    expect(await trail(world, urlToken)).toEqual([`expire ${by}`, "creation owner"]);
+    expect(await trail(fixture, urlToken)).toEqual([`expire ${by}`, "creation owner"]);
   }
 });
 
 test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
   "pages lose nothing and repeat nothing with %i refusals after the end",
   async (refusals) => {
-    await using world = await openTestDomain();
-    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 10 }, owner);
-    for (let made = 0; made < 10 + refusals; made += 1) await view(world, urlToken);
+    await using fixture = await openTestDomain();
+    const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 10 }, owner);
+    for (let made = 0; made < 10 + refusals; made += 1) await view(fixture, urlToken);
     const pages: string[] = [];
     for (let page = 1; ; page += 1) {
-      const read = await world.domain.pushes.trail(urlToken, owner, page);
+      const read = await fixture.domain.pushes.trail(urlToken, owner, page);
       pages.push(...(read?.events.map(told) ?? []));
       if (read?.hasMore !== true) break;
       expect(read.events).toHaveLength(50);
@@ -100,11 +100,11 @@ test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
 );
 
 test("the whole trail is exported beyond one batch, counted entries last", async () => {
-  await using world = await openTestDomain();
-  const { urlToken } = await world.domain.pushes.create({ payload: "x" }, owner);
-  await world.domain.pushes.expire(urlToken, owner);
-  for (let made = 0; made < auditEntriesMax + 10; made += 1) await view(world, urlToken);
-  const events = await whole(world, urlToken);
+  await using fixture = await openTestDomain();
+  const { urlToken } = await fixture.domain.pushes.create({ payload: "x" }, owner);
+  await fixture.domain.pushes.expire(urlToken, owner);
+  for (let made = 0; made < auditEntriesMax + 10; made += 1) await view(fixture, urlToken);
+  const events = await whole(fixture, urlToken);
   expect(events).toHaveLength(auditEntriesMax + 1);
   expect(events.at(-1)).toMatchObject({ kind: "failed_view", times: 12 });
   expect(events.slice(0, 2).map(told)).toEqual(["creation owner", "expire owner"]);
@@ -113,8 +113,8 @@ test("the whole trail is exported beyond one batch, counted entries last", async
 });
 
 test("to everyone else the push is as unknown as one that never existed", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x" }, owner);
   const anonymous = await pushes.create({ payload: "x" }, stranger);
   for (const actor of [stranger, signedIn(8), signedIn(9, true)]) {

@@ -9,8 +9,8 @@ import { AppError } from "../../base/errors.ts";
 import { claimView } from "./claim-view.ts";
 
 test("a text push opens exactly as often as allowed, then it is gone", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const push = await pushes.create({ payload: "hunter2", expireAfterViews: 2 }, stranger);
   const first = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
   expect(first).toMatchObject({ outcome: "revealed", payload: "hunter2", push: { viewsRemaining: 1, expired: false } });
@@ -21,8 +21,8 @@ test("a text push opens exactly as often as allowed, then it is gone", async () 
 });
 
 test("of 50 concurrent retrievals of a push with 5 views, 5 succeed", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const push = await pushes.create({ payload: "hunter2", expireAfterViews: 5 }, stranger);
   const asked = Array.from({ length: 50 }, () => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
   const outcomes = (await Promise.all(asked)).map((claim) => claim.outcome);
@@ -31,8 +31,8 @@ test("of 50 concurrent retrievals of a push with 5 views, 5 succeed", async () =
 });
 
 test("a passphrase: missing costs nothing, five wrong ones block that client alone, right opens", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const push = await pushes.create({ payload: "hunter2", passphrase: "open sesame", expireAfterViews: 1 }, stranger);
   const claim = (passphrase: string | undefined, client: string) =>
     pushes.claimView(
@@ -51,8 +51,8 @@ test("a passphrase: missing costs nothing, five wrong ones block that client alo
 });
 
 test("an owner's view on a page is not counted, and the trail shows who it was", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const owner = signedIn(7);
   const push = await pushes.create({ payload: "x", name: "VPN", note: "for Jo", expireAfterViews: 1 }, owner);
   expect(push).toMatchObject({ name: "VPN", note: "for Jo" });
@@ -69,18 +69,18 @@ test("an owner's view on a page is not counted, and the trail shows who it was",
   expect(await pushes.list(7, "active", 1)).toEqual([]);
 });
 
-const retrieve = (world: TestDomain, urlToken: string, actor = stranger) =>
-  world.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor);
+const retrieve = (fixture: TestDomain, urlToken: string, actor = stranger) =>
+  fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor);
 
 test("the end by time holds from its instant: the refusal ends the push and destroys the secret", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const push = await pushes.create({ payload: "x", expireAfterMs: 15 * minuteMs, expireAfterViews: 3 }, stranger);
-  world.clock.advance(15 * minuteMs - 1);
-  expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "revealed" });
+  fixture.clock.advance(15 * minuteMs - 1);
+  expect(await retrieve(fixture, push.urlToken)).toMatchObject({ outcome: "revealed" });
   expect(await countRows(db, "payloads")).toBe(1);
-  world.clock.advance(1);
-  expect(await retrieve(world, push.urlToken)).toMatchObject({
+  fixture.clock.advance(1);
+  expect(await retrieve(fixture, push.urlToken)).toMatchObject({
     outcome: "gone",
     push: { expired: true, deleted: false, expiredOn: push.expiresAt, viewsRemaining: 1 },
   });
@@ -88,13 +88,13 @@ test("the end by time holds from its instant: the refusal ends the push and dest
   const [left] = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM data_keys");
   expect(left === undefined || left.sealed.equals(Buffer.alloc(left.sealed.length))).toBe(true);
   // A clock that is set back afterwards brings nothing back.
-  world.clock.advance(-10 * minuteMs);
-  expect(await retrieve(world, push.urlToken)).toMatchObject({ outcome: "gone" });
+  fixture.clock.advance(-10 * minuteMs);
+  expect(await retrieve(fixture, push.urlToken)).toMatchObject({ outcome: "gone" });
 });
 
 test("an owner's views count on the API, and do not count where counting is for strangers", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const owner = signedIn(7);
   const admin = signedIn(9, true);
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
@@ -104,16 +104,16 @@ test("an owner's views count on the API, and do not count where counting is for 
       push: { viewsRemaining: 2 },
     });
   }
-  expect(await retrieve(world, urlToken, owner)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 1 } });
-  expect(await retrieve(world, urlToken, admin)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
+  expect(await retrieve(fixture, urlToken, owner)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 1 } });
+  expect(await retrieve(fixture, urlToken, admin)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
   expect(await pushes.claimView(urlToken, { counting: "strangers" }, owner)).toMatchObject({ outcome: "gone" });
   const kinds = (await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
   expect(kinds.sort()).toEqual(["admin_view", "creation", "failed_view", "owner_view", "view", "view"]);
 });
 
 test("a user who does not own the push is a stranger; for an anonymous push everyone is", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const owned = await pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
   const anonymous = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   for (const { urlToken } of [owned, anonymous]) {
@@ -125,18 +125,18 @@ test("a user who does not own the push is a stranger; for an anonymous push ever
 });
 
 test("a claim that cannot be written is not answered with the secret, and costs no view", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   const takeWrites = await refuseWrites(db);
-  await expect(retrieve(world, urlToken)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(retrieve(fixture, urlToken)).rejects.toMatchObject({ code: "unavailable" });
   await takeWrites();
-  expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
+  expect(await retrieve(fixture, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
 });
 
 test("a wrong passphrase that cannot be recorded is no answer either, but stays charged", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
   const guess = () => pushes.claimView(urlToken, { passphrase: "wrong", counting: "everyone" }, stranger);
   const takeWrites = await refuseWrites(db);
@@ -146,17 +146,17 @@ test("a wrong passphrase that cannot be recorded is no answer either, but stays 
 });
 
 test("a passphrase that could not be tried is not charged", async () => {
-  await using world = await openTestDomain();
+  await using fixture = await openTestDomain();
   const full = new AppError("unavailable", "Too many.", { retryAfterSeconds: 1 });
   let refuses = true;
-  const { argon2 } = pushDepsOf(world);
-  const deps = pushDepsOf(world, {
+  const { argon2 } = pushDepsOf(fixture);
+  const deps = pushDepsOf(fixture, {
     argon2: {
       ...argon2,
       deriveKey: (...given) => (refuses ? Promise.reject(full) : argon2.deriveKey(...given)),
     },
   });
-  const { urlToken } = await world.domain.pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
+  const { urlToken } = await fixture.domain.pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
   const ask = () => claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
   for (let asked = 0; asked < 20; asked += 1) await expect(ask()).rejects.toBe(full);
   refuses = false;
@@ -164,30 +164,30 @@ test("a passphrase that could not be tried is not charged", async () => {
 });
 
 test("a push that expires while its passphrase waits to be tried is gone", async () => {
-  await using world = await openTestDomain();
-  const { argon2 } = pushDepsOf(world);
-  const deps = pushDepsOf(world, {
+  await using fixture = await openTestDomain();
+  const { argon2 } = pushDepsOf(fixture);
+  const deps = pushDepsOf(fixture, {
     argon2: {
       ...argon2,
       async deriveKey(...given) {
-        world.clock.advance(minuteMs);
+        fixture.clock.advance(minuteMs);
         return await argon2.deriveKey(...given);
       },
     },
   });
   const request = { payload: "x", passphrase: "open sesame", expireAfterMs: minuteMs };
-  const { urlToken } = await world.domain.pushes.create(request, stranger);
+  const { urlToken } = await fixture.domain.pushes.create(request, stranger);
   const claimed = await claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
   expect(claimed).toMatchObject({ outcome: "gone", push: { expired: true } });
 });
 
 test("a push that was sealed anew between reading and writing is read again, not opened with the old seal", async () => {
-  await using world = await openTestDomain();
-  const { store, db } = world.domain;
-  const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  await using fixture = await openTestDomain();
+  const { store, db } = fixture.domain;
+  const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   let claims = 0;
   const raise = (by: number) => changeRows(db, "UPDATE pushes SET seal_generation = seal_generation + ?", by);
-  const deps = pushDepsOf(world, {
+  const deps = pushDepsOf(fixture, {
     store: {
       ...store,
       async claimView(claim) {
@@ -205,17 +205,17 @@ test("a push that was sealed anew between reading and writing is read again, not
 });
 
 test("a push that ends and loses its files between two readings is gone, not broken", async () => {
-  await using world = await openTestDomain();
-  const { store } = world.domain;
+  await using fixture = await openTestDomain();
+  const { store } = fixture.domain;
   const owner = signedIn(7);
-  const { urlToken } = await pushFiles(world.domain.pushes, owner, [makeFile("a.txt", "a")]);
+  const { urlToken } = await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "a")]);
   let readings = 0;
-  const deps = pushDepsOf(world, {
+  const deps = pushDepsOf(fixture, {
     store: {
       ...store,
       async files(pushId) {
         readings += 1;
-        await world.domain.pushes.expire(urlToken, owner);
+        await fixture.domain.pushes.expire(urlToken, owner);
         return (await store.files(pushId)).slice(1);
       },
     },
@@ -225,8 +225,8 @@ test("a push that ends and loses its files between two readings is gone, not bro
 });
 
 test("payloads come back byte for byte", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   for (const payload of [
     "\r\n \t",
     "\u0000",
@@ -236,7 +236,7 @@ test("payloads come back byte for byte", async () => {
     "x".repeat(1_048_576),
   ]) {
     const { urlToken } = await pushes.create({ payload }, stranger);
-    const claim = await retrieve(world, urlToken);
+    const claim = await retrieve(fixture, urlToken);
     expect(claim.outcome === "revealed" && claim.payload === payload).toBe(true);
   }
 });

@@ -5,8 +5,8 @@ import { sqliteOf } from "../../../test/support/engine-database.ts";
 import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
 
 test("what a killed process left in the log is truncated after the next start", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const finder = new NeedleFinder<string>();
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   const key = sqliteOf(db).reader.prepare<[], { sealed: Buffer }>("SELECT sealed FROM data_keys").get()?.sealed;
@@ -15,7 +15,7 @@ test("what a killed process left in the log is truncated after the next start", 
   // The files as they lie at this moment are what a kill would leave.
   const dataDir = makeDataDir();
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  cpSync(world.dataDir, dataDir, { recursive: true });
+  cpSync(fixture.dataDir, dataDir, { recursive: true });
   const found = () => [...readAllFiles(dataDir).values()].some((bytes) => finder.search(bytes).size > 0);
   expect(found()).toBe(true);
   await using started = await openTestDomain({ dataDir });

@@ -25,7 +25,7 @@ interface Known {
 }
 
 /** Two processes' worth of domain on one folder, and the sealed data keys of all pushes as they once lay in it. */
-class ShredWorld {
+class ShredFixture {
   readonly dataDir = makeDataDir();
   readonly clock = new TestClock();
   readonly numbers = new SeededNumbers(20_260_115);
@@ -40,9 +40,9 @@ class ShredWorld {
 
   /** One or the other. */
   get domain(): TestDomain {
-    const world = this.numbers.pick(this.domains);
-    if (world === undefined) throw new Error("The domains are not open.");
-    return world;
+    const fixture = this.numbers.pick(this.domains);
+    if (fixture === undefined) throw new Error("The domains are not open.");
+    return fixture;
   }
 
   get living(): Known[] {
@@ -122,23 +122,23 @@ class ShredWorld {
 }
 
 test("no file or row contains a sealed key of an ended push; those of live pushes are complete", async () => {
-  const world = new ShredWorld();
-  onTestFinished(() => rmSync(world.dataDir, { recursive: true, force: true }));
-  await world.open();
+  const fixture = new ShredFixture();
+  onTestFinished(() => rmSync(fixture.dataDir, { recursive: true, force: true }));
+  await fixture.open();
   let trimmed = 0;
   let foundBeforeCut = 0;
   for (let round = 0; round < 6; round += 1) {
     for (let step = 0; step < 8; step += 1) {
-      await world.create(100);
-      await world.disturb(150);
-      if (step % 3 === 0) world.clock.advance(3 * hourMs);
-      if (step % 4 === 3) trimmed += await world.sweep();
+      await fixture.create(100);
+      await fixture.disturb(150);
+      if (step % 3 === 0) fixture.clock.advance(3 * hourMs);
+      if (step % 4 === 3) trimmed += await fixture.sweep();
     }
-    foundBeforeCut += (await world.found()).ended;
-    world.cutLog();
-    expect(await world.found()).toEqual({ ended: 0, living: world.living.length });
-    expect(world.living.length).toBeGreaterThan(100);
-    world.clock.advance(15 * hourMs);
+    foundBeforeCut += (await fixture.found()).ended;
+    fixture.cutLog();
+    expect(await fixture.found()).toEqual({ ended: 0, living: fixture.living.length });
+    expect(fixture.living.length).toBeGreaterThan(100);
+    fixture.clock.advance(15 * hourMs);
   }
   if (engine === "sqlite") {
     // The search itself is sound: what has just ended still lies in the log, unless its own cut came first.
@@ -148,15 +148,15 @@ test("no file or row contains a sealed key of an ended push; those of live pushe
     // No row outlives its key, so there is nothing to trim either.
     expect([foundBeforeCut, trimmed]).toEqual([0, 0]);
   }
-  for (const { domain } of world.domains) await domain.close();
-  expect(await world.found()).toEqual({ ended: 0, living: world.living.length });
+  for (const { domain } of fixture.domains) await domain.close();
+  expect(await fixture.found()).toEqual({ ended: 0, living: fixture.living.length });
 
   // And the living ones open.
-  await world.open();
-  const { pushes } = world.domain.domain;
-  const claims = world.living
-    .filter((push) => push.expiresAt > world.clock.now())
+  await fixture.open();
+  const { pushes } = fixture.domain.domain;
+  const claims = fixture.living
+    .filter((push) => push.expiresAt > fixture.clock.now())
     .map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
   expect(new Set((await Promise.all(claims)).map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
-  for (const { domain } of world.domains) await domain.close();
+  for (const { domain } of fixture.domains) await domain.close();
 });

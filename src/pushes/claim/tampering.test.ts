@@ -18,8 +18,8 @@ interface Row {
   readonly ended_at: number | null;
 }
 
-async function rowOf(world: TestDomain, push: Push): Promise<Row> {
-  const { db, vault } = world.domain;
+async function rowOf(fixture: TestDomain, push: Push): Promise<Row> {
+  const { db, vault } = fixture.domain;
   const query = "SELECT id, views, ended_at FROM pushes WHERE token_digest = ?";
   const [row] = await readRows<Row>(db, query, vault.tokenDigest(push.urlToken));
   if (row === undefined) throw new Error("The push is not there.");
@@ -29,12 +29,12 @@ async function rowOf(world: TestDomain, push: Push): Promise<Row> {
 /** A statement with its parameters. */
 type Change = readonly [text: string, ...parameters: Value[]];
 
-async function run(world: TestDomain, ...changes: readonly Change[]): Promise<void> {
-  for (const [text, ...parameters] of changes) await changeRows(world.domain.db, text, ...parameters);
+async function run(fixture: TestDomain, ...changes: readonly Change[]): Promise<void> {
+  for (const [text, ...parameters] of changes) await changeRows(fixture.domain.db, text, ...parameters);
 }
 
-const claim = (world: TestDomain, push: Push, withPassphrase = false) =>
-  world.domain.pushes.claimView(
+const claim = (fixture: TestDomain, push: Push, withPassphrase = false) =>
+  fixture.domain.pushes.claimView(
     push.urlToken,
     { counting: "everyone", ...(withPassphrase && { passphrase }) },
     stranger,
@@ -67,43 +67,43 @@ const swaps: readonly (readonly [string, readonly Swap[]])[] = [
 test.each(swaps)(
   "%s of two pushes exchanged: neither opens, neither pays a view, and back again both open",
   async (_, swapped) => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const make = (payload: string) => pushes.create({ payload, expireAfterViews: 1 }, stranger);
     const [a, b] = [await make("the one"), await make("the other")];
-    const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
+    const ids = [(await rowOf(fixture, a)).id, (await rowOf(fixture, b)).id] as const;
     const exchange = swapped.map((swapOf) => swapOf(...ids));
-    await run(world, ...exchange);
+    await run(fixture, ...exchange);
     for (const push of [a, b]) {
-      await expect(claim(world, push)).rejects.toThrow(/does not open|do not fit/);
-      expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+      await expect(claim(fixture, push)).rejects.toThrow(/does not open|do not fit/);
+      expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
     }
-    await run(world, ...exchange);
-    expect(await claim(world, a)).toMatchObject({ outcome: "revealed", payload: "the one" });
-    expect(await claim(world, b)).toMatchObject({ outcome: "revealed", payload: "the other" });
+    await run(fixture, ...exchange);
+    expect(await claim(fixture, a)).toMatchObject({ outcome: "revealed", payload: "the one" });
+    expect(await claim(fixture, b)).toMatchObject({ outcome: "revealed", payload: "the other" });
   },
 );
 
 test.each(swaps)(
   "%s exchanged under one passphrase: it looks wrong, and costs nothing but an attempt",
   async (_, swapped) => {
-    await using world = await openTestDomain();
+    await using fixture = await openTestDomain();
     const make = (payload: string) =>
-      world.domain.pushes.create({ payload, passphrase, expireAfterViews: 1 }, stranger);
+      fixture.domain.pushes.create({ payload, passphrase, expireAfterViews: 1 }, stranger);
     const [a, b] = [await make("the one"), await make("the other")];
-    const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
+    const ids = [(await rowOf(fixture, a)).id, (await rowOf(fixture, b)).id] as const;
     const exchange = swapped.map((swapOf) => swapOf(...ids));
-    await run(world, ...exchange);
+    await run(fixture, ...exchange);
     for (const push of [a, b]) {
-      const outcome = await claim(world, push, true).then(
+      const outcome = await claim(fixture, push, true).then(
         (claimed) => claimed.outcome,
         () => "failed",
       );
       expect(["wrong_passphrase", "failed"]).toContain(outcome);
-      expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+      expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
     }
-    await run(world, ...exchange);
-    expect(await claim(world, a, true)).toMatchObject({ outcome: "revealed", payload: "the one" });
+    await run(fixture, ...exchange);
+    expect(await claim(fixture, a, true)).toMatchObject({ outcome: "revealed", payload: "the one" });
   },
 );
 
@@ -145,66 +145,66 @@ test.each([
     ],
   ],
 ])("when %s, nothing opens and no view is paid", async (_, change) => {
-  await using world = await openTestDomain();
-  const push = await world.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
-  await run(world, change((await rowOf(world, push)).id));
-  const outcome = await claim(world, push, true).then(
+  await using fixture = await openTestDomain();
+  const push = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  await run(fixture, change((await rowOf(fixture, push)).id));
+  const outcome = await claim(fixture, push, true).then(
     (claimed) => claimed.outcome,
     () => "failed",
   );
   expect(["failed", "wrong_passphrase"]).toContain(outcome);
-  expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+  expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
 });
 
 test("taking the passphrase off a push in the database does not open it", async () => {
-  await using world = await openTestDomain();
-  const push = await world.domain.pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
-  await run(world, ["UPDATE pushes SET passphrase_salt = NULL"]);
-  await expect(claim(world, push)).rejects.toThrow(/does not open/);
-  expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
+  await using fixture = await openTestDomain();
+  const push = await fixture.domain.pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
+  await run(fixture, ["UPDATE pushes SET passphrase_salt = NULL"]);
+  await expect(claim(fixture, push)).rejects.toThrow(/does not open/);
+  expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
 });
 
 test("a link whose digest is moved to another row opens nothing there", async () => {
-  await using world = await openTestDomain();
-  const { pushes, vault } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, vault } = fixture.domain;
   const mine = await pushes.create({ payload: "mine" }, stranger);
   const theirs = await pushes.create({ payload: "theirs", expireAfterViews: 1 }, stranger);
   const [led, away] = [vault.tokenDigest(mine.urlToken), vault.tokenDigest(theirs.urlToken)];
   await run(
-    world,
+    fixture,
     ["DELETE FROM pushes WHERE token_digest = ?", led],
     ["UPDATE pushes SET token_digest = ? WHERE token_digest = ?", led, away],
   );
-  await expect(claim(world, mine)).rejects.toThrow(/does not open/);
-  expect(await rowOf(world, mine)).toMatchObject({ views: 0, ended_at: null });
+  await expect(claim(fixture, mine)).rejects.toThrow(/does not open/);
+  expect(await rowOf(fixture, mine)).toMatchObject({ views: 0, ended_at: null });
 });
 
 test("a bit that flips anywhere in a sealed value opens nothing and costs no view", async () => {
-  await using world = await openTestDomain();
-  const { db, pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { db, pushes } = fixture.domain;
   const push = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   for (const table of ["data_keys", "payloads"]) {
     const [{ sealed } = {}] = await readRows<{ sealed?: Buffer }>(db, `SELECT sealed FROM ${table}`);
     if (sealed === undefined) throw new Error("There is nothing sealed.");
-    const write = (value: Buffer) => run(world, [`UPDATE ${table} SET sealed = ?`, value]);
+    const write = (value: Buffer) => run(fixture, [`UPDATE ${table} SET sealed = ?`, value]);
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = Buffer.from(sealed);
       changed.writeUInt8(changed.readUInt8(at) ^ (1 << (at % 8)), at);
       await write(changed);
-      await expect(claim(world, push)).rejects.toThrow();
+      await expect(claim(fixture, push)).rejects.toThrow();
     }
     await write(sealed);
   }
-  expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
-  expect(await claim(world, push)).toMatchObject({ outcome: "revealed", payload: "x" });
+  expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
+  expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed", payload: "x" });
 });
 
 test("labels that were moved to another push or column are not shown", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const a = await pushes.create({ payload: "a", name: "name of a", note: "note of a" }, owner);
   const b = await pushes.create({ payload: "b", name: "name of b", note: "note of b" }, owner);
-  const ids = [(await rowOf(world, a)).id, (await rowOf(world, b)).id] as const;
+  const ids = [(await rowOf(fixture, a)).id, (await rowOf(fixture, b)).id] as const;
   const moves: readonly Change[] = [
     swap("pushes", "name_sealed", "id", ...ids),
     swap("pushes", "token_sealed", "id", ...ids),
@@ -212,9 +212,9 @@ test("labels that were moved to another push or column are not shown", async () 
     ["UPDATE pushes SET note_sealed = token_sealed, token_sealed = note_sealed"],
   ];
   for (const move of moves) {
-    await run(world, move);
+    await run(fixture, move);
     await expect(pushes.list(7, "active", 1)).rejects.toThrow(/does not open/);
-    await run(world, move);
+    await run(fixture, move);
   }
   expect((await pushes.list(7, "active", 1)).map((push) => push.name)).toEqual(["name of b", "name of a"]);
 });
@@ -228,38 +228,38 @@ test.each([
   ],
   ["exchanged", (a: number, b: number): Change => ["UPDATE files SET push_id = ? - push_id", a + b]],
 ])("files that were %s: the push does not open, and pays no view", async (how, change) => {
-  await using world = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
+  await using fixture = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
   for (const actor of [owner, stranger]) {
     const make = (name: string) =>
-      pushFiles(world.domain.pushes, actor, [makeFile(`${name}1`, name), makeFile(`${name}2`, name)], {
+      pushFiles(fixture.domain.pushes, actor, [makeFile(`${name}1`, name), makeFile(`${name}2`, name)], {
         expireAfterViews: 1,
       });
     const [a, b] = [await make("a"), await make("b")];
-    await run(world, change((await rowOf(world, a)).id, (await rowOf(world, b)).id));
-    await expect(claim(world, a)).rejects.toThrow(/do not fit together/);
-    expect(await rowOf(world, a)).toMatchObject({ views: 0, ended_at: null });
-    if (how === "moved to another push") await expect(claim(world, b)).rejects.toThrow(/do not fit together/);
-    expect(await rowOf(world, b)).toMatchObject({ views: 0, ended_at: null });
-    await run(world, ["DELETE FROM files"]);
+    await run(fixture, change((await rowOf(fixture, a)).id, (await rowOf(fixture, b)).id));
+    await expect(claim(fixture, a)).rejects.toThrow(/do not fit together/);
+    expect(await rowOf(fixture, a)).toMatchObject({ views: 0, ended_at: null });
+    if (how === "moved to another push") await expect(claim(fixture, b)).rejects.toThrow(/do not fit together/);
+    expect(await rowOf(fixture, b)).toMatchObject({ views: 0, ended_at: null });
+    await run(fixture, ["DELETE FROM files"]);
   }
 });
 
 test("file names exchanged inside a push do not open; contents exchanged do not download", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const push = await pushFiles(pushes, owner, [makeFile("a.txt", "a"), makeFile("b.txt", "b")], {
     expireAfterViews: 1,
   });
   const query = "SELECT id, blob_key FROM files ORDER BY id";
-  const [a, b] = await readRows<{ id: number; blob_key: string }>(world.domain.db, query);
+  const [a, b] = await readRows<{ id: number; blob_key: string }>(fixture.domain.db, query);
   if (a === undefined || b === undefined) throw new Error("There are not two files.");
   const names = swap("files", "details_sealed", "id", a.id, b.id);
-  await run(world, names);
-  await expect(claim(world, push)).rejects.toThrow(/details of file/);
-  expect(await rowOf(world, push)).toMatchObject({ views: 0, ended_at: null });
-  await run(world, names);
+  await run(fixture, names);
+  await expect(claim(fixture, push)).rejects.toThrow(/details of file/);
+  expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
+  await run(fixture, names);
   const setBlob = "UPDATE files SET blob_key = ? WHERE id = ?";
-  await run(world, [setBlob, "held", a.id], [setBlob, a.blob_key, b.id], [setBlob, b.blob_key, a.id]);
+  await run(fixture, [setBlob, "held", a.id], [setBlob, a.blob_key, b.id], [setBlob, b.blob_key, a.id]);
   for (const file of await claimFiles(pushes, push.urlToken, stranger)) {
     const download = await pushes.openTicket(file.ticket, stranger, 0);
     if (download === undefined) throw new Error("The ticket does not open.");

@@ -9,8 +9,8 @@ import { makeTicket } from "./tickets.ts";
 
 const owner = signedIn(7);
 
-async function retrieveOne(world: TestDomain, content: string | Buffer = "the content", expireAfterViews = 1) {
-  const { pushes } = world.domain;
+async function retrieveOne(fixture: TestDomain, content: string | Buffer = "the content", expireAfterViews = 1) {
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("plan.txt", content)], { expireAfterViews });
   const [file] = await claimFiles(pushes, urlToken, stranger);
   if (file === undefined) throw new Error("There is no file.");
@@ -18,47 +18,47 @@ async function retrieveOne(world: TestDomain, content: string | Buffer = "the co
 }
 
 test("a ticket opens its file after the last view, until it runs out", async () => {
-  await using world = await openTestDomain();
-  const { file, open } = await retrieveOne(world);
+  await using fixture = await openTestDomain();
+  const { file, open } = await retrieveOne(fixture);
   expect(file).toMatchObject({ filename: "plan.txt", contentType: "text/plain", sizeBytes: 11 });
   expect(file.ticket).toMatch(/^[A-Za-z0-9_-]+$/);
   const download = await open();
   expect(download).toMatchObject({ filename: "plan.txt", contentType: "text/plain", sizeBytes: 11 });
   if (download === undefined) throw new Error("The ticket does not open.");
   expect((await readDownload(download)).toString()).toBe("the content");
-  world.clock.advance(15 * minuteMs - 1);
+  fixture.clock.advance(15 * minuteMs - 1);
   expect(await open()).toBeDefined();
-  world.clock.advance(1);
+  fixture.clock.advance(1);
   expect(await open()).toBeUndefined();
 });
 
 test("the lifetime of tickets is the operator's, and a push's end by time does not shorten it", async () => {
-  await using world = await openTestDomain({ environment: { PWP__FILES__TICKET_MINUTES: "60" } });
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain({ environment: { PWP__FILES__TICKET_MINUTES: "60" } });
+  const { pushes } = fixture.domain;
   const { urlToken, expiresAt } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
-  world.clock.advance(expiresAt - world.clock.now() - 1);
+  fixture.clock.advance(expiresAt - fixture.clock.now() - 1);
   const [file] = await claimFiles(pushes, urlToken, stranger);
-  world.clock.advance(1);
+  fixture.clock.advance(1);
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-  await makeSweeper(world).sweep();
-  world.clock.advance(60 * minuteMs - 2);
+  await makeSweeper(fixture).sweep();
+  fixture.clock.advance(60 * minuteMs - 2);
   const download = await pushes.openTicket(file?.ticket ?? "", stranger, 0);
   if (download === undefined) throw new Error("The ticket does not open.");
   expect((await readDownload(download)).toString()).toBe("a");
 });
 
 test("once a person has deleted the push its tickets are void", async () => {
-  await using world = await openTestDomain();
-  const { urlToken, open } = await retrieveOne(world, "x", 5);
+  await using fixture = await openTestDomain();
+  const { urlToken, open } = await retrieveOne(fixture, "x", 5);
   expect(await open()).toBeDefined();
-  await world.domain.pushes.expire(urlToken, owner);
+  await fixture.domain.pushes.expire(urlToken, owner);
   expect(await open()).toBeUndefined();
 });
 
 test("a forged, changed or foreign ticket opens nothing", async () => {
-  await using world = await openTestDomain();
-  const { pushes, keyring } = world.domain;
-  const { file } = await retrieveOne(world);
+  await using fixture = await openTestDomain();
+  const { pushes, keyring } = fixture.domain;
+  const { file } = await retrieveOne(fixture);
   const bytes = Buffer.from(file.ticket, "base64url");
   for (let at = 0; at < bytes.length; at += 1) {
     const changed = Buffer.from(bytes);
@@ -81,21 +81,21 @@ test("a forged, changed or foreign ticket opens nothing", async () => {
 });
 
 test("a ticket of one domain opens nothing in another", async () => {
-  await using world = await openTestDomain();
+  await using fixture = await openTestDomain();
   await using elsewhere = await openTestDomain();
-  const { file } = await retrieveOne(world);
+  const { file } = await retrieveOne(fixture);
   await retrieveOne(elsewhere);
   expect(await elsewhere.domain.pushes.openTicket(file.ticket, stranger, 0)).toBeUndefined();
 });
 
 test("a ticket carries the key of its file alone: under another file's id nothing opens", async () => {
-  await using world = await openTestDomain();
-  const { pushes, keyring } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, keyring } = fixture.domain;
   const allowed = { environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } };
   await using open = await openTestDomain(allowed);
   const ids = (from: TestDomain) =>
     readRows<{ id: number; push_id: number }>(from.domain.db, "SELECT id, push_id FROM files ORDER BY id");
-  const expiresAt = world.clock.now() + minuteMs;
+  const expiresAt = fixture.clock.now() + minuteMs;
 
   // An anonymous file's name lies under its own key, so a wrong key opens not even that.
   await pushFiles(open.domain.pushes, stranger, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
@@ -105,7 +105,7 @@ test("a ticket carries the key of its file alone: under another file's id nothin
 
   await pushFiles(pushes, owner, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
   await pushFiles(pushes, owner, [makeFile("c.txt", "c")]);
-  const [a, b, c] = await ids(world);
+  const [a, b, c] = await ids(fixture);
   if (a === undefined || b === undefined || c === undefined) throw new Error("There are not three files.");
   const make = (pushId: number, fileId: number) =>
     makeTicket(keyring, { pushId, fileId, expiresAt, fileKey: randomBytes(32) });
@@ -117,9 +117,9 @@ test("a ticket carries the key of its file alone: under another file's id nothin
 });
 
 test("ranges are exact, over segments too", async () => {
-  await using world = await openTestDomain();
+  await using fixture = await openTestDomain();
   const content = randomBytes(200_000);
-  const { open } = await retrieveOne(world, content);
+  const { open } = await retrieveOne(fixture, content);
   const download = await open();
   if (download === undefined) throw new Error("The ticket does not open.");
   expect((await readDownload(download)).equals(content)).toBe(true);
@@ -134,8 +134,8 @@ test("ranges are exact, over segments too", async () => {
 });
 
 test("an empty file can be pushed and downloaded", async () => {
-  await using world = await openTestDomain();
-  const { file, open } = await retrieveOne(world, "");
+  await using fixture = await openTestDomain();
+  const { file, open } = await retrieveOne(fixture, "");
   expect(file.sizeBytes).toBe(0);
   const download = await open();
   if (download === undefined) throw new Error("The ticket does not open.");
@@ -143,27 +143,27 @@ test("an empty file can be pushed and downloaded", async () => {
 });
 
 test("each download is audited, the continuation of one is not, a pretended continuation is", async () => {
-  await using world = await openTestDomain();
-  const { urlToken, file, open } = await retrieveOne(world);
+  await using fixture = await openTestDomain();
+  const { urlToken, file, open } = await retrieveOne(fixture);
   await open();
   await open(5);
   await open();
   const addresses = async () => {
-    const trail = await world.domain.pushes.audit(urlToken, owner, 1);
+    const trail = await fixture.domain.pushes.audit(urlToken, owner, 1);
     return trail.filter((entry) => entry.kind === "download").map((entry) => entry.address);
   };
   expect(await addresses()).toEqual([stranger.address, stranger.address]);
   const other = { ...stranger, address: "198.51.100.9" };
-  await world.domain.pushes.openTicket(file.ticket, other, "look");
-  for (const start of [1, 2]) await world.domain.pushes.openTicket(file.ticket, other, start);
+  await fixture.domain.pushes.openTicket(file.ticket, other, "look");
+  for (const start of [1, 2]) await fixture.domain.pushes.openTicket(file.ticket, other, start);
   expect(await addresses()).toEqual([other.address, stranger.address, stranger.address]);
 });
 
 test("when the blobs are gone with the tickets' time, nothing opens and nothing breaks", async () => {
-  await using world = await openTestDomain();
-  const { open } = await retrieveOne(world);
+  await using fixture = await openTestDomain();
+  const { open } = await retrieveOne(fixture);
   await open();
-  world.clock.advance(2 * dayMs);
-  expect(await makeSweeper(world).sweep()).toMatchObject({ blobsDeleted: 1 });
+  fixture.clock.advance(2 * dayMs);
+  expect(await makeSweeper(fixture).sweep()).toMatchObject({ blobsDeleted: 1 });
   expect(await open()).toBeUndefined();
 });

@@ -158,8 +158,8 @@ describe("the anonymous quota", () => {
   });
 
   test("holds in the domain: full for strangers, room again when pushes end, claims go on", async () => {
-    await using world = await openTestDomain({ environment });
-    const { pushes, store } = world.domain;
+    await using fixture = await openTestDomain({ environment });
+    const { pushes, store } = fixture.domain;
     const make = (bytes: number, actor = stranger) => pushes.create({ payload: "x".repeat(bytes) }, actor);
     const first = await make(600);
     await make(300);
@@ -171,14 +171,14 @@ describe("the anonymous quota", () => {
     });
     await pushes.expire(first.urlToken, stranger);
     expect(await store.upkeep.anonymousBytes()).toBe(300);
-    world.clock.advance(5_000);
+    fixture.clock.advance(5_000);
     await make(600);
   });
 });
 
 test("the anonymous total follows creations, every kind of end, and uploads on their way", async () => {
-  await using world = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
-  const { pushes, store } = world.domain;
+  await using fixture = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
+  const { pushes, store } = fixture.domain;
   const total = () => store.upkeep.anonymousBytes();
   const viewed = await pushes.create({ payload: "x".repeat(10), expireAfterViews: 1 }, stranger);
   const deleted = await pushes.create({ payload: "x".repeat(200) }, stranger);
@@ -203,7 +203,7 @@ test("the anonymous total follows creations, every kind of end, and uploads on t
   expect(await total()).toBe(52_211);
   await pushes.expire(deleted.urlToken, stranger);
   expect(await total()).toBe(52_011);
-  world.clock.advance(15 * minuteMs);
+  fixture.clock.advance(15 * minuteMs);
   await pushes.claimView(short.urlToken, { counting: "everyone" }, stranger);
   await pushes.claimView(short.urlToken, { counting: "everyone" }, stranger);
   expect(await total()).toBe(50_011);

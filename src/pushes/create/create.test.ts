@@ -14,8 +14,8 @@ const owner = signedIn(7);
 const countPushes = ({ domain }: TestDomain) => countRows(domain.db, "pushes");
 
 test("no file or row contains payload, link, passphrase, labels or file names in plain text, before or after the end", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const secrets = {
     payload: "canary-payload-0d5e",
     passphrase: "canary-passphrase-77af",
@@ -33,25 +33,25 @@ test("no file or row contains payload, link, passphrase, labels or file names in
     tokens[`token of ${actor === owner ? "the owner" : "nobody"}`] = push.urlToken;
   }
   const needles = { ...secrets, ...tokens };
-  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
+  expect(findNeedles(await storedIn(fixture.dataDir), needles)).toEqual([]);
   if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
-  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
+  expect(findNeedles(await storedIn(fixture.dataDir), needles)).toEqual([]);
   for (const urlToken of Object.values(tokens)) {
     await pushes.claimView(urlToken, { passphrase, counting: "everyone" }, stranger);
     await pushes.claimView(urlToken, { passphrase: `${passphrase}!`, counting: "everyone" }, stranger);
     await pushes.expire(urlToken, owner);
   }
-  expect(findNeedles(await storedIn(world.dataDir), needles)).toEqual([]);
-  expect(world.logLines.filter((line) => Object.values(needles).some((needle) => line.includes(needle)))).toEqual([]);
+  expect(findNeedles(await storedIn(fixture.dataDir), needles)).toEqual([]);
+  expect(fixture.logLines.filter((line) => Object.values(needles).some((needle) => line.includes(needle)))).toEqual([]);
   // The search itself is sound.
   await changeRows(db, "INSERT INTO meta VALUES ('seen', ?)", Buffer.from(`.${payload}.`));
   const place = db.engine === "sqlite" ? "sealpush.sqlite3-wal" : "table meta";
-  expect(findNeedles(await storedIn(world.dataDir), { payload })).toEqual([`${place}: payload`]);
+  expect(findNeedles(await storedIn(fixture.dataDir), { payload })).toEqual([`${place}: payload`]);
 });
 
 test("an anonymous push keeps no labels, no sealed token and no owner", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const push = await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, stranger);
   expect(push).toMatchObject({ name: null, note: null, ownerId: null });
   expect(await readRows(db, "SELECT owner_id, token_sealed, name_sealed, note_sealed FROM pushes")).toEqual([
@@ -62,7 +62,7 @@ test("an anonymous push keeps no labels, no sealed token and no owner", async ()
 });
 
 test("missing values take the instance's defaults; options that it does not offer stay off", async () => {
-  await using world = await openTestDomain({
+  await using fixture = await openTestDomain({
     environment: {
       PWP__PW__RETRIEVAL_STEP_DEFAULT: "false",
       PWP__PW__DELETABLE_PUSHES_DEFAULT: "false",
@@ -70,7 +70,7 @@ test("missing values take the instance's defaults; options that it does not offe
       PWP__QR__ENABLE_DELETABLE_PUSHES: "false",
     },
   });
-  const { pushes } = world.domain;
+  const { pushes } = fixture.domain;
   const wanted = { retrievalStep: true, deletableByViewer: true };
   const none = { retrievalStep: false, deletableByViewer: false };
   expect(await pushes.create({ payload: "x" }, stranger)).toMatchObject(none);
@@ -81,16 +81,16 @@ test("missing values take the instance's defaults; options that it does not offe
 });
 
 test("each push has a link of its own, 26 characters of lower-case letters and digits", async () => {
-  await using world = await openTestDomain();
-  const made = Array.from({ length: 200 }, () => world.domain.pushes.create({ payload: "x" }, stranger));
+  await using fixture = await openTestDomain();
+  const made = Array.from({ length: 200 }, () => fixture.domain.pushes.create({ payload: "x" }, stranger));
   const tokens = (await Promise.all(made)).map((push) => push.urlToken);
   expect(new Set(tokens).size).toBe(200);
   for (const token of tokens) expect(token).toMatch(/^[a-z0-9]{26}$/);
 });
 
 test("files are for known callers, on every way in", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const refused = expect.objectContaining({ code: "not_authenticated" });
   await expect(pushes.beginUpload(stranger)).rejects.toEqual(refused);
   await expect(pushes.create({ payload: "x", kind: "file" }, stranger)).rejects.toEqual(refused);
@@ -99,20 +99,20 @@ test("files are for known callers, on every way in", async () => {
   await upload.addFile(makeFile("a.txt", "a"));
   await expect(pushes.create({ payload: "x", upload }, stranger)).rejects.toThrow(/Another user/);
   await expect(pushes.create({ upload }, signedIn(8))).rejects.toThrow(/Another user/);
-  expect(await countPushes(world)).toBe(0);
+  expect(await countPushes(fixture)).toBe(0);
 });
 
 test("with anonymous pushes off, unknown callers create nothing", async () => {
-  await using world = await openTestDomain({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
+  const { pushes } = fixture.domain;
   await expect(pushes.create({ payload: "x" }, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   await pushes.create({ payload: "x" }, owner);
-  expect(await countPushes(world)).toBe(1);
+  expect(await countPushes(fixture)).toBe(1);
 });
 
 test("a refused request stores nothing and abandons its files", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   const refused = pushes.create({ upload, expireAfterDays: 0 }, owner);
@@ -120,16 +120,16 @@ test("a refused request stores nothing and abandons its files", async () => {
     code: "invalid_fields",
     fields: { expireAfterDays: [expect.any(String)] },
   });
-  expect(await countPushes(world)).toBe(0);
+  expect(await countPushes(fixture)).toBe(0);
   expect(await countRows(db, "uploads")).toBe(0);
   expect(await readRows(db, "SELECT due_at FROM blob_deletions")).toEqual([{ due_at: 0 }]);
 });
 
 test("a push whose write fails does not exist, and its files are abandoned", async () => {
-  await using world = await openTestDomain();
-  const { store, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { store, db } = fixture.domain;
   const failure = new AppError("unavailable", "No.", { retryAfterSeconds: 1 });
-  const deps = pushDepsOf(world, {
+  const deps = pushDepsOf(fixture, {
     store: {
       ...store,
       insert: async () => {
@@ -140,27 +140,27 @@ test("a push whose write fails does not exist, and its files are abandoned", asy
   const upload = new PendingUpload(deps, owner);
   await upload.addFile(makeFile("a.txt", "a"));
   await expect(createPush(deps, { upload }, owner)).rejects.toBe(failure);
-  expect(await countPushes(world)).toBe(0);
+  expect(await countPushes(fixture)).toBe(0);
   expect(await countRows(db, "blob_deletions")).toBe(1);
 });
 
 test("the same files cannot go into two pushes", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   const made = await Promise.allSettled([pushes.create({ upload }, owner), pushes.create({ upload }, owner)]);
   expect(made.map((push) => push.status).sort()).toEqual(["fulfilled", "rejected"]);
   await expect(pushes.create({ upload }, owner)).rejects.toMatchObject({ code: "unavailable" });
-  expect(await countPushes(world)).toBe(1);
+  expect(await countPushes(fixture)).toBe(1);
   const [push] = made.filter((one) => one.status === "fulfilled");
   const claim = await pushes.claimView(push?.value.urlToken ?? "", { counting: "everyone" }, stranger);
   expect(claim).toMatchObject({ outcome: "revealed", files: [{ filename: "a.txt" }] });
 });
 
 test("a kind that is given wins and keeps its files; without one, files make a file push", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   expect(await pushFiles(pushes, owner, [makeFile("a.txt", "a")])).toMatchObject({ kind: "file" });
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));

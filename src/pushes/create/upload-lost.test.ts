@@ -11,91 +11,91 @@ import { PendingUpload } from "./upload.ts";
 
 const owner = signedIn(7);
 
-const count = (world: TestDomain, table: string) => countRows(world.domain.db, table);
+const count = (fixture: TestDomain, table: string) => countRows(fixture.domain.db, table);
 
 test("an abandoned upload is gone with the next sweep, also under a clock that is not trusted", async () => {
-  await using world = await openTestDomain();
-  const upload = await world.domain.pushes.beginUpload(owner);
+  await using fixture = await openTestDomain();
+  const upload = await fixture.domain.pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   await upload.addFile(makeFile("b.txt", "b"));
-  expect(blobFiles(world)).toHaveLength(2);
+  expect(blobFiles(fixture)).toHaveLength(2);
   await upload.abandon();
   await upload.abandon();
   await expect(upload.addFile(makeFile("c.txt", "c"))).rejects.toThrow(/until it ends/);
-  expect(await makeSweeper(world).sweep()).toMatchObject({ blobsDeleted: 2 });
-  expect(blobFiles(world)).toEqual([]);
-  expect([await count(world, "uploads"), await count(world, "blob_deletions")]).toEqual([0, 0]);
+  expect(await makeSweeper(fixture).sweep()).toMatchObject({ blobsDeleted: 2 });
+  expect(blobFiles(fixture)).toEqual([]);
+  expect([await count(fixture, "uploads"), await count(fixture, "blob_deletions")]).toEqual([0, 0]);
 });
 
 test("abandoned in the middle of a file, nothing stays, whichever is first: the sweep or the last byte", async () => {
   for (const sweepFirst of [true, false]) {
-    await using world = await openTestDomain();
-    const upload = await world.domain.pushes.beginUpload(owner);
+    await using fixture = await openTestDomain();
+    const upload = await fixture.domain.pushes.beginUpload(owner);
     const slow = slowFile("a.txt");
     const adding = upload.addFile(slow.file);
     await slow.reached;
     await upload.abandon();
-    const sweeper = makeSweeper(world);
+    const sweeper = makeSweeper(fixture);
     if (sweepFirst) await sweeper.sweep();
     slow.goOn();
     await expect(adding).rejects.toMatchObject({ code: "unavailable" });
     await sweeper.sweep();
-    expect(blobFiles(world)).toEqual([]);
-    expect([await count(world, "uploads"), await count(world, "blob_deletions")]).toEqual([0, 0]);
+    expect(blobFiles(fixture)).toEqual([]);
+    expect([await count(fixture, "uploads"), await count(fixture, "blob_deletions")]).toEqual([0, 0]);
   }
 });
 
 test("an upload that is swept while its last byte is written is refused and leaves nothing", async () => {
-  await using world = await openTestDomain();
-  const { blobs } = world.domain;
-  const sweeper = makeSweeper(world);
+  await using fixture = await openTestDomain();
+  const { blobs } = fixture.domain;
+  const sweeper = makeSweeper(fixture);
   let sweeping = true;
   const lateSweep: BlobStore = {
     ...blobs,
     async write(key, content) {
       const bytes = await blobs.write(key, content);
       if (sweeping) {
-        world.clock.advance(16 * minuteMs);
+        fixture.clock.advance(16 * minuteMs);
         await sweeper.sweep();
       }
       return bytes;
     },
   };
-  const deps = pushDepsOf(world, { blobs: lateSweep });
+  const deps = pushDepsOf(fixture, { blobs: lateSweep });
   const upload = new PendingUpload(deps, owner);
   await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringMatching(/took too long/),
   });
   await upload.abandon();
-  expect(blobFiles(world)).toEqual([]);
+  expect(blobFiles(fixture)).toEqual([]);
   sweeping = false;
   const again = new PendingUpload(deps, owner);
   await again.addFile(makeFile("a.txt", "a"));
-  expect(blobFiles(world)).toHaveLength(1);
+  expect(blobFiles(fixture)).toHaveLength(1);
 });
 
 test("a file that pauses for too long is swept and refused; one that flows renews its record and stays", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const sweeper = makeSweeper(world);
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const sweeper = makeSweeper(fixture);
   const stalled = await pushes.beginUpload(owner);
   const slow = slowFile("a.txt");
   const adding = stalled.addFile(slow.file);
   await slow.reached;
-  world.clock.advance(15 * minuteMs + 1);
+  fixture.clock.advance(15 * minuteMs + 1);
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
   slow.goOn();
   await expect(adding).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(/took too long/) });
   // Not even with a payload: its sender believes the file to be in it.
   await expect(pushes.create({ upload: stalled, payload: "x" }, owner)).rejects.toThrow(/A file of the upload failed/);
-  expect(blobFiles(world)).toEqual([]);
+  expect(blobFiles(fixture)).toEqual([]);
 
   const alive = await pushes.beginUpload(owner);
   await alive.addFile(makeFile("first.txt", "first"));
   async function* flowing(): AsyncGenerator<Uint8Array> {
     for (let minute = 0; minute < 60; minute += 1) {
-      world.clock.advance(minuteMs);
+      fixture.clock.advance(minuteMs);
       if (minute % 5 === 4) expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 0 });
       yield Buffer.from("x");
     }
@@ -106,60 +106,60 @@ test("a file that pauses for too long is swept and refused; one that flows renew
 });
 
 test("an upload swept before its push is made is a clear refusal, and nothing incomplete remains", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
-  world.clock.advance(15 * minuteMs + 1);
-  await makeSweeper(world).sweep();
+  fixture.clock.advance(15 * minuteMs + 1);
+  await makeSweeper(fixture).sweep();
   await expect(pushes.create({ upload }, owner)).rejects.toMatchObject({ code: "unavailable" });
-  expect(await Promise.all(["pushes", "payloads", "files", "data_keys"].map((table) => count(world, table)))).toEqual([
-    0, 0, 0, 0,
-  ]);
-  expect(blobFiles(world)).toEqual([]);
+  expect(await Promise.all(["pushes", "payloads", "files", "data_keys"].map((table) => count(fixture, table)))).toEqual(
+    [0, 0, 0, 0],
+  );
+  expect(blobFiles(fixture)).toEqual([]);
 });
 
 test("orphans of a process that died go, after a while", async () => {
-  await using world = await openTestDomain();
-  const upload = await world.domain.pushes.beginUpload(owner);
+  await using fixture = await openTestDomain();
+  const upload = await fixture.domain.pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
-  const sweeper = makeSweeper(world);
+  const sweeper = makeSweeper(fixture);
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 0 });
-  world.clock.advance(15 * minuteMs + 1);
+  fixture.clock.advance(15 * minuteMs + 1);
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
-  expect(blobFiles(world)).toEqual([]);
+  expect(blobFiles(fixture)).toEqual([]);
 });
 
 test("a disk that is full or read-only is a state of the server; another failure is a bug", async () => {
-  await using world = await openTestDomain();
+  await using fixture = await openTestDomain();
   const failing = (error: Error): BlobStore => ({
-    ...world.domain.blobs,
+    ...fixture.domain.blobs,
     write: async () => {
       throw error;
     },
   });
   for (const code of ["ENOSPC", "EDQUOT", "EROFS", "EIO", "EACCES"]) {
     const blobs = failing(Object.assign(new Error(code), { code }));
-    const upload = new PendingUpload(pushDepsOf(world, { blobs }), owner);
+    const upload = new PendingUpload(pushDepsOf(fixture, { blobs }), owner);
     await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toMatchObject({ code: "unavailable" });
     await upload.abandon();
   }
   const bug = new TypeError("x is not a function");
-  const upload = new PendingUpload(pushDepsOf(world, { blobs: failing(bug) }), owner);
+  const upload = new PendingUpload(pushDepsOf(fixture, { blobs: failing(bug) }), owner);
   await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toBe(bug);
   expect(upload.fileCount).toBe(0);
 });
 
 test("an unreachable object store is a state of the server too", async () => {
-  await using world = await openTestDomain();
+  await using fixture = await openTestDomain();
   const outOfReach = new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
   const blobs: BlobStore = {
-    ...world.domain.blobs,
+    ...fixture.domain.blobs,
     write: async () => {
       throw outOfReach;
     },
   };
-  const upload = new PendingUpload(pushDepsOf(world, { blobs }), owner);
+  const upload = new PendingUpload(pushDepsOf(fixture, { blobs }), owner);
   await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toMatchObject({
     code: "unavailable",
     retryAfterSeconds: 60,
@@ -168,25 +168,25 @@ test("an unreachable object store is a state of the server too", async () => {
 });
 
 test("an upload that was swept leaves no blob behind, also when the store cannot delete it just then", async () => {
-  await using world = await openTestDomain();
-  const { blobs } = world.domain;
-  const sweeper = makeSweeper(world);
+  await using fixture = await openTestDomain();
+  const { blobs } = fixture.domain;
+  const sweeper = makeSweeper(fixture);
   const stubborn: BlobStore = {
     ...blobs,
     async write(key, content) {
       const bytes = await blobs.write(key, content);
-      world.clock.advance(16 * minuteMs);
-      await makeSweeper(world, { blobs: { ...blobs, delete: async () => undefined } }).sweep();
+      fixture.clock.advance(16 * minuteMs);
+      await makeSweeper(fixture, { blobs: { ...blobs, delete: async () => undefined } }).sweep();
       return bytes;
     },
     delete: async () => {
       throw new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
     },
   };
-  const upload = new PendingUpload(pushDepsOf(world, { blobs: stubborn }), owner);
+  const upload = new PendingUpload(pushDepsOf(fixture, { blobs: stubborn }), owner);
   await expect(upload.addFile(makeFile("a.txt", "a"))).rejects.toMatchObject({ code: "unavailable" });
-  expect(blobFiles(world)).toHaveLength(1);
-  world.clock.advance(16 * minuteMs);
+  expect(blobFiles(fixture)).toHaveLength(1);
+  fixture.clock.advance(16 * minuteMs);
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
-  expect(blobFiles(world)).toEqual([]);
+  expect(blobFiles(fixture)).toEqual([]);
 });

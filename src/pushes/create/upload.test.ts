@@ -8,8 +8,8 @@ import { cleanFilename } from "./upload.ts";
 const owner = signedIn(7);
 
 test("files are downloaded as they were uploaded, in their order", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const files = ["a", "b", "c"].map((name) => makeFile(`${name}.txt`, name, "-", name.repeat(100_000)));
   const { urlToken } = await pushFiles(pushes, owner, files, { payload: "three files" });
   const claimed = await claimFiles(pushes, urlToken, stranger);
@@ -27,8 +27,8 @@ test("files are downloaded as they were uploaded, in their order", async () => {
 });
 
 test("one file more than allowed is refused, the accepted ones can still be pushed", async () => {
-  await using world = await openTestDomain({ environment: { PWP__FILES__MAX_FILE_UPLOADS: "2" } });
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain({ environment: { PWP__FILES__MAX_FILE_UPLOADS: "2" } });
+  const { pushes } = fixture.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
   await upload.addFile(makeFile("b.txt", "b"));
@@ -41,8 +41,8 @@ test("one file more than allowed is refused, the accepted ones can still be push
 });
 
 test("more bytes than one push may have, in one file or in all, are refused while they arrive", async () => {
-  await using world = await openTestDomain({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000" } });
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000" } });
+  const { pushes } = fixture.domain;
   const upload = await pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a".repeat(1_000)));
   await expect(upload.addFile(makeFile("b.txt", "b"))).rejects.toMatchObject({ code: "too_large" });
@@ -60,13 +60,13 @@ test("more bytes than one push may have, in one file or in all, are refused whil
   await expect(endless.addFile(file)).rejects.toMatchObject({ code: "too_large" });
   expect(asked).toBe(11);
   await endless.abandon();
-  await makeSweeper(world).sweep();
-  expect(blobFiles(world)).toEqual([]);
+  await makeSweeper(fixture).sweep();
+  expect(blobFiles(fixture)).toEqual([]);
 });
 
 test("one file after another: two at once are a bug of the caller", async () => {
-  await using world = await openTestDomain();
-  const upload = await world.domain.pushes.beginUpload(owner);
+  await using fixture = await openTestDomain();
+  const upload = await fixture.domain.pushes.beginUpload(owner);
   const slow = slowFile("a.txt");
   const first = upload.addFile(slow.file);
   await slow.reached;
@@ -108,8 +108,8 @@ test.each([
   ["text", "application/octet-stream"],
   ["text/plain\r\nX-Evil: 1", "application/octet-stream"],
 ])("the content type %j is kept as %j", async (given, kept) => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [{ ...makeFile("a", "a"), contentType: given }]);
   expect(await claimFiles(pushes, urlToken, stranger)).toMatchObject([{ contentType: kept }]);
 });

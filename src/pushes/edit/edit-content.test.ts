@@ -10,17 +10,17 @@ describe("the payload", () => {
     [{ kind: "url", payload: "https://example.com/old" }, "https://example.com/new"],
     [{ kind: "qr", payload: "old" }, "new"],
   ])("of %o is replaced, and the push keeps its link, kind and views", async (created, payload) => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ ...created, expireAfterViews: 3 }, owner);
-    await view(world, urlToken);
+    await view(fixture, urlToken);
     expect(await pushes.edit(urlToken, { payload }, owner)).toMatchObject({ outcome: "edited" });
-    expect(await view(world, urlToken)).toMatchObject({
+    expect(await view(fixture, urlToken)).toMatchObject({
       outcome: "revealed",
       payload,
       push: { kind: created.kind, viewsRemaining: 1 },
     });
-    expect(await storedBytes(world)).toBe(payload.length);
+    expect(await storedBytes(fixture)).toBe(payload.length);
   });
 
   test.each<[CreatePush, string]>([
@@ -32,20 +32,20 @@ describe("the payload", () => {
     [{ kind: "url", payload: "https://example.com" }, "\u0000data:text/html,x"],
     [{ kind: "url", payload: "https://example.com" }, "just words"],
   ])("of %o is not replaced by what could not have been made: %.30j", async (created, payload) => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create(created, owner);
     await expect(pushes.edit(urlToken, { payload }, owner)).rejects.toMatchObject({
       fields: { payload: [expect.any(String)] },
     });
-    expect(await view(world, urlToken)).toMatchObject({ payload: created.payload });
+    expect(await view(fixture, urlToken)).toMatchObject({ payload: created.payload });
   });
 
   test("of a kind that is switched off stays, while limits and labels go on changing", async () => {
-    await using world = await openTestDomain();
-    const { urlToken } = await world.domain.pushes.create({ kind: "url", payload: "https://example.com" }, owner);
+    await using fixture = await openTestDomain();
+    const { urlToken } = await fixture.domain.pushes.create({ kind: "url", payload: "https://example.com" }, owner);
     await using later = await openTestDomain({
-      dataDir: world.dataDir,
+      dataDir: fixture.dataDir,
       environment: { PWP__ENABLE_URL_PUSHES: "false" },
     });
     await expect(later.domain.pushes.edit(urlToken, { payload: "https://example.org" }, owner)).rejects.toMatchObject({
@@ -57,32 +57,32 @@ describe("the payload", () => {
 
 describe("the passphrase", () => {
   test("is set, changed and removed, and each time only what holds now opens", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 20 }, owner);
     expect(await pushes.edit(urlToken, { passphrase: "one" }, owner)).toMatchObject({
       push: { passphraseRequired: true },
     });
-    expect(await view(world, urlToken)).toMatchObject({ outcome: "passphrase_required" });
-    expect(await view(world, urlToken, "one")).toMatchObject({ outcome: "revealed", payload: "x" });
+    expect(await view(fixture, urlToken)).toMatchObject({ outcome: "passphrase_required" });
+    expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "revealed", payload: "x" });
     const change = { passphrase: "two", currentPassphrase: "one" };
     expect(await pushes.edit(urlToken, change, owner)).toMatchObject({ outcome: "edited" });
-    expect(await view(world, urlToken, "one")).toMatchObject({ outcome: "wrong_passphrase" });
-    expect(await view(world, urlToken, "two")).toMatchObject({ outcome: "revealed", payload: "x" });
+    expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "wrong_passphrase" });
+    expect(await view(fixture, urlToken, "two")).toMatchObject({ outcome: "revealed", payload: "x" });
     const removal = { passphrase: null, currentPassphrase: "two" };
     expect(await pushes.edit(urlToken, removal, owner)).toMatchObject({ push: { passphraseRequired: false } });
-    expect(await view(world, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
+    expect(await view(fixture, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 
   test("stays with a new payload when the current one is given", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one" }, owner);
     expect(await pushes.edit(urlToken, { payload: "y", currentPassphrase: "one" }, owner)).toMatchObject({
       outcome: "edited",
       push: { passphraseRequired: true },
     });
-    expect(await view(world, urlToken, "one")).toMatchObject({ outcome: "revealed", payload: "y" });
+    expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "revealed", payload: "y" });
   });
 
   const needing: readonly EditPush[] = [
@@ -93,8 +93,8 @@ describe("the passphrase", () => {
   ];
 
   test.each(needing)("is asked for %o on a protected push, which stays as it is", async (request) => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one" }, owner);
     expect(await pushes.edit(urlToken, request, owner)).toEqual({ outcome: "passphrase_required" });
     expect(await pushes.edit(urlToken, { ...request, currentPassphrase: "wrong" }, owner)).toEqual({
@@ -102,24 +102,25 @@ describe("the passphrase", () => {
     });
     const kinds = (await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
     expect(kinds).toEqual(["failed_passphrase", "creation"]);
-    expect(await view(world, urlToken, "one")).toMatchObject({ outcome: "revealed", payload: "x" });
+    expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 
   test.each([
     ["another one", "two"],
     ["none", null],
   ] as const)("can be left aside when payload and passphrase (%s) are replaced together", async (_, passphrase) => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one", expireAfterViews: 9 }, owner);
     expect(await pushes.edit(urlToken, { payload: "y", passphrase }, owner)).toMatchObject({ outcome: "edited" });
-    expect(await view(world, urlToken, passphrase ?? "")).toMatchObject({ outcome: "revealed", payload: "y" });
-    if (passphrase !== null) expect(await view(world, urlToken, "one")).toMatchObject({ outcome: "wrong_passphrase" });
+    expect(await view(fixture, urlToken, passphrase ?? "")).toMatchObject({ outcome: "revealed", payload: "y" });
+    if (passphrase !== null)
+      expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "wrong_passphrase" });
   });
 
   test("cannot be guessed faster here than by retrieving: both share one count, and a correct one costs nothing", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one", expireAfterViews: 9 }, owner);
     const guess = (currentPassphrase: string, actor = owner) =>
       pushes.edit(urlToken, { payload: "y", currentPassphrase }, actor);
@@ -128,10 +129,10 @@ describe("the passphrase", () => {
     expect(guesses.filter((one) => one.outcome === "wrong_passphrase")).toHaveLength(5);
     expect(guesses.filter((one) => one.outcome === "too_many_attempts")).toHaveLength(3);
     expect(await guess("one")).toMatchObject({ outcome: "too_many_attempts", retryAfterSeconds: 60 });
-    expect(await view(world, urlToken, "one")).toMatchObject({ outcome: "too_many_attempts" });
+    expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "too_many_attempts" });
     expect(await guess("one", { ...owner, client: "elsewhere" })).toMatchObject({ outcome: "edited" });
     expect(await pushes.edit(urlToken, { name: "not held up" }, owner)).toMatchObject({ outcome: "edited" });
-    world.clock.advance(minuteMs);
+    fixture.clock.advance(minuteMs);
     expect(await guess("one")).toMatchObject({ outcome: "edited" });
   });
 });

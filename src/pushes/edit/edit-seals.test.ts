@@ -9,8 +9,8 @@ import { openDataKey, sealContexts } from "../seals.ts";
 const owner = signedIn(7);
 
 test("an old link key and an old data key open nothing of what is sealed now", async () => {
-  await using world = await openTestDomain();
-  const { pushes, keyring, store, vault } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, keyring, store, vault } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a", "in a")], { payload: "old" });
   const old = await store.findSealed(vault.tokenDigest(urlToken));
   if (old?.dataKeySealed == null) throw new Error("The push is not there.");
@@ -35,8 +35,8 @@ test("an old link key and an old data key open nothing of what is sealed now", a
 });
 
 test("rows that do not fit together fail an edit like a claim, and it changes nothing", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a", "in a")], { payload: "old" });
   await pushes.edit(urlToken, { payload: "new" }, owner);
   const [{ sealed = null } = {}] = await readRows<{ sealed?: Buffer }>(db, "SELECT key_sealed AS sealed FROM files");

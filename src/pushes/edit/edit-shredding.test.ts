@@ -16,9 +16,9 @@ interface SealedKey {
 }
 
 /** Of every push, by the digest of its token; without version and key id, which all keys have in common. */
-async function sealedKeys(world: TestDomain): Promise<ReadonlyMap<string, Buffer>> {
+async function sealedKeys(fixture: TestDomain): Promise<ReadonlyMap<string, Buffer>> {
   const rows = await readRows<SealedKey>(
-    world.domain.db,
+    fixture.domain.db,
     "SELECT token_digest AS digest, sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id",
   );
   return new Map(rows.map(({ digest, sealed }) => [digest.toString("hex"), sealed.subarray(5)]));
@@ -29,17 +29,17 @@ function cutLog({ domain: { db } }: TestDomain): void {
   if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
 }
 
-async function labelsFound<Label>(world: TestDomain, finder: NeedleFinder<Label>): Promise<Set<Label>> {
+async function labelsFound<Label>(fixture: TestDomain, finder: NeedleFinder<Label>): Promise<Set<Label>> {
   const found = new Set<Label>();
-  for (const bytes of (await storedIn(world.dataDir)).values()) {
+  for (const bytes of (await storedIn(fixture.dataDir)).values()) {
     for (const label of finder.search(bytes)) found.add(label);
   }
   return found;
 }
 
 test("no file or row contains a sealed data key from before an edit; the current ones are complete", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const numbers = new SeededNumbers(31);
   const finder = new NeedleFinder<string>();
   const made = await Promise.all(
@@ -47,14 +47,14 @@ test("no file or row contains a sealed data key from before an edit; the current
   );
   let foundBeforeCut = 0;
   for (let round = 0; round < 5; round += 1) {
-    const before = await sealedKeys(world);
+    const before = await sealedKeys(fixture);
     const edited = made.filter(() => numbers.below(3) === 0);
     for (const { urlToken } of edited) {
-      const old = before.get(world.domain.vault.tokenDigest(urlToken).toString("hex"));
+      const old = before.get(fixture.domain.vault.tokenDigest(urlToken).toString("hex"));
       finder.add(`${urlToken} before round ${round}`, old ?? Buffer.alloc(0));
     }
     // The search itself is sound.
-    expect((await labelsFound(world, finder)).size).toBe(edited.length);
+    expect((await labelsFound(fixture, finder)).size).toBe(edited.length);
     const edits = edited.map(({ urlToken }) =>
       pushes.edit(urlToken, { payload: "y".repeat(1 + numbers.below(3_000)) }, owner),
     );
@@ -62,23 +62,23 @@ test("no file or row contains a sealed data key from before an edit; the current
     const more = Array.from({ length: 50 }, () => pushes.create({ payload: "x" }, stranger));
     expect((await Promise.all(edits)).every((one) => one.outcome === "edited")).toBe(true);
     await Promise.all(more);
-    foundBeforeCut += (await labelsFound(world, finder)).size;
-    cutLog(world);
-    expect([...(await labelsFound(world, finder))]).toEqual([]);
+    foundBeforeCut += (await labelsFound(fixture, finder)).size;
+    cutLog(fixture);
+    expect([...(await labelsFound(fixture, finder))]).toEqual([]);
   }
   // In the file what was just overwritten still lies in the log, unless its own cut came first.
   if (db.engine === "sqlite") expect(foundBeforeCut).toBeGreaterThan(0);
   else expect(foundBeforeCut).toBe(0);
   const current = new NeedleFinder<string>();
-  const keys = await sealedKeys(world);
+  const keys = await sealedKeys(fixture);
   for (const [digest, sealed] of keys) current.add(digest, sealed);
-  expect((await labelsFound(world, current)).size).toBe(keys.size);
+  expect((await labelsFound(fixture, current)).size).toBe(keys.size);
   if (db.engine === "sqlite") expect(sqliteOf(db).reader.pragma("integrity_check", { simple: true })).toBe("ok");
 });
 
 test("the payload, the keys of kept files and the blobs of removed ones from before an edit are gone as well", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const files = [makeFile("kept", "kept content"), makeFile("removed", "r".repeat(1_000))];
   const { urlToken } = await pushFiles(pushes, owner, files, { payload: plainPayload });
   await pushes.edit(urlToken, { passphrase: "one" }, owner);
@@ -88,16 +88,16 @@ test("the payload, the keys of kept files and the blobs of removed ones from bef
   };
   await add("payload", "SELECT sealed FROM payloads");
   await add("file key", "SELECT key_sealed AS sealed FROM files");
-  const blobs = [...(await storedIn(world.dataDir))].filter(([name]) => name.startsWith("blobs"));
+  const blobs = [...(await storedIn(fixture.dataDir))].filter(([name]) => name.startsWith("blobs"));
   const removedBlob = blobs.find(([, bytes]) => bytes.length > 1_000);
   finder.add("blob", removedBlob?.[1] ?? Buffer.alloc(0));
-  expect(await labelsFound(world, finder)).toEqual(new Set(["payload", "file key", "blob"]));
+  expect(await labelsFound(fixture, finder)).toEqual(new Set(["payload", "file key", "blob"]));
 
   const editable = await pushes.findEditable(urlToken, owner);
   const removed = editable?.files.find((file) => file.filename === "removed")?.id ?? 0;
   const change = { payload: "short", removedFileIds: [removed], currentPassphrase: "one" };
   expect(await pushes.edit(urlToken, change, owner)).toMatchObject({ outcome: "edited" });
-  await makeSweeper(world).sweep();
-  cutLog(world);
-  expect([...(await labelsFound(world, finder))]).toEqual([]);
+  await makeSweeper(fixture).sweep();
+  cutLog(fixture);
+  expect([...(await labelsFound(fixture, finder))]).toEqual([]);
 });

@@ -7,59 +7,59 @@ import type { Actor, EditPush } from "../push.ts";
 import { editPush } from "./edit.ts";
 
 const owner = signedIn(7);
-const view = (world: TestDomain, urlToken: string, passphrase = "", actor: Actor = stranger) =>
-  world.domain.pushes.claimView(urlToken, { counting: "everyone", passphrase }, actor);
-const kindsOf = async (world: TestDomain, urlToken: string) =>
-  (await world.domain.pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
+const view = (fixture: TestDomain, urlToken: string, passphrase = "", actor: Actor = stranger) =>
+  fixture.domain.pushes.claimView(urlToken, { counting: "everyone", passphrase }, actor);
+const kindsOf = async (fixture: TestDomain, urlToken: string) =>
+  (await fixture.domain.pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
 
 describe("limits", () => {
   test("days count from the creation, and both longer and shorter hold at once", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const push = await pushes.create({ payload: "x", expireAfterDays: 7 }, owner);
-    world.clock.advance(3 * dayMs + hourMs);
+    fixture.clock.advance(3 * dayMs + hourMs);
     const longer = await pushes.edit(push.urlToken, { expireAfterDays: 10 }, owner);
     expect(longer).toMatchObject({
       outcome: "edited",
       push: { expireAfterDays: 10, daysRemaining: 7, expiresAt: push.createdAt + 10 * dayMs },
     });
     await pushes.edit(push.urlToken, { expireAfterDays: 4 }, owner);
-    world.clock.advance(23 * hourMs - 1);
-    expect(await view(world, push.urlToken)).toMatchObject({ outcome: "revealed" });
-    world.clock.advance(1);
-    expect(await view(world, push.urlToken)).toMatchObject({ outcome: "gone" });
+    fixture.clock.advance(23 * hourMs - 1);
+    expect(await view(fixture, push.urlToken)).toMatchObject({ outcome: "revealed" });
+    fixture.clock.advance(1);
+    expect(await view(fixture, push.urlToken)).toMatchObject({ outcome: "gone" });
   });
 
   test.each([3, 0, -1, 91, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e15])(
     "%d days, three and a bit after the creation, are refused and nothing is changed",
     async (expireAfterDays) => {
-      await using world = await openTestDomain();
-      const { pushes } = world.domain;
+      await using fixture = await openTestDomain();
+      const { pushes } = fixture.domain;
       const push = await pushes.create({ payload: "x", expireAfterDays: 7 }, owner);
-      world.clock.advance(3 * dayMs + 1);
+      fixture.clock.advance(3 * dayMs + 1);
       await expect(pushes.edit(push.urlToken, { expireAfterDays, name: "n" }, owner)).rejects.toMatchObject({
         code: "invalid_fields",
         fields: { expireAfterDays: ["must be between 4 and 90."] },
       });
       expect(await pushes.find(push.urlToken, owner)).toEqual({ ...push, daysRemaining: 4 });
-      expect(await kindsOf(world, push.urlToken)).toEqual(["creation"]);
+      expect(await kindsOf(fixture, push.urlToken)).toEqual(["creation"]);
     },
   );
 
   test("a push of an hour that is saved with its one day stays one of an hour", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const push = await pushes.create({ payload: "x", expireAfterMs: hourMs }, owner);
     const edited = await pushes.edit(push.urlToken, { expireAfterDays: push.expireAfterDays, name: "n" }, owner);
     expect(edited).toMatchObject({ outcome: "edited", push: { expiresAt: push.createdAt + hourMs, name: "n" } });
   });
 
   test("views never go to or below what has been used, so no edit ends a push silently", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
-    await view(world, urlToken);
-    await view(world, urlToken);
+    await view(fixture, urlToken);
+    await view(fixture, urlToken);
     for (const expireAfterViews of [2, 1, 0, -1, 101, 2.5, Number.NaN]) {
       await expect(pushes.edit(urlToken, { expireAfterViews }, owner)).rejects.toMatchObject({
         fields: { expireAfterViews: ["must be between 3 and 100."] },
@@ -69,17 +69,17 @@ describe("limits", () => {
       outcome: "edited",
       push: { viewsRemaining: 1 },
     });
-    expect(await view(world, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
-    expect(await view(world, urlToken)).toMatchObject({ outcome: "gone" });
+    expect(await view(fixture, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
+    expect(await view(fixture, urlToken)).toMatchObject({ outcome: "gone" });
   });
 
   test("a push that has more than the settings allow may keep it or come closer, never go further", async () => {
-    await using world = await openTestDomain();
-    const { pushes, db } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes, db } = fixture.domain;
     const push = await pushes.create({ payload: "x" }, owner);
     const imported = "UPDATE pushes SET expire_after_days = 400, expire_after_views = 900, expires_at = ?";
     await changeRows(db, imported, push.createdAt + 400 * dayMs);
-    world.clock.advance(300 * dayMs);
+    fixture.clock.advance(300 * dayMs);
     const keep = { expireAfterDays: 400, expireAfterViews: 900, name: "kept" };
     expect(await pushes.edit(push.urlToken, keep, owner)).toMatchObject({
       outcome: "edited",
@@ -97,8 +97,8 @@ describe("limits", () => {
 
   test("options that the server does not offer stay as they are", async () => {
     const environment = { PWP__PW__ENABLE_RETRIEVAL_STEP: "false", PWP__PW__ENABLE_DELETABLE_PUSHES: "false" };
-    await using world = await openTestDomain({ environment });
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain({ environment });
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, owner);
     const asked = { retrievalStep: true, deletableByViewer: true };
     expect(await pushes.edit(urlToken, asked, owner)).toMatchObject({
@@ -109,10 +109,11 @@ describe("limits", () => {
 
 describe("labels and options", () => {
   test("change, are logged as one edit, and cost no view and no seal", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", name: "old", note: "note", passphrase: "p" }, owner);
-    const sealsOf = () => readRows(world.domain.db, "SELECT seal_generation, link_salt, sealed FROM pushes, data_keys");
+    const sealsOf = () =>
+      readRows(fixture.domain.db, "SELECT seal_generation, link_salt, sealed FROM pushes, data_keys");
     const seals = await sealsOf();
     const asked = { name: "new", note: "", deletableByViewer: true, retrievalStep: true };
     expect(await pushes.edit(urlToken, asked, owner)).toMatchObject({
@@ -120,13 +121,13 @@ describe("labels and options", () => {
       push: { name: "new", note: null, deletableByViewer: true, retrievalStep: true },
     });
     expect(await sealsOf()).toEqual(seals);
-    expect(await kindsOf(world, urlToken)).toEqual(["edit", "creation"]);
-    expect(await view(world, urlToken, "p")).toMatchObject({ outcome: "revealed", payload: "x" });
+    expect(await kindsOf(fixture, urlToken)).toEqual(["edit", "creation"]);
+    expect(await view(fixture, urlToken, "p")).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 
   test("saved as they are, they write nothing", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const push = await pushes.create({ payload: "x", name: "n", note: "o" }, owner);
     const { name, note, expireAfterDays, expireAfterViews, retrievalStep, deletableByViewer } = push;
     const same = {
@@ -138,12 +139,12 @@ describe("labels and options", () => {
       deletableByViewer,
     };
     expect(await pushes.edit(push.urlToken, { ...same, passphrase: null }, owner)).toMatchObject({ outcome: "edited" });
-    expect(await kindsOf(world, push.urlToken)).toEqual(["creation"]);
+    expect(await kindsOf(fixture, push.urlToken)).toEqual(["creation"]);
   });
 
   test("what is too long or no text is refused", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, owner);
     const asked = {
       name: "n".repeat(256),
@@ -170,19 +171,19 @@ describe("who may edit", () => {
     ["another user", signedIn(8)],
     ["an administrator", signedIn(9, true)],
   ])("not %s: told as if it were not there, and nothing is written", async (_, actor) => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
     expect(await pushes.edit(urlToken, everything, actor)).toEqual({ outcome: "unknown" });
     expect(await pushes.edit("unknowntoken", everything, actor)).toEqual({ outcome: "unknown" });
     expect(await pushes.findEditable(urlToken, actor)).toBeUndefined();
-    expect(await kindsOf(world, urlToken)).toEqual(["creation"]);
-    expect(await view(world, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
+    expect(await kindsOf(fixture, urlToken)).toEqual(["creation"]);
+    expect(await view(fixture, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 
   test("nobody may edit an anonymous push: null equals no user", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, stranger);
     for (const actor of [stranger, owner, signedIn(9, true)]) {
       expect(await pushes.edit(urlToken, everything, actor)).toEqual({ outcome: "unknown" });
@@ -191,87 +192,87 @@ describe("who may edit", () => {
   });
 
   test("nobody may edit a push that has ended, and no edit revives it", async () => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const make = () => pushes.create({ payload: "x", expireAfterViews: 1, expireAfterDays: 1 }, owner);
     const [viewed, deleted, overdue] = [await make(), await make(), await make()];
-    await view(world, viewed.urlToken);
+    await view(fixture, viewed.urlToken);
     await pushes.expire(deleted.urlToken, owner);
-    world.clock.advance(dayMs);
+    fixture.clock.advance(dayMs);
     for (const { urlToken } of [viewed, deleted, overdue]) {
       expect(await pushes.edit(urlToken, { expireAfterDays: 9, expireAfterViews: 9, payload: "y" }, owner)).toEqual({
         outcome: "gone",
       });
       expect(await pushes.findEditable(urlToken, owner)).toBeUndefined();
-      expect(await view(world, urlToken)).toMatchObject({ outcome: "gone" });
+      expect(await view(fixture, urlToken)).toMatchObject({ outcome: "gone" });
     }
   });
 });
 
 describe("between the reading and the write", () => {
   /** Runs `meanwhile` right before the edit's own write. */
-  const editAfter = (world: TestDomain, urlToken: string, request: EditPush, meanwhile: () => Promise<unknown>) => {
-    const { store } = world.domain;
+  const editAfter = (fixture: TestDomain, urlToken: string, request: EditPush, meanwhile: () => Promise<unknown>) => {
+    const { store } = fixture.domain;
     const change: typeof store.change = async (...given) => {
       await meanwhile();
       return await store.change(...given);
     };
-    return editPush(pushDepsOf(world, { store: { ...store, change } }), urlToken, request, owner);
+    return editPush(pushDepsOf(fixture, { store: { ...store, change } }), urlToken, request, owner);
   };
 
   test("views that are used up meanwhile are reported at the field", async () => {
-    await using world = await openTestDomain();
-    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
-    const edit = editAfter(world, urlToken, { expireAfterViews: 1 }, () => view(world, urlToken));
+    await using fixture = await openTestDomain();
+    const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
+    const edit = editAfter(fixture, urlToken, { expireAfterViews: 1 }, () => view(fixture, urlToken));
     await expect(edit).rejects.toMatchObject({ fields: { expireAfterViews: ["must be between 2 and 100."] } });
-    expect(await kindsOf(world, urlToken)).toEqual(["view", "creation"]);
+    expect(await kindsOf(fixture, urlToken)).toEqual(["view", "creation"]);
   });
 
   test("a claim that ends the push wins, and the edit does not revive it", async () => {
-    await using world = await openTestDomain();
-    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
-    const edit = editAfter(world, urlToken, { expireAfterViews: 9, payload: "y" }, () => view(world, urlToken));
+    await using fixture = await openTestDomain();
+    const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
+    const edit = editAfter(fixture, urlToken, { expireAfterViews: 9, payload: "y" }, () => view(fixture, urlToken));
     expect(await edit).toEqual({ outcome: "gone" });
-    expect(await view(world, urlToken)).toMatchObject({ outcome: "gone" });
+    expect(await view(fixture, urlToken)).toMatchObject({ outcome: "gone" });
   });
 
   test("a claim that leaves views does not disturb an edit of the content", async () => {
-    await using world = await openTestDomain();
-    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, owner);
-    const edit = editAfter(world, urlToken, { payload: "y" }, () => view(world, urlToken));
+    await using fixture = await openTestDomain();
+    const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, owner);
+    const edit = editAfter(fixture, urlToken, { payload: "y" }, () => view(fixture, urlToken));
     expect(await edit).toMatchObject({ outcome: "edited", push: { viewsRemaining: 2 } });
-    expect(await view(world, urlToken)).toMatchObject({ payload: "y" });
+    expect(await view(fixture, urlToken)).toMatchObject({ payload: "y" });
   });
 
   test.each<[string, EditPush, EditPush]>([
     ["of the content, before one of the content", { payload: "theirs" }, { payload: "mine" }],
     ["of the passphrase, before one of the limits", { passphrase: "theirs" }, { expireAfterViews: 50 }],
   ])("another edit %s, makes this one lose with nothing done", async (_, theirs, mine) => {
-    await using world = await openTestDomain();
-    const { pushes } = world.domain;
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
     const { urlToken, expireAfterViews } = await pushes.create({ payload: "x" }, owner);
-    const edit = editAfter(world, urlToken, mine, () => pushes.edit(urlToken, theirs, owner));
+    const edit = editAfter(fixture, urlToken, mine, () => pushes.edit(urlToken, theirs, owner));
     expect(await edit).toEqual({ outcome: "changed_meanwhile" });
     expect(await pushes.find(urlToken, owner)).toMatchObject({ expireAfterViews });
     const passphrase = theirs.passphrase ?? "";
-    expect(await view(world, urlToken, passphrase)).toMatchObject({ payload: theirs.payload ?? "x" });
+    expect(await view(fixture, urlToken, passphrase)).toMatchObject({ payload: theirs.payload ?? "x" });
   });
 
   test("time that runs out meanwhile ends it", async () => {
-    await using world = await openTestDomain();
-    const { urlToken } = await world.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
+    await using fixture = await openTestDomain();
+    const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
     const slow = { deriveKey: async () => Buffer.alloc(32) };
-    const { argon2 } = pushDepsOf(world);
-    const deps = pushDepsOf(world, {
+    const { argon2 } = pushDepsOf(fixture);
+    const deps = pushDepsOf(fixture, {
       argon2: {
         ...argon2,
         async deriveKey() {
-          world.clock.advance(dayMs);
+          fixture.clock.advance(dayMs);
           return await slow.deriveKey();
         },
       },
     });
     expect(await editPush(deps, urlToken, { passphrase: "p", expireAfterDays: 9 }, owner)).toEqual({ outcome: "gone" });
-    expect(await view(world, urlToken)).toMatchObject({ outcome: "gone" });
+    expect(await view(fixture, urlToken)).toMatchObject({ outcome: "gone" });
   });
 });

@@ -9,81 +9,81 @@ const owner = signedIn(7);
 const other = signedIn(8);
 const admin = signedIn(9, true);
 
-const make = (world: TestDomain, actor: Actor, deletableByViewer: boolean, expireAfterViews = 5) =>
-  world.domain.pushes.create({ payload: "x", deletableByViewer, expireAfterViews }, actor);
+const make = (fixture: TestDomain, actor: Actor, deletableByViewer: boolean, expireAfterViews = 5) =>
+  fixture.domain.pushes.create({ payload: "x", deletableByViewer, expireAfterViews }, actor);
 
-const retrieve = (world: TestDomain, urlToken: string) =>
-  world.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+const retrieve = (fixture: TestDomain, urlToken: string) =>
+  fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
 
 test("its owner ends a push whether or not viewers may; the secret is gone, the push says who ended it", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const { urlToken } = await make(world, owner, false);
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const { urlToken } = await make(fixture, owner, false);
   const ended = await pushes.expire(urlToken, owner);
-  const now = world.clock.now();
+  const now = fixture.clock.now();
   expect(ended).toMatchObject({ expired: true, deleted: true, expiredOn: now, updatedAt: now, urlToken });
-  expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "gone", push: { deleted: true } });
+  expect(await retrieve(fixture, urlToken)).toMatchObject({ outcome: "gone", push: { deleted: true } });
   expect((await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind)).toContain("expire");
 });
 
 test("a viewer ends it only when allowed: known callers are forbidden, unknown ones asked who they are", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const kept = await make(world, owner, false);
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const kept = await make(fixture, owner, false);
   await expect(pushes.expire(kept.urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   await expect(pushes.expire(kept.urlToken, other)).rejects.toMatchObject({ code: "forbidden" });
   await expect(pushes.expire(kept.urlToken, admin)).rejects.toMatchObject({ code: "forbidden" });
-  expect(await retrieve(world, kept.urlToken)).toMatchObject({ outcome: "revealed" });
+  expect(await retrieve(fixture, kept.urlToken)).toMatchObject({ outcome: "revealed" });
   for (const viewer of [stranger, other]) {
-    const { urlToken } = await make(world, owner, true);
+    const { urlToken } = await make(fixture, owner, true);
     expect(await pushes.expire(urlToken, viewer)).toMatchObject({ expired: true, deleted: true });
-    expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "gone" });
+    expect(await retrieve(fixture, urlToken)).toMatchObject({ outcome: "gone" });
   }
 });
 
 test("nobody is the owner of an anonymous push: null is not equal to nobody", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const { urlToken } = await make(world, stranger, false);
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const { urlToken } = await make(fixture, stranger, false);
   await expect(pushes.expire(urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   await expect(pushes.expire(urlToken, owner)).rejects.toMatchObject({ code: "forbidden" });
   await expect(pushes.audit(urlToken, stranger, 1)).rejects.toMatchObject({ code: "not_authenticated" });
   await expect(pushes.audit(urlToken, owner, 1)).rejects.toMatchObject({ code: "forbidden" });
-  expect(await retrieve(world, urlToken)).toMatchObject({ outcome: "revealed" });
+  expect(await retrieve(fixture, urlToken)).toMatchObject({ outcome: "revealed" });
 });
 
 test("an ended push stays as it ended, and ending it again is no error for anyone", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const viewed = await make(world, owner, false, 1);
-  await retrieve(world, viewed.urlToken);
-  world.clock.advance(1_000);
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const viewed = await make(fixture, owner, false, 1);
+  await retrieve(fixture, viewed.urlToken);
+  fixture.clock.advance(1_000);
   for (const actor of [owner, other, stranger]) {
     const answer = await pushes.expire(viewed.urlToken, actor);
-    expect(answer).toMatchObject({ expired: true, deleted: false, expiredOn: world.clock.now() - 1_000 });
+    expect(answer).toMatchObject({ expired: true, deleted: false, expiredOn: fixture.clock.now() - 1_000 });
   }
-  const timed = await make(world, stranger, false);
-  world.clock.advance(7 * dayMs);
+  const timed = await make(fixture, stranger, false);
+  fixture.clock.advance(7 * dayMs);
   const answer = await pushes.expire(timed.urlToken, stranger);
   expect(answer).toMatchObject({ expired: true, deleted: false, expiredOn: timed.expiresAt, daysRemaining: 0 });
 });
 
 test("an unknown link, and one whose anonymous push is long gone, is not found", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   await expect(pushes.expire("nosuchtoken", owner)).rejects.toMatchObject({ code: "not_found" });
-  const { urlToken } = await make(world, stranger, true);
+  const { urlToken } = await make(fixture, stranger, true);
   await pushes.expire(urlToken, stranger);
-  world.clock.advance(30 * dayMs);
+  fixture.clock.advance(30 * dayMs);
   await expect(pushes.expire(urlToken, stranger)).rejects.toMatchObject({ code: "not_found" });
   expect(await pushes.find(urlToken, stranger)).toBeUndefined();
-  expect(await retrieve(world, urlToken)).toEqual({ outcome: "unknown" });
+  expect(await retrieve(fixture, urlToken)).toEqual({ outcome: "unknown" });
 });
 
 test("two concurrent deletions both succeed, and one is recorded", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const { urlToken } = await make(world, owner, true);
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const { urlToken } = await make(fixture, owner, true);
   const answers = await Promise.all([pushes.expire(urlToken, owner), pushes.expire(urlToken, stranger)]);
   for (const answer of answers) expect(answer).toMatchObject({ expired: true, deleted: true });
   const kinds = (await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
@@ -91,29 +91,29 @@ test("two concurrent deletions both succeed, and one is recorded", async () => {
 });
 
 test("deleting makes the blobs due at once, whatever the clock says; after a limit downloads can finish", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const due = () => readRows(db, "SELECT due_at FROM blob_deletions ORDER BY due_at");
   const deleted = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
   await pushes.expire(deleted.urlToken, owner);
   expect(await due()).toEqual([{ due_at: 0 }]);
   const viewed = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
-  await retrieve(world, viewed.urlToken);
+  await retrieve(fixture, viewed.urlToken);
   const hour = 60 * 60 * 1_000;
-  expect(await due()).toEqual([{ due_at: 0 }, { due_at: world.clock.now() + 15 * 60 * 1_000 + hour }]);
+  expect(await due()).toEqual([{ due_at: 0 }, { due_at: fixture.clock.now() + 15 * 60 * 1_000 + hour }]);
 });
 
 test("of an anonymous push only the tombstone stays, of an owned one its trail and labels", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const rows = (...tables: readonly string[]) => Promise.all(tables.map((table) => countRows(db, table)));
-  const anonymous = await make(world, stranger, true);
-  await retrieve(world, anonymous.urlToken);
+  const anonymous = await make(fixture, stranger, true);
+  await retrieve(fixture, anonymous.urlToken);
   expect(await rows("payloads", "audit_entries")).toEqual([1, 2]);
   await pushes.expire(anonymous.urlToken, stranger);
   expect(await rows("pushes", "payloads", "audit_entries")).toEqual([1, 0, 0]);
   // Later refusals leave no trace of who came.
-  await retrieve(world, anonymous.urlToken);
+  await retrieve(fixture, anonymous.urlToken);
   expect(await rows("audit_entries")).toEqual([0]);
 
   const owned = await pushes.create({ payload: "x", name: "VPN" }, owner);

@@ -29,16 +29,16 @@ async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<v
 test("sealed values of other parts are sealed under the new key as well, and open", async () => {
   const dataDir = makeFolder();
   {
-    await using world = await open(dataDir, "first");
-    await sealElsewhere(world);
+    await using fixture = await open(dataDir, "first");
+    await sealElsewhere(fixture);
   }
   {
-    await using world = await open(dataDir, "second", "first");
-    expect((await rotate(world)).resealed).toBe(1 + 1 + 1 + 1 + 1 + 250);
-    expect((await rotate(world)).resealed).toBe(0);
+    await using fixture = await open(dataDir, "second", "first");
+    expect((await rotate(fixture)).resealed).toBe(1 + 1 + 1 + 1 + 1 + 250);
+    expect((await rotate(fixture)).resealed).toBe(0);
   }
-  await using world = await open(dataDir, "second");
-  const { db, keyring } = world.domain;
+  await using fixture = await open(dataDir, "second");
+  const { db, keyring } = fixture.domain;
   for (const { table, idColumn, sealedColumn, contextOf } of sealedColumnsOutsidePushes) {
     const rows = await readRows<{ id: number | Buffer; sealed: Buffer }>(
       db,
@@ -50,8 +50,8 @@ test("sealed values of other parts are sealed under the new key as well, and ope
 });
 
 test("every column of sealed values is known to the rotation", async () => {
-  await using world = await open(makeFolder(), "first");
-  const columns = await readRows(world.domain.db, {
+  await using fixture = await open(makeFolder(), "first");
+  const columns = await readRows(fixture.domain.db, {
     sqlite: `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
       WHERE tables.type = 'table' AND columns.name LIKE '%sealed%'`,
     postgres: `SELECT table_name || '.' || column_name AS name FROM information_schema.columns

@@ -11,18 +11,18 @@ import { keysInUse, WrongMasterKeyError } from "../vault.ts";
 
 const owner = signedIn(7);
 
-const activeId = (world: TestDomain) => world.domain.keyring.ids[0] ?? "?";
+const activeId = (fixture: TestDomain) => fixture.domain.keyring.ids[0] ?? "?";
 
-function asProcess(world: TestDomain, id: string): RunningProcess {
-  return { id, activeKeyId: activeId(world), keyIds: world.domain.keyring.ids };
+function asProcess(fixture: TestDomain, id: string): RunningProcess {
+  return { id, activeKeyId: activeId(fixture), keyIds: fixture.domain.keyring.ids };
 }
 
-const registryOf = (world: TestDomain): ProcessRegistry => createProcessRegistry(world.domain.db);
+const registryOf = (fixture: TestDomain): ProcessRegistry => createProcessRegistry(fixture.domain.db);
 
 /** Key ids of everything in the database that is sealed under a master key, with how often each occurs. */
-async function keyIdsInDatabase(world: TestDomain): Promise<Record<string, number>> {
+async function keyIdsInDatabase(fixture: TestDomain): Promise<Record<string, number>> {
   const found = await readRows<{ sealed: Buffer }>(
-    world.domain.db,
+    fixture.domain.db,
     `SELECT value AS sealed FROM meta WHERE name = 'index_key'
      UNION ALL SELECT sealed FROM data_keys
      UNION ALL SELECT token_sealed FROM pushes WHERE token_sealed IS NOT NULL
@@ -40,8 +40,8 @@ async function keyIdsInDatabase(world: TestDomain): Promise<Record<string, numbe
   return ids;
 }
 
-async function fill(world: TestDomain) {
-  const { pushes } = world.domain;
+async function fill(fixture: TestDomain) {
+  const { pushes } = fixture.domain;
   const anonymous = await pushes.create({ payload: "nobody's" }, stranger);
   const locked = await pushes.create({ payload: "locked", passphrase: "open sesame" }, stranger);
   const owned = await pushes.create({ payload: "owned", name: "VPN", note: "for Jo" }, owner);
@@ -51,8 +51,8 @@ async function fill(world: TestDomain) {
   return { anonymous, locked, owned, ended, files };
 }
 
-async function expectAllOpen(world: TestDomain, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
-  const { pushes } = world.domain;
+async function expectAllOpen(fixture: TestDomain, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
+  const { pushes } = fixture.domain;
   const claim = async (urlToken: string, passphrase?: string) =>
     pushes.claimView(urlToken, { counting: "everyone", ...(passphrase && { passphrase }) }, stranger);
   expect(await claim(made.anonymous.urlToken)).toMatchObject({ outcome: "revealed", payload: "nobody's" });
@@ -75,58 +75,58 @@ test("after a rotation everything is sealed under the new key, the old one can g
   let made: Awaited<ReturnType<typeof fill>>;
   let old = "";
   {
-    await using world = await open(dataDir, "first");
-    made = await fill(world);
-    old = activeId(world);
+    await using fixture = await open(dataDir, "first");
+    made = await fill(fixture);
+    old = activeId(fixture);
   }
   {
-    await using world = await open(dataDir, "second", "first");
-    const report = await rotate(world);
+    await using fixture = await open(dataDir, "second", "first");
+    const report = await rotate(fixture);
     // The index key, five data keys but the ended one's, three links, names and note, and the file's name.
     expect(report).toEqual({ pushes: 5, resealed: 1 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
-    expect(await keyIdsInDatabase(world)).toEqual({ [activeId(world)]: 12 });
-    expect(await keysInUse(world.domain.db)).toEqual([activeId(world)]);
+    expect(await keyIdsInDatabase(fixture)).toEqual({ [activeId(fixture)]: 12 });
+    expect(await keysInUse(fixture.domain.db)).toEqual([activeId(fixture)]);
     // Once more changes nothing.
-    expect(await rotate(world)).toEqual({ pushes: 5, resealed: 0, retiredKeyIds: [] });
+    expect(await rotate(fixture)).toEqual({ pushes: 5, resealed: 0, retiredKeyIds: [] });
   }
   await expect(open(dataDir, "first")).rejects.toBeInstanceOf(WrongMasterKeyError);
-  await using world = await open(dataDir, "second");
-  await expectAllOpen(world, made);
+  await using fixture = await open(dataDir, "second");
+  await expectAllOpen(fixture, made);
 });
 
 test("a rotation that was interrupted is finished by the next, which then retires the key", async () => {
   const dataDir = makeFolder();
   let made: Awaited<ReturnType<typeof fill>>;
   {
-    await using world = await open(dataDir, "first");
-    made = await fill(world);
-    const more = Array.from({ length: 450 }, () => world.domain.pushes.create({ payload: "x" }, stranger));
+    await using fixture = await open(dataDir, "first");
+    made = await fill(fixture);
+    const more = Array.from({ length: 450 }, () => fixture.domain.pushes.create({ payload: "x" }, stranger));
     await Promise.all(more);
   }
-  await using world = await open(dataDir, "second", "first");
-  const { db } = world.domain;
+  await using fixture = await open(dataDir, "second", "first");
+  const { db } = fixture.domain;
   let writes = 0;
   const dying = overrideWrite(db, (work) => {
     writes += 1;
     return writes > 2 ? Promise.reject(new Error("killed")) : db.write(work);
   });
-  await expect(rotate(world, dying)).rejects.toThrow("killed");
-  expect(Object.keys(await keyIdsInDatabase(world))).toHaveLength(2);
+  await expect(rotate(fixture, dying)).rejects.toThrow("killed");
+  expect(Object.keys(await keyIdsInDatabase(fixture))).toHaveLength(2);
   expect(await keysInUse(db)).toHaveLength(2);
-  const report = await rotate(world);
+  const report = await rotate(fixture);
   expect(report.pushes).toBe(455);
   expect(report.retiredKeyIds).toHaveLength(1);
-  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(world)]);
-  await expectAllOpen(world, made);
+  expect(Object.keys(await keyIdsInDatabase(fixture))).toEqual([activeId(fixture)]);
+  await expectAllOpen(fixture, made);
 });
 
 test("claims and creations go on while keys rotate, in two processes", async () => {
   const dataDir = makeFolder();
   {
-    await using world = await open(dataDir, "first");
-    await world.domain.pushes.create({ payload: "x" }, stranger);
+    await using fixture = await open(dataDir, "first");
+    await fixture.domain.pushes.create({ payload: "x" }, stranger);
   }
-  await using world = await open(dataDir, "second", "first");
+  await using fixture = await open(dataDir, "second", "first");
   await using server = await open(dataDir, "second", "first");
   await registryOf(server).beat(asProcess(server, "server"), clock.now());
   const { pushes } = server.domain;
@@ -136,14 +136,14 @@ test("claims and creations go on while keys rotate, in two processes", async () 
   const claimAll = () =>
     Promise.all(made.map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger)));
   const [report, outcomes] = await Promise.all([
-    rotate(world),
+    rotate(fixture),
     claimAll(),
     ...Array.from({ length: 100 }, () => pushes.create({ payload: "y" }, stranger)),
   ]);
   expect(report.pushes).toBeGreaterThanOrEqual(601);
   expect(new Set(outcomes.map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
   expect((await claimAll()).every((claim) => claim.outcome === "revealed")).toBe(true);
-  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(world)]);
+  expect(Object.keys(await keyIdsInDatabase(fixture))).toEqual([activeId(fixture)]);
 });
 
 test("as long as a running process seals under another key, nothing is rotated", async () => {
@@ -151,14 +151,14 @@ test("as long as a running process seals under another key, nothing is rotated",
   await using old = await open(dataDir, "first");
   await old.domain.pushes.create({ payload: "x" }, stranger);
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
-  await using world = await open(dataDir, "second", "first");
-  await expect(rotate(world)).rejects.toMatchObject({
+  await using fixture = await open(dataDir, "second", "first");
+  await expect(rotate(fixture)).rejects.toMatchObject({
     code: "invalid_request",
     message: expect.stringMatching(/1 running process.*put it first/s),
   });
-  expect(Object.keys(await keyIdsInDatabase(world))).toEqual([activeId(old)]);
+  expect(Object.keys(await keyIdsInDatabase(fixture))).toEqual([activeId(old)]);
   await registryOf(old).remove("old");
-  expect((await rotate(world)).retiredKeyIds).toEqual([activeId(old)]);
+  expect((await rotate(fixture)).retiredKeyIds).toEqual([activeId(old)]);
 });
 
 test("a process that comes and goes during a rotation with the old key keeps that key from being retired", async () => {
@@ -166,8 +166,8 @@ test("a process that comes and goes during a rotation with the old key keeps tha
   await using old = await open(dataDir, "first");
   const made = Array.from({ length: 300 }, () => old.domain.pushes.create({ payload: "x" }, stranger));
   await Promise.all(made);
-  await using world = await open(dataDir, "second", "first");
-  const { db } = world.domain;
+  await using fixture = await open(dataDir, "second", "first");
+  const { db } = fixture.domain;
   let late = "";
   let batches = 0;
   const visited = overrideWrite(db, async (work) => {
@@ -182,13 +182,13 @@ test("a process that comes and goes during a rotation with the old key keeps tha
     }
     return done;
   });
-  await expect(rotate(world, visited)).rejects.toMatchObject({
+  await expect(rotate(fixture, visited)).rejects.toMatchObject({
     code: "invalid_request",
     message: expect.stringMatching(/once more/),
   });
   expect(await keysInUse(db)).toHaveLength(2);
-  expect(await rotate(world)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
-  expect(await world.domain.pushes.claimView(late, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await rotate(fixture)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
+  expect(await fixture.domain.pushes.claimView(late, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "revealed",
     payload: "sealed behind",
   });
@@ -199,15 +199,15 @@ test("a process that was considered stopped and returns un-retires its key", asy
   await using old = await open(dataDir, "first");
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
   clock.advance(minuteMs);
-  await using world = await open(dataDir, "second", "first");
-  await rotate(world);
-  expect(await keysInUse(world.domain.db)).toEqual([activeId(world)]);
+  await using fixture = await open(dataDir, "second", "first");
+  await rotate(fixture);
+  expect(await keysInUse(fixture.domain.db)).toEqual([activeId(fixture)]);
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
   await old.domain.pushes.create({ payload: "x" }, stranger);
   await registryOf(old).remove("old");
   // So a start without it is refused instead of meeting rows that do not open.
   await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);
-  expect(await rotate(world)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
+  expect(await rotate(fixture)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
   await (await open(dataDir, "second")).domain.close();
 });
 
@@ -215,16 +215,16 @@ test("tickets from before a rotation work as long as the old key is known", asyn
   const dataDir = makeFolder();
   let ticket = "";
   {
-    await using world = await open(dataDir, "first");
-    const { pushes } = world.domain;
+    await using fixture = await open(dataDir, "first");
+    const { pushes } = fixture.domain;
     const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
     ticket = (await claimFiles(pushes, urlToken, stranger))[0]?.ticket ?? "";
   }
   {
-    await using world = await open(dataDir, "second", "first");
-    await rotate(world);
-    expect(await world.domain.pushes.openTicket(ticket, stranger, 0)).toBeDefined();
+    await using fixture = await open(dataDir, "second", "first");
+    await rotate(fixture);
+    expect(await fixture.domain.pushes.openTicket(ticket, stranger, 0)).toBeDefined();
   }
-  await using world = await open(dataDir, "second");
-  expect(await world.domain.pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
+  await using fixture = await open(dataDir, "second");
+  expect(await fixture.domain.pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
 });

@@ -9,31 +9,31 @@ import { type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 
 const owner = signedIn(7);
 
-const count = (world: TestDomain, table: string, where?: string) => countRows(world.domain.db, table, where);
+const count = (fixture: TestDomain, table: string, where?: string) => countRows(fixture.domain.db, table, where);
 
-const living = (world: TestDomain) => count(world, "pushes", "ended_at IS NULL");
+const living = (fixture: TestDomain) => count(fixture, "pushes", "ended_at IS NULL");
 
 async function makeMany(
-  world: TestDomain,
+  fixture: TestDomain,
   howMany: number,
   expireAfterDays: number,
   actor = stranger,
 ): Promise<string[]> {
   const made = Array.from({ length: howMany }, () =>
-    world.domain.pushes.create({ payload: "x", expireAfterDays }, actor),
+    fixture.domain.pushes.create({ payload: "x", expireAfterDays }, actor),
   );
   return (await Promise.all(made)).map((push) => push.urlToken);
 }
 
 test("ends what is due and nothing else, in bounded batches with rests between", async () => {
-  await using world = await openTestDomain();
-  await makeMany(world, 120, 1);
-  await makeMany(world, 30, 2);
+  await using fixture = await openTestDomain();
+  await makeMany(fixture, 120, 1);
+  await makeMany(fixture, 30, 2);
   let ms = 0;
   const rests: number[] = [];
   const batches: number[] = [];
-  const { upkeep } = world.domain.store;
-  const sweeper = makeSweeper(world, {
+  const { upkeep } = fixture.domain.store;
+  const sweeper = makeSweeper(fixture, {
     monotonicMs: () => ms,
     pause: async (rest) => {
       rests.push(rest);
@@ -50,68 +50,68 @@ test("ends what is due and nothing else, in bounded batches with rests between",
       },
     },
   });
-  world.clock.advance(dayMs - 1);
+  fixture.clock.advance(dayMs - 1);
   expect(await sweeper.sweep()).toMatchObject({ ended: 0 });
-  world.clock.advance(1);
+  fixture.clock.advance(1);
   expect(await sweeper.sweep()).toMatchObject({ clockTrusted: true, ended: 120 });
   expect(batches).toEqual([50, 50, 20]);
   // Three times as long as it worked.
   expect(rests.slice(0, 3)).toEqual([30, 30, 30]);
-  expect(await living(world)).toBe(30);
-  expect(await count(world, "payloads")).toBe(30);
+  expect(await living(fixture)).toBe(30);
+  expect(await count(fixture, "payloads")).toBe(30);
 });
 
 test("destroys nothing until the clock has run ten minutes without a jump", async () => {
-  await using world = await openTestDomain();
-  await makeMany(world, 3, 1);
-  await pushFiles(world.domain.pushes, owner, [makeFile("a.txt", "a")]);
-  const orphan = await world.domain.pushes.beginUpload(owner);
+  await using fixture = await openTestDomain();
+  await makeMany(fixture, 3, 1);
+  await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "a")]);
+  const orphan = await fixture.domain.pushes.beginUpload(owner);
   await orphan.addFile(makeFile("b.txt", "b"));
   let monotonic = 0;
-  const clockTrust = new ClockTrust(world.clock, () => monotonic);
-  const sweeper = makeSweeper(world, { clockTrust });
+  const clockTrust = new ClockTrust(fixture.clock, () => monotonic);
+  const sweeper = makeSweeper(fixture, { clockTrust });
   const pass = (ms: number) => {
     monotonic += ms;
-    world.clock.advance(ms);
+    fixture.clock.advance(ms);
   };
   const idle = { clockTrusted: false, ended: 0, orphansAbandoned: 0, purged: 0, tombstonesRemoved: 0, blobsDeleted: 0 };
 
   // The wall clock jumps 20 years ahead; steady minutes follow, but not yet ten.
-  world.clock.advance(20 * 365 * dayMs);
+  fixture.clock.advance(20 * 365 * dayMs);
   for (let minute = 0; minute < 10; minute += 1) {
     expect(await sweeper.sweep()).toMatchObject(idle);
     pass(minuteMs);
   }
   // And it jumps back before the tenth is seen: whatever was due is not.
-  world.clock.advance(-20 * 365 * dayMs);
+  fixture.clock.advance(-20 * 365 * dayMs);
   for (let minute = 0; minute < 10; minute += 1) {
     expect(await sweeper.sweep()).toMatchObject(idle);
     pass(minuteMs);
   }
   expect(await sweeper.sweep()).toMatchObject({ ...idle, clockTrusted: true, orphansAbandoned: 1, blobsDeleted: 1 });
-  expect(await living(world)).toBe(4);
+  expect(await living(fixture)).toBe(4);
 });
 
 test("what a person deleted goes also while the clock is not trusted", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
   await pushes.expire(urlToken, owner);
-  const clockTrust = new ClockTrust(world.clock, () => 0);
-  expect(await makeSweeper(world, { clockTrust }).sweep()).toMatchObject({ clockTrusted: false, blobsDeleted: 1 });
+  const clockTrust = new ClockTrust(fixture.clock, () => 0);
+  expect(await makeSweeper(fixture, { clockTrust }).sweep()).toMatchObject({ clockTrusted: false, blobsDeleted: 1 });
 });
 
 test("a tombstone answers for 30 days, then not, whenever the sweeper comes", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const [byTime = ""] = await makeMany(world, 1, 1);
-  const [byHand = ""] = await makeMany(world, 1, 90);
-  const start = world.clock.now();
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const [byTime = ""] = await makeMany(fixture, 1, 1);
+  const [byHand = ""] = await makeMany(fixture, 1, 90);
+  const start = fixture.clock.now();
   await pushes.expire(byHand, stranger);
-  const sweeper = makeSweeper(world);
+  const sweeper = makeSweeper(fixture);
   const answers = async () => [await pushes.find(byTime, stranger), await pushes.find(byHand, stranger)];
 
-  world.clock.advance(2 * dayMs);
+  fixture.clock.advance(2 * dayMs);
   const before = await answers();
   expect(before).toMatchObject([
     { expired: true, deleted: false, expiredOn: start + dayMs },
@@ -120,29 +120,29 @@ test("a tombstone answers for 30 days, then not, whenever the sweeper comes", as
   expect(await sweeper.sweep()).toMatchObject({ ended: 1, tombstonesRemoved: 0 });
   expect(await answers()).toEqual(before);
 
-  world.clock.advance(28 * dayMs - 1);
+  fixture.clock.advance(28 * dayMs - 1);
   expect(await sweeper.sweep()).toMatchObject({ tombstonesRemoved: 0 });
   expect(await pushes.find(byHand, stranger)).toBeDefined();
-  world.clock.advance(1);
+  fixture.clock.advance(1);
   // Unknown from this instant, although the row is still there.
   expect(await pushes.find(byHand, stranger)).toBeUndefined();
   expect(await pushes.find(byTime, stranger)).toBeDefined();
-  expect(await count(world, "pushes")).toBe(2);
-  world.clock.advance(1);
+  expect(await count(fixture, "pushes")).toBe(2);
+  fixture.clock.advance(1);
   expect(await sweeper.sweep()).toMatchObject({ tombstonesRemoved: 1 });
-  world.clock.advance(dayMs);
+  fixture.clock.advance(dayMs);
   expect(await pushes.find(byTime, stranger)).toBeUndefined();
   expect(await sweeper.sweep()).toMatchObject({ tombstonesRemoved: 1 });
-  expect(await count(world, "pushes")).toBe(0);
+  expect(await count(fixture, "pushes")).toBe(0);
 });
 
 test("a push that was never swept is unknown at the same instant", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const [urlToken = ""] = await makeMany(world, 1, 1);
-  world.clock.advance(31 * dayMs - 1);
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const [urlToken = ""] = await makeMany(fixture, 1, 1);
+  fixture.clock.advance(31 * dayMs - 1);
   expect(await pushes.find(urlToken, stranger)).toMatchObject({ expired: true });
-  world.clock.advance(1);
+  fixture.clock.advance(1);
   expect(await pushes.find(urlToken, stranger)).toBeUndefined();
   expect(await pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toEqual({ outcome: "unknown" });
 });
@@ -153,40 +153,40 @@ test("owned pushes are kept, or purged with everything when the operator says so
   kept.clock.advance(3_650 * dayMs);
   expect(await makeSweeper(kept).sweep()).toMatchObject({ ended: 2, purged: 0, tombstonesRemoved: 0 });
 
-  await using world = await openTestDomain({ environment: { PWP__PURGE_AFTER: "3 months" } });
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain({ environment: { PWP__PURGE_AFTER: "3 months" } });
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-  await makeMany(world, 60, 90, owner);
-  const sweeper = makeSweeper(world);
-  world.clock.advance(90 * dayMs);
+  await makeMany(fixture, 60, 90, owner);
+  const sweeper = makeSweeper(fixture);
+  fixture.clock.advance(90 * dayMs);
   expect(await sweeper.sweep()).toMatchObject({ ended: 60, purged: 0, blobsDeleted: 1 });
-  expect(await count(world, "audit_entries", "push_id = (SELECT min(id) FROM pushes)")).toBe(2);
-  world.clock.advance(1);
+  expect(await count(fixture, "audit_entries", "push_id = (SELECT min(id) FROM pushes)")).toBe(2);
+  fixture.clock.advance(1);
   expect(await sweeper.sweep()).toMatchObject({ purged: 1 });
-  world.clock.advance(90 * dayMs);
+  fixture.clock.advance(90 * dayMs);
   expect(await sweeper.sweep()).toMatchObject({ purged: 60 });
   for (const table of ["pushes", "payloads", "files", "audit_entries", "blob_deletions"]) {
-    expect([table, await count(world, table)]).toEqual([table, 0]);
+    expect([table, await count(fixture, table)]).toEqual([table, 0]);
   }
   expect(await pushes.find(urlToken, owner)).toBeUndefined();
 });
 
 test("an ended push whose purge comes before its downloads' time does not lose its blob", async () => {
-  await using world = await openTestDomain({ environment: { PWP__PURGE_AFTER: "1 minute" } });
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain({ environment: { PWP__PURGE_AFTER: "1 minute" } });
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-  world.clock.advance(2 * minuteMs);
-  const sweeper = makeSweeper(world);
+  fixture.clock.advance(2 * minuteMs);
+  const sweeper = makeSweeper(fixture);
   expect(await sweeper.sweep()).toMatchObject({ purged: 1, blobsDeleted: 0 });
-  world.clock.advance(2 * hourMs);
+  fixture.clock.advance(2 * hourMs);
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 1 });
 });
 
 test("a blob that cannot be deleted is tried again, later and later, until the store confirms", async () => {
-  await using world = await openTestDomain();
-  const { pushes, blobs } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, blobs } = fixture.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
   const second = await pushFiles(pushes, owner, [makeFile("b.txt", "b")]);
   let tries = 0;
@@ -199,7 +199,7 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
       await blobs.delete(key);
     },
   };
-  const sweeper = makeSweeper(world, { blobs: stubborn });
+  const sweeper = makeSweeper(fixture, { blobs: stubborn });
   await pushes.expire(first.urlToken, owner);
   await pushes.expire(second.urlToken, owner);
   const waits: number[] = [];
@@ -208,12 +208,12 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
     expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 0 });
     expect(tries).toBe(before + 2);
     // Not again before its time.
-    const [due] = await readRows<{ due: number }>(world.domain.db, "SELECT min(due_at) AS due FROM blob_deletions");
-    const wait = (due?.due ?? 0) - world.clock.now();
-    world.clock.advance(wait - 1);
+    const [due] = await readRows<{ due: number }>(fixture.domain.db, "SELECT min(due_at) AS due FROM blob_deletions");
+    const wait = (due?.due ?? 0) - fixture.clock.now();
+    fixture.clock.advance(wait - 1);
     await sweeper.sweep();
     expect(tries).toBe(before + 2);
-    world.clock.advance(1);
+    fixture.clock.advance(1);
     waits.push(wait);
   }
   expect(waits.slice(0, 4)).toEqual([10, 20, 40, 80].map((seconds) => seconds * secondMs));
@@ -221,12 +221,12 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
   expect(sweeper.failures).toHaveLength(32);
   failing = false;
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 2 });
-  expect(await count(world, "blob_deletions")).toBe(0);
+  expect(await count(fixture, "blob_deletions")).toBe(0);
 });
 
 test("an unreachable store blocks nothing: it is tried a few times, and the rest is due again", async () => {
-  await using world = await openTestDomain();
-  const { pushes, blobs } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, blobs } = fixture.domain;
   for (let index = 0; index < 60; index += 1) {
     const push = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
     await pushes.expire(push.urlToken, owner);
@@ -239,20 +239,20 @@ test("an unreachable store blocks nothing: it is tried a few times, and the rest
       throw new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
     },
   };
-  expect(await makeSweeper(world, { blobs: outOfReach }).sweep()).toMatchObject({ blobsDeleted: 0 });
+  expect(await makeSweeper(fixture, { blobs: outOfReach }).sweep()).toMatchObject({ blobsDeleted: 0 });
   expect(asked).toBe(8);
-  world.clock.advance(10 * minuteMs);
-  expect(await makeSweeper(world).sweep()).toMatchObject({ blobsDeleted: 60 });
+  fixture.clock.advance(10 * minuteMs);
+  expect(await makeSweeper(fixture).sweep()).toMatchObject({ blobsDeleted: 60 });
 });
 
 test("one failing blob does not block the others", async () => {
-  await using world = await openTestDomain();
-  const { pushes, blobs, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, blobs, db } = fixture.domain;
   const files = ["a", "b", "c"].map((name) => makeFile(name, name));
   const { urlToken } = await pushFiles(pushes, owner, files);
   const [bad] = await readRows(db, "SELECT blob_key FROM files ORDER BY id");
   await pushes.expire(urlToken, owner);
-  const sweeper = makeSweeper(world, {
+  const sweeper = makeSweeper(fixture, {
     blobs: {
       ...blobs,
       async delete(key) {
@@ -262,15 +262,15 @@ test("one failing blob does not block the others", async () => {
     },
   });
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 2 });
-  expect(await count(world, "blob_deletions")).toBe(1);
+  expect(await count(fixture, "blob_deletions")).toBe(1);
 });
 
 test("a push whose time was extended since it was found due is not ended", async () => {
-  await using world = await openTestDomain();
-  const [urlToken = ""] = await makeMany(world, 1, 1);
-  const { store, db, pushes } = world.domain;
-  world.clock.advance(dayMs);
-  const { id, expiresAt } = (await store.find(world.domain.vault.tokenDigest(urlToken))) ?? { id: 0, expiresAt: 0 };
+  await using fixture = await openTestDomain();
+  const [urlToken = ""] = await makeMany(fixture, 1, 1);
+  const { store, db, pushes } = fixture.domain;
+  fixture.clock.advance(dayMs);
+  const { id, expiresAt } = (await store.find(fixture.domain.vault.tokenDigest(urlToken))) ?? { id: 0, expiresAt: 0 };
   await changeRows(db, `UPDATE pushes SET expires_at = expires_at + ${dayMs}`);
   const request = { pushId: id, reason: "time", endedAt: expiresAt, blobsDueAt: expiresAt, audit: null } as const;
   expect(await store.end(request)).toBe(false);
@@ -278,23 +278,23 @@ test("a push whose time was extended since it was found due is not ended", async
 });
 
 test("a sweep that is asked to stop does so between two batches", async () => {
-  await using world = await openTestDomain();
-  await makeMany(world, 120, 1);
-  world.clock.advance(dayMs);
+  await using fixture = await openTestDomain();
+  await makeMany(fixture, 120, 1);
+  fixture.clock.advance(dayMs);
   const abort = new AbortController();
-  const sweeper = makeSweeper(world, { pause: async () => abort.abort() });
+  const sweeper = makeSweeper(fixture, { pause: async () => abort.abort() });
   expect(await sweeper.sweep(abort.signal)).toMatchObject({ ended: 50 });
-  expect(await living(world)).toBe(70);
+  expect(await living(fixture)).toBe(70);
 });
 
 test("two sweepers at once end each push once and delete each blob once or twice, harmlessly", async () => {
-  await using world = await openTestDomain();
-  await using beside = await openTestDomain({ dataDir: world.dataDir, clock: world.clock });
-  await makeMany(world, 130, 1);
-  await pushFiles(world.domain.pushes, owner, [makeFile("a", "a")]);
-  world.clock.advance(8 * dayMs);
-  await Promise.all([makeSweeper(world).sweep(), makeSweeper(beside).sweep()]);
-  expect(await living(world)).toBe(0);
-  expect(await count(world, "blob_deletions")).toBe(0);
-  expect(await world.domain.store.upkeep.anonymousBytes()).toBe(0);
+  await using fixture = await openTestDomain();
+  await using beside = await openTestDomain({ dataDir: fixture.dataDir, clock: fixture.clock });
+  await makeMany(fixture, 130, 1);
+  await pushFiles(fixture.domain.pushes, owner, [makeFile("a", "a")]);
+  fixture.clock.advance(8 * dayMs);
+  await Promise.all([makeSweeper(fixture).sweep(), makeSweeper(beside).sweep()]);
+  expect(await living(fixture)).toBe(0);
+  expect(await count(fixture, "blob_deletions")).toBe(0);
+  expect(await fixture.domain.store.upkeep.anonymousBytes()).toBe(0);
 });

@@ -4,54 +4,57 @@ import { dayMs } from "../../base/clock.ts";
 
 const owner = signedIn(7);
 
-async function makeMany(world: TestDomain, count: number, expireAfterDays: number): Promise<string[]> {
+async function makeMany(fixture: TestDomain, count: number, expireAfterDays: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let made = 0; made < count; made += 1) {
-    world.clock.advance(1);
-    tokens.push((await world.domain.pushes.create({ payload: "x", expireAfterDays }, owner)).urlToken);
+    fixture.clock.advance(1);
+    tokens.push((await fixture.domain.pushes.create({ payload: "x", expireAfterDays }, owner)).urlToken);
   }
   return tokens;
 }
 
-async function listed(world: TestDomain, state: "active" | "expired", page = 1): Promise<string[]> {
-  return (await world.domain.pushes.list(7, state, page)).map((push) => push.urlToken);
+async function listed(fixture: TestDomain, state: "active" | "expired", page = 1): Promise<string[]> {
+  return (await fixture.domain.pushes.list(7, state, page)).map((push) => push.urlToken);
 }
 
 test("the lists are the owner's own, newest first, 50 a page", async () => {
-  await using world = await openTestDomain();
-  const tokens = (await makeMany(world, 120, 7)).reverse();
-  await world.domain.pushes.create({ payload: "x" }, signedIn(8));
-  await world.domain.pushes.create({ payload: "x" }, stranger);
-  expect(await listed(world, "active", 1)).toEqual(tokens.slice(0, 50));
-  expect(await listed(world, "active", 2)).toEqual(tokens.slice(50, 100));
-  expect(await listed(world, "active", 3)).toEqual(tokens.slice(100));
-  expect(await listed(world, "active", 4)).toEqual([]);
-  expect(await listed(world, "expired")).toEqual([]);
+  await using fixture = await openTestDomain();
+  const tokens = (await makeMany(fixture, 120, 7)).reverse();
+  await fixture.domain.pushes.create({ payload: "x" }, signedIn(8));
+  await fixture.domain.pushes.create({ payload: "x" }, stranger);
+  expect(await listed(fixture, "active", 1)).toEqual(tokens.slice(0, 50));
+  expect(await listed(fixture, "active", 2)).toEqual(tokens.slice(50, 100));
+  expect(await listed(fixture, "active", 3)).toEqual(tokens.slice(100));
+  expect(await listed(fixture, "active", 4)).toEqual([]);
+  expect(await listed(fixture, "expired")).toEqual([]);
 });
 
 test("they are split by the state that holds now, swept or not", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
-  const [short = ""] = await makeMany(world, 1, 1);
-  const [viewed = "", deleted = "", alive = ""] = await makeMany(world, 3, 7);
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const [short = ""] = await makeMany(fixture, 1, 1);
+  const [viewed = "", deleted = "", alive = ""] = await makeMany(fixture, 3, 7);
   await pushes.expire(deleted, owner);
   for (let view = 0; view < 5; view += 1) await pushes.claimView(viewed, { counting: "everyone" }, stranger);
-  expect([await listed(world, "active"), await listed(world, "expired")]).toEqual([
+  expect([await listed(fixture, "active"), await listed(fixture, "expired")]).toEqual([
     [alive, short],
     [deleted, viewed],
   ]);
-  world.clock.advance(dayMs);
-  expect([await listed(world, "active"), await listed(world, "expired")]).toEqual([[alive], [deleted, viewed, short]]);
+  fixture.clock.advance(dayMs);
+  expect([await listed(fixture, "active"), await listed(fixture, "expired")]).toEqual([
+    [alive],
+    [deleted, viewed, short],
+  ]);
   const [, , swept] = await pushes.list(7, "expired", 1);
   expect(swept).toMatchObject({ urlToken: short, expired: true, deleted: false });
 });
 
 test("the audit trail is the owner's, newest first, 50 a page", async () => {
-  await using world = await openTestDomain();
-  const { pushes } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 60 }, owner);
   for (let view = 0; view < 60; view += 1) {
-    world.clock.advance(1_000);
+    fixture.clock.advance(1_000);
     await pushes.claimView(urlToken, { counting: "everyone" }, { ...stranger, userAgent: `agent ${view}` });
   }
   const first = await pushes.audit(urlToken, owner, 1);
@@ -63,8 +66,8 @@ test("the audit trail is the owner's, newest first, 50 a page", async () => {
     address: stranger.address,
     userAgent: "agent 59",
     referrer: "",
-    createdAt: world.clock.now(),
-    updatedAt: world.clock.now(),
+    createdAt: fixture.clock.now(),
+    updatedAt: fixture.clock.now(),
     times: 1,
   });
   await expect(pushes.audit(urlToken, stranger, 1)).rejects.toMatchObject({ code: "not_authenticated" });
@@ -73,8 +76,8 @@ test("the audit trail is the owner's, newest first, 50 a page", async () => {
 });
 
 test("finding counts nothing, writes nothing and opens no label for others", async () => {
-  await using world = await openTestDomain();
-  const { pushes, db } = world.domain;
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", name: "VPN", note: "for Jo", passphrase: "p" }, owner);
   const { transactions } = db.counts;
   expect(await pushes.find(urlToken, owner)).toMatchObject({ name: "VPN", note: "for Jo", passphraseRequired: true });

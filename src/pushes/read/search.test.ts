@@ -8,37 +8,37 @@ import { createSearch, foldCase, type SearchLimits, searchLimits } from "./searc
 const owner = signedIn(7);
 const everything: PushSearch = { state: "all", kind: null, text: "", page: 1 };
 
-async function make(world: TestDomain, fields: CreatePush, actor = owner): Promise<string> {
-  world.clock.advance(1);
-  return (await world.domain.pushes.create({ payload: "x", ...fields }, actor)).urlToken;
+async function make(fixture: TestDomain, fields: CreatePush, actor = owner): Promise<string> {
+  fixture.clock.advance(1);
+  return (await fixture.domain.pushes.create({ payload: "x", ...fields }, actor)).urlToken;
 }
 
-async function makeNamed(world: TestDomain, count: number, name: (at: number) => string): Promise<void> {
-  for (let at = 0; at < count; at += 1) await make(world, { name: name(at) });
+async function makeNamed(fixture: TestDomain, count: number, name: (at: number) => string): Promise<void> {
+  for (let at = 0; at < count; at += 1) await make(fixture, { name: name(at) });
 }
 
-async function found(world: TestDomain, search: Partial<PushSearch>): Promise<(string | null)[]> {
-  const { pushes } = await world.domain.pushes.search(7, { ...everything, ...search });
+async function found(fixture: TestDomain, search: Partial<PushSearch>): Promise<(string | null)[]> {
+  const { pushes } = await fixture.domain.pushes.search(7, { ...everything, ...search });
   return pushes.map((push) => push.name);
 }
 
-function searchWith(world: TestDomain, limits: Partial<SearchLimits>) {
-  return createSearch(pushDepsOf(world), { ...searchLimits, ...limits });
+function searchWith(fixture: TestDomain, limits: Partial<SearchLimits>) {
+  return createSearch(pushDepsOf(fixture), { ...searchLimits, ...limits });
 }
 
 test("names and notes are found in any case, only the owner's own", async () => {
-  await using world = await openTestDomain();
-  await make(world, { name: "VPN Zürich", note: "for Jo" });
-  await make(world, { name: "Database", note: "STRASSE 5, ＡＢＣ" });
-  await make(world, {});
-  await make(world, { name: "VPN of somebody else" }, signedIn(8));
-  expect(await found(world, { text: "vpn zÜR" })).toEqual(["VPN Zürich"]);
-  expect(await found(world, { text: "JO" })).toEqual(["VPN Zürich"]);
-  expect(await found(world, { text: "straße" })).toEqual(["Database"]);
-  expect(await found(world, { text: "abc" })).toEqual(["Database"]);
-  expect(await found(world, { text: "somebody" })).toEqual([]);
-  expect(await found(world, { text: "%" })).toEqual([]);
-  expect(await found(world, {})).toEqual([null, "Database", "VPN Zürich"]);
+  await using fixture = await openTestDomain();
+  await make(fixture, { name: "VPN Zürich", note: "for Jo" });
+  await make(fixture, { name: "Database", note: "STRASSE 5, ＡＢＣ" });
+  await make(fixture, {});
+  await make(fixture, { name: "VPN of somebody else" }, signedIn(8));
+  expect(await found(fixture, { text: "vpn zÜR" })).toEqual(["VPN Zürich"]);
+  expect(await found(fixture, { text: "JO" })).toEqual(["VPN Zürich"]);
+  expect(await found(fixture, { text: "straße" })).toEqual(["Database"]);
+  expect(await found(fixture, { text: "abc" })).toEqual(["Database"]);
+  expect(await found(fixture, { text: "somebody" })).toEqual([]);
+  expect(await found(fixture, { text: "%" })).toEqual([]);
+  expect(await found(fixture, {})).toEqual([null, "Database", "VPN Zürich"]);
 });
 
 test("case is folded alike in every locale of the server", () => {
@@ -53,25 +53,25 @@ test("case is folded alike in every locale of the server", () => {
 });
 
 test("lists are filtered by the state that holds now, and by kind", async () => {
-  await using world = await openTestDomain();
-  await make(world, { name: "short", expireAfterDays: 1 });
-  const ended = await make(world, { name: "ended" });
-  await make(world, { name: "address", kind: "url", payload: "https://example.com" });
-  const viewed = await make(world, { name: "viewed", expireAfterViews: 1 });
-  await world.domain.pushes.expire(ended, owner);
-  await world.domain.pushes.claimView(viewed, { counting: "everyone" }, stranger);
-  world.clock.advance(dayMs);
+  await using fixture = await openTestDomain();
+  await make(fixture, { name: "short", expireAfterDays: 1 });
+  const ended = await make(fixture, { name: "ended" });
+  await make(fixture, { name: "address", kind: "url", payload: "https://example.com" });
+  const viewed = await make(fixture, { name: "viewed", expireAfterViews: 1 });
+  await fixture.domain.pushes.expire(ended, owner);
+  await fixture.domain.pushes.claimView(viewed, { counting: "everyone" }, stranger);
+  fixture.clock.advance(dayMs);
   for (const text of ["", "E", "d"]) {
     const states = { active: ["address"], expired: ["viewed", "ended"], all: ["viewed", "address", "ended"] };
     const expected =
       text === "" ? { ...states, expired: [...states.expired, "short"], all: [...states.all, "short"] } : states;
     for (const state of ["active", "expired", "all"] as const) {
-      expect([state, text, await found(world, { state, text })]).toEqual([state, text, expected[state]]);
+      expect([state, text, await found(fixture, { state, text })]).toEqual([state, text, expected[state]]);
     }
-    expect(await found(world, { kind: "url", text })).toEqual(["address"]);
-    expect(await found(world, { kind: "url", state: "expired", text })).toEqual([]);
+    expect(await found(fixture, { kind: "url", text })).toEqual(["address"]);
+    expect(await found(fixture, { kind: "url", state: "expired", text })).toEqual([]);
   }
-  const { pushes } = await world.domain.pushes.search(7, { ...everything, state: "expired" });
+  const { pushes } = await fixture.domain.pushes.search(7, { ...everything, state: "expired" });
   expect(pushes.map(({ endReason, views }) => [endReason, views])).toEqual([
     ["views", 1],
     ["owner", 0],
@@ -80,27 +80,27 @@ test("lists are filtered by the state that holds now, and by kind", async () => 
 });
 
 test("each page of a list and of a search begins where the previous one ended", async () => {
-  await using world = await openTestDomain();
-  await makeNamed(world, 120, (at) => `push ${at}`);
+  await using fixture = await openTestDomain();
+  await makeNamed(fixture, 120, (at) => `push ${at}`);
   const names = Array.from({ length: 120 }, (_, at) => `push ${119 - at}`);
   for (const text of ["", "PUSH"]) {
-    expect(await found(world, { text })).toEqual(names.slice(0, 50));
-    expect(await found(world, { text, page: 2 })).toEqual(names.slice(50, 100));
-    expect(await found(world, { text, page: 3 })).toEqual(names.slice(100));
-    expect(await found(world, { text, page: 4 })).toEqual([]);
-    const more = [1, 2, 3, 4].map((page) => world.domain.pushes.search(7, { ...everything, text, page }));
+    expect(await found(fixture, { text })).toEqual(names.slice(0, 50));
+    expect(await found(fixture, { text, page: 2 })).toEqual(names.slice(50, 100));
+    expect(await found(fixture, { text, page: 3 })).toEqual(names.slice(100));
+    expect(await found(fixture, { text, page: 4 })).toEqual([]);
+    const more = [1, 2, 3, 4].map((page) => fixture.domain.pushes.search(7, { ...everything, text, page }));
     expect((await Promise.all(more)).map(({ hasMore }) => hasMore)).toEqual([true, true, false, false]);
   }
 });
 
 test("a search reads a bounded number of pushes and bytes, reports that it stopped, and lets other requests run in between", async () => {
-  await using world = await openTestDomain();
-  await makeNamed(world, 60, (at) => (at === 0 ? "oldest" : `push ${at}`));
+  await using fixture = await openTestDomain();
+  await makeNamed(fixture, 60, (at) => (at === 0 ? "oldest" : `push ${at}`));
   const oldest = { ...everything, text: "oldest" };
-  expect(await searchWith(world, {})(7, oldest)).toMatchObject({ pushes: [{ name: "oldest" }], stopped: false });
-  expect(await searchWith(world, { rowsMax: 60 })(7, oldest)).toMatchObject({ stopped: false });
-  expect(await searchWith(world, { rowsMax: 59 })(7, oldest)).toEqual({ pushes: [], hasMore: false, stopped: true });
-  expect(await searchWith(world, { labelBytesMax: 1_000 })(7, oldest)).toMatchObject({ pushes: [], stopped: true });
+  expect(await searchWith(fixture, {})(7, oldest)).toMatchObject({ pushes: [{ name: "oldest" }], stopped: false });
+  expect(await searchWith(fixture, { rowsMax: 60 })(7, oldest)).toMatchObject({ stopped: false });
+  expect(await searchWith(fixture, { rowsMax: 59 })(7, oldest)).toEqual({ pushes: [], hasMore: false, stopped: true });
+  expect(await searchWith(fixture, { labelBytesMax: 1_000 })(7, oldest)).toMatchObject({ pushes: [], stopped: true });
 
   for (const limits of [{ turnRowsMax: 10 }, { turnLabelBytesMax: 450 }]) {
     let turns = 0;
@@ -109,16 +109,16 @@ test("a search reads a bounded number of pushes and bytes, reports that it stopp
       counting = setImmediate(count);
     };
     let counting = setImmediate(count);
-    expect((await searchWith(world, limits)(7, oldest)).pushes).toHaveLength(1);
+    expect((await searchWith(fixture, limits)(7, oldest)).pushes).toHaveLength(1);
     clearImmediate(counting);
     expect(turns).toBeGreaterThanOrEqual(6);
   }
 });
 
 test("one owner's flood of searches is refused, and another's search is answered", async () => {
-  await using world = await openTestDomain();
-  await makeNamed(world, 3, (at) => `push ${at}`);
-  const search = searchWith(world, { perOwnerMax: 2 });
+  await using fixture = await openTestDomain();
+  await makeNamed(fixture, 3, (at) => `push ${at}`);
+  const search = searchWith(fixture, { perOwnerMax: 2 });
   const text = { ...everything, text: "push" };
   const running = [search(7, text), search(7, text)];
   await expect(search(7, text)).rejects.toMatchObject({ code: "too_many_requests", retryAfterSeconds: 1 });

@@ -9,14 +9,14 @@ import type { Move } from "./import-run.ts";
 
 const reference = Date.parse(expected.reference_time);
 
-interface World {
+interface Fixture {
   readonly app: TestApp;
   readonly clock: TestClock;
   /** API tokens by e-mail address. */
   readonly tokens: ReadonlyMap<string, string>;
 }
 
-async function serve(move: Move, users: readonly ExpectedUser[]): Promise<World> {
+async function serve(move: Move, users: readonly ExpectedUser[]): Promise<Fixture> {
   const app = await move.serve();
   const tokens = new Map<string, string>();
   for (const { email, api_token: apiToken } of users) {
@@ -27,7 +27,7 @@ async function serve(move: Move, users: readonly ExpectedUser[]): Promise<World>
   return { app, clock: move.clock, tokens };
 }
 
-async function getJson({ app }: World, url: string, headers: Readonly<Record<string, string>> = {}) {
+async function getJson({ app }: Fixture, url: string, headers: Readonly<Record<string, string>> = {}) {
   const answer = await app.server.inject({ url, headers });
   return { status: answer.statusCode, body: answer.json() };
 }
@@ -45,27 +45,27 @@ const isForgotten = (push: ExpectedPush) =>
  * @param userTimesMs what the times of users are rounded down to at the source.
  */
 export async function expectEverything(move: Move, there: ExpectedInstallation, userTimesMs = 1): Promise<void> {
-  const world = await serve(move, there.users);
-  await expectAccounts(world, there, userTimesMs);
-  await expectLists(world, there);
-  await expectTrails(world, there);
-  for (const push of there.pushes) await expectPush(world, push);
+  const fixture = await serve(move, there.users);
+  await expectAccounts(fixture, there, userTimesMs);
+  await expectLists(fixture, there);
+  await expectTrails(fixture, there);
+  for (const push of there.pushes) await expectPush(fixture, push);
 }
 
-async function expectAccounts(world: World, there: ExpectedInstallation, userTimesMs: number): Promise<void> {
+async function expectAccounts(fixture: Fixture, there: ExpectedInstallation, userTimesMs: number): Promise<void> {
   for (const user of there.users) {
     if (user.api_token !== null) {
       const both = { "x-user-token": user.api_token, "x-user-email": user.email };
-      expect((await getJson(world, "/p/active.json", both)).status, user.email).toBe(200);
+      expect((await getJson(fixture, "/p/active.json", both)).status, user.email).toBe(200);
     }
     const createdAt = Date.parse(user.created_at);
-    const found = await world.app.app.domain.accounts.findUserByEmail(user.email);
+    const found = await fixture.app.app.domain.accounts.findUserByEmail(user.email);
     expect(found).toMatchObject({ admin: user.admin, createdAt: createdAt - (createdAt % userTimesMs) });
-    await expectSignIn(world, user);
+    await expectSignIn(fixture, user);
   }
 }
 
-async function expectSignIn({ app, clock }: World, user: ExpectedUser): Promise<void> {
+async function expectSignIn({ app, clock }: Fixture, user: ExpectedUser): Promise<void> {
   const visitor = new CookieClient(app);
   await visitor.signIn(user.email, user.password);
   if (user.otp?.enabled !== true) {
@@ -95,14 +95,14 @@ async function expectSignIn({ app, clock }: World, user: ExpectedUser): Promise<
 const isSignedIn = async (visitor: CookieClient, { email }: ExpectedUser) =>
   (await visitor.get("/help/api")).body.includes(email);
 
-async function expectLists(world: World, there: ExpectedInstallation): Promise<void> {
+async function expectLists(fixture: Fixture, there: ExpectedInstallation): Promise<void> {
   for (const { email } of there.users) {
     const owned = there.pushes.filter((push) => push.owner === email && !isLost(push));
     for (const [list, expired] of [
       ["active", false],
       ["expired", true],
     ] as const) {
-      const { body } = await getJson(world, `/api/v2/pushes/${list}`, bearer(world.tokens.get(email) ?? ""));
+      const { body } = await getJson(fixture, `/api/v2/pushes/${list}`, bearer(fixture.tokens.get(email) ?? ""));
       const wanted = owned.filter((push) => push.at_reference.expired === expired);
       const listed: { url_token: string }[] = body;
       expect(listed.map((push) => push.url_token).sort(), email).toEqual(wanted.map((push) => push.url_token).sort());
@@ -140,12 +140,12 @@ function limitsView(push: ExpectedPush): object {
 
 const milliseconds = (time: string) => new Date(Math.floor(Date.parse(time))).toISOString();
 
-async function expectTrails(world: World, there: ExpectedInstallation): Promise<void> {
+async function expectTrails(fixture: Fixture, there: ExpectedInstallation): Promise<void> {
   for (const push of there.pushes.filter((each) => each.owner !== null && !isLost(each))) {
     const counts: Record<string, number> = {};
     for (let page = 1; ; page += 1) {
       const path = `/api/v2/pushes/${push.url_token}/audit?page=${page}`;
-      const { body } = await getJson(world, path, bearer(world.tokens.get(push.owner ?? "") ?? ""));
+      const { body } = await getJson(fixture, path, bearer(fixture.tokens.get(push.owner ?? "") ?? ""));
       for (const { kind } of body.logs) counts[kind] = (counts[kind] ?? 0) + 1;
       expectDispatches(push, body.logs, there);
       if (page === 1) expect(body.logs[0], push.tag).toMatchObject(entryView(push.audit_newest));
@@ -176,33 +176,33 @@ function entryView({ kind, ip, created_at: createdAt }: ExpectedPush["audit_newe
   return { kind, ip: ip ?? "", created_at: milliseconds(createdAt) };
 }
 
-async function expectPush(world: World, push: ExpectedPush): Promise<void> {
+async function expectPush(fixture: Fixture, push: ExpectedPush): Promise<void> {
   const path = `/api/v2/pushes/${push.url_token}`;
   if (isLost(push) || isForgotten(push)) {
-    expect((await getJson(world, path)).status, push.tag).toBe(404);
+    expect((await getJson(fixture, path)).status, push.tag).toBe(404);
     return;
   }
   if (push.at_reference.expired) {
-    const { status, body } = await getJson(world, path);
+    const { status, body } = await getJson(fixture, path);
     expect(status, push.tag).toBe(200);
     expect(body, push.tag).toMatchObject({ expired: true, payload: null, files: [], deleted: push.deleted });
     return;
   }
   const passphrase = push.passphrase ?? "";
   if (/\S/.test(passphrase)) {
-    expect((await getJson(world, path)).status, push.tag).toBe(401);
-    expect((await getJson(world, `${path}?passphrase=wrong`)).status, push.tag).toBe(401);
+    expect((await getJson(fixture, path)).status, push.tag).toBe(401);
+    expect((await getJson(fixture, `${path}?passphrase=wrong`)).status, push.tag).toBe(401);
   }
-  const { status, body } = await getJson(world, `${path}?passphrase=${encodeURIComponent(passphrase)}`);
+  const { status, body } = await getJson(fixture, `${path}?passphrase=${encodeURIComponent(passphrase)}`);
   expect(status, push.tag).toBe(200);
   expect(sha256(body.payload), push.tag).toBe(push.payload_sha256 ?? sha256(""));
   const left = push.at_reference.views_remaining - 1;
   expect(body, push.tag).toMatchObject({ ...limitsView(push), views_remaining: left, expired: false });
-  await expectFiles(world, push, body.files);
+  await expectFiles(fixture, push, body.files);
 }
 
 async function expectFiles(
-  { app }: World,
+  { app }: Fixture,
   push: ExpectedPush,
   files: readonly { filename: string; content_type: string; url: string }[],
 ): Promise<void> {

@@ -8,7 +8,7 @@ import { TcpProxy } from "../tcp-proxy.ts";
 import { makePostgresDatabase } from "./database.ts";
 import { postgresSettings } from "./settings.ts";
 
-interface World {
+interface Fixture {
   readonly db: Database;
   readonly url: string;
   /** Codes of what failed, in their order. */
@@ -18,7 +18,7 @@ interface World {
 }
 
 /** A database behind a proxy, which ends with the test. */
-export async function openBehindProxy(wish: Partial<PostgresSettings> = {}): Promise<World> {
+export async function openBehindProxy(wish: Partial<PostgresSettings> = {}): Promise<Fixture> {
   const { url } = await makePostgresDatabase();
   const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
   const failures: string[] = [];
