@@ -69,10 +69,10 @@ test.each(forms)("a push that ends while its files are copied to a %s has ended 
     for (const { urlToken } of [first, second]) await pushes.expire(urlToken, owner);
     await makeSweeper(fixture).sweep();
   };
-  const shelf = makeBackupFolder();
-  const { manifest } = await backUp(fixture, join(shelf, name), disturbed(fixture.domain.blobs, [endBoth]));
+  const backupDir = makeBackupFolder();
+  const { manifest } = await backUp(fixture, join(backupDir, name), disturbed(fixture.domain.blobs, [endBoth]));
   expect(manifest).toMatchObject({ counts: { livePushes: 0, files: 0 }, pushesWithoutFiles: [] });
-  expect(await unpacked(fixture, join(shelf, name))).toEqual(manifest);
+  expect(await unpacked(fixture, join(backupDir, name))).toEqual(manifest);
 });
 
 test("a push that is edited while its files are copied is in the backup as it was edited", async () => {
@@ -147,10 +147,10 @@ test("a store that fails while it is read stops the backup, and nothing is left 
     throw new Error("The store is out of reach.");
   };
   for (const [, name] of forms) {
-    const shelf = makeBackupFolder();
-    await expect(backUp(fixture, join(shelf, name), disturbed(fixture.domain.blobs, [fail]))).rejects.toThrow(
+    const backupDir = makeBackupFolder();
+    await expect(backUp(fixture, join(backupDir, name), disturbed(fixture.domain.blobs, [fail]))).rejects.toThrow(
       "out of reach",
     );
-    expect(readdirSync(shelf)).toEqual([]);
+    expect(readdirSync(backupDir)).toEqual([]);
   }
 });

@@ -20,8 +20,8 @@ async function succeed(argv: readonly string[], dataDir: string): Promise<string
 }
 
 /** A data folder with nothing in it but the master key of another. */
-function emptyFolder(shelf: string, name: string, dataDir: string): string {
-  const folder = join(shelf, name);
+function emptyFolder(backupDir: string, name: string, dataDir: string): string {
+  const folder = join(backupDir, name);
   mkdirSync(folder, { mode: 0o700 });
   cpSync(join(dataDir, "master.key"), join(folder, "master.key"));
   return folder;
@@ -50,8 +50,8 @@ describe("a backup of two processes under load", () => {
       random,
     );
     await load.answers(300);
-    const shelf = makeBackupFolder();
-    const places = ["first", "second.tar", "third"].map((name) => join(shelf, name));
+    const backupDir = makeBackupFolder();
+    const places = ["first", "second.tar", "third"].map((name) => join(backupDir, name));
     const sightings = [];
     for (const to of places) {
       sightings.push(
@@ -65,14 +65,14 @@ describe("a backup of two processes under load", () => {
     for (const server of servers) await server.stop();
 
     for (const [at, witnessed] of sightings.entries()) {
-      const restored = emptyFolder(shelf, `restored-${at}`, dataDir);
+      const restored = emptyFolder(backupDir, `restored-${at}`, dataDir);
       await succeed(["restore", "--from", places[at] ?? "", "--keep-open"], restored);
       const server = await startServer({ dataDir: restored, environment: anonymousFiles });
       expect(await openRestored(server.baseUrl, witnessed)).toBeGreaterThan(30);
       await server.stop();
       expect(integrityOf(restored)).toEqual(["ok"]);
     }
-    const ended = emptyFolder(shelf, "ended", dataDir);
+    const ended = emptyFolder(backupDir, "ended", dataDir);
     await succeed(["restore", "--from", places[0] ?? "", "--end-all"], ended);
     const server = await startServer({ dataDir: ended, environment: anonymousFiles });
     const none = (sightings[0] ?? []).map(({ push, after }) => ({
@@ -89,8 +89,8 @@ test("a backup can be written to a pipe and restored from one", async () => {
   const server = await startServer({ dataDir, environment: anonymousFiles });
   const push = await createPush(server.baseUrl, { payload: "through the pipe", expire_after_views: 1 });
   await sendFile(server, 1_000_000);
-  const shelf = makeBackupFolder();
-  const restored = emptyFolder(shelf, "restored", dataDir);
+  const backupDir = makeBackupFolder();
+  const restored = emptyFolder(backupDir, "restored", dataDir);
   const backup = spawnProgram(["backup", "--to", "-"], { DATA_DIR: dataDir });
   const restore = spawnProgram(["restore", "--from", "-", "--keep-open"], { DATA_DIR: restored });
   const ended = Promise.all(
@@ -136,45 +136,45 @@ async function largeDomain(): Promise<{ dataDir: string; server: ServerProcess; 
 describe("a backup that is interrupted", () => {
   test.each(["b", "b.tar"])("by SIGKILL leaves no %s and nothing that could be taken for a backup", async (name) => {
     const { dataDir, server, push } = await largeDomain();
-    const shelf = makeBackupFolder();
-    const backup = spawnProgram(["backup", "--to", join(shelf, name)], { DATA_DIR: dataDir });
+    const backupDir = makeBackupFolder();
+    const backup = spawnProgram(["backup", "--to", join(backupDir, name)], { DATA_DIR: dataDir });
     const ended = new Promise((done) => backup.on("exit", (_code, signal) => done(signal)));
-    await appears(shelf, /partial-.*(blobs|archive\.tar)/);
+    await appears(backupDir, /partial-.*(blobs|archive\.tar)/);
     backup.kill("SIGKILL");
     expect(await ended).toBe("SIGKILL");
-    const [left = ""] = readdirSync(shelf);
+    const [left = ""] = readdirSync(backupDir);
     expect(left).toMatch(/\.partial-[0-9a-f]{12}$/);
-    const from = name === "b" ? join(shelf, left) : join(shelf, left, "archive.tar");
+    const from = name === "b" ? join(backupDir, left) : join(backupDir, left, "archive.tar");
     const verified = await runProgram(["backup", "verify", "--from", from], { DATA_DIR: dataDir });
     expect(verified.exitCode).toBe(1);
     expect(verified.stderr).toMatch(/not complete|not finished|ends too early/);
     await expectOpens(server, push);
-    await succeed(["backup", "--to", join(shelf, name)], dataDir);
+    await succeed(["backup", "--to", join(backupDir, name)], dataDir);
   });
 
   test("by SIGTERM cleans up and reports that nothing was written", async () => {
     const { dataDir } = await largeDomain();
-    const shelf = makeBackupFolder();
-    const backup = spawnProgram(["backup", "--to", join(shelf, "b")], { DATA_DIR: dataDir });
+    const backupDir = makeBackupFolder();
+    const backup = spawnProgram(["backup", "--to", join(backupDir, "b")], { DATA_DIR: dataDir });
     let said = "";
     backup.stderr?.on("data", (chunk) => {
       said += String(chunk);
     });
     const ended = new Promise((done) => backup.on("close", done));
-    await appears(shelf, /partial-.*blobs/);
+    await appears(backupDir, /partial-.*blobs/);
     backup.kill("SIGTERM");
     expect(await ended).toBe(1);
     expect(said).toContain("Interrupted (SIGTERM)");
-    expect(readdirSync(shelf)).toEqual([]);
+    expect(readdirSync(backupDir)).toEqual([]);
   });
 });
 
 test("a restore interrupted by SIGKILL leaves a folder that servers and further restores refuse", async () => {
   const { dataDir, push } = await largeDomain();
-  const shelf = makeBackupFolder();
-  await succeed(["backup", "--to", join(shelf, "b")], dataDir);
-  const restored = emptyFolder(shelf, "restored", dataDir);
-  const argv = ["restore", "--from", join(shelf, "b"), "--keep-open"];
+  const backupDir = makeBackupFolder();
+  await succeed(["backup", "--to", join(backupDir, "b")], dataDir);
+  const restored = emptyFolder(backupDir, "restored", dataDir);
+  const argv = ["restore", "--from", join(backupDir, "b"), "--keep-open"];
   const restore = spawnProgram(argv, { DATA_DIR: restored });
   const ended = new Promise((done) => restore.on("exit", (_code, signal) => done(signal)));
   await appears(restored, /restore-unfinished\/.*blobs/);
@@ -187,7 +187,7 @@ test("a restore interrupted by SIGKILL leaves a folder that servers and further 
     expect(refused.stdout + refused.stderr).toContain("is running or was interrupted");
   }
   expect(existsSync(join(restored, "sealpush.sqlite3"))).toBe(false);
-  const anew = emptyFolder(shelf, "anew", dataDir);
+  const anew = emptyFolder(backupDir, "anew", dataDir);
   await succeed(argv, anew);
   await expectOpens(await startServer({ dataDir: anew }), push);
 });
@@ -199,12 +199,12 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     await sendFile(server, 3_000_000);
     // The files do not fit; then not even the database does.
     for (const bytes of [2_000_000, 50_000]) {
-      const shelf = makeBackupFolder();
-      const argv = ["backup", "--to", join(shelf, name)];
+      const backupDir = makeBackupFolder();
+      const argv = ["backup", "--to", join(backupDir, name)];
       const run = await runProgram(argv, { DATA_DIR: dataDir }, "", withFileBytesMax(bytes));
       expect(run.exitCode).toBe(1);
       expect(run.stderr).toMatch(/^[A-Z/][^\n]+(EFBIG|SQLITE_\w+)\)\.\n$/);
-      expect(readdirSync(shelf)).toEqual([]);
+      expect(readdirSync(backupDir)).toEqual([]);
     }
   });
 
@@ -212,11 +212,11 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir, environment: anonymousFiles });
     await sendFile(server, 3_000_000);
-    const shelf = makeBackupFolder();
-    await succeed(["backup", "--to", join(shelf, "b")], dataDir);
-    const restored = emptyFolder(shelf, "restored", dataDir);
+    const backupDir = makeBackupFolder();
+    await succeed(["backup", "--to", join(backupDir, "b")], dataDir);
+    const restored = emptyFolder(backupDir, "restored", dataDir);
     for (const bytes of [2_000_000, 50_000]) {
-      const argv = ["restore", "--from", join(shelf, "b"), "--keep-open"];
+      const argv = ["restore", "--from", join(backupDir, "b"), "--keep-open"];
       const run = await runProgram(argv, { DATA_DIR: restored }, "", withFileBytesMax(bytes));
       expect(run.exitCode).toBe(1);
       expect(run.stderr).toContain("EFBIG");

@@ -28,7 +28,7 @@ async function backedUp(): Promise<BackupFixture & { readonly folder: string; re
   await using source = await fixture.open();
   await source.domain.pushes.create({ payload: "x" }, stranger);
   await pushFiles(source.domain.pushes, signedIn(7), [makeFile("a.txt", "content".repeat(20_000))]);
-  const [folder, archive] = [join(fixture.shelf, "b"), join(fixture.shelf, "b.tar")];
+  const [folder, archive] = [join(fixture.backupDir, "b"), join(fixture.backupDir, "b.tar")];
   await fixture.run(["backup", "--to", folder]);
   await fixture.run(["backup", "--to", archive]);
   return { ...fixture, folder, archive };
@@ -36,7 +36,7 @@ async function backedUp(): Promise<BackupFixture & { readonly folder: string; re
 
 /** The restore is refused with this sentence and leaves nothing; so is the check. */
 async function expectRefused(fixture: BackupFixture, from: string, sentence: RegExp | string): Promise<void> {
-  const dataDir = join(fixture.shelf, "restored");
+  const dataDir = join(fixture.backupDir, "restored");
   expect(await fixture.refused(["restore", "--from", from, "--keep-open"], { dataDir })).toMatch(sentence);
   expect(existsSync(dataDir) ? readdirSync(dataDir) : []).toEqual([]);
   expect(await fixture.refused(["backup", "verify", "--from", from])).toMatch(sentence);
@@ -88,7 +88,7 @@ describe("a backup that was damaged or changed", () => {
   test("is refused when a file, the seal or the manifest is missing, or no JSON", async () => {
     const fixture = await backedUp();
     const without = (name: string) => {
-      const copy = join(fixture.shelf, `without-${name.replaceAll("/", "-")}`);
+      const copy = join(fixture.backupDir, `without-${name.replaceAll("/", "-")}`);
       cpSync(fixture.folder, copy, { recursive: true });
       rmSync(join(copy, name));
       return copy;
@@ -103,13 +103,13 @@ describe("a backup that was damaged or changed", () => {
     }
     writeFileSync(join(fixture.folder, "manifest.json"), "{");
     await expectRefused(fixture, fixture.folder, "it is no JSON");
-    await expectRefused(fixture, join(fixture.shelf, "nowhere"), "There is no backup at");
+    await expectRefused(fixture, join(fixture.backupDir, "nowhere"), "There is no backup at");
   });
 
   test("is refused as an archive wherever it was cut off, and when something was put into it", async () => {
     const fixture = await backedUp();
     const whole = readFileSync(fixture.archive);
-    const cut = join(fixture.shelf, "cut.tar");
+    const cut = join(fixture.backupDir, "cut.tar");
     for (const bytes of [100, 512, 3_000, Math.floor(whole.length / 2), whole.length - 1_024]) {
       writeFileSync(cut, whole);
       truncateSync(cut, bytes);
@@ -119,11 +119,11 @@ describe("a backup that was damaged or changed", () => {
     appendFileSync(cut, Buffer.alloc(1_024));
     await expectRefused(fixture, cut, /not finished|damaged|ends too early/);
 
-    writeFileSync(join(fixture.shelf, "evil"), "x");
+    writeFileSync(join(fixture.backupDir, "evil"), "x");
     for (const name of ["../evil", "/tmp/evil", "master.key", "blobs/ab/../../evil"]) {
-      const changed = join(fixture.shelf, "changed.tar");
+      const changed = join(fixture.backupDir, "changed.tar");
       writeFileSync(changed, whole);
-      execFileSync("tar", ["-rf", changed, "-P", `--transform=s|.*|${name}|`, "-C", fixture.shelf, "evil"]);
+      execFileSync("tar", ["-rf", changed, "-P", `--transform=s|.*|${name}|`, "-C", fixture.backupDir, "evil"]);
       await expectRefused(fixture, changed, "one that is in no backup");
     }
   });
@@ -135,7 +135,7 @@ describe("the master key", () => {
     const [keyId = ""] = JSON.parse(readFileSync(join(fixture.folder, "manifest.json"), "utf8")).key_ids;
     expect(keyId).toMatch(/^[0-9a-f]{8}$/);
     for (const from of [fixture.folder, fixture.archive]) {
-      const dataDir = join(fixture.shelf, "restored");
+      const dataDir = join(fixture.backupDir, "restored");
       const settings = { PWPUSH_MASTER_KEY: otherKey };
       const said = await fixture.refused(["restore", "--from", from, "--keep-open"], { dataDir, settings });
       expect(said).toContain(`master key with id ${keyId}`);
@@ -150,7 +150,7 @@ describe("the master key", () => {
 
   test("is not made by a restore that lacks one", async () => {
     const fixture = await backedUp();
-    const dataDir = join(fixture.shelf, "restored");
+    const dataDir = join(fixture.backupDir, "restored");
     const said = await fixture.refused(["restore", "--from", fixture.folder, "--end-all"], { dataDir, settings: {} });
     expect(said).toContain("PWPUSH_MASTER_KEY");
     expect(existsSync(dataDir)).toBe(false);
@@ -158,7 +158,7 @@ describe("the master key", () => {
 
   test("in the data folder opens the backup as well, and stays", async () => {
     const fixture = await backedUp();
-    const dataDir = join(fixture.shelf, "restored");
+    const dataDir = join(fixture.backupDir, "restored");
     mkdirSync(dataDir, { mode: 0o700 });
     writeFileSync(join(dataDir, "master.key"), keySettings.PWPUSH_MASTER_KEY, { mode: 0o600 });
     await fixture.run(["restore", "--from", fixture.folder, "--keep-open"], { dataDir, settings: {} });
@@ -167,17 +167,17 @@ describe("the master key", () => {
 
   test("of another database makes no backup that nobody could restore", async () => {
     const fixture = await backedUp();
-    const said = await fixture.refused(["backup", "--to", join(fixture.shelf, "c")], {
+    const said = await fixture.refused(["backup", "--to", join(fixture.backupDir, "c")], {
       settings: { PWPUSH_MASTER_KEY: otherKey },
     });
     expect(said).toContain("nobody could restore");
-    expect(readdirSync(fixture.shelf).sort()).toEqual(["b", "b.tar"]);
+    expect(readdirSync(fixture.backupDir).sort()).toEqual(["b", "b.tar"]);
   });
 
   test("is not needed for the check for damage, and its absence is reported", async () => {
     const fixture = await backedUp();
     const argv = ["backup", "verify", "--from", fixture.archive];
-    const said = await fixture.run(argv, { dataDir: join(fixture.shelf, "none"), settings: {} });
+    const said = await fixture.run(argv, { dataDir: join(fixture.backupDir, "none"), settings: {} });
     expect(said).toContain("checked for damage only");
   });
 });
@@ -188,16 +188,18 @@ describe("what is there already", () => {
     for (const to of [fixture.folder, fixture.archive]) {
       expect(await fixture.refused(["backup", "--to", to])).toContain("is there already");
     }
-    mkdirSync(join(fixture.shelf, "empty"));
-    expect(await fixture.refused(["backup", "--to", join(fixture.shelf, "empty")])).toContain("is there already");
-    expect(await fixture.refused(["backup", "--to", join(fixture.shelf, "no", "b")])).toContain("There is no folder");
+    mkdirSync(join(fixture.backupDir, "empty"));
+    expect(await fixture.refused(["backup", "--to", join(fixture.backupDir, "empty")])).toContain("is there already");
+    expect(await fixture.refused(["backup", "--to", join(fixture.backupDir, "no", "b")])).toContain(
+      "There is no folder",
+    );
     expect(await fixture.refused(["backup"])).toContain("--to");
   });
 
   test("is no place for a backup of itself, by whatever name the data folder is reached", async () => {
     const fixture = await backedUp();
     const { dataDir } = fixture.cli;
-    const byLink = join(fixture.shelf, "link");
+    const byLink = join(fixture.backupDir, "link");
     symlinkSync(dataDir, byLink);
     const before = readdirSync(dataDir);
     for (const place of [dataDir, byLink, join(dataDir, "blobs")]) {
@@ -218,7 +220,7 @@ describe("what is there already", () => {
     expect(filesIn(fixture.cli.dataDir)).toEqual(before);
 
     for (const name of ["sealpush.sqlite3-wal", "blobs/ab/left"]) {
-      const dataDir = join(fixture.shelf, "occupied");
+      const dataDir = join(fixture.backupDir, "occupied");
       mkdirSync(join(dataDir, "blobs/ab"), { recursive: true });
       writeFileSync(join(dataDir, name), "left");
       expect(await fixture.refused(restore, { dataDir })).toMatch(/is there already|is not empty/);
@@ -229,7 +231,7 @@ describe("what is there already", () => {
 
   test("of a restore that was interrupted stops every start and every other restore", async () => {
     const fixture = await backedUp();
-    const dataDir = join(fixture.shelf, "restored");
+    const dataDir = join(fixture.backupDir, "restored");
     mkdirSync(join(dataDir, "restore-unfinished"), { recursive: true });
     const sentence = "is running or was interrupted";
     expect(await fixture.refused(["restore", "--from", fixture.folder, "--keep-open"], { dataDir })).toContain(
@@ -243,12 +245,12 @@ describe("what is there already", () => {
 test("a database elsewhere is put there, and when that fails the files are taken back", async () => {
   const fixture = await backedUp();
   const restore = ["restore", "--from", fixture.folder, "--keep-open"];
-  const dataDir = join(fixture.shelf, "restored");
-  writeFileSync(join(fixture.shelf, "file"), "no folder");
+  const dataDir = join(fixture.backupDir, "restored");
+  writeFileSync(join(fixture.backupDir, "file"), "no folder");
   const at = (path: string) => ({ dataDir, settings: { ...keySettings, DATABASE_URL: `sqlite:${path}` } });
-  expect(await fixture.refused(restore, at(join(fixture.shelf, "file", "db")))).toContain("is there already");
+  expect(await fixture.refused(restore, at(join(fixture.backupDir, "file", "db")))).toContain("is there already");
   expect(readdirSync(dataDir)).toEqual([]);
-  const path = join(fixture.shelf, "elsewhere", "sealpush.db");
+  const path = join(fixture.backupDir, "elsewhere", "sealpush.db");
   await fixture.run(restore, at(path));
   expect(readdirSync(dataDir)).toEqual(["blobs"]);
   await fixture.open(dataDir, at(path).settings);
@@ -266,24 +268,24 @@ test("a terminal gets no archive", async () => {
 
 test("a backup of a newer schema is refused with the version that can restore it", async () => {
   const fixture = await backedUp();
-  const newer = join(fixture.shelf, "newer");
+  const newer = join(fixture.backupDir, "newer");
   cpSync(fixture.cli.dataDir, newer, { recursive: true });
   const db = new Database(databaseFile(newer));
   db.pragma("user_version = 999");
   db.close();
-  const said = await fixture.refused(["backup", "--to", join(fixture.shelf, "c")], { dataDir: newer });
+  const said = await fixture.refused(["backup", "--to", join(fixture.backupDir, "c")], { dataDir: newer });
   expect(said).toContain("A newer version of Sealpush");
 });
 
 test("where there is no database, or a server keeps it, nothing is made and the sentence says what to do", async () => {
   const fixture = makeBackupFixture();
-  expect(await fixture.refused(["backup", "--to", join(fixture.shelf, "b")])).toContain("There is no database");
+  expect(await fixture.refused(["backup", "--to", join(fixture.backupDir, "b")])).toContain("There is no database");
   const settings = { ...keySettings, DATABASE_URL: "postgres://sealpush:x@127.0.0.1:1/sealpush" };
   for (const argv of [
-    ["backup", "--to", join(fixture.shelf, "b")],
-    ["restore", "--from", fixture.shelf, "--end-all"],
+    ["backup", "--to", join(fixture.backupDir, "b")],
+    ["restore", "--from", fixture.backupDir, "--end-all"],
   ]) {
     expect(await fixture.refused(argv, { settings })).toContain("pg_dump");
   }
-  expect(readdirSync(fixture.shelf)).toEqual([]);
+  expect(readdirSync(fixture.backupDir)).toEqual([]);
 });

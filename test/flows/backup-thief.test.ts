@@ -32,9 +32,9 @@ test("a stolen backup without the master key reveals no secret, link, name or to
   canaries.add("API token", (await fixture.run(["token", "create", ...user, "--name", "t"])).trim());
   canaries.add("master key", "5ea1".repeat(16));
 
-  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
-  await fixture.run(["backup", "--to", join(fixture.shelf, "b.tar")]);
-  const files = filesIn(fixture.shelf);
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b")]);
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b.tar")]);
+  const files = filesIn(fixture.backupDir);
   expect(files.size).toBeGreaterThanOrEqual(5);
   for (const [path, bytes] of files) expect(canaries.findingsIn(bytes), path).toEqual([]);
   expect([...files.keys()].filter((path) => /key|boot|env/.test(path))).toEqual([]);
@@ -62,14 +62,14 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
   }
   reader.close();
   for (const urlToken of ended) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-  await fixture.run(["backup", "--to", join(fixture.shelf, "b.tar")]);
-  expect([...finder.search(readFileSync(join(fixture.shelf, "b.tar")))].sort()).toEqual([...living].sort());
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b.tar")]);
+  expect([...finder.search(readFileSync(join(fixture.backupDir, "b.tar")))].sort()).toEqual([...living].sort());
 
   // And what ends after a restore is gone as thoroughly, by the restore itself or by the restored server.
-  const restore = ["restore", "--from", join(fixture.shelf, "b.tar")];
-  const allEnded = join(fixture.shelf, "ended");
+  const restore = ["restore", "--from", join(fixture.backupDir, "b.tar")];
+  const allEnded = join(fixture.backupDir, "ended");
   await fixture.run([...restore, "--end-all"], { dataDir: allEnded });
-  const kept = join(fixture.shelf, "kept");
+  const kept = join(fixture.backupDir, "kept");
   await fixture.run([...restore, "--keep-open"], { dataDir: kept });
   const { domain, [Symbol.asyncDispose]: close } = await fixture.open(kept);
   for (const urlToken of living) await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);

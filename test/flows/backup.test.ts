@@ -68,12 +68,12 @@ async function download(domain: TestDomain["domain"], urlToken: string): Promise
 /** The three ways in which a backup is made and given back. */
 const ways = {
   folder: {
-    backUp: (fixture: BackupFixture) => fixture.run(["backup", "--to", join(fixture.shelf, "b")]),
-    from: (fixture: BackupFixture) => ({ argv: ["--from", join(fixture.shelf, "b")], stdin: Buffer.alloc(0) }),
+    backUp: (fixture: BackupFixture) => fixture.run(["backup", "--to", join(fixture.backupDir, "b")]),
+    from: (fixture: BackupFixture) => ({ argv: ["--from", join(fixture.backupDir, "b")], stdin: Buffer.alloc(0) }),
   },
   archive: {
-    backUp: (fixture: BackupFixture) => fixture.run(["backup", "--to", join(fixture.shelf, "b.tar")]),
-    from: (fixture: BackupFixture) => ({ argv: ["--from", join(fixture.shelf, "b.tar")], stdin: Buffer.alloc(0) }),
+    backUp: (fixture: BackupFixture) => fixture.run(["backup", "--to", join(fixture.backupDir, "b.tar")]),
+    from: (fixture: BackupFixture) => ({ argv: ["--from", join(fixture.backupDir, "b.tar")], stdin: Buffer.alloc(0) }),
   },
 } as const;
 
@@ -89,7 +89,7 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
 
     const { argv, stdin } = way.from(fixture);
     expect(await fixture.run(["backup", "verify", ...argv], { stdin })).toContain("The backup is complete");
-    const dataDir = join(fixture.shelf, "restored");
+    const dataDir = join(fixture.backupDir, "restored");
     await fixture.run(["restore", ...argv, "--keep-open"], { dataDir, stdin });
     const { domain } = await fixture.open(dataDir);
     expect(await claim(domain, known.once)).toBe("opened once");
@@ -113,7 +113,7 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     const known = await fill(source);
     await way.backUp(fixture);
     const { argv, stdin } = way.from(fixture);
-    const dataDir = join(fixture.shelf, "restored");
+    const dataDir = join(fixture.backupDir, "restored");
     const said = await fixture.run(["restore", ...argv, "--end-all"], { dataDir, stdin });
     expect(said).toContain("Ended 4 pushes");
     expect([...filesIn(dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
@@ -127,8 +127,8 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
 test("a folder contains database, blobs, manifest and seal, readable by its user only, with standard checksums", async () => {
   const fixture = makeBackupFixture();
   await fill(await fixture.open());
-  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
-  const folder = join(fixture.shelf, "b");
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b")]);
+  const folder = join(fixture.backupDir, "b");
   const manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
   expect(manifest).toMatchObject({
     format: "sealpush-backup",
@@ -151,29 +151,29 @@ test("a folder contains database, blobs, manifest and seal, readable by its user
   expect(names).toEqual(["manifest.json", "manifest.seal", ...listed].sort());
   for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   for (const name of ["", "blobs"]) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o700);
-  expect(readdirSync(fixture.shelf)).toEqual(["b"]);
+  expect(readdirSync(fixture.backupDir)).toEqual(["b"]);
 });
 
 test("the system's tar unpacks an archive to a folder that can be restored", async () => {
   const fixture = makeBackupFixture();
   const known = await fill(await fixture.open());
-  const archive = join(fixture.shelf, "b.tar");
+  const archive = join(fixture.backupDir, "b.tar");
   await fixture.run(["backup", "--to", archive]);
   expect(statSync(archive).mode & 0o777).toBe(0o600);
-  const folder = join(fixture.shelf, "unpacked");
+  const folder = join(fixture.backupDir, "unpacked");
   execFileSync("mkdir", [folder]);
   execFileSync("tar", ["-xf", archive, "-C", folder]);
-  await fixture.run(["restore", "--from", folder, "--keep-open"], { dataDir: join(fixture.shelf, "restored") });
-  const { domain } = await fixture.open(join(fixture.shelf, "restored"));
+  await fixture.run(["restore", "--from", folder, "--keep-open"], { dataDir: join(fixture.backupDir, "restored") });
+  const { domain } = await fixture.open(join(fixture.backupDir, "restored"));
   expect(await download(domain, known.withFile)).toBe(content);
 });
 
 test("a restore requires --keep-open or --end-all and changes nothing without it", async () => {
   const fixture = makeBackupFixture();
   await fill(await fixture.open());
-  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
-  const dataDir = join(fixture.shelf, "restored");
-  const restore = ["restore", "--from", join(fixture.shelf, "b")];
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b")]);
+  const dataDir = join(fixture.backupDir, "restored");
+  const restore = ["restore", "--from", join(fixture.backupDir, "b")];
   const asked = await fixture.refused(restore, { dataDir });
   expect(asked).toContain("--keep-open");
   expect(asked).toContain("--end-all");
@@ -188,11 +188,11 @@ test("a backup contains the files of the bucket, and a restore uploads them to t
   const settings = { ...keySettings, ...from.environment };
   const source = await fixture.open(fixture.cli.dataDir, settings);
   const known = await fill(source);
-  await fixture.run(["backup", "--to", join(fixture.shelf, "b.tar")], { settings });
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b.tar")], { settings });
   await source.domain.pushes.expire(known.withFile, signedIn(7));
 
-  const more = { dataDir: join(fixture.shelf, "restored"), settings: { ...keySettings, ...to.environment } };
-  await fixture.run(["restore", "--from", join(fixture.shelf, "b.tar"), "--keep-open"], more);
+  const more = { dataDir: join(fixture.backupDir, "restored"), settings: { ...keySettings, ...to.environment } };
+  await fixture.run(["restore", "--from", join(fixture.backupDir, "b.tar"), "--keep-open"], more);
   expect([...filesIn(more.dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
   expect(to.objects().size).toBe(1);
   const restored = await fixture.open(more.dataDir, more.settings);
@@ -207,11 +207,11 @@ test("a restore ends all sessions, voids links and codes, drops queued emails, a
   const token = (await fixture.run(["token", "create", "--email", email, "--name", "t"])).trim();
   await source[Symbol.asyncDispose]();
   fillAccountTables(databaseFile(fixture.cli.dataDir), fixture.clock.now());
-  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b")]);
 
   fixture.clock.advance(3_600_000);
-  const restore = ["restore", "--from", join(fixture.shelf, "b"), "--keep-open"];
-  const kept = join(fixture.shelf, "kept");
+  const restore = ["restore", "--from", join(fixture.backupDir, "b"), "--keep-open"];
+  const kept = join(fixture.backupDir, "kept");
   const said = await fixture.run(restore, { dataDir: kept });
   expect(said).toContain("Ended 1 sessions; links in emails are invalid; 1 queued emails were dropped.");
   expect(said).toContain("1 API tokens work");
@@ -226,7 +226,7 @@ test("a restore ends all sessions, voids links and codes, drops queued emails, a
   };
   expect(await authenticate(kept)).toBeDefined();
 
-  const revoked = join(fixture.shelf, "revoked");
+  const revoked = join(fixture.backupDir, "revoked");
   expect(await fixture.run([...restore, "--revoke-tokens"], { dataDir: revoked })).toContain("Revoked 1 API tokens.");
   expect(leftOf(databaseFile(revoked))).toMatchObject({ tokensInUse: 0 });
   expect(await authenticate(revoked)).toBeUndefined();
@@ -237,10 +237,10 @@ test("a backup of an older schema is brought up to date by the restore, and back
   await (await fixture.open())[Symbol.asyncDispose]();
   laterVersions.push(forBothEngines(() => ""));
   onTestFinished(() => void laterVersions.splice(0));
-  await fixture.run(["backup", "--to", join(fixture.shelf, "b")]);
-  expect(JSON.parse(readFileSync(join(fixture.shelf, "b/manifest.json"), "utf8")).schema_version).toBe(1);
-  const restored = join(fixture.shelf, "restored");
-  await fixture.run(["restore", "--from", join(fixture.shelf, "b"), "--keep-open"], { dataDir: restored });
+  await fixture.run(["backup", "--to", join(fixture.backupDir, "b")]);
+  expect(JSON.parse(readFileSync(join(fixture.backupDir, "b/manifest.json"), "utf8")).schema_version).toBe(1);
+  const restored = join(fixture.backupDir, "restored");
+  await fixture.run(["restore", "--from", join(fixture.backupDir, "b"), "--keep-open"], { dataDir: restored });
   expect(rowsOf(databaseFile(fixture.cli.dataDir), "PRAGMA user_version")).toEqual([{ user_version: 1 }]);
   expect(rowsOf(databaseFile(restored), "PRAGMA user_version")).toEqual([{ user_version: 2 }]);
 });

@@ -21,7 +21,7 @@ export interface BackupFixture {
   readonly cli: TestCli;
   readonly clock: TestClock;
   /** A folder for backups and restored domains. */
-  readonly shelf: string;
+  readonly backupDir: string;
   /** A domain; it is closed at the end of the test at the latest. */
   open(dataDir?: string, settings?: Settings): Promise<TestDomain>;
   /** Runs a command that has to succeed without a warning. @returns what it said. */
@@ -41,7 +41,7 @@ export function makeBackupFixture(clock = new TestClock()): BackupFixture {
   return {
     cli,
     clock,
-    shelf: makeBackupFolder(),
+    backupDir: makeBackupFolder(),
     async open(dataDir = cli.dataDir, settings = keySettings) {
       const opened = await openTestDomain({ dataDir, clock, environment: settings });
       let open = true;

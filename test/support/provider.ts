@@ -95,7 +95,7 @@ function makeProvider(issuer: string, callback: string, people: ReadonlyMap<stri
   });
 }
 
-/** What the provider itself remembers; its ids are random, so that one shelf holds all kinds. */
+/** What the provider itself remembers; its ids are random, so that one map holds all kinds. */
 function keepInMemory(kept: Map<string, AdapterPayload>): Adapter {
   return {
     upsert: async (id, payload) => void kept.set(id, payload),

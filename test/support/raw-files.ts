@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** Every file under the folder, as it lies there. A running server may delete one between the theme and the reading. */
+/** Every file under the folder with its bytes. A running server may delete a file between listing and reading it. */
 export function readAllFiles(folder: string): ReadonlyMap<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -142,7 +142,7 @@ class Log {
       if (output === null) throw new Error("The server's outputs are not piped.");
       createInterface(output).on("line", (line) => {
         this.lines.push(line);
-        for (const theme of this.#onLine) theme(line);
+        for (const check of this.#onLine) check(line);
       });
     }
   }
@@ -150,14 +150,14 @@ class Log {
   /** What `find` makes of the first line in which it finds something. Rejects when the process ends without it. */
   first<T>(find: (line: string) => T | undefined, ended: Promise<Ending>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const theme = (line: string) => {
+      const check = (line: string) => {
         const found = find(line);
         if (found === undefined) return;
-        this.#onLine.delete(theme);
+        this.#onLine.delete(check);
         resolve(found);
       };
-      this.#onLine.add(theme);
-      for (const line of this.lines) theme(line);
+      this.#onLine.add(check);
+      for (const line of this.lines) check(line);
       ended.then(() => reject(new Error(`The server has ended: ${this.lines.join("\n")}`)), reject);
     });
   }

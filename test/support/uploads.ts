@@ -7,7 +7,7 @@ export function blobFiles(fixture: TestDomain): string[] {
   return entries.flatMap((entry) => (entry.isFile() && entry.parentPath.includes("blobs") ? [entry.name] : []));
 }
 
-/** A sender that has to be told to go on. */
+/** A file whose upload pauses until `goOn` is called. */
 export function slowFile(filename: string) {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
