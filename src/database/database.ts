@@ -43,7 +43,7 @@ export interface Capabilities {
   readonly dataKeyId: "appended" | "push";
 }
 
-/** Where code outside this folder depends on the engine, it uses these. A new engine has to define all of them. */
+/** Code outside this folder that depends on the engine uses these. A new engine must define all of them. */
 export const capabilitiesOf: Readonly<Record<Engine, Capabilities>> = {
   sqlite: { manyProcesses: false, storedTotals: true, dataKeyId: "appended" },
   postgres: { manyProcesses: true, storedTotals: false, dataKeyId: "push" },

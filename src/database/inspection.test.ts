@@ -30,7 +30,7 @@ it("finds a new database sound and empty", async () => {
   expect(await inspection.newestTime()).toBeUndefined();
 });
 
-it("tells the newest time over all who write", async () => {
+it("returns the newest time of all tables", async () => {
   const db = makeDatabase();
   const inspection = createInspection(db);
   db.writer.exec(

@@ -11,7 +11,7 @@ export interface Inspection {
    * checks its pages itself.
    */
   problems(): Promise<readonly string[]>;
-  /** Of a SQLite file without its log, or of a PostgreSQL database with its indexes. */
+  /** The size of a SQLite file without its log, or of a PostgreSQL database with its indexes. */
   sizeBytes(): Promise<number>;
   /** The latest stored time, ms since the epoch; undefined: a new database. */
   newestTime(): Promise<number | undefined>;
@@ -49,7 +49,7 @@ export function createInspection(db: Database): Inspection {
   };
 }
 
-/** Counting stops here: an exact count would take longer the more there is to do. */
+/** Counting stops here: an exact count takes longer the more work is pending. */
 const countedMax = 10_000;
 
 const oldestDue = sql<[now: number], { expiresAt: number }>(
@@ -61,7 +61,7 @@ const dueBlobDeletions = sql<[now: number, limit: number], { due: number }>(
 
 /** The sweeper's pending work. Each part reads the head of an index. */
 export interface SweepBacklog {
-  /** When the push that waits longest expired; undefined: none waits. */
+  /** When the push that has waited longest expired; undefined: none is waiting. */
   readonly oldestDueAt: number | undefined;
   /** At most 10,000. */
   readonly blobDeletionsDue: number;

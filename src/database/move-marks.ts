@@ -1,9 +1,9 @@
 import type { Database, ReadConnection, Transaction } from "./database.ts";
 import { sql } from "./statement.ts";
 
-/** In the destination of an unfinished move: its progress. No server may start on such a database. */
+/** Marks the destination of an unfinished move and stores its progress. No server may start on such a database. */
 const unfinishedName = "move_unfinished";
-/** In a database whose data were moved, or are being moved, to another one. */
+/** Marks a database whose data were moved, or are being moved, to another one. */
 const movedAwayName = "moved_away";
 
 export const moveMarkNames: readonly string[] = [unfinishedName, movedAwayName];
@@ -34,12 +34,12 @@ export async function markMovedAway(db: Database): Promise<void> {
   await db.autocommit({ retry: "whenNotExecuted" }).run(writeMark, movedAwayName, Buffer.alloc(0));
 }
 
-/** @returns false when the mark was not there. */
+/** @returns false when there was no mark. */
 export async function removeMovedAway(db: Database): Promise<boolean> {
   return (await db.autocommit({ retry: "whenNotExecuted" }).run(deleteMark, movedAwayName)) === 1;
 }
 
-/** Servers on two copies could show a secret twice. @throws Error with a sentence for the operator. */
+/** Servers on two copies could reveal a secret twice. @throws Error with a sentence for the operator. */
 export async function refuseMovedDatabase(db: Database): Promise<void> {
   if ((await findUnfinishedMove(db.read)) !== undefined) {
     throw new Error("A move into this database was not finished: run the same `sealpush move` again.");

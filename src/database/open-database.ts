@@ -6,30 +6,29 @@ import { schemaVersions } from "./schema/versions.ts";
 import { isOfAnotherProgram } from "./sqlite/foreign-file.ts";
 import { openSqlite } from "./sqlite/sqlite.ts";
 
-// PostgreSQL's modules are imported where they are used: a server on SQLite does not load the driver.
+// The modules for PostgreSQL are imported on demand: a server on SQLite does not load the driver.
 
 export interface DatabaseEffects {
-  /** Milliseconds that never jump; only differences have a meaning. */
+  /** Monotonic milliseconds; only differences are meaningful. */
   readonly monotonicMs: () => number;
-  /** @param code of the driver or the system. */
+  /** @param code from the driver or the operating system. */
   readonly onStorageFailure: (code: string) => void;
-  /** SQLite's write-ahead log could not be truncated; it is tried again. */
+  /** SQLite's write-ahead log could not be truncated; truncation is retried. */
   readonly onTruncationFailed: (error: unknown) => void;
-  /** Of the schema. Default: those of this program. */
+  /** Versions of the schema. Default: those of this program. */
   readonly versions?: readonly SchemaVersion[];
 }
 
 export interface AwaitEffects {
   readonly monotonicMs: () => number;
   readonly pause: (ms: number) => Promise<void>;
-  /** Called once, after the first failed try. @param sentence the reason, for the operator. */
+  /** Called once, after the first failed attempt. @param sentence the reason, for the operator. */
   readonly onWaiting: (sentence: string) => void;
   readonly abandoned: AbortSignal | undefined;
 }
 
 /**
- * Waits up to half a minute for a database server that is not available yet. Whatever the reason is then, `openDatabase`
- * reports it.
+ * Waits up to half a minute for a database server that is not available yet. `openDatabase` reports any remaining problem.
  * @throws the reason of `abandoned`.
  */
 export async function awaitDatabase(settings: DatabaseSettings, effects: AwaitEffects): Promise<void> {
@@ -88,7 +87,7 @@ export async function openReadOnly(
   }
 }
 
-/** @returns the path of an embedded database; undefined: a server keeps it. */
+/** @returns the path of an embedded database; undefined: the database is on a server. */
 export function embeddedFileOf(settings: DatabaseSettings): string | undefined {
   switch (settings.engine) {
     case "sqlite":
@@ -101,8 +100,8 @@ export function embeddedFileOf(settings: DatabaseSettings): string | undefined {
 }
 
 /**
- * Refuses a SQLite file with the tables of another program before it is opened and before its key is looked for, so that
- * nothing is written into it or beside it. A server's database is checked when it is opened.
+ * Refuses a SQLite file with the tables of another program before the file is opened and before its key is read, so that
+ * nothing is written to it or beside it. A database on a server is checked when it is opened.
  * @throws ForeignDatabaseError.
  */
 export function refuseForeignFile(settings: DatabaseSettings): void {

@@ -5,7 +5,7 @@ import { makeTestDatabase } from "./sqlite/test-support.ts";
 const first = { id: "a", activeKeyId: "11111111", keyIds: ["11111111", "22222222"] };
 const second = { id: "b", activeKeyId: "22222222", keyIds: ["22222222"] };
 
-test("a process runs as long as it is heard of", async () => {
+test("a process counts as running while its heartbeats arrive", async () => {
   const { db } = makeTestDatabase();
   const registry = createProcessRegistry(db);
   const start = 1_000_000;

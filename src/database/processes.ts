@@ -10,7 +10,7 @@ export interface RunningProcess {
 }
 
 export const heartbeatMs = 10 * secondMs;
-/** A process that missed three heartbeats counts as gone. */
+/** A process that has missed three heartbeats counts as stopped. */
 const goneAfterMs = 3 * heartbeatMs + secondMs;
 const forgottenAfterMs = 10 * minuteMs;
 
@@ -21,7 +21,10 @@ export interface ProcessRegistry {
    */
   beat(process: RunningProcess, now: number): Promise<void>;
   remove(id: string): Promise<void>;
-  /** @param reading the transaction whose write depends on the answer, under the lock "keys". Default: what is durable. */
+  /**
+   * @param reading the transaction whose write depends on the result, under the lock "keys". Default: a read of durable
+   * rows.
+   */
   running(now: number, reading?: ReadConnection): Promise<readonly RunningProcess[]>;
 }
 

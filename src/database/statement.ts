@@ -8,20 +8,20 @@ export type Value = string | number | Buffer | null;
 export interface Statement<Parameters extends readonly Value[], Row> {
   readonly sqlite: string;
   readonly postgres: string;
-  /** Of the prepared statement on PostgreSQL: the same text always has the same name. */
+  /** The name of the prepared statement on PostgreSQL: the same text always has the same name. */
   readonly name: string;
-  /** Never present: they carry the types. */
+  /** Never present: these two carry the types. */
   readonly parameters?: Parameters;
   readonly row?: Row;
 }
 
-/** What the drivers return: no booleans, which both engines store as 0 and 1. */
+/** Rows as the drivers return them. There are no booleans: both engines store 0 and 1. */
 export type DriverRow<Row = Readonly<Record<string, Value>>> = { readonly [Column in keyof Row]: Value };
 
 /** One text for both engines, or one for each where their SQL differs. */
 export type StatementText = string | { readonly sqlite: string; readonly postgres: string };
 
-/** `Row`: the columns as they are returned; `never` for statements that return none. */
+/** @template Row the returned columns; `never` for statements that return none. */
 export function sql<Parameters extends readonly Value[] = [], Row extends DriverRow<Row> = never>(
   text: StatementText,
 ): Statement<Parameters, Row> {
@@ -47,7 +47,7 @@ function toPostgres(text: string): string {
     .replace(/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"');
 }
 
-/** FNV-1a, 64 bits. The texts are ours, so collisions are not attacked, only improbable. */
+/** FNV-1a, 64 bits. The texts are part of this program, so only accidental collisions matter, and those are improbable. */
 function nameOf(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let index = 0; index < text.length; index += 1) {

@@ -22,7 +22,7 @@ const words = converted<readonly string[], string>({
   decode: (stored) => stored.split(" "),
   encode: (value) => value.join(" "),
 });
-// A table that every database has, with columns of each engine's own types.
+// A table of every database, with columns of each engine's own types.
 const things = new Table("blob_deletions", { blobKey: text, dueAt: integer, attempts: withDefault(integer, 3) });
 const described = new Table("described", {
   id: integer,
@@ -53,7 +53,7 @@ const stored: StoredRowOf<typeof described> = {
   scopes: "a b",
 };
 
-test("columns are selected under the domain's names", () => {
+test("columns are selected under their domain names", () => {
   expect(described.selectList).toBe(
     "id, colour, last_colour AS lastColour, is_sealed AS isSealed, was_sealed AS wasSealed, digest, scopes",
   );
@@ -76,25 +76,25 @@ test("a row is decoded into the domain's values, and encoded back in the order o
   );
 });
 
-test("other columns of the statement stay as the driver returned them", () => {
+test("other columns of the statement are returned unchanged", () => {
   const decoded = described.pick("isSealed").decode({ isSealed: 0, found: 4 });
   expect(decoded).toEqual({ isSealed: false, found: 4 });
   expectTypeOf(decoded.isSealed).toEqualTypeOf<boolean>();
   expectTypeOf(decoded.found).toEqualTypeOf<number>();
 });
 
-test("a new row may leave out what has a default", () => {
+test("a new row may omit columns that have a default", () => {
   const { lastColour: _, ...given } = row;
   expect(described.values(given)).toEqual([7, 5, null, 1, 0, null, "a b"]);
   expect(described.values({ ...given, lastColour: "red" })[2]).toBe(0);
 });
 
-test("the rows of another part of a statement are inserted in the order of the columns", () => {
+test("insertFrom lists the expressions in the order of the columns", () => {
   const text = things.insertFrom("ended", { attempts: "0", dueAt: "?", blobKey: "blob_key" });
   expect(text).toBe("INSERT INTO blob_deletions (blob_key, due_at, attempts) SELECT blob_key, ?, 0 FROM ended");
 });
 
-test("nothing unknown is written: an unknown name never becomes a number", () => {
+test("an unknown name is not written", () => {
   const blue: string = "blue";
   expect(() => described.values({ ...row, colour: blue as "red" })).toThrow('There is no number for "blue".');
   expect(() => described.column("colour").encode("toString" as "red")).toThrow("There is no number");
@@ -106,7 +106,7 @@ test("the boolean columns are known, with and without a default", () => {
   expectTypeOf(flags.booleanKeys).toEqualTypeOf<readonly ("isOn" | "isLate")[]>();
 });
 
-test("nothing unknown is read", () => {
+test("an unknown number is not read", () => {
   expect(() => described.decode({ ...stored, colour: 1 })).toThrow("unknown number 1");
   expect(() => described.decode({ ...stored, colour: -1 })).toThrow("unknown number -1");
   expect(() => described.decode({ ...stored, isSealed: 2 })).toThrow("A boolean column holds 2.");
@@ -123,7 +123,7 @@ test("two names with one number are refused", () => {
   expect(() => oneOf({ a: 1, b: 1 })).toThrow("Two names have the same number.");
 });
 
-test("a row comes back from the database as it was written", async () => {
+test("a row is read back as it was written", async () => {
   const db = openEngineDatabase();
   await db
     .autocommit({ retry: "whenNotExecuted" })
@@ -135,7 +135,7 @@ test("a row comes back from the database as it was written", async () => {
   ]);
 });
 
-test("types: what the driver returns is no row of the domain", () => {
+test("types: a driver's row is not a domain row", () => {
   expectTypeOf<Described>().toEqualTypeOf<{
     readonly id: number;
     readonly colour: "red" | "green";
@@ -156,7 +156,7 @@ test("types: what the driver returns is no row of the domain", () => {
   }>();
   expectTypeOf<StoredRowOf<typeof described>>().not.toExtend<Described>();
   expectTypeOf<BooleanKeyOf<typeof described>>().toEqualTypeOf<"isSealed">();
-  // `sql` takes rows that extend their DriverRow: a boolean among them does not compile.
+  // `sql` accepts rows that extend their DriverRow, so a boolean in a row does not compile.
   type WithBoolean = { readonly isSealed: boolean };
   expectTypeOf<WithBoolean>().not.toExtend<DriverRow<WithBoolean>>();
   expectTypeOf<StoredRowOf<typeof described>>().toExtend<DriverRow<StoredRowOf<typeof described>>>();

@@ -1,12 +1,12 @@
 import { type Statement, sql, type Value } from "./statement.ts";
 
-/** How a column is stored. Both engines store booleans as 0 and 1. `HasDefault`: a new row may leave the column out. */
+/** How a column is stored. Both engines store booleans as 0 and 1. `HasDefault`: a new row may omit the column. */
 export interface Column<Domain, Stored extends Value, HasDefault extends boolean = boolean> {
   decode(stored: Stored): Domain;
   encode(value: Domain): Stored;
   readonly hasDefault: HasDefault;
   readonly defaultValue: Domain | undefined;
-  /** The stored value is the domain's value, so decoding is skipped. */
+  /** The stored value equals the domain's value, so decoding is skipped. */
   readonly isPlain: boolean;
 }
 
@@ -19,7 +19,7 @@ export const integer = plain<number>();
 export const text = plain<string>();
 export const bytes = plain<Buffer>();
 
-/** A column with conversions of its own, for example a list in a text. */
+/** A column with its own conversions, for example a list stored as text. */
 export function converted<Domain, Stored extends Value>(conversions: {
   decode(stored: Stored): Domain;
   encode(value: Domain): Stored;
@@ -36,7 +36,7 @@ export const boolean = converted<boolean, number>({
   encode: (value) => (value ? 1 : 0),
 });
 
-/** A union of strings, stored as numbers. @throws Error (encode and decode) on what `numbers` does not list. */
+/** A union of strings, stored as numbers. @throws Error (encode and decode) on values that `numbers` does not list. */
 export function oneOf<Name extends string>(numbers: Readonly<Record<Name, number>>): Column<Name, number, false> {
   const entries = Object.entries(numbers) as [Name, number][];
   const encoded = new Map(entries);
@@ -68,7 +68,7 @@ export function nullable<Domain, Stored extends Value>(
   };
 }
 
-/** @param value of a new row that does not give one. */
+/** @param value for new rows that omit the column. */
 export function withDefault<Domain, Stored extends Value>(
   column: Column<Domain, Stored>,
   value: NoInfer<Domain>,
@@ -85,23 +85,23 @@ type DomainRow<C> = { readonly [Key in keyof C]: DomainOf<C[Key]> };
 type EncodedRow<C> = { readonly [Key in keyof C]: StoredOf<C[Key]> };
 type InsertedRow<C> = Omit<DomainRow<C>, DefaultedKey<C>> & Partial<Pick<DomainRow<C>, DefaultedKey<C> & keyof C>>;
 
-/** A row in the domain's words: camelCase, real booleans, unions of strings. */
+/** A row with domain types: camelCase names, real booleans, unions of strings. */
 export type RowOf<T> = T extends Table<infer C> ? DomainRow<C> : never;
-/** A row as `selectList` makes the driver return it. Only `decode` makes a row of the domain from it. */
+/** A row as the driver returns it for `selectList`. Only `decode` makes a domain row from it. */
 export type StoredRowOf<T> = T extends Table<infer C> ? EncodedRow<C> : never;
-/** What a new row has to say: columns with a default may be left out. */
+/** A row to insert: columns with a default may be omitted. */
 export type NewRowOf<T> = T extends Table<infer C> ? InsertedRow<C> : never;
 /** The columns whose values are booleans. */
 export type BooleanKeyOf<T> = { [Key in keyof RowOf<T>]: RowOf<T>[Key] extends boolean ? Key : never }[keyof RowOf<T>];
 
 /**
- * A table described once, by the names that the domain uses for its columns: `expiresAt` is the column `expires_at`.
- * Lists and statements are made once, when the description is; `decode` and `values` are for the hot path.
+ * A table described once, by the domain names of its columns: `expiresAt` is the column `expires_at`. Lists and statements
+ * are built once, together with the description; `decode` and `values` are for the hot path.
  */
 export class Table<C extends Columns> {
   readonly name: string;
   readonly keys: readonly (keyof C & string)[];
-  /** As the database names them, in the order of `values`. */
+  /** Names in the database, in the order of `values`. */
   readonly columnNames: readonly string[];
   /** `expires_at AS expiresAt, ...` for SELECT and RETURNING. */
   readonly selectList: string;
@@ -130,7 +130,7 @@ export class Table<C extends Columns> {
     return new Table(this.name, Object.fromEntries(left) as Omit<C, Key>);
   }
 
-  /** The columns whose values are booleans, in their order. */
+  /** The columns whose values are booleans, in order. */
   get booleanKeys(): readonly BooleanKeyOf<this>[] {
     const keys = this.keys.filter((key) => this.#columns[key]?.decode === boolean.decode);
     return keys as readonly string[] as readonly BooleanKeyOf<this>[];
@@ -141,7 +141,7 @@ export class Table<C extends Columns> {
     return this.#columns[key];
   }
 
-  /** @param rest what follows `FROM table`. */
+  /** @param rest the SQL after `FROM table`. */
   select<Parameters extends readonly Value[]>(rest: string): Statement<Parameters, EncodedRow<C>> {
     return sql<Parameters, EncodedRow<C>>(`SELECT ${this.selectList} FROM ${this.name} ${rest}`);
   }
@@ -151,7 +151,7 @@ export class Table<C extends Columns> {
     return this.keys.map((key) => `${expressions[key]} AS ${key}`).join(", ");
   }
 
-  /** Its parameters are the `values` of that many rows, one row after the other. */
+  /** Its parameters are the `values` of each row, one row after another. */
   insert(rest = "", rows = 1): Statement<Value[], never> {
     return sql<Value[]>(`${this.insertText(rows)} ${rest}`);
   }
@@ -162,14 +162,14 @@ export class Table<C extends Columns> {
   }
 
   /**
-   * The text of an INSERT of the rows of another part of the statement. Parameters come in the order of the columns.
-   * @param expressions of the values; an untyped parameter is a text, others need a CAST on PostgreSQL.
+   * The text of an INSERT from the rows of another part of the statement. Parameters are in the order of the columns.
+   * @param expressions for the values; an untyped parameter is a text, others need a CAST on PostgreSQL.
    */
   insertFrom(source: string, expressions: Readonly<Record<keyof C, string>>): string {
     return `${this.#insertInto()} SELECT ${this.keys.map((key) => expressions[key]).join(", ")} FROM ${source}`;
   }
 
-  /** Other properties that the statement has selected stay. @throws Error when a column holds what it cannot. */
+  /** Keeps other properties of the row. @throws Error when a column has a value that it cannot have. */
   decode<Stored extends EncodedRow<C>>(stored: Stored): DomainRow<C> & Omit<Stored, keyof C> {
     const row: Record<string, unknown> = { ...stored };
     for (const [key, column] of this.#converted) row[key] = column.decode(row[key] as Value);

@@ -53,7 +53,7 @@ function readerOf(schema: TSchema): ReadField {
 
 function readText(given: unknown): FieldResult {
   if (typeof given !== "string") return { problem: "must be a string." };
-  return given.isWellFormed() ? { value: given } : { problem: "holds a lone surrogate, which is not a character." };
+  return given.isWellFormed() ? { value: given } : { problem: "contains a lone surrogate, which is not a character." };
 }
 
 const trueWords = new Set(["true", "on", "yes", "checked", "1"]);

@@ -11,7 +11,7 @@ import type { PushEmails } from "./notifications/push-emails.ts";
 import type { PushStore } from "./store/push-store.ts";
 import type { Vault } from "./vault.ts";
 
-/** What the operations of this room work with. */
+/** Dependencies of the operations on pushes. */
 export interface PushDeps {
   readonly config: Config;
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface PushDeps {
   readonly capacity: Capacity;
   readonly emails: PushEmails;
   readonly linkDeliveryIds: Ids;
-  /** How often an owner asks for a link to be mailed. */
+  /** Rate limit of the owners' requests to mail a link. */
   readonly linkDeliveryCounter: Counter;
 }
 
@@ -33,7 +33,7 @@ export function ticketTtlMs(config: Config): number {
   return config.files.ticketTtlSeconds * secondMs;
 }
 
-/** How long the blobs of a push that reached a limit stay: its tickets run out, and a started download may finish. */
+/** How long the blobs of a push outlive its limit: until its tickets expire and started downloads can finish. */
 export function blobsGraceMs(config: Config): number {
   return ticketTtlMs(config) + hourMs;
 }

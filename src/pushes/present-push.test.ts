@@ -34,7 +34,7 @@ function row(changes: Partial<PushRow> = {}): PushRow {
   };
 }
 
-test("days remaining count whole days down to none, also under a clock that was set back", () => {
+test("days remaining count whole days down to 0, even if the clock was set back", () => {
   const days = (now: number) => toPush(row(), "t", now).daysRemaining;
   expect(days(created)).toBe(7);
   expect(days(created + dayMs - 1)).toBe(7);
@@ -45,7 +45,7 @@ test("days remaining count whole days down to none, also under a clock that was 
   expect(days(created - 30 * dayMs)).toBe(7);
 });
 
-test("views remaining are the limit less views and refusals, never below none", () => {
+test("views remaining are the limit minus views and refusals, never below 0", () => {
   const views = (changes: Partial<PushRow>) => toPush(row(changes), "t", created).viewsRemaining;
   expect(views({})).toBe(5);
   expect(views({ views: 2 })).toBe(3);
@@ -53,7 +53,7 @@ test("views remaining are the limit less views and refusals, never below none", 
   expect(views({ views: 5, refusals: 5 })).toBe(0);
 });
 
-test("the end by time holds from its instant, and reads the same before and after it is written down", () => {
+test("an expiry by time applies exactly on time, and is presented the same before and after it is recorded", () => {
   const end = created + 7 * dayMs;
   expect(hasEnded(row(), end - 1)).toBe(false);
   expect(toPush(row(), "t", end - 1)).toMatchObject({ expired: false, expiredOn: null });
@@ -66,7 +66,7 @@ test("the end by time holds from its instant, and reads the same before and afte
   }
 });
 
-test("deleted is what a person ended, not what a limit ended", () => {
+test("a push counts as deleted if a person ended it, not if a limit did", () => {
   const deleted = (endReason: PushRow["endReason"]) =>
     toPush(row({ endedAt: created + 1, endReason }), "t", created + 2).deleted;
   expect([deleted("owner"), deleted("viewer"), deleted("views"), deleted("time")]).toEqual([true, true, false, false]);
@@ -85,7 +85,7 @@ test("an anonymous push is forgotten 30 days after its end, whether or not the e
   expect(isForgotten(row({ ownerId: 7 }), end + 100 * tombstoneMs)).toBe(false);
 });
 
-test("nobody owns an anonymous push, and only its owner owns another", () => {
+test("an anonymous push has no owner, and any other push has only its own", () => {
   expect(isOwner(row(), stranger)).toBe(false);
   expect(isOwner(row(), signedIn(7))).toBe(false);
   expect(isOwner(row({ ownerId: 7 }), stranger)).toBe(false);
@@ -93,7 +93,7 @@ test("nobody owns an anonymous push, and only its owner owns another", () => {
   expect(isOwner(row({ ownerId: 7 }), signedIn(7))).toBe(true);
 });
 
-test("the labels are for the owner alone", () => {
+test("only the owner sees the labels", () => {
   const sealed = Buffer.from("sealed");
   expect(toPush(row({ ownerId: 7, nameSealed: sealed, noteSealed: sealed }), "t", created)).toMatchObject({
     name: null,

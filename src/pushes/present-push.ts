@@ -4,20 +4,20 @@ import type { Actor, OwnedPush, Push } from "./push.ts";
 import { sealContexts } from "./seals.ts";
 import { optionsBy, type PushRow } from "./store/tables.ts";
 
-/** How long the answer for an ended anonymous push stays "expired" instead of "unknown". */
+/** How long an ended anonymous push is reported as expired before it becomes unknown. */
 export const tombstoneMs = 30 * dayMs;
 
-/** Time's end holds from the instant of expires_at, whether or not anything has written it down yet. */
+/** A push ends at `expires_at`, even if no process has recorded the end yet. */
 export function hasEnded(row: Pick<PushRow, "endedAt" | "expiresAt">, now: number): boolean {
   return row.endedAt !== null || row.expiresAt <= now;
 }
 
-/** An anonymous push is unknown 30 days after its end, not when the sweeper gets to it. */
+/** An anonymous push becomes unknown exactly 30 days after its end, independent of the sweeper. */
 export function isForgotten(row: PushRow, now: number): boolean {
   return row.ownerId === null && Math.min(row.endedAt ?? row.expiresAt, row.expiresAt) + tombstoneMs <= now;
 }
 
-/** Nobody owns an anonymous push: null is equal to no user. */
+/** An anonymous push has no owner: its null must not match a caller without a user. */
 export function isOwner(row: Pick<PushRow, "ownerId">, actor: Actor): boolean {
   return actor.user !== null && row.ownerId !== null && row.ownerId === actor.user.id;
 }
@@ -40,14 +40,14 @@ export function toPush(row: PushRow, urlToken: string, now: number): Push {
     expiredOn: expired ? (row.endedAt ?? row.expiresAt) : null,
     expiresAt: row.expiresAt,
     createdAt: row.createdAt,
-    // What will be written down once the end is, so that the answer does not change when it is.
+    // The time that will be recorded for the end, so that the answer does not change once it is.
     updatedAt: expired && row.endedAt === null ? row.expiresAt : row.updatedAt,
     name: null,
     note: null,
   };
 }
 
-/** With the labels, which only the owner may see. */
+/** Includes the labels, which only the owner may see. */
 export function toOwnersPush(row: PushRow, urlToken: string, now: number, keyring: Keyring): Push {
   return {
     ...toPush(row, urlToken, now),

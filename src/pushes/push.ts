@@ -5,29 +5,29 @@ import type { PushOptions } from "./store/tables.ts";
 export type { KindName } from "../base/push-kinds.ts";
 export type * from "./audit/audit-trail.ts";
 
-/** Who makes the request. Every operation on a push takes one; nothing is read from globals. */
+/** The caller of an operation on pushes. */
 export interface Actor {
-  /** null: nobody signed in and no API token. */
+  /** null: not signed in, and no API token. */
   readonly user: { readonly id: number; readonly admin: boolean } | null;
   /** Throttle key of the client: its IPv4 address, or its IPv6 /64 network. */
   readonly client: string;
   /** For the audit trail. */
   readonly address: string;
   readonly userAgent: string;
-  /** As the client sent it; the audit trail stores a cut and cleaned form. */
+  /** As sent by the client; the audit trail stores it cut and without secrets. */
   readonly referrer: string;
-  /** The origin under which this request reached us, e.g. `https://push.example.com`: it identifies our own referrers. */
+  /** The origin of this request, e.g. `https://push.example.com`. It identifies referrers of this server. */
   readonly ownOrigin: string;
 }
 
-/** Why a push ended, with the number that stores it; the numbers never change. */
+/** Why a push ended, with its stored number; the numbers never change. */
 export const endReasons = { views: 0, time: 1, viewer: 2, owner: 3, administrator: 4 } as const;
 export type EndReason = keyof typeof endReasons;
 
 /** Options that only the owner sees. */
 type OwnersOption = "notifyOnView";
 
-/** A push as its owner, its viewer and the presenters see it: no secret in it but the labels and the token. */
+/** A push as owners, viewers and presenters see it. Its only secrets are the labels and the token. */
 export interface Push extends Omit<PushOptions, OwnersOption> {
   readonly urlToken: string;
   readonly kind: KindName;
@@ -38,21 +38,21 @@ export interface Push extends Omit<PushOptions, OwnersOption> {
   readonly viewsRemaining: number;
   readonly passphraseRequired: boolean;
   readonly expired: boolean;
-  /** Ended by a person (owner or viewer), not by a limit. */
+  /** Ended by a person, not by a limit. */
   readonly deleted: boolean;
   /** Milliseconds since the epoch; null while active. */
   readonly expiredOn: number | null;
   readonly expiresAt: number;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Labels only the owner may see; null when not set or when the push is not theirs to read. */
+  /** Labels; null when not set or when the caller is not the owner. */
   readonly name: string | null;
   readonly note: string | null;
 }
 
-/** As its owner's pages show it. */
+/** A push as its owner's pages show it. */
 export interface OwnedPush extends Push, PushOptions {
-  /** Counted views; refusals after the end are none. */
+  /** Counted views, without refusals after the end. */
   readonly views: number;
   /** null while active. */
   readonly endReason: EndReason | null;
@@ -62,7 +62,7 @@ export interface OwnedPush extends Push, PushOptions {
 export interface PushSearch {
   readonly state: "active" | "expired" | "all";
   readonly kind: KindName | null;
-  /** Part of a name or a note, whatever its case; "": all. */
+  /** Part of a name or a note, in any case; "": no search. */
   readonly text: string;
   /** From 1. */
   readonly page: number;
@@ -73,17 +73,17 @@ export interface FoundPushes {
   readonly pushes: readonly OwnedPush[];
   /** There is a next page. */
   readonly hasMore: boolean;
-  /** The search stopped at its limit: older pushes were not searched. */
+  /** The search reached its limit: older pushes were not searched. */
   readonly stopped: boolean;
 }
 
-/** What a caller asks for when making a push. Absent means "not given": the instance's default applies. */
+/** A request to create a push. Absent fields take the instance's defaults. */
 export interface CreatePush extends Partial<PushOptions> {
   readonly kind?: KindName;
   readonly payload?: string;
-  /** Files already streamed in through `beginUpload`. */
+  /** Files already received through `beginUpload`. */
   readonly upload?: Upload;
-  /** The caller named files at all, even none: asks for a token like a file push does. */
+  /** The request has a files field, even an empty one: like a file push it requires a known caller. */
   readonly mentionsFiles?: boolean;
   readonly expireAfterDays?: number;
   readonly expireAfterViews?: number;
@@ -92,59 +92,59 @@ export interface CreatePush extends Partial<PushOptions> {
   readonly passphrase?: string;
   readonly name?: string;
   readonly note?: string;
-  /** Addresses that the link is mailed to, separated by commas; "": none. For owned pushes. */
+  /** Addresses to mail the link to, separated by commas; "": none. For owned pushes. */
   readonly notifyEmailsTo?: string;
-  /** The language of those mails, and of the page that their link opens; "": none is chosen. */
+  /** The language of those emails and of the page behind their link; "": not chosen. */
   readonly notifyEmailsToLocale?: string;
 }
 
-/** To whom a link is mailed, as they are asked for. */
+/** The recipients and the language of a requested link delivery. */
 export type LinkDeliveryRequest = Required<Pick<CreatePush, "notifyEmailsTo">> &
   Pick<CreatePush, "notifyEmailsToLocale">;
 
-/** What the owner asks to change. Absent: it stays as it is. The kind never changes. */
+/** The owner's changes to a push. Absent fields stay unchanged. The kind never changes. */
 export interface EditPush extends Partial<PushOptions> {
   /** Counted from the creation. */
   readonly expireAfterDays?: number;
-  /** In all, those used included. */
+  /** The total, including views already used. */
   readonly expireAfterViews?: number;
-  /** "": it is removed. */
+  /** "": remove the name. */
   readonly name?: string;
   readonly note?: string;
   readonly payload?: string;
-  /** null: it is removed. */
+  /** null: remove the passphrase. */
   readonly passphrase?: string | null;
-  /** Files to add, already streamed in through `beginUpload`. */
+  /** Files to add, already received through `beginUpload`. */
   readonly upload?: Upload;
   readonly removedFileIds?: readonly number[];
-  /** The one the push has now. "" like absent: not given. */
+  /** The push's passphrase before the edit. Absent or "": not given. */
   readonly currentPassphrase?: string;
 }
 
 export type EditOutcome =
   | { readonly outcome: "edited"; readonly push: Push }
-  /** A protected push, and something of its content is to stay: see `Pushes.edit`. */
+  /** The push is protected, and part of its content is to be kept: see `Pushes.edit`. */
   | { readonly outcome: "passphrase_required" }
   | { readonly outcome: "wrong_passphrase" }
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number }
-  /** Another edit came first. Nothing was changed by this one. */
+  /** Another edit was written first, and this one changed nothing. */
   | { readonly outcome: "changed_meanwhile" }
   | { readonly outcome: "gone" }
-  /** Or not the actor's. */
+  /** Or the push belongs to another user. */
   | { readonly outcome: "unknown" };
 
-/** Both ends included. */
+/** Inclusive at both ends. */
 export interface Bounds {
   readonly min: number;
   readonly max: number;
 }
 
-/** A living push as the owner's form for editing it shows it: nothing in it needs the link or the passphrase. */
+/** A live push for its owner's edit form, which needs neither the link nor the passphrase. */
 export interface EditablePush {
   readonly push: OwnedPush;
-  /** What `EditPush.expireAfterDays` may be now. */
+  /** The currently allowed values of `EditPush.expireAfterDays`. */
   readonly days: Bounds;
-  /** What `EditPush.expireAfterViews` may be now. */
+  /** The currently allowed values of `EditPush.expireAfterViews`. */
   readonly views: Bounds;
   readonly files: readonly { readonly id: number; readonly filename: string; readonly sizeBytes: number }[];
 }
@@ -155,7 +155,7 @@ export interface IncomingFile {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Files on their way in, sealed as they arrive, belonging to no push yet. Ends in `create` or `abandon`. */
+/** Files of a push that does not exist yet, sealed as they arrive. Ends with `create`, `edit` or `abandon`. */
 export interface Upload {
   readonly fileCount: number;
   /** @throws AppError invalid_fields (too many files), too_large (over the bytes of one push), unavailable (disk). */
@@ -167,7 +167,7 @@ export interface RevealedFile {
   readonly filename: string;
   readonly contentType: string;
   readonly sizeBytes: number;
-  /** Opaque, URL-safe; `openTicket` takes it. */
+  /** Opaque and URL-safe, for `openTicket`. */
   readonly ticket: string;
 }
 
@@ -184,10 +184,10 @@ export type ClaimOutcome =
   | { readonly outcome: "gone"; readonly push: Push }
   | { readonly outcome: "unknown" };
 
-/** Who caused an entry, as far as it is known. `holder`: anyone who has the link. */
+/** The person who caused an entry, as far as known. `holder`: any person with the link. */
 export type TrailActor = "owner" | "administrator" | "holder";
 
-/** An entry as its push's owner reads it. A limit that ended the push is no entry of the trail, but an event of its own. */
+/** An entry as the push's owner reads it. A limit that ended the push has no entry but an event of its own. */
 export type TrailEvent =
   | (AuditEntry & { readonly by: TrailActor })
   | {
@@ -210,11 +210,11 @@ export interface WholeTrail {
   readonly events: AsyncIterable<TrailEvent>;
 }
 
-/** A push in its owner's own copy of what is kept. */
+/** A push in the data export of its owner. */
 export interface ExportedPush {
   readonly push: OwnedPush;
   readonly files: readonly { readonly filename: string; readonly contentType: string; readonly sizeBytes: number }[];
-  /** As in WholeTrail; read it before the next push. */
+  /** See WholeTrail; must be read before the next push. */
   readonly events: AsyncIterable<TrailEvent>;
 }
 
@@ -225,13 +225,13 @@ export interface Download {
   readonly contentType: string;
   readonly sizeBytes: number;
   /**
-   * Plaintext of the bytes `start` to `end`, both included. Throws when the sealed file was changed.
-   * @throws AppError unavailable; not_found, by a BlobMissingError, when the store has lost it.
+   * Plaintext bytes from `start` to `end`, inclusive. Throws when the sealed file was changed.
+   * @throws AppError unavailable; not_found (with a BlobMissingError as its cause) when the store has lost the file.
    */
   read(range: { start: number; end: number }): AsyncIterable<Uint8Array>;
 }
 
-/** A push as administrators see it: what it is, never what is in it nor where it is. */
+/** A push as administrators see it: metadata only, without content or link. */
 export interface PushOverview {
   readonly id: number;
   readonly kind: KindName;
@@ -242,24 +242,24 @@ export interface PushOverview {
   readonly endReason: EndReason | null;
   readonly views: number;
   readonly expireAfterViews: number;
-  /** Of payload and files, before they were sealed. */
+  /** Plaintext bytes of payload and files. */
   readonly storedBytes: number;
   readonly passphraseRequired: boolean;
 }
 
 export interface AdminListFilter {
-  /** null: of any kind. */
+  /** null: all kinds. */
   readonly kind: KindName | null;
   readonly state: "active" | "expired" | "all";
-  /** null: any owner, and none. */
+  /** null: all owners, and anonymous pushes. */
   readonly ownerId: number | null;
-  /** Older ones than this; null: from the newest on. */
+  /** Only pushes older than this one; null: start with the newest. */
   readonly beforeId: number | null;
 }
 
 export interface AdminListPage {
   readonly pushes: readonly PushOverview[];
-  /** null: there are no more. */
+  /** null: this is the last page. */
   readonly nextBeforeId: number | null;
 }
 
@@ -268,9 +268,9 @@ export interface PushTotals {
   readonly ended: number;
   readonly files: number;
   readonly fileBytes: number;
-  /** Files that wait to be taken off the storage. */
+  /** Files queued for deletion from the storage. */
   readonly filesToDelete: number;
-  /** Files on their way in. */
+  /** Files being uploaded. */
   readonly uploads: number;
 }
 

@@ -40,18 +40,18 @@ export type * from "./push.ts";
 
 export type Pushes = ReturnType<typeof createPushes>;
 
-/** Everything that other parts of the server can do with pushes. Pages count from 1 and have 50 rows. */
+/** All operations on pushes for other parts of the server. Pages count from 1 and have 50 rows. */
 export function createPushes(deps: PushDeps) {
   return {
     /**
-     * @returns the push; of an anonymous push, `urlToken` in it is the only copy.
+     * @returns the push. For an anonymous push its `urlToken` is the only copy.
      * @throws AppError invalid_fields, not_authenticated, unavailable (disk, quota).
      */
     create: (request: CreatePush, actor: Actor): Promise<Push> => createPush(deps, request, actor),
 
     /**
-     * To be called before anything of a request is read: a stranger learns that a token is needed, not what is wrong with
-     * the files. @throws AppError not_authenticated when the actor may not create pushes, or not with files.
+     * Call it before reading anything of a request: an anonymous caller then gets not_authenticated, not details about the files.
+     * @throws AppError not_authenticated when the actor may not create pushes, or not with files.
      */
     assertMayCreate: (withFiles: boolean, actor: Actor): void => assertMayCreate(deps, withFiles, actor),
 
@@ -64,29 +64,29 @@ export function createPushes(deps: PushDeps) {
       return new PendingUpload(deps, actor);
     },
 
-    /** Counts nothing and opens no secret. The owner gets name and note as well. */
+    /** Counts no view and opens no secret. The owner also gets name and note. */
     find: (urlToken: string, actor: Actor): Promise<Push | undefined> => findPush(deps, urlToken, actor),
 
     /** The only way to retrieve a secret. */
     claimView: (urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> =>
       claimView(deps, urlToken, request, actor),
 
-    /** The values of the owner's edit form. Undefined: unknown, ended, or not the actor's. */
+    /** The values of the owner's edit form. Undefined: the push is unknown, has ended, or belongs to another user. */
     findEditable: (urlToken: string, actor: Actor): Promise<EditablePush | undefined> =>
       findEditable(deps, urlToken, actor),
 
     /**
-     * Changes a live push of the actor's. On a push with a passphrase, an edit that keeps any of its content (the passphrase
-     * with a new payload, a file beside an added or a removed one, a payload under another passphrase) needs the current
-     * passphrase. Without it, payload (the text of a file push is removed), all files and the passphrase can be replaced
-     * together.
+     * Changes a live push that belongs to the actor. On a push with a passphrase, an edit that keeps part of its content needs
+     * the current passphrase: a new payload under the same passphrase, a kept file beside an added or removed one, or the same
+     * payload under another passphrase. Without it, the payload, all files and the passphrase can be replaced together; the
+     * text of a file push is then removed unless a new one is given.
      * @throws AppError invalid_fields, too_large (files), unavailable.
      */
     edit: (urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome> =>
       editPush(deps, urlToken, request, actor),
 
     /**
-     * Mails the link of a live push of the actor's to up to five addresses, counted over its whole life. The audit trail
+     * Mails the link of a live push that belongs to the actor to up to five addresses over its lifetime. The audit trail
      * shows the recipients and the outcome.
      * @throws AppError not_found (unknown, or this server mails no links), not_authenticated, forbidden, invalid_fields,
      * too_many_requests (5 a minute), unavailable.
@@ -95,7 +95,7 @@ export function createPushes(deps: PushDeps) {
       deliverLink(deps, urlToken, request, actor),
 
     /**
-     * Ends a push for good. A push that has ended already is returned as it is.
+     * Ends a push for good. A push that has already ended is returned unchanged.
      * @throws AppError not_found; not_authenticated or forbidden when it is neither the actor's nor deletable by viewers.
      */
     expire: (urlToken: string, actor: Actor): Promise<Push> => expirePush(deps, urlToken, actor),
@@ -104,31 +104,34 @@ export function createPushes(deps: PushDeps) {
     list: (ownerId: number, state: "active" | "expired", page: number): Promise<readonly Push[]> =>
       listPushes(deps, ownerId, state, page),
 
-    /** For the owner's dashboard. A search decrypts names and notes, within bounds. @throws AppError too_many_requests. */
+    /** For the owner's dashboard. A search decrypts a bounded number of names and notes. @throws AppError too_many_requests. */
     search: createSearch(deps, searchLimits),
 
-    /** For the owner's audit page; undefined: unknown, or not the actor's. */
+    /** For the owner's audit page. Undefined: the push is unknown, or belongs to another user. */
     trail: (urlToken: string, actor: Actor, page: number): Promise<TrailPage | undefined> =>
       readTrail(deps, urlToken, actor, page),
 
-    /** undefined: unknown, or not the actor's. */
+    /** Undefined: the push is unknown, or belongs to another user. */
     wholeTrail: (urlToken: string, actor: Actor): Promise<WholeTrail | undefined> =>
       readWholeTrail(deps, urlToken, actor),
 
-    /** For the export of an account, newest first. @throws (at the first step) AppError too_many_requests: one at a time. */
+    /** For an account's data export, newest first. @throws (at the first step) AppError too_many_requests: one at a time. */
     exportOwned: createExport(deps),
 
     /**
-     * For a deleted account: its pushes end at once, and only tombstones of them remain. The sweeper finishes what a crash
-     * leaves undone.
+     * For a deleted account: its pushes end at once, and only their tombstones remain. The sweeper finishes the work after
+     * a crash.
      */
     removeOwner: (ownerId: number): Promise<void> => removeOwner(deps, ownerId),
 
-    /** For administrators, who see no more of a push than this. Nothing is decrypted. */
+    /** The only view of pushes that administrators have. Nothing is decrypted. */
     adminList: createAdminList(deps),
     totals: (): Promise<PushTotals> => deps.store.adminLists.totals(),
 
-    /** Ends a push for good as an administrator; an owned push's audit trail says so. @param together is written with the end. */
+    /**
+     * Ends a push for good as an administrator, which the audit trail of an owned push records.
+     * @param together writes in the same transaction.
+     */
     endAsAdministrator: (pushId: number, actor: Actor, together: InTransaction): Promise<AdminEndOutcome> =>
       endAsAdministrator(deps, pushId, actor, together),
 
@@ -137,21 +140,21 @@ export function createPushes(deps: PushDeps) {
       auditPush(deps, urlToken, actor, page),
 
     /**
-     * undefined: the ticket is forged or expired, or the push was deleted. Audits the download, unless `start` > 0 and the
-     * same address has begun one with this push's tickets. "look": nothing will be read, so nothing is audited.
+     * Undefined: the ticket is forged or expired, or the push was deleted. Audits the download, unless `start` > 0 and the
+     * same address has begun one with this push's tickets. "look": only metadata is needed, so nothing is audited.
      */
     openTicket: (ticket: string, actor: Actor, start: number | "look"): Promise<Download | undefined> =>
       openTicket(deps, ticket, actor, start),
   };
 }
 
-/** Counts claims and creations, without the push or the person. */
+/** Counts claims and creations, without identifying the push or the person. */
 export interface PushWatch {
   claimed(outcome: ClaimOutcome["outcome"]): void;
   created(kind: KindName): void;
 }
 
-/** The same operations, with claims and creations reported to `watch`. */
+/** Wraps the operations and reports claims and creations to `watch`. */
 export function watchPushes(pushes: Pushes, watch: PushWatch): Pushes {
   return {
     ...pushes,

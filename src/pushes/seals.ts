@@ -5,9 +5,9 @@ import { open, seal, unringedKey } from "../crypto/seal.ts";
 import type { FileRow, PushRow } from "./store/tables.ts";
 
 /**
- * Which key seals what of a push, and under which name. The names bind a sealed value to its row and field: one that was
- * moved to another row does not open. The seal generation binds payload and data key to each other across edits, and the
- * payload names the files beside it: with one taken away, added or moved it does not open.
+ * The contexts under which a push's values are sealed. A context binds a sealed value to its row and field, so a value that
+ * was moved to another row does not open. The seal generation binds payload and data key to each other across edits. The
+ * payload's context includes the ids of the files, so it does not open if a file was removed, added or moved.
  */
 export const sealContexts = {
   dataKey: (pushId: number) => `push:${pushId}:data-key`,
@@ -25,7 +25,7 @@ export const sealContexts = {
 export const dataKeyBytes = 32;
 /** Each edit of the content raises the seal generation by one. */
 export const firstGeneration = 1;
-/** Of a link, and of a passphrase. */
+/** For links and for passphrases. */
 export const saltBytes = 16;
 
 export interface FileDetails {
@@ -33,7 +33,7 @@ export interface FileDetails {
   readonly contentType: string;
 }
 
-/** seal(master, seal(link, data key)): neither the server's key nor the link alone opens it. Always the same width. */
+/** seal(master, seal(link, data key)): neither the master key nor the link alone opens it. The width is constant. */
 export function sealDataKey(
   keyring: Keyring,
   push: Pick<PushRow, "id" | "sealGeneration" | "linkSalt">,
@@ -63,7 +63,7 @@ export function openDataKey(
   return dataKey === undefined ? { outcome: "wrong_link" } : { outcome: "opened", dataKey };
 }
 
-/** @returns null for an empty one: it is not kept. */
+/** @returns null for an empty text, which is not stored. */
 export function sealLabel(keyring: Keyring, context: string, text: string): Buffer | null {
   return text === "" ? null : keyring.seal(context, Buffer.from(text, "utf8"));
 }
@@ -72,7 +72,7 @@ type PayloadContext = Pick<PushRow, "id" | "sealGeneration"> & { readonly fileId
 
 const payloadContext = (row: PayloadContext) => sealContexts.payload(row.id, row.sealGeneration, row.fileIds);
 
-/** An empty one, too: a row that is missing must not pass for an empty payload. */
+/** Empty payloads are sealed, too: a missing row must not pass for an empty payload. */
 export function sealPayload(dataKey: Buffer, row: PayloadContext, payload: string, random: Random): Buffer {
   return seal(unringedKey(dataKey), payloadContext(row), Buffer.from(payload, "utf8"), random);
 }
@@ -83,16 +83,16 @@ export function openPayload(dataKey: Buffer, row: PayloadContext, sealed: Buffer
 }
 
 /**
- * An edit draws another data key, and the files beside it are sealed already: their keys go along under the new one,
- * bound to its generation.
+ * An edit generates another data key while the kept files are sealed already. Their keys are sealed under the new data key
+ * and bound to its generation.
  */
 export function sealFileKey(dataKey: Buffer, fileId: number, generation: number, key: Buffer, random: Random): Buffer {
   return seal(unringedKey(dataKey), sealContexts.fileKey(fileId, generation), key, random);
 }
 
 /**
- * Derived from the data key in the first generation, sealed under it in all later ones: a key that was taken away does
- * not pass for a derived one. @returns undefined when it is not as its generation wants it.
+ * The key is derived from the data key in the first generation and sealed under it in all later ones, so a removed key does
+ * not pass for a derived one. @returns undefined when the key does not have the form that its generation requires.
  */
 export function openFileKey(
   dataKey: Buffer,
@@ -105,8 +105,8 @@ export function openFileKey(
 }
 
 /**
- * The name and type of a file: for an owned push under the master key, since its owner may read them after the end;
- * for an anonymous push under the file's own key, so that nobody can once the link is gone.
+ * Seals the name and type of a file. For an owned push they are sealed under the master key, since the owner may read them
+ * after the end; for an anonymous push under the file's own key, so that they are unreadable without the link.
  */
 export function sealFileDetails(
   keyring: Keyring,
@@ -128,7 +128,7 @@ export function openFileDetails(
   return readFileDetails(open(unringedKey(file.key), sealContexts.fileDetails(file.id), file.detailsSealed));
 }
 
-/** Of a file of an owned push. @returns undefined when the sealed details were changed. */
+/** For a file of an owned push. @returns undefined when the sealed details were changed. */
 export function openOwnedFileDetails(
   keyring: Keyring,
   file: Pick<FileRow, "id" | "detailsSealed">,

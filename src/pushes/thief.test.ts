@@ -5,14 +5,14 @@ import { open, unringedKey } from "../crypto/seal.ts";
 import { openDataKey, openPayload, sealContexts } from "./seals.ts";
 import type { SealedPush } from "./store/tables.ts";
 
-/** The thief has the database and the master key, and reads this code. The domain stands for both. */
+/** The thief has the database, the master key and the source code. The domain provides the first two. */
 async function stolen(fixture: TestDomain, urlToken: string): Promise<SealedPush> {
   const push = await fixture.domain.store.findSealed(fixture.domain.vault.tokenDigest(urlToken));
   if (push === undefined) throw new Error("The push is not there.");
   return push;
 }
 
-/** Every stored value that could be a link, or a key in its place. */
+/** Every stored value that could be a link, or could be used as a key. */
 async function candidates(
   fixture: TestDomain,
   { row, dataKeySealed, payloadSealed }: SealedPush,
@@ -44,7 +44,7 @@ test("database and master key together open no anonymous push", async () => {
   }
 });
 
-test("they open a push that has an owner and no passphrase, and with a passphrase only its labels", async () => {
+test("they open an owned push without a passphrase, and only the labels of one with a passphrase", async () => {
   await using fixture = await openTestDomain();
   const { pushes, keyring } = fixture.domain;
   const owner = signedIn(7);

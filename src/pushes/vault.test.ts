@@ -42,7 +42,7 @@ test("another key stops the start; the error names the needed key's id and revea
   expect(message).toContain(`the master key with id ${wanted}`);
   expect(message).toMatch(/PWPUSH_MASTER_KEY_PREVIOUS/);
   for (const name of ["first", "second"]) expect(message).not.toContain(masterKeyNamed(name));
-  // And it has left no mark of the wrong key.
+  // The refused start recorded no mark of the wrong key.
   await using fixture = await open(dataDir, "first");
   expect(await keysInUse(fixture.domain.db)).toEqual([wanted]);
 });

@@ -8,16 +8,16 @@ import type { Database, ReadConnection } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
 
-/** What of the master keys the domain lives with: the ring, and the index key it unseals. */
+/** The keys that the domain uses: the key ring, and the index key that it unseals. */
 export interface Vault {
   readonly keyring: Keyring;
-  /** HMAC-SHA256 under the index key: how a url_token is looked up without being stored. */
+  /** HMAC-SHA256 under the index key: it finds a url_token that is not stored. */
   tokenDigest(urlToken: string): Buffer;
-  /** Of the first run: derived from the index key, so it is the same in every process, on whatever machine. */
+  /** The code of the first run. It is derived from the index key, so it is the same in every process and on every machine. */
   readonly bootCode: string;
 }
 
-/** The database is sealed under a master key that is not in the ring. The message says which, and is safe to print. */
+/** The database is sealed under a master key that is not in the ring. The message contains its id and no secret. */
 export class WrongMasterKeyError extends Error {
   override readonly name = "WrongMasterKeyError";
 }
@@ -32,8 +32,8 @@ const makeMeta = sql<[name: string, value: Buffer]>(
 const readMeta = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
 
 /**
- * Opens the index key, or makes it when the database is new; notes the active master key as one that may seal rows
- * from now on. @throws WrongMasterKeyError when any key that seals rows of this database is not in the ring.
+ * Opens the index key, or generates it for a new database, and records the active master key as one that may seal rows.
+ * @throws WrongMasterKeyError when a key that seals rows of this database is not in the ring.
  */
 export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }): Promise<Vault> {
   const { db, keyring, random, now } = deps;
@@ -62,7 +62,7 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   };
 }
 
-/** undefined: no server has started on the database yet. */
+/** Undefined: no server has started on the database yet. */
 export async function findSealedIndexKey(reading: ReadConnection): Promise<Buffer | undefined> {
   return (await reading.one(readMeta, indexKeyName))?.value;
 }

@@ -1,13 +1,13 @@
 import pg from "pg";
 import { AppError } from "../../base/errors.ts";
 
-/** Sent with every 503: the time that the pool needs to find a server that has come back. */
+/** Sent with every 503: the time that the pool needs to find a restarted server. */
 export const retryAfterSeconds = 2;
 
-/** The connection broke, timed out, or could not be opened: what ran on it may have happened or not. */
+/** The connection broke, timed out, or could not be opened: its work may or may not have been executed. */
 export class LostConnectionError extends Error {
   override readonly name = "LostConnectionError";
-  /** SQLSTATE, or the system's code. */
+  /** SQLSTATE, or the operating system's code. */
   readonly code: string;
 
   constructor(cause: unknown) {
@@ -16,7 +16,7 @@ export class LostConnectionError extends Error {
   }
 }
 
-/** Nothing has happened: no connection could be opened, or it was lost before the commit was sent. */
+/** Nothing was executed: no connection could be opened, or it was lost before the commit was sent. */
 export class NotConnectedError extends AppError {
   constructor(cause: LostConnectionError) {
     super("unavailable", "The database does not answer.", { retryAfterSeconds, cause });
@@ -28,7 +28,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "CONNECTION_LOST";
 }
 
-/** SQLSTATE of an error that the server sent; "" for any other. Source: PostgreSQL's manual, appendix A. */
+/** The SQLSTATE of a server error; "" for any other error. Source: PostgreSQL's manual, appendix A. */
 export function sqlState(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? "") : "";
 }

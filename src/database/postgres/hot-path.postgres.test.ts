@@ -12,7 +12,7 @@ import { openPostgres } from "./postgres.ts";
 interface Fixture {
   readonly db: Database;
   readonly url: string;
-  /** Between the database and the server. */
+  /** A proxy between the database client and the server. */
   readonly proxy: TcpProxy;
 }
 
@@ -22,7 +22,7 @@ const raise = sql<[by: number, id: number], { at: number }>(
 );
 const find = sql<[id: number], { at: number }>("SELECT deleted_at AS at FROM deleted_users WHERE user_id = ?");
 const total = sql<[], { total: number | null }>("SELECT sum(deleted_at) AS total FROM deleted_users");
-/** With any of the numbers that are in use here, more than the column holds. */
+/** Added to any of the numbers used here, it overflows the column. */
 const tooMuch = 9_223_372_036_854_775_000;
 const ids = Array.from({ length: 10 }, (_, at) => at + 1);
 
@@ -45,7 +45,7 @@ const putAll = (db: Database) => Promise.all(ids.map((id) => db.hot.insert(put, 
 const raiseAll = (db: Database, byOf: (id: number) => number) =>
   Promise.allSettled(ids.map((id) => db.hot.update(id, raise, byOf(id), id)));
 
-test("what arrives together is read, written and changed together, and each gets its own answer", async () => {
+test("statements that arrive together share a transaction, and each gets its own result", async () => {
   const { db } = await open();
   const before = db.counts;
   expect(await putAll(db)).toEqual(ids.map(() => 1));
@@ -56,14 +56,14 @@ test("what arrives together is read, written and changed together, and each gets
   expect(found).toEqual([...ids.map((id) => ({ at: 1_000 + id })), undefined]);
 });
 
-test("more than go together at once all get through", async () => {
+test("more statements than one batch holds all succeed", async () => {
   const { db } = await open();
   const many = Array.from({ length: 100 }, (_, at) => at + 1);
   await Promise.all(many.map((id) => db.hot.insert(put, id, 1)));
   expect(await db.read.one(total)).toEqual({ total: 100 });
 });
 
-test("one that fails fails alone: the others are done, once", async () => {
+test("a failing statement fails alone: the others are executed once", async () => {
   const { db } = await open();
   await putAll(db);
   const raised = await raiseAll(db, (id) => (id === 4 ? tooMuch : 1));
@@ -75,7 +75,7 @@ test("one that fails fails alone: the others are done, once", async () => {
   expect(await db.read.one(find, 12)).toEqual({ at: 0 });
 });
 
-test("one that waits for a lock for too long is refused alone, and the others are done", async () => {
+test("a statement that exceeds the lock timeout fails alone, and the others are executed", async () => {
   const { db, url } = await open({ lockTimeoutMs: 200 });
   await putAll(db);
   const holder = await connect(url);
@@ -88,7 +88,7 @@ test("one that waits for a lock for too long is refused alone, and the others ar
   expect(await db.read.one(total)).toEqual({ total: 10_000 + ids.length - 1 });
 });
 
-test("what is under way when the database is closed is done and told so, or refused and not done", async () => {
+test("statements in progress when the database is closed are either executed and confirmed, or refused", async () => {
   const { db, url } = await open();
   await putAll(db);
   const raising = raiseAll(db, () => 1);
@@ -104,7 +104,7 @@ test("what is under way when the database is closed is done and told so, or refu
   expect(rows).toEqual([{ total: 10_000 + done }]);
 });
 
-test("a connection that cannot undo what failed on it is not used again, and nobody is told that it was done", async () => {
+test("a connection that cannot roll back is not reused, and no statement is reported as done", async () => {
   const { db, proxy } = await open({ poolMax: 1 });
   await putAll(db);
   proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
@@ -119,19 +119,22 @@ test("a connection that cannot undo what failed on it is not used again, and nob
 test.each([
   ["lose answer", 10],
   ["lose request", 0],
-] as const)("changes that share a commit which met '%s' stay open, and none is made twice", async (verdict, done) => {
-  const { db, proxy } = await open();
-  await putAll(db);
-  proxy.judge((statement) => (statement === "COMMIT" ? verdict : "pass"));
-  const raised = await raiseAll(db, () => 1);
-  for (const result of raised) {
-    expect(result).toMatchObject({ status: "rejected", reason: expect.any(OutcomeUnknownError) });
-  }
-  proxy.judge(() => "pass");
-  expect(await db.read.one(total)).toEqual({ total: 10_000 + done });
-});
+] as const)(
+  "the outcome of changes whose shared commit met '%s' is unknown, and none is executed twice",
+  async (verdict, done) => {
+    const { db, proxy } = await open();
+    await putAll(db);
+    proxy.judge((statement) => (statement === "COMMIT" ? verdict : "pass"));
+    const raised = await raiseAll(db, () => 1);
+    for (const result of raised) {
+      expect(result).toMatchObject({ status: "rejected", reason: expect.any(OutcomeUnknownError) });
+    }
+    proxy.judge(() => "pass");
+    expect(await db.read.one(total)).toEqual({ total: 10_000 + done });
+  },
+);
 
-test("new rows whose answer was lost are there once, and their makers learn it", async () => {
+test("inserts whose answer was lost are executed once and confirmed", async () => {
   const { db, proxy } = await open();
   const putOnce = sql<[id: number]>(
     "INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, 1) ON CONFLICT (user_id) DO NOTHING",
@@ -142,7 +145,7 @@ test("new rows whose answer was lost are there once, and their makers learn it",
   expect(await db.read.one(total)).toEqual({ total: ids.length });
 });
 
-test("processes that change the same rows in opposite orders never wait for each other in a circle", async () => {
+test("processes that change the same rows in opposite orders never deadlock", async () => {
   const { db, url } = await openTestDatabase();
   const other = await openTestDatabase(url);
   await putAll(db);
@@ -156,7 +159,7 @@ test("processes that change the same rows in opposite orders never wait for each
   expect(await db.read.one(total)).toEqual({ total: 10_000 + 2 * rounds * ids.length });
 });
 
-test("behind a pooler, where no name lasts, each goes alone", async () => {
+test("behind a pooler, which does not keep statement names, each statement runs alone", async () => {
   const { db } = await open({ preparedStatements: false });
   const before = db.counts.commits;
   await putAll(db);

@@ -6,16 +6,16 @@ import { type Retries, type RetryPolicy, retryPolicies } from "./retries.ts";
 import type { PostgresStatements } from "./statements.ts";
 
 export interface HotStatementsDeps {
-  /** One try, on any connection. */
+  /** One attempt, on any connection. */
   readonly attempt: <T>(work: (statements: PostgresStatements) => Promise<T>) => Promise<T>;
   readonly retries: Retries;
   readonly onCommit: (transactions: number) => void;
 }
 
 /**
- * The hot path. In its first try a statement shares a transaction with others (SharedRuns). If that fails for a reason that
- * another statement may have caused, it runs alone. A lost answer is handled as for a single statement: the shared
- * transaction is all or nothing, and only idempotent statements are run again.
+ * The hot path. In its first attempt a statement shares a transaction with others (SharedRuns). If that fails for a reason
+ * that another statement may have caused, it runs alone. A lost answer is handled as for a single statement: the shared
+ * transaction is all or nothing, and only idempotent statements are retried.
  */
 export function createHotStatements({ attempt, retries, onCommit }: HotStatementsDeps): HotPath {
   const reads = new SharedRuns((runs) => attempt((statements) => statements.together(runs)));
@@ -33,7 +33,7 @@ export function createHotStatements({ attempt, retries, onCommit }: HotStatement
     return done;
   }
 
-  /** @param order of statements that share a transaction. */
+  /** @param order of execution among the statements that share a transaction. */
   function run(shared: SharedRuns, policy: RetryPolicy, runIt: NamedRun, order = 0): Promise<RunDone> {
     let first: Promise<RunDone> | undefined = shared.run(runIt, order);
     return retries.run(async () => {
@@ -73,7 +73,7 @@ interface WaitingRun {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Bounds how long the first one waits for the others, and how many are retried when one fails. */
+/** Limits the latency of the first statement in a batch, and the number of retries when one statement fails. */
 const sharedMax = 32;
 
 /**
@@ -89,7 +89,7 @@ export class SharedRuns {
     this.#runAll = runAll;
   }
 
-  /** @param order among the runs that go together. */
+  /** @param order of execution among the runs of a batch. */
   run(run: NamedRun, order: number): Promise<RunDone> {
     const { promise, resolve, reject } = Promise.withResolvers<RunDone>();
     if (this.#waiting.length === 0) setImmediate(() => this.#flush());

@@ -12,8 +12,8 @@ import {
 import { OutcomeUnknownError } from "../database.ts";
 import { sql } from "../statement.ts";
 
-describe("a connection that is lost", () => {
-  test("inside a tx: it is run again, and has happened once", async () => {
+describe("a lost connection", () => {
+  test("within a transaction: the transaction is retried and executed once", async () => {
     const { db, url } = await openBehindProxy();
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     const other = await connect(url);
@@ -30,7 +30,7 @@ describe("a connection that is lost", () => {
   });
 
   test.each(["lose answer", "lose request"] as const)(
-    "at the commit (%s): it is not run again, and nobody is told that it was done",
+    "at the commit (%s): the transaction is not retried and not reported as done",
     async (verdict) => {
       const { db, proxy } = await openBehindProxy();
       proxy.judge((statement) => (statement === "COMMIT" ? verdict : "pass"));
@@ -46,7 +46,7 @@ describe("a connection that is lost", () => {
     },
   );
 
-  test("to a tx that failed and cannot be undone: its connection is not used again", async () => {
+  test("at the rollback of a failed transaction: the connection is not reused", async () => {
     const { db, proxy } = await openBehindProxy({ poolMax: 1 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
@@ -60,7 +60,7 @@ describe("a connection that is lost", () => {
     expect(await db.read.one(find, 1)).toEqual({ at: 11 });
   });
 
-  test("at a statement that stands alone: not again, unless it may run twice", async () => {
+  test("at a single statement: it is retried only if it is idempotent", async () => {
     const { db, proxy } = await openBehindProxy();
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     let losses = 1;
@@ -79,7 +79,7 @@ describe("a connection that is lost", () => {
     expect(await db.read.one(find, 1)).toEqual({ at: 20 });
   });
 
-  test("what nobody can know stays open, also when the server stays away afterwards", async () => {
+  test("an unknown outcome stays unknown, even if the server then stays unreachable", async () => {
     const { db, proxy } = await openBehindProxy({ connectTimeoutMs: 100 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     proxy.judge((statement) => {
@@ -92,8 +92,8 @@ describe("a connection that is lost", () => {
   });
 });
 
-describe("transactions in each other's way", () => {
-  test("that wait in a ring are told apart by the server, and both come through", async () => {
+describe("conflicting transactions", () => {
+  test("that deadlock are resolved by the server, and both succeed", async () => {
     const { db } = await openBehindProxy();
     for (const id of [1, 2]) await db.autocommit({ retry: "whenNotExecuted" }).run(put, id, 0);
     const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -106,14 +106,14 @@ describe("transactions in each other's way", () => {
       });
     await Promise.all([inOrder(1, 2), inOrder(2, 1)]);
     expect(await db.read.all(sql("SELECT deleted_at AS at FROM deleted_users"))).toEqual([{ at: 2 }, { at: 2 }]);
-    // At least once: the one that was sent back may be first at its row again, and then they meet once more.
+    // At least once: the aborted transaction may lock its row first again and deadlock a second time.
     expect(db.counts.conflicts).toBeGreaterThan(0);
   });
 
   test.each([
     ["40001", "serialization_failure"],
     ["40P01", "deadlock_detected"],
-  ])("again and again (%s) are given up after so many tries, and nothing has happened", async (_, condition) => {
+  ])("that keep conflicting (%s) fail after a limited number of attempts without any change", async (_, condition) => {
     const { db, url } = await openBehindProxy();
     const other = await connect(url);
     await other.query(`CREATE FUNCTION collide() RETURNS BIGINT LANGUAGE plpgsql AS 'BEGIN RAISE ${condition}; END'`);

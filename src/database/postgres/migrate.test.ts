@@ -9,13 +9,13 @@ import { migrate } from "./migrate.ts";
 import { type ConnectionPool, openPool } from "./pool.ts";
 
 function connect(url: string): ConnectionPool {
-  // The database goes with the test, before its connections have heard of it.
+  // The database is dropped after the test, before the pool has closed its connections.
   const pool = openPool(postgresSettings(url, { lockTimeoutMs: 600_000 }), () => undefined);
   onTestFinished(() => pool.close());
   return pool;
 }
 
-/** A transaction of somebody else that stays open until it is told to end. */
+/** A transaction of another client that stays open until the test ends it. */
 async function beginElsewhere(url: string, ...statements: readonly string[]): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => undefined);
@@ -38,7 +38,7 @@ async function columnsOf(pool: ConnectionPool, table: string): Promise<readonly 
   }
 }
 
-test("many that migrate an empty database at once make each version once", async () => {
+test("concurrent migrations of an empty database apply each version once", async () => {
   const { url } = await makeEmptyPostgresDatabase();
   const steps = [
     { postgres: "CREATE TABLE runs (version BIGINT); INSERT INTO runs VALUES (1)" },
@@ -54,7 +54,7 @@ test("many that migrate an empty database at once make each version once", async
   ]);
 });
 
-test("a version that fails half way leaves nothing, and the next start makes it", async () => {
+test("a version that fails halfway leaves nothing, and the next start applies it", async () => {
   const { url } = await makeEmptyPostgresDatabase();
   const pool = connect(url);
   const broken = [{ postgres: "CREATE TABLE half (id BIGINT); SELECT 1 / 0" }];
@@ -64,7 +64,7 @@ test("a version that fails half way leaves nothing, and the next start makes it"
   expect(await columnsOf(pool, "half")).toEqual(["id"]);
 });
 
-test("a start on a schema that is up to date waits for no lock of anybody", async () => {
+test("a start on an up-to-date schema does not wait for any lock", async () => {
   const { url } = await makePostgresDatabase();
   await beginElsewhere(
     url,
@@ -74,14 +74,14 @@ test("a start on a schema that is up to date waits for no lock of anybody", asyn
   await migrate(connect(url), schemaVersions);
 });
 
-test("a migration that must wait for a table lets requests through meanwhile, and comes through in the end", async () => {
+test("a migration that waits for a table does not block requests, and finally succeeds", async () => {
   const { db, url } = await openTestDatabase();
   const holder = await beginElsewhere(url, "SELECT * FROM pushes");
   const pool = connect(url);
   const migrating = migrate(pool, [...schemaVersions, { postgres: "ALTER TABLE pushes ADD COLUMN invented BIGINT" }]);
   const waits = sql<[], { waiting: number }>("SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted");
   await expect.poll(async () => (await db.read.one(waits))?.waiting).toBe(1);
-  // It waits behind the migration, which gives way long before the holder does.
+  // It waits behind the migration, whose lock timeout ends long before the other transaction.
   await db.write((tx) => tx.run(sql("UPDATE pushes SET views = views WHERE id = 1")));
   expect(await columnsOf(pool, "pushes")).not.toContain("invented");
   await holder.query("COMMIT");
@@ -89,7 +89,7 @@ test("a migration that must wait for a table lets requests through meanwhile, an
   expect(await columnsOf(pool, "pushes")).toContain("invented");
 });
 
-test("the database of a Password Pusher is refused at once by a sentence, and no table is made in it", async () => {
+test("the database of a Password Pusher is refused at once with a sentence, and no table is created in it", async () => {
   const { url } = await makeEmptyPostgresDatabase();
   const pool = connect(url);
   const other = await beginElsewhere(url);

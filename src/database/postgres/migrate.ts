@@ -10,8 +10,9 @@ const triesMax = 100;
 const retryMs = 50;
 
 /**
- * Brings the schema up to date once, however many processes start together: the one that locks the version's row migrates in
- * one transaction, and the others find it done. `versions`: from the first on.
+ * Brings the schema up to date once, even if many processes start together: the one that locks the version's row migrates
+ * in one transaction, and the others find it done.
+ * @param versions all versions from the first on.
  * @throws NewerSchemaError, ForeignDatabaseError, or an Error with a sentence for the operator.
  */
 export async function migrate(
@@ -69,7 +70,7 @@ async function migrateOn(client: PoolClient, versions: readonly Pick<SchemaVersi
   }
 }
 
-/** Env files of a Password Pusher name its own database: nothing may be written to it. @throws ForeignDatabaseError. */
+/** A Password Pusher's env file names its own database, which must not be written to. @throws ForeignDatabaseError. */
 export async function assertNotForeign(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ found: string | null }>(
     `SELECT to_regclass(quote_ident(current_schema()) || '.${foreignTable}')::text AS found`,

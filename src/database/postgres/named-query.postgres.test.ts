@@ -6,12 +6,12 @@ import { sql, type Value } from "../statement.ts";
 import { openPool } from "./pool.ts";
 import { PostgresStatements } from "./statements.ts";
 
-/** Statements on one connection, as a process that has used it for long meets it. */
+/** Runs statements on one long-lived connection. */
 async function withConnection(use: (statements: PostgresStatements) => Promise<void>): Promise<void> {
   const { url } = await makePostgresDatabase();
   let isOver = false;
   const pool = openPool(postgresSettings(url), (code) => {
-    // The database goes with the test, before the connection has heard of it.
+    // The database is dropped after the test, before the connection is closed.
     if (!isOver) throw new Error(`The connection broke: ${code}`);
   });
   const client = await pool.connect();
@@ -39,7 +39,7 @@ const values: readonly (readonly [string, Value])[] = [
   ["BYTEA", null],
 ];
 
-test("values go to the server and come back as they were, the first time and later", async () => {
+test("values are written and read back unchanged, in the first run and in later ones", async () => {
   await withConnection(async (statements) => {
     for (const [type, value] of values) {
       const echo = sql<[Value], { echo: Value }>(`SELECT CAST(? AS ${type}) AS echo`);
@@ -48,7 +48,7 @@ test("values go to the server and come back as they were, the first time and lat
   });
 });
 
-test("rows, none, one or many, belong to the run that asked for them", async () => {
+test("each run gets its own rows: none, one or many", async () => {
   await withConnection(async (statements) => {
     const count = sql<[number], { at: number; nothing: null }>(
       "SELECT at, NULL AS nothing FROM generate_series(1, CAST(? AS BIGINT)) AS at",
@@ -60,7 +60,7 @@ test("rows, none, one or many, belong to the run that asked for them", async () 
   });
 });
 
-test("tells how many rows a write has changed, with and without what it returns", async () => {
+test("a write returns the number of changed rows, with and without RETURNING", async () => {
   await withConnection(async (statements) => {
     const put = sql<[string, Buffer]>("INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING");
     const change = sql<[Buffer], { name: string }>("UPDATE meta SET value = ? WHERE name LIKE 'a%' RETURNING name");
@@ -73,10 +73,10 @@ test("tells how many rows a write has changed, with and without what it returns"
 });
 
 test.each([
-  ["when it is told", "SELECT no_such_column FROM meta"],
+  ["when it learns", "SELECT no_such_column FROM meta"],
   ["when it is given its values", "SELECT CAST(? AS BIGINT) AS x"],
   ["when it runs", "SELECT 1 / CAST(? AS BIGINT) AS x"],
-])("a statement whose first run fails %s fails alone, and again if it must", async (_when, text) => {
+])("a statement whose first run fails %s fails alone, and can be run again", async (_when, text) => {
   await withConnection(async (statements) => {
     const failing = sql<Value[], { x: number }>(text);
     const bad = { "SELECT CAST(? AS BIGINT) AS x": "no number", "SELECT 1 / CAST(? AS BIGINT) AS x": 0 }[text];
@@ -93,7 +93,7 @@ test.each([
   });
 });
 
-test("runs that go together come back in their order, and are one transaction", async () => {
+test("runs sent together return results in their order and are one transaction", async () => {
   await withConnection(async (statements) => {
     const put = sql<[string, Buffer]>("INSERT INTO meta (name, value) VALUES (?, ?)");
     const value = sql<[string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");

@@ -10,7 +10,7 @@ export interface NamedRun {
 
 export interface RunDone {
   readonly rows: readonly unknown[];
-  /** Rows written or read. */
+  /** Number of rows written or read. */
   readonly rowCount: number;
 }
 
@@ -19,7 +19,7 @@ interface Column {
   readonly read: (text: string) => unknown;
 }
 
-/** The columns of the statements that are prepared on each connection, by the statements' names. */
+/** The columns of the statements prepared on each connection, by statement name. */
 const described = new WeakMap<Connection, Map<string, readonly Column[]>>();
 
 /**

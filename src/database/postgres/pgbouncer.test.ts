@@ -5,7 +5,7 @@ import { type Pgbouncer, startPgbouncer } from "../../../test/support/postgres/p
 import { type PostgresServer, startPostgres } from "../../../test/support/postgres/server.ts";
 import { newDataDir, runProgram } from "../../../test/support/processes.ts";
 
-/** Connections behind the pooler, which those of all processes share. */
+/** Server connections of the pooler, which all processes share. */
 const shared = 3;
 let server: PostgresServer;
 let pooler: Pgbouncer;
@@ -20,7 +20,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** Two processes' worth of connections on one new database. */
+/** Opens one new database twice, as two processes would. */
 async function openTwo(): Promise<readonly [TestDomain, TestDomain]> {
   const admin = new pg.Client({ connectionString: server.url() });
   await admin.connect();
@@ -40,7 +40,7 @@ async function openTwo(): Promise<readonly [TestDomain, TestDomain]> {
 const password = "a long enough password";
 
 describe("through a pooler in transaction mode", () => {
-  test("racers on two processes read a push exactly as often as they may", async () => {
+  test("concurrent claims in two processes succeed exactly as often as allowed", async () => {
     const fixtures = await openTwo();
     for (const [owner, views] of [
       [stranger, 1],
@@ -58,7 +58,7 @@ describe("through a pooler in transaction mode", () => {
     }
   });
 
-  test("transactions of several statements stay whole, however many run at once", async () => {
+  test("many concurrent transactions of several statements stay atomic", async () => {
     const fixtures = await openTwo();
     const both = <T>(work: (fixture: TestDomain, at: number) => Promise<T>) =>
       Promise.all(Array.from({ length: 20 }, (_, at) => work(fixtures[at % 2 === 0 ? 0 : 1], at)));
@@ -83,17 +83,17 @@ describe("through a pooler in transaction mode", () => {
     expect(gone.filter(({ outcome }) => outcome === "done")).toHaveLength(19);
   });
 
-  test("nothing is left on a connection for whoever gets it next", async () => {
+  test("no state stays on a connection for its next client", async () => {
     const [{ domain }] = await openTwo();
     const { urlToken } = await domain.pushes.create({ payload: "x" }, stranger);
     await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-    if (domain.config.database.engine !== "postgres") throw new Error("The domain has not opened what it was given.");
+    if (domain.config.database.engine !== "postgres") throw new Error("The domain did not open the given database.");
     const connectionString = pooler.url(domain.config.database.database);
     for (let at = 0; at < shared; at += 1) {
       const client = new pg.Client({ connectionString });
       await client.connect();
       onTestFinished(() => client.end());
-      // Each keeps the connection that it has been given.
+      // Each transaction keeps the connection that it was given.
       await client.query("BEGIN");
       const { rows } = await client.query(
         "SELECT (SELECT count(*) FROM pg_prepared_statements) AS statements, current_setting('statement_timeout') AS timeout",
@@ -102,7 +102,7 @@ describe("through a pooler in transaction mode", () => {
     }
   });
 
-  test("a process that was not told of the pooler is told, and does not start", async () => {
+  test("a process without the pooler setting prints what is missing and does not start", async () => {
     const environment = { PORT: "0", DATA_DIR: newDataDir(), DATABASE_URL: pooler.url("postgres") };
     const { exitCode, stderr } = await runProgram(["serve"], environment);
     expect([exitCode, stderr]).toEqual([

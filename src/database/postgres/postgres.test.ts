@@ -13,7 +13,7 @@ import {
 import { sql } from "../statement.ts";
 
 describe("time limits", () => {
-  test("a statement that takes too long is ended by the server, and the next one runs", async () => {
+  test("a statement that exceeds its timeout is cancelled by the server, and the next one runs", async () => {
     const { db, failures } = await openBehindProxy({ poolMax: 1, statementTimeoutMs: 100 });
     await expect(db.read.one(wait, 600)).rejects.toMatchObject(refusedForNow);
     await expect(db.write((tx) => tx.one(wait, 600))).rejects.toMatchObject(refusedForNow);
@@ -21,7 +21,7 @@ describe("time limits", () => {
     expect(failures).toEqual(["57014", "57014"]);
   });
 
-  test("a row that somebody else holds is waited for, and not for long", async () => {
+  test("waiting for a row that another client has locked is bounded", async () => {
     const { db, url } = await openBehindProxy({ lockTimeoutMs: 100 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     const holder = await connect(url);
@@ -35,7 +35,7 @@ describe("time limits", () => {
     expect(await db.read.one(find, 1)).toEqual({ at: 11 });
   });
 
-  test("a tx whose process says nothing more is undone, and its rows are free", async () => {
+  test("a transaction whose process hangs is rolled back, and its rows are unlocked", async () => {
     const { db, url } = await openBehindProxy({ statementTimeoutMs: 200 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     const told = Promise.withResolvers<void>();
@@ -49,15 +49,15 @@ describe("time limits", () => {
     await expect
       .poll(async () => (await other.query("SELECT deleted_at FROM deleted_users FOR UPDATE SKIP LOCKED")).rows)
       .toEqual([]);
-    // It waits until the server has ended the silent one.
+    // It waits until the server has ended the hanging transaction.
     await other.query("UPDATE deleted_users SET deleted_at = 20");
     told.resolve();
-    // What was lost had not been committed, so it is done again, this time without a pause.
+    // The lost work was not committed, so it is retried, this time without a pause.
     await silent;
     expect(await db.read.one(find, 1)).toEqual({ at: 22 });
   });
 
-  test("a server that swallows everything is given up soon, and used again when it is back", async () => {
+  test("an unresponsive server times out soon, and is used again when it recovers", async () => {
     const { db, proxy } = await openBehindProxy({ statementTimeoutMs: 100, connectTimeoutMs: 100 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     proxy.stall();
@@ -76,7 +76,7 @@ describe("time limits", () => {
 });
 
 describe("the pool", () => {
-  test("who gets no connection in time is refused", async () => {
+  test("a request that gets no connection in time is refused", async () => {
     const { db } = await openBehindProxy({ poolMax: 1, connectTimeoutMs: 100 });
     const held = Promise.withResolvers<void>();
     const holding = db.write(() => held.promise);
@@ -86,7 +86,7 @@ describe("the pool", () => {
     expect(await db.read.one(count)).toEqual({ rows: 0 });
   });
 
-  test("who comes when too many wait is refused at once", async () => {
+  test("a request is refused at once when too many are waiting", async () => {
     const { db } = await openBehindProxy({ poolMax: 1, waitingMax: 2, connectTimeoutMs: 600_000 });
     const held = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -103,7 +103,7 @@ describe("the pool", () => {
     expect(await Promise.all(waiting)).toEqual([{ rows: 0 }, { rows: 0 }]);
   });
 
-  test("five hundred who share two connections are all served", async () => {
+  test("five hundred requests on two connections are all served", async () => {
     const { db } = await openBehindProxy({ poolMax: 2 });
     const works = Array.from({ length: 500 }, (_, id) =>
       id % 2 === 0
@@ -114,7 +114,7 @@ describe("the pool", () => {
     expect(await db.read.one(count)).toEqual({ rows: 500 });
   });
 
-  test("units of a turn wait for each other with one connection, and leave the others to everybody else", async () => {
+  test("serialized transactions wait with one connection and leave the others free", async () => {
     const { db } = await openBehindProxy({ poolMax: 2, connectTimeoutMs: 1_000 });
     const held = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -130,7 +130,7 @@ describe("the pool", () => {
     expect(await db.read.one(count)).toEqual({ rows: 20 });
   });
 
-  test("an idle connection that breaks is told of, and the next request makes another", async () => {
+  test("a broken idle connection is reported, and the next request opens another", async () => {
     const { db, url, failures } = await openBehindProxy({ poolMax: 1 });
     const other = await connect(url);
     const works = [
@@ -149,7 +149,7 @@ describe("the pool", () => {
     expect(await db.read.one(count)).toEqual({ rows: 3 });
   });
 
-  test("what the server says to a connection that is being closed is no failure", async () => {
+  test("a server message on a closing connection is not a failure", async () => {
     const { db, url, proxy, failures } = await openBehindProxy({ poolMax: 1 });
     const backend = (await db.read.one(ownBackend))?.backend;
     proxy.stall();
@@ -161,7 +161,7 @@ describe("the pool", () => {
     expect(failures).toEqual([]);
   });
 
-  test("after its end it refuses", async () => {
+  test("a closed database refuses requests", async () => {
     const { db } = await openBehindProxy();
     await db.close();
     await expect(db.read.one(count)).rejects.toMatchObject(refusedForNow);
@@ -172,17 +172,17 @@ describe("the pool", () => {
 describe("prepared statements", () => {
   const left = sql<[], { statements: number }>("SELECT count(*) AS statements FROM pg_prepared_statements");
 
-  test("stay on their connection under one name for one text", async () => {
+  test("stay prepared on their connection under one name per text", async () => {
     const { db } = await openBehindProxy({ poolMax: 1 });
     for (let at = 0; at < 3; at += 1) {
       await db.read.one(find, at);
       await db.write((tx) => tx.run(put, at, 1));
     }
-    // Those two, and the one that counts them.
+    // Those two, and the statement that counts them.
     expect(await db.read.one(left)).toEqual({ statements: 3 });
   });
 
-  test("do not stay where a pooler hands every transaction another connection", async () => {
+  test("do not stay prepared behind a pooler that gives each transaction another connection", async () => {
     const { db } = await openBehindProxy({ poolMax: 1, preparedStatements: false });
     for (let at = 0; at < 3; at += 1) {
       await db.read.one(find, at);
@@ -191,7 +191,7 @@ describe("prepared statements", () => {
     expect(await db.read.one(left)).toEqual({ statements: 0 });
   });
 
-  test("and then no setting of a session is sent either, but the time limit of this side holds", async () => {
+  test("behind a pooler no session settings are sent, but the client's own timeout applies", async () => {
     const { db, failures } = await openBehindProxy({ preparedStatements: false, statementTimeoutMs: 1 });
     const setting = sql<[name: string], { value: string }>("SELECT current_setting(?) AS value");
     for (const name of ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"]) {

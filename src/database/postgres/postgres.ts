@@ -33,9 +33,9 @@ import { type Connection, PostgresStatements, rollBack } from "./statements.ts";
 export interface PostgresOptions {
   readonly settings: PostgresSettings;
   readonly monotonicMs: () => number;
-  /** `code`: SQLSTATE, or the system's. */
+  /** @param code SQLSTATE, or the operating system's code. */
   readonly onStorageFailure: (code: string) => void;
-  /** Not given: those of this program. */
+  /** Default: the versions of this program. */
   readonly versions?: readonly SchemaVersion[];
 }
 
@@ -49,7 +49,8 @@ const probe = sql<[], { alive: number }>("SELECT 1 AS alive");
 type Work<T> = (connection: Connection) => Promise<T>;
 
 /**
- * Also brings the schema up to date. @throws NewerSchemaError, ForeignDatabaseError, or an Error with a sentence for the operator.
+ * Also brings the schema up to date.
+ * @throws NewerSchemaError, ForeignDatabaseError, or an Error with a sentence for the operator.
  *
  * For PostgreSQL 13 and newer and compatible servers. It uses no session state, advisory locks or notifications, and works at
  * any isolation level. docs/scaling.md lists the statements and features that it needs.
@@ -100,7 +101,7 @@ class Postgres implements Database {
   }
 
   keyDestroyed(): void {
-    // The server reuses the space of deleted rows at its own pace.
+    // The server reuses the space of deleted rows later, on its own schedule.
   }
 
   poolUse() {
@@ -143,7 +144,7 @@ class Postgres implements Database {
     return new PostgresStatements(connection, this.#named);
   }
 
-  /** Each statement is passed to `run`, as a transaction of its own on any connection. */
+  /** Passes each statement to `run`, which executes it as a transaction of its own on any connection. */
   #each(run: <T>(work: Work<T>) => Promise<T>): WriteConnection {
     return {
       one: (statement, ...parameters) => run((connection) => this.#on(connection).one(statement, ...parameters)),
@@ -180,7 +181,10 @@ class Postgres implements Database {
     return value;
   }
 
-  /** One try. @throws OutcomeUnknownError when the connection was lost after it was opened; AppError unavailable; or the driver's error. */
+  /**
+   * One attempt. @throws OutcomeUnknownError when the connection was lost after it was opened; AppError unavailable; or the
+   * driver's error.
+   */
   async #attempt<T>(work: Work<T>): Promise<T> {
     const client = await this.#connect();
     return await this.#release(client, work(client)).catch((error: unknown) => {
@@ -244,7 +248,7 @@ class Postgres implements Database {
     }
   }
 
-  /** Returns the connection to the pool when the work is done. One that broke or may still be executing is closed. */
+  /** Returns the connection to the pool when the work is done. Closes one that broke or may still be executing. */
   async #release<T>(client: PoolClient, working: Promise<T>): Promise<T> {
     let broken = true;
     try {
@@ -266,7 +270,10 @@ class Postgres implements Database {
   }
 }
 
-/** Transaction control. @returns the command that the server says it executed: a failed transaction answers COMMIT with "ROLLBACK". */
+/**
+ * Runs a transaction command. @returns the command that the server reports as executed: a failed transaction answers COMMIT
+ * with "ROLLBACK".
+ */
 async function command(connection: Connection, text: string): Promise<string> {
   try {
     return (await connection.query({ text })).command;

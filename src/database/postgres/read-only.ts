@@ -39,7 +39,7 @@ export async function openReadOnlyPostgres(
 
 type Client = Awaited<ReturnType<ConnectionPool["connect"]>>;
 
-/** Each on any connection, outside a transaction. */
+/** Runs each statement on any connection, outside a transaction. */
 async function withStatements<T>(
   pool: ConnectionPool,
   work: (statements: PostgresStatements, client: Client) => Promise<T>,

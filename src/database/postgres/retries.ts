@@ -3,17 +3,17 @@ import { unavailable } from "../../base/errors.ts";
 import { OutcomeUnknownError } from "../database.ts";
 import { isConflict, NotConnectedError, retryAfterSeconds } from "./errors.ts";
 
-/** For how long a try that lost its connection is followed by another, in milliseconds since the first. */
+/** For how many milliseconds after the first attempt a lost connection is retried. */
 export interface RetryPolicy {
-  /** While no try can have been executed. */
+  /** While no attempt can have been executed. */
   readonly notExecuted: number;
-  /** Once a try may have been executed. "never": it is not retried. */
+  /** Once an attempt may have been executed. "never": it is not retried. */
   readonly maybeExecuted: number | "never";
 }
 
-/** How long a usual failover takes. */
+/** The duration of a usual failover. */
 const failoverMs = 10_000;
-/** A try with 0 ms is still retried while the tries fail quickly: another connection may work at once. */
+/** With 0 ms an attempt is still retried while attempts fail quickly: another connection may work at once. */
 export const retryPolicies = {
   read: { notExecuted: 0, maybeExecuted: 0 },
   lookUp: { notExecuted: failoverMs, maybeExecuted: failoverMs },
@@ -48,7 +48,7 @@ export class Retries {
     this.#isClosed = deps.isClosed;
   }
 
-  /** Transactions that the server undid because of a conflict with another one, since the start. */
+  /** Transactions that the server rolled back because of a conflict with another one, since the start. */
   get conflicts(): number {
     return this.#conflicts;
   }
@@ -72,7 +72,7 @@ export class Retries {
     }
   }
 
-  /** @returns the milliseconds until the next try. @throws when there is none. */
+  /** @returns the milliseconds until the next attempt. @throws when there is none. */
   #pauseAfterConflict(error: unknown, state: RetryState): number {
     this.#conflicts += 1;
     state.conflicts += 1;
@@ -80,7 +80,7 @@ export class Retries {
     throw unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, error);
   }
 
-  /** @returns the milliseconds until the next try. @throws when there is none. */
+  /** @returns the milliseconds until the next attempt. @throws when there is none. */
   #pauseAfterLoss(error: unknown, state: RetryState, policy: RetryPolicy): number {
     if (error instanceof OutcomeUnknownError) state.unknownOutcome ??= error;
     else if (!(error instanceof NotConnectedError)) throw error;
@@ -89,13 +89,13 @@ export class Retries {
     const elapsedMs = this.#monotonicMs() - state.startedAt;
     const isQuick = state.lostConnections < quickTriesMax && elapsedMs < quickMs;
     const canRetry = limitMs !== "never" && (elapsedMs < limitMs || isQuick);
-    // After one lost answer the outcome is unknown, whatever happened to the later tries.
+    // After one lost answer the outcome is unknown, regardless of later attempts.
     if (this.#isClosed() || !canRetry) throw state.unknownOutcome ?? error;
     return pauseMs(state.lostConnections, pauseMsMax);
   }
 }
 
-/** Grows with each try. Random, so that two that conflicted do not conflict again. */
+/** Grows with each attempt. Random, so that two conflicting transactions do not conflict again. */
 function pauseMs(tries: number, msMax: number): number {
   return Math.min(msMax, pauseMsMin * 2 ** (tries - 1)) * (0.5 + Math.random());
 }

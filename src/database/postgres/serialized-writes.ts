@@ -3,7 +3,7 @@ import type { LockName } from "../database.ts";
 interface Queue {
   /** Running or waiting. */
   readonly length: number;
-  /** Resolves when the last of them has ended. */
+  /** Resolves when the last transaction has ended. */
   readonly ended: Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { awaitServer } from "./server-start.ts";
 
 const nobody = "postgres://somebody:a-password-of-tests@127.0.0.1:1/anything";
 
-/** Waits under a clock of its own. @returns what was said, and how long it waited. */
+/** Waits with a fake clock. @returns the sentences reported, and how long it waited. */
 async function wait(
   url: string,
   onPause: (waitedMs: number) => void = () => undefined,
@@ -26,17 +26,17 @@ async function wait(
   return { said, waitedMs };
 }
 
-test("a server that is there is not waited for", async () => {
+test("an available server is not waited for", async () => {
   const { url } = await makePostgresDatabase();
   expect(await wait(url)).toEqual({ said: [], waitedMs: 0 });
 });
 
-test("one that never comes is waited for half a minute, and told of once", async () => {
+test("an unavailable server is waited for for half a minute and reported once", async () => {
   const said = ["The PostgreSQL server at 127.0.0.1:1 does not answer (ECONNREFUSED): check DATABASE_URL."];
   expect(await wait(nobody)).toEqual({ said, waitedMs: 30_000 });
 });
 
-test("one that comes meanwhile is not waited for any longer", async () => {
+test("the wait ends when the server becomes available", async () => {
   const { url } = await makePostgresDatabase();
   await using proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
   proxy.cut();
@@ -47,14 +47,14 @@ test("one that comes meanwhile is not waited for any longer", async () => {
   expect(waitedMs).toBe(5_000);
 });
 
-test("one that refuses us is not waited for: that does not pass", async () => {
+test("a server that refuses the connection is not waited for, since waiting does not help", async () => {
   const { url } = await makePostgresDatabase();
   const unknown = new URL(url);
   unknown.pathname = "/nowhere";
   expect(await wait(unknown.href)).toEqual({ said: [], waitedMs: 0 });
 });
 
-test("nobody waits any longer who was told to stop", async () => {
+test("a stop request ends the wait", async () => {
   const stop = new AbortController();
   let waited = 0;
   const waiting = wait(

@@ -6,17 +6,17 @@ import { openPool } from "./pool.ts";
 
 type ServerAddress = Pick<PostgresSettings, "host" | "port" | "user" | "database" | "tls">;
 
-/** Nothing listens at the address, or its name does not resolve yet, as with a container that has not been started. */
+/** Nothing listens at the address, or its name does not resolve yet, for example while a container is not started. */
 const unavailableCodes: readonly string[] =
   "ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT EHOSTUNREACH EHOSTDOWN ENETUNREACH ENOTFOUND EAI_AGAIN ENOENT".split(
     " ",
   );
-/** The server is starting, stopping, or has no connection left. Source: PostgreSQL's manual, appendix A. */
+/** The server is starting or stopping, or has no connection left. Source: PostgreSQL's manual, appendix A. */
 const unavailableStates: readonly string[] = ["57P01", "57P02", "57P03", "53300"];
 /** Errors of certificates and TLS handshakes. */
 const tlsCodes = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** Whether waiting may help: the server is not available yet, as opposed to a server that refuses the connection. */
+/** Whether waiting may help: the server is not available yet. A server that refuses the connection does not count. */
 export function isNotAvailableYet(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== "") return unavailableStates.includes(state);
@@ -25,7 +25,7 @@ export function isNotAvailableYet(error: unknown): boolean {
 }
 
 /**
- * @returns an Error with a sentence that tells the operator what to do, or the given error if there is none. It never
+ * @returns an Error with a sentence that says what the operator should do, or the given error if there is none. It never
  * contains the password, because no error of the server or the driver does.
  */
 export function describeStartFailure(error: unknown, address: ServerAddress): unknown {
@@ -51,7 +51,7 @@ function sentenceOf(error: unknown, address: ServerAddress): string | undefined 
   return undefined;
 }
 
-/** What the server answered, and what to do about it. */
+/** The server's answer, and what to do about it. */
 function refusalOf(state: string, message: string, { user, database, tls }: ServerAddress): string {
   const refused = `refuses the user ${user}`;
   switch (state) {
@@ -91,12 +91,12 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/** An error of a file, such as the one of certificate authorities: the caller prints its path. */
+/** An error of opening a file, for example of certificate authorities. The caller prints its path. */
 function hasPath(error: unknown): boolean {
   return error instanceof Error && "path" in error && "syscall" in error && error.syscall === "open";
 }
 
-/** The driver's messages for a connection that was not opened in time, or was closed before that. */
+/** The driver's messages for a connection that was not opened in time, or was closed while opening. */
 function isTimeout(error: unknown): boolean {
   return /timeout|terminated/i.test(messageOf(error));
 }
@@ -122,7 +122,7 @@ export async function awaitServer(settings: PostgresSettings, effects: AwaitEffe
   }
 }
 
-/** @returns what was thrown; undefined: the connection was opened. */
+/** @returns the thrown error; undefined: the connection was opened. */
 async function probe(settings: PostgresSettings): Promise<unknown> {
   const pool = openPool({ ...settings, poolMax: 1 }, () => undefined);
   try {

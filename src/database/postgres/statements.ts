@@ -7,7 +7,7 @@ import { NamedQuery, type NamedRun, type RunDone } from "./named-query.ts";
 const begin: NamedRun = { statement: sql("BEGIN"), values: [] };
 const commit: NamedRun = { statement: sql("COMMIT"), values: [] };
 
-/** The part of the driver's connection that is used here. */
+/** The used part of the driver's connection. */
 export interface Connection {
   query<T extends Submittable>(query: T): T;
   query(query: { text: string; values?: Value[]; name?: string }): Promise<{

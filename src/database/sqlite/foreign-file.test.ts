@@ -5,14 +5,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { isOfAnotherProgram } from "./foreign-file.ts";
 import { makeFolder, makeTestDatabase } from "./test-support.ts";
 
-/** As a process that was killed leaves them. */
+/** Copies the files in the state in which a killed process leaves them. */
 function copyOpenFiles(path: string): string {
   const copy = join(makeFolder(), "copy.sqlite3");
   for (const ending of ["", "-wal"]) if (existsSync(path + ending)) copyFileSync(path + ending, copy + ending);
   return copy;
 }
 
-/** @param tables so many that the table of tables needs pages of its own. */
+/** @param tables the number of tables; with many, the schema table needs several pages. */
 function makeForeign(
   journalMode: "WAL" | "DELETE",
   tables: number,
@@ -29,7 +29,7 @@ function makeForeign(
   return { path, connection };
 }
 
-/** What is asked must leave everything as it is. */
+/** Checks that the call changes no file. */
 function ask(path: string): boolean {
   const folder = dirname(path);
   const state = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]);
@@ -40,7 +40,7 @@ function ask(path: string): boolean {
 }
 
 test.each([1, 100])(
-  "another program's database of %d tables is known, however much of it is still in the log",
+  "another program's database of %d tables is recognised, however much of it is still in the log",
   (tables) => {
     expect(ask(copyOpenFiles(makeForeign("DELETE", tables).path))).toBe(true);
     const { path, connection } = makeForeign("WAL", tables);
@@ -56,7 +56,7 @@ test.each([1, 100])(
   },
 );
 
-test("a database of ours is ours from its first transaction on, also where all of it is still in the log", () => {
+test("this program's database is recognised from its first transaction on, even if all of it is still in the log", () => {
   const { db, path } = makeTestDatabase();
   const young = copyOpenFiles(path);
   expect(readFileSync(young).readUInt32BE(60)).toBe(0);
@@ -67,7 +67,7 @@ test("a database of ours is ours from its first transaction on, also where all o
   expect(ask(folded)).toBe(false);
 });
 
-test("a transaction that did not come to its end says nothing, and neither does what an earlier log has left", () => {
+test("uncommitted transactions and remains of an earlier log are ignored", () => {
   const { path, connection } = makeForeign("WAL", 1);
   const cut = copyOpenFiles(path);
   truncateSync(`${cut}-wal`, 32 + 24 + 4_096 - 1);
@@ -77,7 +77,7 @@ test("a transaction that did not come to its end says nothing, and neither does 
   expect(ask(copyOpenFiles(path))).toBe(false);
 });
 
-test("what is no database, or none yet, is for SQLite to tell", () => {
+test("a file that is not a database, or is empty, is left to SQLite to report", () => {
   const path = join(makeFolder(), "file");
   expect(ask(path)).toBe(false);
   for (const content of ["", "SQLite format 3\0", "A diary. ".repeat(100)]) {

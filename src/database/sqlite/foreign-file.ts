@@ -41,7 +41,7 @@ function findCommittedFirstPage(file: number): Buffer | undefined {
   let [latest, committed]: (number | undefined)[] = [];
   for (let at: number = log.headerBytes; ; at += frameBytes) {
     const head = readAt(file, at, frame.headerBytes);
-    // The frames from here on are left over from before the last checkpoint.
+    // The remaining frames are from before the last checkpoint.
     if (head.length < frame.headerBytes || !head.subarray(frame.saltAt, frame.saltAt + log.saltBytes).equals(salt))
       break;
     if (head.readUInt32BE(0) === firstPage) latest = at + frame.headerBytes;

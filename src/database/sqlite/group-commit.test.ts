@@ -7,7 +7,7 @@ import { makeItems, makeTestDatabase } from "./test-support.ts";
 
 const unavailable = expect.objectContaining({ name: "AppError", code: "unavailable" });
 
-/** Another process, in effect: a connection that takes the write lock and keeps it. */
+/** Acts as another process: a connection that takes the write lock and keeps it. */
 function holdWriteLock(path: string): { release(): void } {
   const other = new SqliteDriver(path);
   onTestFinished(() => {
@@ -32,7 +32,7 @@ test("writes that arrive together share one commit, and none is acknowledged bef
       })
       .then(() => items.ids()),
   );
-  // What a reader sees while the batch runs, and then when each of the writes is acknowledged.
+  // The rows that a reader sees while the batch runs, and when each write is acknowledged.
   expect(await Promise.all(writes)).toEqual([
     [1, 2, 3],
     [1, 2, 3],
@@ -42,7 +42,7 @@ test("writes that arrive together share one commit, and none is acknowledged bef
   expect(db.counts).toMatchObject({ commits: before + 1, waiting: 0 });
 });
 
-test("a write that breaks a constraint or throws is undone alone", async () => {
+test("only the write that violates a constraint or throws is undone", async () => {
   const { db, failures } = makeTestDatabase();
   const items = makeItems(db);
   const refusal = new AppError("forbidden", "No.");
@@ -66,11 +66,11 @@ test("a write that breaks a constraint or throws is undone alone", async () => {
 });
 
 for (const [how, fill] of [
-  // One row: SQLite ends the transaction by itself. Many rows in one statement: it keeps it open.
+  // One row: SQLite rolls the transaction back. Many rows in one statement: it keeps the transaction open.
   ["which rolls the transaction back", (items: ReturnType<typeof makeItems>) => items.insert(2, 10_000_000)],
   ["in a statement that leaves it open", (items: ReturnType<typeof makeItems>) => items.insertMany(100, 4_000)],
 ] as const) {
-  test(`a disk that is full in the middle of a batch, ${how}, fails every member and shows nothing of it`, async () => {
+  test(`a disk that becomes full within a batch, ${how}, fails every write and leaves nothing of the batch`, async () => {
     const { db, failures } = makeTestDatabase();
     const items = makeItems(db);
     await items.insert(99);
@@ -89,7 +89,7 @@ for (const [how, fill] of [
   });
 }
 
-test("a tx that swallows the end of its transaction does not write outside of one", async () => {
+test("work that ignores the end of its transaction does not write outside of one", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
   await items.insert(99);
@@ -120,7 +120,7 @@ test("while another process holds the write lock, writes wait without stopping t
   expect(failures).toEqual([]);
 });
 
-test("a write that waited too long for the lock is given up, a younger one waits on", async () => {
+test("a write that waited too long for the lock fails, a later one keeps waiting", async () => {
   const { db, path, failures, advance } = makeTestDatabase({ limits: { lockWaitMsMax: 1_000 } });
   const items = makeItems(db);
   const lock = holdWriteLock(path);
@@ -135,7 +135,7 @@ test("a write that waited too long for the lock is given up, a younger one waits
   expect(items.ids()).toEqual([2]);
 });
 
-test("batches are bounded, and so is what waits", async () => {
+test("the batch size and the queue length are bounded", async () => {
   const { db } = makeTestDatabase({ limits: { batchMax: 2, waitingMax: 5 } });
   const items = makeItems(db);
   const before = db.counts.commits;
@@ -146,7 +146,7 @@ test("batches are bounded, and so is what waits", async () => {
   expect(items.ids()).toEqual([1, 2, 3, 4, 5]);
 });
 
-test("a database that takes no writes fails them as unavailable and can still be read", async () => {
+test("a database that accepts no writes fails them as unavailable and can still be read", async () => {
   const { db, failures } = makeTestDatabase();
   const items = makeItems(db);
   await items.insert(1);
@@ -161,7 +161,7 @@ test("a database that takes no writes fails them as unavailable and can still be
   expect(items.ids()).toEqual([1, 2]);
 });
 
-test("a connection that cannot even begin to write fails what waits", async () => {
+test("a connection that cannot begin a transaction fails the waiting writes", async () => {
   const { path } = makeTestDatabase();
   const connection = new SqliteDriver(path);
   const failures: string[] = [];
@@ -177,7 +177,7 @@ test("a connection that cannot even begin to write fails what waits", async () =
   expect(failures).toHaveLength(1);
 });
 
-test("a connection that may only read fails its writes", async () => {
+test("a read-only connection fails its writes", async () => {
   const { db, path } = makeTestDatabase();
   const items = makeItems(db);
   await items.insert(1);
@@ -199,7 +199,7 @@ test("a connection that may only read fails its writes", async () => {
   expect(items.ids()).toEqual([1]);
 });
 
-test("closing commits what waits and refuses what comes after", async () => {
+test("closing commits the waiting writes and refuses later ones", async () => {
   const { db, path } = makeTestDatabase({ limits: { batchMax: 1 } });
   const items = makeItems(db);
   const lock = holdWriteLock(path);

@@ -18,23 +18,22 @@ export interface GroupCommitLimits {
 const busyRetryMs = 2;
 const retryAfterSeconds = 2;
 
-/** After these errors the whole batch is in doubt, even if SQLite kept the transaction open. */
+/** After these errors the outcome of the whole batch is uncertain, even if SQLite kept the transaction open. */
 const storageFailure = /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|CANTOPEN|PROTOCOL)/;
 
-/** @returns "" for errors that are not the driver's. */
+/** @returns "" for errors that are not from the driver. */
 export function sqliteCode(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
 /**
  * Write transactions that arrive together share one commit, so one sync of the log serves them all. A transaction's promise
- * settles only after COMMIT has returned: what is acknowledged is durable. If a transaction throws, only it is undone: the
- * batch is rolled back and run again with a savepoint around each transaction. Savepoints from the start would cost a tenth
- * of the server's time for something that almost never happens. A failure that ends the shared transaction (SQLITE_FULL
- * rolls the whole batch back, and statements after it would autocommit) or concerns the storage fails the whole batch with
- * 503.
+ * settles only after COMMIT has returned: an acknowledged write is durable. If a transaction throws, only it is undone: the
+ * batch is rolled back and run again with a savepoint around each transaction. Using savepoints from the start would cost a
+ * tenth of the server's time, although transactions hardly ever throw. The whole batch fails with 503 if the storage fails
+ * or if the shared transaction ends. For example, SQLITE_FULL rolls the batch back, and later statements would autocommit.
  *
- * The driver never waits for the lock, because that would block the event loop: a timer retries when the database is busy.
+ * The driver never waits for the lock, because that would block the event loop. A timer retries when the database is busy.
  */
 export class GroupCommit {
   readonly #writer: Connection;

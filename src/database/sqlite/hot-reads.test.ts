@@ -4,7 +4,7 @@ import { makeItems, makeTestDatabase } from "./test-support.ts";
 
 const itemById = sql<[number], { id: number }>("SELECT id FROM items WHERE id = ?");
 
-test("readings of one turn are all answered, with what was committed before they ran", async () => {
+test("reads of one turn are all answered with the committed rows", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
   const find = (id: number) => db.hot.read(itemById, id);
@@ -16,7 +16,7 @@ test("readings of one turn are all answered, with what was committed before they
   expect(db.writer.inTransaction).toBe(false);
 });
 
-test("more readings than one batch holds are answered, each with its own row", async () => {
+test("more reads than one batch holds are answered, each with its own row", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
   await items.insertMany(1, 1_000);
@@ -36,7 +36,7 @@ test("rows that the writer has not committed are never read", async () => {
   db.writer.exec("ROLLBACK");
 });
 
-test("a reading that fails fails alone", async () => {
+test("a failing read fails alone", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
   await items.insert(1);
@@ -50,7 +50,7 @@ test("a reading that fails fails alone", async () => {
   await items.insert(2);
 });
 
-test("closing answers what waits", async () => {
+test("closing answers the waiting reads", async () => {
   const { db } = makeTestDatabase();
   const items = makeItems(db);
   await items.insert(1);
@@ -60,7 +60,7 @@ test("closing answers what waits", async () => {
   expect(await found).toEqual({ id: 1 });
 });
 
-test("no more may wait than the bound says", async () => {
+test("the number of waiting reads is bounded", async () => {
   const { db } = makeTestDatabase();
   makeItems(db);
   const find = (id: number) => db.hot.read(itemById, id);

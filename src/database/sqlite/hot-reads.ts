@@ -12,7 +12,7 @@ interface Prepared {
   readonly onReader: PreparedStatement<unknown[]>;
 }
 
-/** `together`: inside the shared read transaction. */
+/** @param together inside the shared read transaction. */
 type WaitingRead = (together: boolean) => void;
 
 /**
@@ -87,7 +87,7 @@ export class HotReads {
     const batch = this.#waiting.splice(0, batchReadsMax);
     if (batch.length === 0) return;
     if (this.#waiting.length > 0) this.#schedule();
-    // A writer that is still in a transaction could not roll it back: it sees uncommitted changes.
+    // Reading in an open transaction of the writer could show uncommitted changes.
     const together = !this.#writer.inTransaction;
     if (together) this.#begin.run();
     for (const read of batch) read(together);

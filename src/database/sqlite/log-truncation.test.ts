@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest"
 import { LogTruncation } from "./log-truncation.ts";
 import { makeItems, makeTestDatabase } from "./test-support.ts";
 
-// Only what the truncation waits by: the writes of the database go on by themselves.
+// Fakes only the timers of the truncation: the database's writes run in real time.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 });
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A log that answers to `truncate` as told, and how often it was asked. */
+/** A log whose `truncate` returns the given answers and counts its calls. */
 function madeLog(answer: () => boolean) {
   const failures: unknown[] = [];
   let cuts = 0;
@@ -25,7 +25,7 @@ function madeLog(answer: () => boolean) {
   return { truncation, failures, cuts: () => cuts };
 }
 
-test("many requests are one cut, a second after the first", () => {
+test("many requests cause one truncation, a second after the first", () => {
   const { truncation, cuts } = madeLog(() => true);
   vi.advanceTimersByTime(1_000);
   expect(cuts()).toBe(1);
@@ -36,7 +36,7 @@ test("many requests are one cut, a second after the first", () => {
   expect(cuts()).toBe(2);
 });
 
-test("the log is cut after the start and then every minute, for those who could not do it themselves", () => {
+test("the log is truncated after the start and then every minute, for processes that could not do it", () => {
   const { cuts } = madeLog(() => true);
   vi.advanceTimersByTime(1_000);
   expect(cuts()).toBe(1);
@@ -44,7 +44,7 @@ test("the log is cut after the start and then every minute, for those who could 
   expect(cuts()).toBe(4);
 });
 
-test("while the log is held or cannot be cut, each second sees another try", () => {
+test("while the log is held or cannot be truncated, truncation is retried every second", () => {
   let answer: () => boolean = () => false;
   const { failures, cuts } = madeLog(() => answer());
   vi.advanceTimersByTime(3_000);
@@ -61,7 +61,7 @@ test("while the log is held or cannot be cut, each second sees another try", () 
   expect(cuts()).toBe(6);
 });
 
-test("closing cuts at once what was still to be cut, and nothing runs afterwards", () => {
+test("closing runs a pending truncation at once, and nothing runs afterwards", () => {
   const { truncation, cuts } = madeLog(() => true);
   vi.advanceTimersByTime(1_000);
   truncation.request();
@@ -73,7 +73,7 @@ test("closing cuts at once what was still to be cut, and nothing runs afterwards
   expect(cuts()).toBe(2);
 });
 
-test("a reader that holds the log delays the cut until it lets go", async () => {
+test("a reader that holds the log delays the truncation until it releases the log", async () => {
   const { db, path } = makeTestDatabase();
   const items = makeItems(db);
   await items.insert(1);

@@ -5,9 +5,9 @@ const idleIntervalMs = minuteMs;
 
 /**
  * The write-ahead log keeps old images of pages, so an overwritten key is gone from all files only after the log has been
- * truncated. That happens about a second after the first overwriting since the last truncation (truncating after each would
- * cost one checkpoint per view) and is retried while a reader holds the log. It also happens after the start and every
- * minute, for processes that were killed, or stopped while another one was reading, and could not truncate what they wrote.
+ * truncated. Truncation runs about a second after the first overwrite since the last truncation, because truncating after
+ * each one would cost a checkpoint per view. It is retried while a reader holds the log. It also runs after the start and
+ * every minute: a process that was killed, or stopped while another one was reading, could not truncate its own writes.
  */
 export class LogTruncation {
   readonly #truncate: () => boolean;
@@ -29,7 +29,7 @@ export class LogTruncation {
     this.#schedule(delayMs);
   }
 
-  /** A requested truncation is tried once more, immediately. */
+  /** Runs a pending truncation once more, immediately. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -10,7 +10,7 @@ export function migrate(writer: Connection, versions: readonly SchemaVersion[]):
   writer
     .transaction(() => {
       const version = readSchemaVersion(writer, versions.length);
-      // Setting the same version again would change the file, even for a start that is refused afterwards.
+      // Setting the same version again would change the file, even if the start is refused afterwards.
       if (version === versions.length) return;
       for (const { sqlite } of versions.slice(version)) writer.exec(sqlite);
       writer.pragma(`user_version = ${versions.length}`);
@@ -21,7 +21,7 @@ export function migrate(writer: Connection, versions: readonly SchemaVersion[]):
 /**
  * @param newest the newest version that this program knows.
  * @returns 0: a new database.
- * @throws NewerSchemaError, or an Error with a sentence for the operator when the database is another program's.
+ * @throws NewerSchemaError, or an Error with a sentence for the operator when the database belongs to another program.
  */
 export function readSchemaVersion(connection: Connection, newest: number): number {
   const version = Number(connection.pragma("user_version", { simple: true }));

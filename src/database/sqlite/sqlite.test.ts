@@ -15,7 +15,7 @@ function reopen(path: string) {
   });
 }
 
-test("both connections are as durable and as forgetful as they must be", () => {
+test("both connections have the settings for durability and secure deletion", () => {
   const { db } = makeTestDatabase();
   const pragma = (name: string) =>
     [db.writer, db.reader].map((connection) => connection.pragma(name, { simple: true }));
@@ -27,12 +27,12 @@ test("both connections are as durable and as forgetful as they must be", () => {
   const memory = 2;
   expect(pragma("temp_store")).toEqual([memory, memory]);
   expect(pragma("query_only")).toEqual([0, 1]);
-  // The writer waits from a timer, never inside the driver.
+  // The writer waits on a timer, never inside the driver.
   expect(db.writer.pragma("busy_timeout", { simple: true })).toBe(0);
   expect(() => db.reader.exec("DELETE FROM meta")).toThrow(/readonly/);
 });
 
-test("nobody but the server's own user can read the files", async () => {
+test("only the server's own user can read the files", async () => {
   const { db, path } = makeTestDatabase();
   await makeItems(db).insert(1);
   const modes = readdirSync(dirname(path)).map((name) => [name, statSync(join(dirname(path), name)).mode & 0o777]);
@@ -43,7 +43,7 @@ test("nobody but the server's own user can read the files", async () => {
   ]);
 });
 
-test("the database of a Password Pusher is refused by a sentence, and no table is made in it", () => {
+test("the database of a Password Pusher is refused with a sentence, and no table is created in it", () => {
   const path = join(makeFolder(), "production.sqlite3");
   const other = new SqliteDriver(path);
   onTestFinished(() => {
@@ -56,7 +56,7 @@ test("the database of a Password Pusher is refused by a sentence, and no table i
   ]);
 });
 
-test("opening again keeps what is there", async () => {
+test("reopening keeps the rows", async () => {
   const path = join(makeFolder(), "again.sqlite3");
   const first = reopen(path);
   await makeItems(first).insert(7);
@@ -66,7 +66,7 @@ test("opening again keeps what is there", async () => {
   await second.close();
 });
 
-test("ids are given once, over processes and restarts", async () => {
+test("ids are issued once, across processes and restarts", async () => {
   const { db, path } = makeTestDatabase();
   const other = makeTestDatabase({ path });
   const many = (ids: { next(): Promise<number> }) => Promise.all(Array.from({ length: 1_500 }, () => ids.next()));
@@ -78,7 +78,7 @@ test("ids are given once, over processes and restarts", async () => {
   expect(await createIds(db, "of another name").next()).toBe(1);
 });
 
-test("a failed reservation of ids is told to those who wait and tried again for the next", async () => {
+test("a failed reservation of ids rejects the waiting calls and is retried for the next", async () => {
   const { db } = makeTestDatabase();
   const ids = createIds(db, "pushes");
   db.writer.pragma("query_only = ON");

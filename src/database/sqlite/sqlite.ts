@@ -14,16 +14,14 @@ export type { Database as Connection } from "better-sqlite3";
 /** The database with its two connections, for synchronous prepared statements. */
 export interface SqliteDatabase extends Database {
   readonly engine: "sqlite";
-  /**
-   * For reads. The writer would see its own uncommitted batch; what is read here is durable.
-   */
+  /** For reads of durable rows. The writer would see its own uncommitted batch. */
   readonly reader: Connection;
   /** Only to prepare statements, which run inside `write`. */
   readonly writer: Connection;
   /** Runs `work` in a durable transaction whose commit others may share; see GroupCommit. Synchronous work is cheaper. */
   write<T>(work: (tx: Transaction) => T | Promise<T>): Promise<T>;
   /**
-   * Copies the write-ahead log into the database and truncates it, so that no file holds overwritten keys.
+   * Copies the write-ahead log into the database and truncates it, so that no file contains overwritten keys.
    * @returns false when a reader or writer held the log: try again.
    */
   truncateLog(): boolean;
@@ -33,10 +31,10 @@ export interface SqliteOptions {
   readonly path: string;
   readonly monotonicMs: () => number;
   readonly onStorageFailure: (code: string) => void;
-  /** The write-ahead log could not be truncated; it is tried again. */
+  /** The write-ahead log could not be truncated; truncation is retried. */
   readonly onTruncationFailed: (error: unknown) => void;
   readonly limits?: GroupCommitLimits;
-  /** Not given: those of this program. */
+  /** Default: the versions of this program. */
   readonly versions?: readonly SchemaVersion[];
 }
 
@@ -49,10 +47,13 @@ export const groupCommitLimits: GroupCommitLimits = {
 const startLockWaitMs = 15_000;
 const startRetryMs = 5;
 const cacheKibibytes = 32 * 1024;
-/** 16 MiB of log between checkpoints: a page that changes often is copied into the database once, not every time. */
+/** 16 MiB of log between checkpoints: a frequently changed page is copied into the database once, not every time. */
 const checkpointPages = 4_000;
 
-/** Opens or creates the database and brings its schema up to date. @throws NewerSchemaError, ForeignDatabaseError, or the driver's errors. */
+/**
+ * Opens or creates the database and brings its schema up to date. @throws NewerSchemaError, ForeignDatabaseError, or the
+ * driver's errors.
+ */
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   makePrivateFile(options.path);
   const { writer, reader } = openConnections(options.path, options.versions ?? schemaVersions);
@@ -82,9 +83,9 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     write,
     read,
     lookUp: read,
-    // The file is always there: no answer is lost.
+    // The database is a local file, so no answer is lost.
     autocommit: () => autocommit,
-    // All transactions run one after the other.
+    // All transactions run one after another.
     writeSerialized: (_lock, work) => write(work),
     hot: {
       read: (statement, ...parameters) => hotReads.one(statement, ...parameters),
@@ -94,7 +95,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     keyDestroyed: () => truncation.request(),
     poolUse: () => undefined,
     get counts() {
-      // All transactions run one after the other.
+      // All transactions run one after another.
       return { ...commits.counts, conflicts: 0 };
     },
     truncateLog,
@@ -109,7 +110,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
   };
 }
 
-/** SQLite would create it readable for everybody. The log and its index get the file's mode. */
+/** SQLite would create a world-readable file. The log and its index get the file's mode. */
 function makePrivateFile(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
 }

@@ -3,8 +3,8 @@ import type { WriteConnection } from "../database.ts";
 import type { Statement, Value } from "../statement.ts";
 
 /**
- * Statements on one connection, each prepared when it is first used. They run synchronously when they are called; only their
- * results are promises.
+ * Statements on one connection, each prepared when it is first used. They run synchronously when called; only their results
+ * are promises.
  */
 export class SqliteStatements implements WriteConnection {
   readonly #connection: Connection;

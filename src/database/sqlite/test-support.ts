@@ -8,20 +8,20 @@ import { groupCommitLimits, openSqlite, type SqliteDatabase } from "./sqlite.ts"
 export interface TestDatabase {
   readonly db: SqliteDatabase;
   readonly path: string;
-  /** Codes that were reported as failures of the storage. */
+  /** Codes reported as storage failures. */
   readonly failures: readonly string[];
-  /** Milliseconds of the monotonic clock, which moves only when told. */
+  /** Advances the monotonic clock, which does not move by itself. */
   readonly advance: (ms: number) => void;
 }
 
-/** A folder that goes with the test. */
+/** A folder that is deleted after the test. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-db-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** @param path of a database that is there already; not given: a new one. */
+/** @param path of an existing database; default: a new one. */
 export function makeTestDatabase(options: { path?: string; limits?: Partial<GroupCommitLimits> } = {}): TestDatabase {
   const path = options.path ?? join(makeFolder(), "test.sqlite3");
   const failures: string[] = [];
@@ -42,7 +42,7 @@ export function makeTestDatabase(options: { path?: string; limits?: Partial<Grou
   };
 }
 
-/** A table of the test's own with a small and a large column. */
+/** Creates a table with a small and a large column. */
 export function makeItems(db: SqliteDatabase) {
   db.writer.exec("CREATE TABLE IF NOT EXISTS items (id INTEGER PRIMARY KEY, content BLOB NOT NULL)");
   const insert = db.writer.prepare("INSERT INTO items (id, content) VALUES (?, zeroblob(?))");

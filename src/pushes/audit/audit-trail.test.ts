@@ -22,12 +22,12 @@ describe("a referrer", () => {
     `${own}:443/p/abc`,
     "HTTPS://PUSH.EXAMPLE.COM/p/abc",
     "https://user:secret@push.example.com/p/abc",
-  ])("%j of our own is kept as the origin", (referrer) => {
+  ])("%j of this server is kept as the origin", (referrer) => {
     expect(cleanReferrer(referrer, own)).toBe(own);
   });
 
   test.each([
-    // Another name of this server, another server of the field, a chat that quotes the link.
+    // Another name of this server, another server of the same kind, a chat that quotes the link.
     "https://other.example/p/fkwjfvhall92",
     "https://other.example/en/p/fkwjfvhall92/r",
     "https://other.example/f/abc",
@@ -42,7 +42,7 @@ describe("a referrer", () => {
     expect(cleanReferrer(referrer, own)).toBe("https://other.example");
   });
 
-  test("our url_tokens are never stored, in any address", () => {
+  test("this server's url_tokens are never stored in a referrer", () => {
     const token = "0a1b2c3d4e5f6g7h8j9k0mnpqr";
     for (const referrer of [
       `https://other.example/${token}`,
@@ -59,14 +59,14 @@ describe("a referrer", () => {
   });
 
   test.each(["javascript:alert(1)", "data:text/html,x", "about:client", "file:///etc/passwd", "not an address", "//x"])(
-    "%j is no web address, and not kept",
+    "%j is not a web address and is not kept",
     (referrer) => {
       expect(cleanReferrer(referrer, own)).toBe("");
     },
   );
 });
 
-test("the user agent and the referrer are cut at 255 characters, never through one", () => {
+test("the user agent and the referrer are cut at 255 characters, never within a surrogate pair", () => {
   const wide = "\u{1F511}";
   const record = (text: string) =>
     auditRecord("view", { ...stranger, userAgent: text, referrer: `https://example.org/${"a/".repeat(400)}` }, 0);
@@ -82,7 +82,7 @@ test("the user agent and the referrer are cut at 255 characters, never through o
   expect(auditRecord("view", long, 0).referrer).toBe(`https://example.org/${"a".repeat(235)}`);
 });
 
-test("only kinds that anyone can repeat at will are folded, and only beyond the limit", () => {
+test("only kinds that any visitor can repeat are folded, and only beyond the limit", () => {
   for (const kind of ["failed_view", "failed_passphrase", "owner_view", "admin_view", "download"] as const) {
     expect([folds(kind, auditEntriesMax), folds(kind, auditEntriesMax + 1)]).toEqual([false, true]);
   }
@@ -115,7 +115,7 @@ describe("thousands of refusals", () => {
     }
   }
 
-  test("never end a push, never push out what happened before, and stay bounded", async () => {
+  test("never end a push, never displace earlier entries, and stay bounded", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const made = { payload: "x", passphrase: "open sesame", expireAfterViews: 1 };
@@ -132,7 +132,7 @@ describe("thousands of refusals", () => {
     fixture.clock.advance(1_000);
     const claim = await pushes.claimView(urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
     expect(claim).toMatchObject({ outcome: "revealed", payload: "x" });
-    // What matters is kept one by one even now.
+    // Important events still get their own entries.
     expect((await pushes.audit(urlToken, owner, 1))[0]).toMatchObject({ kind: "view", times: 1 });
     fixture.clock.advance(1_000);
     await refuse(fixture, urlToken, 500);
@@ -141,7 +141,7 @@ describe("thousands of refusals", () => {
     expect(later[0]).toMatchObject({ kind: "failed_view", times: 500 });
   });
 
-  test("of a tombstone write nothing once they change no answer", async () => {
+  test("of a tombstone write nothing once they no longer change the answer", async () => {
     await using fixture = await openTestDomain();
     const { pushes, db } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);

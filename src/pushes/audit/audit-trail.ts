@@ -18,15 +18,15 @@ export const auditKindNames = Object.keys(auditKinds) as readonly AuditKind[];
 
 export type LinkDeliveryStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
 
-/** What became of the mails with a push's link. */
+/** The outcome of the emails of one link delivery. */
 export interface LinkDeliveryReport {
-  /** As they were given, separated by commas. */
+  /** As the owner entered them, separated by commas. */
   readonly recipients: string;
   readonly locale: string | null;
   readonly status: LinkDeliveryStatus;
-  /** Addresses, separated by commas; null: none was tried yet. */
+  /** Addresses, separated by commas; null: no email was tried yet. */
   readonly successfulSends: string | null;
-  /** When the last mail had left or was given up; null: not yet. */
+  /** When the last email was sent or given up; null: not yet. */
   readonly proceedAt: number | null;
   readonly errorMessage: string | null;
 }
@@ -40,11 +40,11 @@ export interface AuditEntry {
   readonly updatedAt: number;
   /** How many events of this kind the entry counts; more than 1 only beyond the per-push limit. */
   readonly times: number;
-  /** Of creation_email_send. */
+  /** Only for the kind `creation_email_send`. */
   readonly linkDelivery?: LinkDeliveryReport;
 }
 
-/** A push keeps this many single entries. Beyond that, kinds that anyone can repeat at will are counted in one entry each. */
+/** A push keeps this many single entries. After that, repeatable kinds are counted in one entry each. */
 export const auditEntriesMax = 1_000;
 
 const foldable: ReadonlySet<AuditKind> = new Set([
@@ -55,7 +55,7 @@ const foldable: ReadonlySet<AuditKind> = new Set([
   "download",
 ]);
 
-/** An event as the store writes it. */
+/** An event in the form that the store writes. */
 export interface AuditRecord {
   readonly kind: AuditKind;
   readonly userId: number | null;
@@ -82,17 +82,17 @@ export function isFoldable(kind: AuditKind): boolean {
   return foldable.has(kind);
 }
 
-/** `count`: events of this push so far, this one included. */
+/** @param count events of this push so far, including this one. */
 export function folds(kind: AuditKind, count: number): boolean {
   return count > auditEntriesMax && isFoldable(kind);
 }
 
-/** The sequence of the one entry that counts further events of a kind: below all others, which count from 1. */
+/** The sequence of the entry that counts further events of a kind. It is negative: single entries count from 1. */
 export function foldedSequence(kind: AuditKind): number {
   return -(auditKinds[kind] + 1);
 }
 
-/** To what one entry keeps of a text. */
+/** Cuts a text to the length that an audit entry stores. */
 export function cutText(text: string): string {
   return text.length <= textCharactersMax
     ? text
@@ -100,18 +100,18 @@ export function cutText(text: string): string {
 }
 
 const tokenShaped = /[a-z0-9_-]{16,}/gi;
-/** A random run of 16 with fewer does not occur: a run that repeats one or two characters is padding, not a token. */
+/** Real tokens vary more: a run of 16 characters that repeats one or two of them is padding. */
 const tokenVarietyMin = 4;
 
-/** Long unbroken runs of token characters, or the paths that this field's servers give to links. */
+/** Recognises long unbroken runs of token characters, and the link paths of this kind of server. */
 function isSecretShaped(path: string): boolean {
   if (/\/(?:p|f|r)\/|[?#]/i.test(path)) return true;
   return (path.match(tokenShaped) ?? []).some((run) => new Set(run).size >= tokenVarietyMin);
 }
 
 /**
- * A referrer may itself be a secret link - ours or another server's - and a stored one would outlive the push.
- * Such a referrer is kept as its origin only; what does not parse as a web address is not kept at all.
+ * A referrer may itself be a secret link, of this server or another, and would outlive the push in the audit trail.
+ * Only the origin of such a referrer is kept. Text that is not a web address is not kept at all.
  */
 export function cleanReferrer(referrer: string, ownOrigin: string): string {
   if (referrer === "") return "";

@@ -14,7 +14,7 @@ test("a trail of up to a thousand events is imported event by event", () => {
   );
 });
 
-test("beyond a thousand, only kinds that anyone can repeat are counted together", () => {
+test("beyond a thousand, only kinds that any visitor can repeat are counted together", () => {
   const guesses = Array.from({ length: 1_500 }, (_, at) => event(at, { kind: "failed_passphrase" }));
   const trail = importedTrail([...guesses, event(2_000), event(2_001, { kind: "edit" })]);
   expect(trail).toHaveLength(1_000 + 2 + 1);
@@ -28,7 +28,7 @@ test("beyond a thousand, only kinds that anyone can repeat are counted together"
   ]);
 });
 
-test("links of the other server do not outlive their pushes in referrers, nor do texts grow", () => {
+test("referrers lose the other server's links, and texts are cut", () => {
   const [entry] = importedTrail([
     event(1, { referrer: "https://push.example.com/en/p/12yoo8x2u-kg_ext/r", userAgent: "x".repeat(300) }),
   ]);

@@ -51,7 +51,7 @@ test("the end is listed before a refusal of the same millisecond", async () => {
   expect((await whole(fixture, urlToken)).map(told)).toEqual(newestFirst.toReversed());
 });
 
-test("the end by time is listed from its instant on, swept or not", async () => {
+test("an expiry by time is listed from that moment, swept or not", async () => {
   await using fixture = await openTestDomain();
   const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
   fixture.clock.advance(dayMs - 1);
@@ -77,7 +77,7 @@ test("an end by a person is listed once", async () => {
 });
 
 test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
-  "pages lose nothing and repeat nothing with %i refusals after the end",
+  "pages neither omit nor repeat entries with %i refusals after the end",
   async (refusals) => {
     await using fixture = await openTestDomain();
     const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 10 }, owner);
@@ -99,7 +99,7 @@ test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
   },
 );
 
-test("the whole trail is exported beyond one batch, counted entries last", async () => {
+test("the whole trail is exported across batches, with counted entries last", async () => {
   await using fixture = await openTestDomain();
   const { urlToken } = await fixture.domain.pushes.create({ payload: "x" }, owner);
   await fixture.domain.pushes.expire(urlToken, owner);
@@ -112,7 +112,7 @@ test("the whole trail is exported beyond one batch, counted entries last", async
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
-test("to everyone else the push is as unknown as one that never existed", async () => {
+test("other users get the same answer as for a push that never existed", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x" }, owner);

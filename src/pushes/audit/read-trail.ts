@@ -21,7 +21,7 @@ interface Owned {
   readonly push: OwnedPush;
 }
 
-/** undefined: unknown, or not the actor's. Callers must not reveal which. */
+/** Undefined: the push is unknown, or belongs to another user. Callers must not reveal which. */
 async function findOwned(deps: PushDeps, urlToken: string, actor: Actor): Promise<Owned | undefined> {
   const now = deps.clock.now();
   const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
@@ -41,7 +41,7 @@ export async function readTrail(
   const { lists } = deps.store;
   const first = (page - 1) * pageSize;
   const limit = limitEvent(push);
-  // The end is listed among the entries: those after it move by one position.
+  // The end is listed among the entries, so the entries after it move by one position.
   const position = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
   const rows = await lists.trail(id, pageSize + 1, position < first ? first - 1 : first);
   const reports = createLinkDeliveryReports(deps, id);
@@ -71,7 +71,7 @@ export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncItera
   if (limit !== undefined) yield limit;
 }
 
-/** Views are refused after the end only, in the same millisecond as well. */
+/** Views are refused only after the end, even within the same millisecond. */
 function isAfter(endedAt: number, row: TrailRow): boolean {
   return row.createdAt > endedAt || (row.createdAt === endedAt && row.kind === "failed_view");
 }
@@ -88,7 +88,7 @@ async function* rowsOf(deps: PushDeps, pushId: number): AsyncIterable<TrailRow> 
   yield* await lists.foldedTrail(pushId);
 }
 
-/** What ended the push when no person did: the trail has no entry for it. */
+/** The end by a limit, for which the trail has no entry. */
 function limitEvent(push: OwnedPush): Extract<TrailEvent, { kind: "limit" }> | undefined {
   const { endReason: reason, expiredOn: at } = push;
   if (at === null || (reason !== "views" && reason !== "time")) return undefined;
@@ -109,13 +109,13 @@ function actorOf(kind: TrailRow["kind"], userId: number | null, push: OwnedPush)
   return userId !== null && userId === push.ownerId ? "owner" : "holder";
 }
 
-/** What became of the link deliveries of one push, for the entries of its trail. */
+/** The link delivery reports of one push, for the entries of its trail. */
 export interface LinkDeliveryReports {
-  /** What an entry has beyond other kinds; nothing for all but those of link deliveries. */
+  /** Returns the link delivery of an entry; empty for entries of other kinds. */
   of(kind: AuditKind, sequence: number): Promise<Pick<AuditEntry, "linkDelivery">>;
 }
 
-/** Most trails have none, and need not be asked for them. */
+/** Most trails have no link deliveries, so they are read only on demand. */
 export function createLinkDeliveryReports(
   { store, vault }: Pick<PushDeps, "store" | "vault">,
   pushId: number,

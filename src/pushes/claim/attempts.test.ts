@@ -27,24 +27,24 @@ test("the sixth attempt within a minute is refused with the time to retry", asyn
   expect(await charge(attempts, "a", start + minuteMs + 1)).toEqual({ outcome: "refused", retryAfterSeconds: 10 });
 });
 
-test("refusals are not charged: the window does not move with them", async () => {
+test("refusals are not charged and do not move the window", async () => {
   const attempts = createAttempts(createInMemoryLimits());
   await five(attempts, "a");
   for (let ask = 0; ask < 100; ask += 1) expect((await charge(attempts, "a", start + 59_000)).outcome).toBe("refused");
   expect((await charge(attempts, "a", start + minuteMs)).outcome).toBe("charged");
 });
 
-test("neither another client nor another push is touched", async () => {
+test("another client and another push are unaffected", async () => {
   const attempts = createAttempts(createInMemoryLimits());
   expect(outcomes(await five(attempts, "a"))).toEqual(Array(5).fill("charged"));
   expect((await charge(attempts, "a")).outcome).toBe("refused");
   expect((await charge(attempts, "b")).outcome).toBe("charged");
   expect((await charge(attempts, "a", start, 2)).outcome).toBe("charged");
-  // No client's name can be read as a push's number and another client.
+  // A client name cannot be mistaken for a push id followed by another client.
   expect((await charge(attempts, "1 a", start, 1)).outcome).toBe("charged");
 });
 
-test("charging comes first: guesses in parallel gain nothing, a right one is refunded once", async () => {
+test("an attempt is charged before it is tried: parallel guesses gain nothing, a correct one is refunded once", async () => {
   const attempts = createAttempts(createInMemoryLimits());
   const charges = await five(attempts, "a");
   expect((await charge(attempts, "a")).outcome).toBe("refused");
@@ -55,7 +55,7 @@ test("charging comes first: guesses in parallel gain nothing, a right one is ref
   expect((await charge(attempts, "a")).outcome).toBe("refused");
 });
 
-test("a refund that comes after its minute takes nothing of a later one", async () => {
+test("a refund after its minute does not reduce a later count", async () => {
   const attempts = createAttempts(createInMemoryLimits());
   const early = await charge(attempts, "a");
   const later = start + 2 * minuteMs;
@@ -65,17 +65,17 @@ test("a refund that comes after its minute takes nothing of a later one", async 
   expect((await charge(attempts, "a", later)).outcome).toBe("refused");
 });
 
-test("after the clock is set back, attempts in its future are forgotten instead of locking out for long", async () => {
+test("after the clock is set back, attempts in the future are forgotten and do not lock the client out", async () => {
   const attempts = createAttempts(createInMemoryLimits());
   await five(attempts, "a", start + 10 * minuteMs);
   expect((await charge(attempts, "a", start)).outcome).toBe("charged");
 });
 
-test("the tracked attempts are bounded, the oldest is forgotten first", async () => {
+test("the number of tracked attempts is bounded, and the oldest is forgotten first", async () => {
   const attempts = createAttempts(createInMemoryLimits());
   await five(attempts, "first");
   await five(attempts, "second");
-  // Being refused keeps nobody young; charging does.
+  // Only successful charges refresh the LRU order.
   for (let other = 0; other < 100_000 - 1; other += 1) await charge(attempts, `client ${other}`);
   expect((await charge(attempts, "second")).outcome).toBe("refused");
   expect((await charge(attempts, "first")).outcome).toBe("charged");

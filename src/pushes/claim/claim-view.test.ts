@@ -8,7 +8,7 @@ import { minuteMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { claimView } from "./claim-view.ts";
 
-test("a text push opens exactly as often as allowed, then it is gone", async () => {
+test("a text push can be viewed exactly as often as allowed, then it is gone", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const push = await pushes.create({ payload: "hunter2", expireAfterViews: 2 }, stranger);
@@ -30,7 +30,7 @@ test("of 50 concurrent retrievals of a push with 5 views, 5 succeed", async () =
   expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(45);
 });
 
-test("a passphrase: missing costs nothing, five wrong ones block that client alone, right opens", async () => {
+test("a missing passphrase is free, five wrong ones block only that client, the correct one opens the push", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const push = await pushes.create({ payload: "hunter2", passphrase: "open sesame", expireAfterViews: 1 }, stranger);
@@ -50,7 +50,7 @@ test("a passphrase: missing costs nothing, five wrong ones block that client alo
   expect(await claim("open sesame", "b")).toMatchObject({ outcome: "revealed", payload: "hunter2" });
 });
 
-test("an owner's view on a page is not counted, and the trail shows who it was", async () => {
+test("an owner's view on a page is not counted, and the trail names the owner", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const owner = signedIn(7);
@@ -72,7 +72,7 @@ test("an owner's view on a page is not counted, and the trail shows who it was",
 const retrieve = (fixture: TestDomain, urlToken: string, actor = stranger) =>
   fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor);
 
-test("the end by time holds from its instant: the refusal ends the push and destroys the secret", async () => {
+test("a push expires exactly on time: the refusal ends it and destroys the secret", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const push = await pushes.create({ payload: "x", expireAfterMs: 15 * minuteMs, expireAfterViews: 3 }, stranger);
@@ -87,7 +87,7 @@ test("the end by time holds from its instant: the refusal ends the push and dest
   expect(await countRows(db, "payloads")).toBe(0);
   const [left] = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM data_keys");
   expect(left === undefined || left.sealed.equals(Buffer.alloc(left.sealed.length))).toBe(true);
-  // A clock that is set back afterwards brings nothing back.
+  // Setting the clock back afterwards restores nothing.
   fixture.clock.advance(-10 * minuteMs);
   expect(await retrieve(fixture, push.urlToken)).toMatchObject({ outcome: "gone" });
 });
@@ -111,7 +111,7 @@ test("an owner's views count on the API, and do not count where counting is for 
   expect(kinds.sort()).toEqual(["admin_view", "creation", "failed_view", "owner_view", "view", "view"]);
 });
 
-test("a user who does not own the push is a stranger; for an anonymous push everyone is", async () => {
+test("a user who does not own the push is a stranger; for an anonymous push every user is", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const owned = await pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
@@ -134,7 +134,7 @@ test("a claim that cannot be written is not answered with the secret, and costs 
   expect(await retrieve(fixture, urlToken)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
 });
 
-test("a wrong passphrase that cannot be recorded is no answer either, but stays charged", async () => {
+test("a wrong passphrase that cannot be recorded is an error, and stays charged", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
@@ -163,7 +163,7 @@ test("a passphrase that could not be tried is not charged", async () => {
   expect(await ask()).toMatchObject({ outcome: "revealed" });
 });
 
-test("a push that expires while its passphrase waits to be tried is gone", async () => {
+test("a push that expires while its passphrase waits in the queue is gone", async () => {
   await using fixture = await openTestDomain();
   const { argon2 } = pushDepsOf(fixture);
   const deps = pushDepsOf(fixture, {
@@ -181,7 +181,7 @@ test("a push that expires while its passphrase waits to be tried is gone", async
   expect(claimed).toMatchObject({ outcome: "gone", push: { expired: true } });
 });
 
-test("a push that was sealed anew between reading and writing is read again, not opened with the old seal", async () => {
+test("a push that is resealed between read and write is read again", async () => {
   await using fixture = await openTestDomain();
   const { store, db } = fixture.domain;
   const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
@@ -192,7 +192,7 @@ test("a push that was sealed anew between reading and writing is read again, not
       ...store,
       async claimView(claim) {
         claims += 1;
-        // What an edit does, and undone before the next reading.
+        // Does what an edit does; it is undone before the next read.
         if (claims === 1) await raise(1);
         const claimed = await store.claimView(claim);
         if (claims === 1) await raise(-1);
@@ -204,7 +204,7 @@ test("a push that was sealed anew between reading and writing is read again, not
   expect(claims).toBe(2);
 });
 
-test("a push that ends and loses its files between two readings is gone, not broken", async () => {
+test("a push that ends and loses its files between two reads is gone, not an error", async () => {
   await using fixture = await openTestDomain();
   const { store } = fixture.domain;
   const owner = signedIn(7);
@@ -224,7 +224,7 @@ test("a push that ends and loses its files between two readings is gone, not bro
   expect(readings).toBe(1);
 });
 
-test("payloads come back byte for byte", async () => {
+test("payloads are returned byte for byte", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   for (const payload of [

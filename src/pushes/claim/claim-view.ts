@@ -22,14 +22,14 @@ type Opened =
   | { readonly outcome: "broken" }
   | Exclude<ClaimOutcome, { outcome: "revealed" | "unknown" }>;
 
-/** A claim that was refused, or read rows that do not fit together, reads again: the push was edited, ended, or is damaged. */
+/** After a refused claim, or when the rows do not match, the push is read again: it was edited, ended, or is damaged. */
 const readingsMax = 3;
 const claimIdBytes = 6;
 
 /**
- * The only way to retrieve a secret. First everything is decrypted in memory. Then one conditional write counts the view,
- * together with its audit entry and, on the last view, the destruction of the key. The answer is sent when that is durable.
- * So a view that cannot be decrypted is never counted, and a secret that was not counted is never sent.
+ * The only way to retrieve a secret. Everything is decrypted in memory first. Then one conditional write counts the view,
+ * adds its audit entry and, on the last view, destroys the key. The answer is sent once that write is durable.
+ * So a view that cannot be decrypted is never counted, and an uncounted secret is never sent.
  */
 export async function claimView(
   deps: PushDeps,
@@ -45,13 +45,13 @@ export async function claimView(
     if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
     const opened = await open(deps, sealed, urlToken, request, now, actor);
     if (opened.outcome === "broken") {
-      // The files are read after the row: an edit or an end may have come in between.
+      // The files are read after the row: an edit or an end may have happened in between.
       if (reading < readingsMax || (await hasChanged(deps, sealed.row))) continue;
       throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
     }
     if (opened.outcome !== "opened") return opened;
     const { kind, counted } = viewKind(sealed.row, request, actor);
-    // The time now: trying a passphrase may have waited in a queue, past the end of the push.
+    // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
     const claimedAt = deps.clock.now();
     const claimed = await deps.store.claimView({
       pushId: sealed.row.id,
@@ -96,7 +96,7 @@ async function open(
   const { row, payloadSealed } = sealed;
   const { passphrase = "" } = request;
   if (row.passphraseSalt !== null && passphrase === "") {
-    // Nothing was guessed, so nothing is charged: opening a link repeatedly locks nobody out.
+    // No guess was made, so nothing is charged: opening a link repeatedly locks no client out.
     await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
     return { outcome: "passphrase_required", push: toPush(row, urlToken, now) };
   }
@@ -105,7 +105,7 @@ async function open(
   if (unlocked.outcome === "wrong_passphrase") {
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
   }
-  if (payloadSealed === null) throw new Error(`The living push ${row.id} lacks its payload.`);
+  if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
   const fileRows = sealed.hasFiles ? await deps.store.files(row.id) : [];
   const context = { ...row, fileIds: fileRows.map((file) => file.id) };
   const payload = openPayload(unlocked.dataKey, context, payloadSealed);
@@ -127,7 +127,7 @@ function reveal(deps: PushDeps, row: PushRow, file: FileRow, key: Buffer, now: n
   return { ...details, sizeBytes: file.sizeBytes, ticket };
 }
 
-/** An expired push is refused and the refusal logged; one that only time has ended is ended for good. */
+/** Refuses a retrieval of an ended push and logs it. Records the end of a push that has just expired by time. */
 async function refuse(
   deps: PushDeps,
   row: PushRow,
@@ -144,8 +144,8 @@ async function refuse(
 }
 
 /**
- * A stranger can repeat this at will, so for a tombstone - which has no audit trail - it writes only while the count
- * still changes the answer.
+ * Strangers can repeat refused retrievals. A tombstone has no audit trail, so for it a refusal is written only while
+ * the count still changes the answer.
  */
 async function recordRefusal(deps: PushDeps, row: PushRow, now: number, actor: Actor): Promise<PushRow> {
   const exhausted = row.views + row.refusals >= row.expireAfterViews;

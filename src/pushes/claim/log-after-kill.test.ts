@@ -4,7 +4,7 @@ import { makeDataDir, openTestDomain, stranger } from "../../../test/support/dom
 import { sqliteOf } from "../../../test/support/engine-database.ts";
 import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
 
-test("what a killed process left in the log is truncated after the next start", async () => {
+test("the write-ahead log left by a killed process is truncated after the next start", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const finder = new NeedleFinder<string>();
@@ -12,7 +12,7 @@ test("what a killed process left in the log is truncated after the next start", 
   const key = sqliteOf(db).reader.prepare<[], { sealed: Buffer }>("SELECT sealed FROM data_keys").get()?.sealed;
   finder.add("the key", key ?? Buffer.alloc(0));
   await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
-  // The files as they lie at this moment are what a kill would leave.
+  // A kill would leave the files as they are at this moment.
   const dataDir = makeDataDir();
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   cpSync(fixture.dataDir, dataDir, { recursive: true });

@@ -24,7 +24,7 @@ interface Known {
   ended: boolean;
 }
 
-/** Two processes' worth of domain on one folder, and the sealed data keys of all pushes as they once lay in it. */
+/** Two domains on one data folder, as in two processes, and the sealed data keys that were ever stored in it. */
 class ShredFixture {
   readonly dataDir = makeDataDir();
   readonly clock = new TestClock();
@@ -38,7 +38,7 @@ class ShredFixture {
     this.domains = [await openTestDomain(options), await openTestDomain(options)];
   }
 
-  /** One or the other. */
+  /** One of the two domains. */
   get domain(): TestDomain {
     const fixture = this.numbers.pick(this.domains);
     if (fixture === undefined) throw new Error("The domains are not open.");
@@ -70,12 +70,12 @@ class ShredFixture {
       this.known.push(known);
       const key = sealed.get(vault.tokenDigest(urlToken).toString("hex"));
       if (key === undefined) throw new Error("A push has no data key.");
-      // Without version and key id, which all keys have in common.
+      // Without the version and the key id, which are the same in all keys.
       this.finder.add(known, key.subarray(5));
     }
   }
 
-  /** Views, refusals at the door and deletions, in any order, many at a time and through both domains. */
+  /** Views, refused views and deletions in random order, concurrently and through both domains. */
   async disturb(count: number): Promise<void> {
     const acts = Array.from({ length: count }, async () => {
       const push = this.numbers.pick(this.known.slice(-1_500));
@@ -99,13 +99,13 @@ class ShredFixture {
     return report.keyRowsTrimmed;
   }
 
-  /** What SQLite does by itself a moment after a key was overwritten. */
+  /** SQLite does this by itself shortly after a key is overwritten. */
   cutLog(): void {
     const { db } = this.domain.domain;
     if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
   }
 
-  /** @returns how many of the ended ones, and how many of the living ones, have any of their key in any file or row. */
+  /** @returns how many ended and how many live pushes have any part of their key in any file or row. */
   async found(): Promise<{ ended: number; living: number }> {
     let ended = 0;
     let living = 0;
@@ -141,17 +141,17 @@ test("no file or row contains a sealed key of an ended push; those of live pushe
     fixture.clock.advance(15 * hourMs);
   }
   if (engine === "sqlite") {
-    // The search itself is sound: what has just ended still lies in the log, unless its own cut came first.
+    // Prove that the search works: recent ends are still in the log unless it was truncated already.
     expect(foundBeforeCut).toBeGreaterThan(0);
     expect(trimmed).toBeGreaterThan(500);
   } else {
-    // No row outlives its key, so there is nothing to trim either.
+    // No row outlives its key, so there is nothing to trim.
     expect([foundBeforeCut, trimmed]).toEqual([0, 0]);
   }
   for (const { domain } of fixture.domains) await domain.close();
   expect(await fixture.found()).toEqual({ ended: 0, living: fixture.living.length });
 
-  // And the living ones open.
+  // The live pushes still open.
   await fixture.open();
   const { pushes } = fixture.domain.domain;
   const claims = fixture.living

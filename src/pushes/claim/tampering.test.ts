@@ -6,8 +6,8 @@ import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/sup
 import type { Value } from "../../database/statement.ts";
 import type { Push } from "../push.ts";
 
-// Whoever can write into the database can destroy. What must not happen is that a value opens in a place where it was
-// not put, or that a recipient pays with a view for a box that did not open.
+// An attacker who can write to the database can destroy data. But no value may open at a place where it was not stored,
+// and no recipient may lose a view to a secret that did not open.
 
 const owner = signedIn(7);
 const passphrase = "open sesame";
@@ -40,7 +40,7 @@ const claim = (fixture: TestDomain, push: Push, withPassphrase = false) =>
     stranger,
   );
 
-/** Exchanges a column of two rows; done twice, nothing has changed. */
+/** Swaps a column of two rows. Applying it twice restores them. */
 function swap(table: string, column: string, key: string, a: number, b: number): Change {
   return [
     `UPDATE ${table} SET ${column} = held.value
@@ -65,7 +65,7 @@ const swaps: readonly (readonly [string, readonly Swap[]])[] = [
 ];
 
 test.each(swaps)(
-  "%s of two pushes exchanged: neither opens, neither pays a view, and back again both open",
+  "with %s of two pushes swapped, neither opens nor loses a view; swapped back, both open",
   async (_, swapped) => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
@@ -85,7 +85,7 @@ test.each(swaps)(
 );
 
 test.each(swaps)(
-  "%s exchanged under one passphrase: it looks wrong, and costs nothing but an attempt",
+  "with %s swapped under one passphrase, the passphrase counts as wrong and costs only an attempt",
   async (_, swapped) => {
     await using fixture = await openTestDomain();
     const make = (payload: string) =>
@@ -144,7 +144,7 @@ test.each([
       ...[id, Buffer.alloc(1)],
     ],
   ],
-])("when %s, nothing opens and no view is paid", async (_, change) => {
+])("when %s, nothing opens and no view is counted", async (_, change) => {
   await using fixture = await openTestDomain();
   const push = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   await run(fixture, change((await rowOf(fixture, push)).id));
@@ -179,7 +179,7 @@ test("a link whose digest is moved to another row opens nothing there", async ()
   expect(await rowOf(fixture, mine)).toMatchObject({ views: 0, ended_at: null });
 });
 
-test("a bit that flips anywhere in a sealed value opens nothing and costs no view", async () => {
+test("a sealed value with any bit flipped does not open and costs no view", async () => {
   await using fixture = await openTestDomain();
   const { db, pushes } = fixture.domain;
   const push = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
@@ -199,7 +199,7 @@ test("a bit that flips anywhere in a sealed value opens nothing and costs no vie
   expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed", payload: "x" });
 });
 
-test("labels that were moved to another push or column are not shown", async () => {
+test("labels moved to another push or column are not shown", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const a = await pushes.create({ payload: "a", name: "name of a", note: "note of a" }, owner);
@@ -223,11 +223,11 @@ test.each([
   ["moved to another push", (a: number, b: number): Change => ["UPDATE files SET push_id = ? WHERE push_id = ?", b, a]],
   ["taken away", (a: number): Change => ["DELETE FROM files WHERE push_id = ?", a]],
   [
-    "partly taken away",
+    "partly removed",
     (a: number): Change => ["DELETE FROM files WHERE id = (SELECT max(id) FROM files WHERE push_id = ?)", a],
   ],
   ["exchanged", (a: number, b: number): Change => ["UPDATE files SET push_id = ? - push_id", a + b]],
-])("files that were %s: the push does not open, and pays no view", async (how, change) => {
+])("when files were %s, the push does not open and loses no view", async (how, change) => {
   await using fixture = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
   for (const actor of [owner, stranger]) {
     const make = (name: string) =>
@@ -244,7 +244,7 @@ test.each([
   }
 });
 
-test("file names exchanged inside a push do not open; contents exchanged do not download", async () => {
+test("file names swapped within a push do not open; swapped contents do not download", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const push = await pushFiles(pushes, owner, [makeFile("a.txt", "a"), makeFile("b.txt", "b")], {

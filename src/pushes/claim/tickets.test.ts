@@ -17,7 +17,7 @@ async function retrieveOne(fixture: TestDomain, content: string | Buffer = "the 
   return { urlToken, file, open: (start = 0) => pushes.openTicket(file.ticket, stranger, start) };
 }
 
-test("a ticket opens its file after the last view, until it runs out", async () => {
+test("a ticket opens its file after the last view, until the ticket expires", async () => {
   await using fixture = await openTestDomain();
   const { file, open } = await retrieveOne(fixture);
   expect(file).toMatchObject({ filename: "plan.txt", contentType: "text/plain", sizeBytes: 11 });
@@ -32,7 +32,7 @@ test("a ticket opens its file after the last view, until it runs out", async () 
   expect(await open()).toBeUndefined();
 });
 
-test("the lifetime of tickets is the operator's, and a push's end by time does not shorten it", async () => {
+test("the operator sets the lifetime of tickets, and a push's expiry does not shorten it", async () => {
   await using fixture = await openTestDomain({ environment: { PWP__FILES__TICKET_MINUTES: "60" } });
   const { pushes } = fixture.domain;
   const { urlToken, expiresAt } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
@@ -88,7 +88,7 @@ test("a ticket of one domain opens nothing in another", async () => {
   expect(await elsewhere.domain.pushes.openTicket(file.ticket, stranger, 0)).toBeUndefined();
 });
 
-test("a ticket carries the key of its file alone: under another file's id nothing opens", async () => {
+test("a ticket contains only the key of its own file and opens no other file", async () => {
   await using fixture = await openTestDomain();
   const { pushes, keyring } = fixture.domain;
   const allowed = { environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } };
@@ -97,7 +97,7 @@ test("a ticket carries the key of its file alone: under another file's id nothin
     readRows<{ id: number; push_id: number }>(from.domain.db, "SELECT id, push_id FROM files ORDER BY id");
   const expiresAt = fixture.clock.now() + minuteMs;
 
-  // An anonymous file's name lies under its own key, so a wrong key opens not even that.
+  // An anonymous file's name is sealed under the file's own key, so a wrong key does not open it either.
   await pushFiles(open.domain.pushes, stranger, [makeFile("a.txt", "a"), makeFile("b.txt", "b")]);
   const [foreign] = await ids(open);
   const wrongKey = { pushId: foreign?.push_id ?? 0, fileId: foreign?.id ?? 0, expiresAt, fileKey: randomBytes(32) };
@@ -112,11 +112,11 @@ test("a ticket carries the key of its file alone: under another file's id nothin
   expect(await pushes.openTicket(make(a.push_id, c.id), stranger, 0)).toBeUndefined();
   expect(await pushes.openTicket(make(4_711, a.id), stranger, 0)).toBeUndefined();
   const named = await pushes.openTicket(make(a.push_id, b.id), stranger, 0);
-  if (named === undefined) throw new Error("The name of an owned file is the server's to read.");
+  if (named === undefined) throw new Error("The server can read the name of an owned file.");
   await expect(readDownload(named)).rejects.toThrow(/does not open/);
 });
 
-test("ranges are exact, over segments too", async () => {
+test("ranges are exact, also across segments", async () => {
   await using fixture = await openTestDomain();
   const content = randomBytes(200_000);
   const { open } = await retrieveOne(fixture, content);
@@ -142,7 +142,7 @@ test("an empty file can be pushed and downloaded", async () => {
   expect(await readDownload(download)).toHaveLength(0);
 });
 
-test("each download is audited, the continuation of one is not, a pretended continuation is", async () => {
+test("each download is audited, its continuation is not, a false continuation is", async () => {
   await using fixture = await openTestDomain();
   const { urlToken, file, open } = await retrieveOne(fixture);
   await open();
@@ -159,7 +159,7 @@ test("each download is audited, the continuation of one is not, a pretended cont
   expect(await addresses()).toEqual([other.address, stranger.address, stranger.address]);
 });
 
-test("when the blobs are gone with the tickets' time, nothing opens and nothing breaks", async () => {
+test("after the blobs are deleted, expired tickets are refused without an error", async () => {
   await using fixture = await openTestDomain();
   const { open } = await retrieveOne(fixture);
   await open();

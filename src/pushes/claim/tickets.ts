@@ -8,7 +8,7 @@ import { toPush } from "../present-push.ts";
 import type { Actor, Download } from "../push.ts";
 import { openFileDetails, sealContexts } from "../seals.ts";
 
-/** What a retrieval hands out for one file: enough to open that file for a while, and nothing else. */
+/** What a retrieval issues for one file: it opens only that file, and only for a limited time. */
 interface Ticket {
   readonly pushId: number;
   readonly fileId: number;
@@ -45,9 +45,9 @@ function readTicket(keyring: Keyring, text: string): Ticket | undefined {
 }
 
 /**
- * The row decides at each request: once a person has deleted the push its tickets are void; one that reached a limit
- * lets its tickets run out. A request that continues a download (`start` > 0) is not audited again, but one that only
- * pretends to (say, from the second byte on) is. "look" reads no byte and leaves no trace.
+ * Each request checks the row: a person's deletion voids the tickets of the push, a limit lets them run until they expire.
+ * A request that continues a download (`start` > 0) is not audited again, unless no download of that client precedes it.
+ * "look" reads no byte and is not audited.
  */
 export async function openTicket(
   deps: PushDeps,
@@ -82,8 +82,7 @@ export async function openTicket(
 }
 
 /**
- * An unreachable store is a temporary state of the installation: a retry may succeed. A file that the store has lost is
- * gone for good.
+ * An unreachable store is temporary, so a retry may succeed. A file that the store has lost is gone for good.
  */
 async function* reading(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   try {

@@ -12,8 +12,8 @@ export type Unlocked =
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number };
 
 /**
- * Opens the data key by the link and, where the push has one, the passphrase. An attempt stays charged unless the
- * passphrase proves right, or could not be tried at all; a wrong one is audited. Owners are throttled like viewers.
+ * Opens the data key with the link and, where the push has one, the passphrase. An attempt stays charged unless the
+ * passphrase is correct or could not be tried. A wrong passphrase is audited. Owners are throttled like viewers.
  */
 export async function unlock(
   deps: PushDeps,
@@ -24,7 +24,7 @@ export async function unlock(
 ): Promise<Unlocked> {
   const derived = await derive(deps, row, secrets.passphrase, now, actor);
   if (derived.outcome !== "derived") return derived;
-  if (dataKeySealed === null) throw new Error(`The living push ${row.id} lacks its data key.`);
+  if (dataKeySealed === null) throw new Error(`The live push ${row.id} lacks its data key.`);
   const { urlToken } = secrets;
   const opened = openDataKey(deps.vault.keyring, row, dataKeySealed, { urlToken, passphraseHash: derived.hash });
   switch (opened.outcome) {
@@ -68,10 +68,10 @@ async function derive(
 const limit = { name: "passphrase", windowMs: minuteMs, max: 5, rememberedMax: 100_000 };
 
 /**
- * Wrong passphrases per client and push: 5 within a minute. An attempt is charged before the passphrase is tried and
- * given back when it was right, so that guesses sent in parallel gain nothing. The key holds the client, so a stranger's
- * guesses never lock out the recipient. When too many pairs are tracked the oldest is forgotten: filling the table takes
- * more requests than it buys guesses.
+ * Limits wrong passphrases to 5 a minute per client and push. An attempt is charged before the passphrase is tried and
+ * refunded when it is correct, so parallel guesses gain nothing. The key includes the client, so a stranger's guesses
+ * never lock out the recipient. When too many pairs are tracked, the oldest is forgotten: flushing the table takes more
+ * requests than the guesses it gains.
  */
 export interface Attempts {
   charge(client: string, pushId: number, now: number): Promise<Charge>;

@@ -14,7 +14,7 @@ interface Measured {
   anonymousBytes: number;
 }
 
-/** @param tookMs how long it takes to add up what anonymous pushes hold. */
+/** @param tookMs how long adding up the bytes of anonymous pushes takes. */
 function makeCapacity(environment: Record<string, string>, measured: Measured, tookMs = 0) {
   let monotonicMs = 0;
   let measurings = 0;
@@ -61,7 +61,7 @@ describe("the disk", () => {
     expect(await takes(makeCapacity(automatic, large).capacity, 101)).toBe(false);
   });
 
-  test("keeps what the operator sets, and is measured once in five seconds", async () => {
+  test("keeps free what the operator sets, and is measured once in five seconds", async () => {
     const environment = { PWP__DISK__FREE_MIN_BYTES: "1000" };
     const { capacity, measured, measurings, advance } = makeCapacity(environment, {
       freeBytes: 1_500,
@@ -69,7 +69,7 @@ describe("the disk", () => {
       anonymousBytes: 0,
     });
     expect(await takes(capacity, 300)).toBe(true);
-    // What was taken since counts, although the disk was not looked at again.
+    // Bytes accepted since the measurement count, although the disk was not measured again.
     expect(await takes(capacity, 300, stranger)).toBe(false);
     expect(await takes(capacity, 200, stranger)).toBe(true);
     expect(measurings()).toBe(1);
@@ -109,7 +109,7 @@ describe("the disk", () => {
     expect(measurings()).toBe(1);
   });
 
-  test("that cannot be measured is an error for those waiting, and is measured again by the next", async () => {
+  test("that cannot be measured fails all waiting requests, and the next request measures it again", async () => {
     let fails = true;
     const capacity = createCapacity({
       config: testConfig("/nowhere"),
@@ -130,7 +130,7 @@ describe("the anonymous quota", () => {
   const environment = { PWP__ANONYMOUS_BYTES_MAX: "1000" };
   const room = { freeBytes: gibibyte, totalBytes: gibibyte };
 
-  test("is for those without an account alone, and is added up between two measurings", async () => {
+  test("applies only to anonymous callers, and counts bytes between two measurements", async () => {
     const { capacity, measured, advance } = makeCapacity(environment, { ...room, anonymousBytes: 400 });
     expect(await takes(capacity, 500, stranger)).toBe(true);
     expect(await takes(capacity, 101, stranger)).toBe(false);
@@ -146,7 +146,7 @@ describe("the anonymous quota", () => {
   test.each([
     ["a fiftieth of the time", 1_000, 50_000],
     ["once a minute, however long it takes", 20_000, minuteMs],
-  ])("is added up for %s when that takes long", async (_, tookMs, holdsMs) => {
+  ])("is recomputed for %s when that is slow", async (_, tookMs, holdsMs) => {
     const { capacity, measurings, advance } = makeCapacity(environment, { ...room, anonymousBytes: 0 }, tookMs);
     await takes(capacity, 1, stranger);
     advance(holdsMs - 1);
@@ -157,7 +157,7 @@ describe("the anonymous quota", () => {
     expect(measurings()).toBe(2);
   });
 
-  test("holds in the domain: full for strangers, room again when pushes end, claims go on", async () => {
+  test("applies in the domain: strangers are refused, claims still work, and ended pushes free space", async () => {
     await using fixture = await openTestDomain({ environment });
     const { pushes, store } = fixture.domain;
     const make = (bytes: number, actor = stranger) => pushes.create({ payload: "x".repeat(bytes) }, actor);
@@ -176,7 +176,7 @@ describe("the anonymous quota", () => {
   });
 });
 
-test("the anonymous total follows creations, every kind of end, and uploads on their way", async () => {
+test("the anonymous total follows creations, every kind of end, and uploads in progress", async () => {
   await using fixture = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
   const { pushes, store } = fixture.domain;
   const total = () => store.upkeep.anonymousBytes();

@@ -7,12 +7,12 @@ import type { Actor } from "../push.ts";
 export interface Capacity {
   /** @throws AppError unavailable when the disk is near full or the anonymous quota is used up. */
   assertRoomFor(actor: Actor, bytes: number): Promise<void>;
-  /** The same for bytes of files, which take no room on this disk if they are stored in S3. */
+  /** The same for bytes of files, which need no disk space if they are stored in S3. */
   assertRoomForFile(actor: Actor, bytes: number): Promise<void>;
 }
 
 interface Measured {
-  /** By the monotonic clock. */
+  /** On the monotonic clock. */
   readonly holdsUntil: number;
   readonly freeBytes: number;
   readonly totalBytes: number;
@@ -21,13 +21,14 @@ interface Measured {
 
 const remeasureMsMin = 5_000;
 const remeasureMsMax = minuteMs;
-/** Millions of pushes take a moment to add up: as long as it can be, that is a fiftieth of the time. */
+/** Adding up millions of pushes is slow, so it takes at most a fiftieth of the time. */
 const restShare = 50;
 const retryAfterSeconds = 60;
 
 /**
- * Creating stops while there is still room, so that claims, endings and sweeps - which need a little to write - go on.
- * Measured at most every 5 seconds, where it takes long each minute; what this process takes in between is added up here.
+ * Creation stops while some space is left, so that claims, ends and sweeps, which write a little, still work.
+ * The disk is measured at most every 5 seconds, and at most once a minute where measuring is slow. Bytes that this process
+ * accepts in between are added here.
  */
 export function createCapacity(deps: {
   config: Config;

@@ -43,7 +43,7 @@ test("no file or row contains payload, link, passphrase, labels or file names in
   }
   expect(findNeedles(await storedIn(fixture.dataDir), needles)).toEqual([]);
   expect(fixture.logLines.filter((line) => Object.values(needles).some((needle) => line.includes(needle)))).toEqual([]);
-  // The search itself is sound.
+  // Prove that the search works.
   await changeRows(db, "INSERT INTO meta VALUES ('seen', ?)", Buffer.from(`.${payload}.`));
   const place = db.engine === "sqlite" ? "sealpush.sqlite3-wal" : "table meta";
   expect(findNeedles(await storedIn(fixture.dataDir), { payload })).toEqual([`${place}: payload`]);
@@ -61,7 +61,7 @@ test("an anonymous push keeps no labels, no sealed token and no owner", async ()
   expect(owned).toMatchObject({ name: "VPN", note: null, ownerId: 7 });
 });
 
-test("missing values take the instance's defaults; options that it does not offer stay off", async () => {
+test("missing values take the instance's defaults; options that the instance disables stay off", async () => {
   await using fixture = await openTestDomain({
     environment: {
       PWP__PW__RETRIEVAL_STEP_DEFAULT: "false",
@@ -80,7 +80,7 @@ test("missing values take the instance's defaults; options that it does not offe
   expect(await pushes.create(url, stranger)).toMatchObject({ deletableByViewer: false, retrievalStep: true });
 });
 
-test("each push has a link of its own, 26 characters of lower-case letters and digits", async () => {
+test("each push has its own link of 26 lower-case letters and digits", async () => {
   await using fixture = await openTestDomain();
   const made = Array.from({ length: 200 }, () => fixture.domain.pushes.create({ payload: "x" }, stranger));
   const tokens = (await Promise.all(made)).map((push) => push.urlToken);
@@ -88,7 +88,7 @@ test("each push has a link of its own, 26 characters of lower-case letters and d
   for (const token of tokens) expect(token).toMatch(/^[a-z0-9]{26}$/);
 });
 
-test("files are for known callers, on every way in", async () => {
+test("files need a known caller on every path", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const refused = expect.objectContaining({ code: "not_authenticated" });
@@ -158,7 +158,7 @@ test("the same files cannot go into two pushes", async () => {
   expect(claim).toMatchObject({ outcome: "revealed", files: [{ filename: "a.txt" }] });
 });
 
-test("a kind that is given wins and keeps its files; without one, files make a file push", async () => {
+test("a given kind wins and keeps its files; without a kind, files make a file push", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   expect(await pushFiles(pushes, owner, [makeFile("a.txt", "a")])).toMatchObject({ kind: "file" });

@@ -21,7 +21,10 @@ import { optionsBy, type PushRow } from "../store/tables.ts";
 import { findProblems, lifetimeOf, optionRule } from "./limits.ts";
 import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
 
-/** Seals a push and writes it with its audit entry in one transaction. Takes over the uploaded files, or abandons them on any error. */
+/**
+ * Seals a push and writes it with its audit entry in one transaction. Takes ownership of the uploaded files, or abandons
+ * them on any error.
+ */
 export async function createPush(deps: PushDeps, request: CreatePush, actor: Actor): Promise<Push> {
   const upload = ownUpload(request.upload, actor);
   try {
@@ -32,7 +35,7 @@ export async function createPush(deps: PushDeps, request: CreatePush, actor: Act
   }
 }
 
-/** @throws AppError not_authenticated when this caller may not make pushes, or not with files. */
+/** @throws AppError not_authenticated when this caller may not create pushes, or not with files. */
 export function assertMayCreate(deps: Pick<PushDeps, "config">, withFiles: boolean, actor: Actor): void {
   if (actor.user !== null) return;
   if (!deps.config.allowAnonymous) throw new AppError("not_authenticated", "This server asks for an API token.");
@@ -116,7 +119,7 @@ function newRow(
     sealGeneration: firstGeneration,
     linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt: made.passphraseSalt,
-    // Nobody could ever read the labels of an anonymous push: they are not kept.
+    // The labels of an anonymous push could never be read, so they are not stored.
     tokenSealed: owned ? label(sealContexts.token(id), made.urlToken) : null,
     nameSealed: owned ? label(sealContexts.name(id), request.name) : null,
     noteSealed: owned ? label(sealContexts.note(id), request.note) : null,

@@ -17,22 +17,22 @@ import {
 import { optionsBy, type PushOptions, type PushRow } from "../store/tables.ts";
 import { PendingUpload } from "./upload.ts";
 
-/** A push from another installation. Its values were valid there and are not checked again. */
+/** A push from another installation, which validated its values. They are not checked again. */
 export interface ImportedPush extends Partial<PushOptions> {
   readonly urlToken: string;
   readonly kind: KindName;
-  /** null: anonymous. Then name, note and, once it has ended, the trail are not stored. */
+  /** null: anonymous. Then name and note are not stored, nor is the trail once the push has ended. */
   readonly ownerId: number | null;
   readonly name: string;
   readonly note: string;
-  /** null: it has ended. */
+  /** null: the push has ended. */
   readonly open: ImportedSecret | null;
-  /** null: it is open. */
+  /** null: the push is live. */
   readonly end: { readonly at: number; readonly reason: EndReason } | null;
   readonly expireAfterDays: number;
   readonly expireAfterViews: number;
   readonly views: number;
-  /** Refused retrievals, as far as they count. */
+  /** Counted refused retrievals. */
   readonly refusals: number;
   readonly deletableByViewer: boolean;
   readonly retrievalStep: boolean;
@@ -44,14 +44,14 @@ export interface ImportedPush extends Partial<PushOptions> {
 
 export interface ImportedSecret {
   readonly payload: string;
-  /** "": there is none. */
+  /** "": no passphrase. */
   readonly passphrase: string;
   readonly files: readonly IncomingFile[];
 }
 
 /**
- * Runs first in the transaction that writes the push. `already`: an earlier try of this very transaction has written it, and its answer was
- * lost. `other`: it came in under another id; then nothing is written.
+ * Runs first in the transaction that writes the push. "already": an earlier attempt of this transaction wrote the push, but
+ * its answer was lost. "other": the push was imported under another id, so nothing is written.
  */
 export type NotePush = (tx: Transaction, pushId: number) => Promise<"now" | "already" | "other">;
 
@@ -66,14 +66,14 @@ export type PushImportDeps = Pick<
   "config" | "clock" | "random" | "vault" | "store" | "ids" | "linkDeliveryIds" | "blobs" | "argon2" | "capacity"
 > & { readonly db: Database };
 
-/** Limits of days are kept whatever they are; the moment itself is one that can be written down (until the year 9999). */
+/** The source's expiry may exceed this server's limits. It is capped at the latest date with a four-digit year. */
 const latestExpiry = Date.UTC(9999, 11, 31);
-/** The client name in the Argon2 queue: not a network address, so no client can share it. */
+/** The client name in the Argon2 queue. It is not a network address, so it collides with no client. */
 const client = "import";
 
 /**
- * Seals a push anew and writes it with all that belongs to it in one transaction. Files are sealed and stored before that; on
- * any error they are given up, and whatever reading them threw is thrown on.
+ * Seals a push again and writes it with all its parts in one transaction. Files are sealed and stored before that. On any
+ * error the files are abandoned; an error from reading them is rethrown.
  */
 export async function importPush(deps: PushImportDeps, push: ImportedPush, note: NotePush): Promise<PushImport> {
   const upload = push.open === null ? undefined : beginUpload(deps, push.ownerId);
@@ -94,7 +94,7 @@ export async function importPush(deps: PushImportDeps, push: ImportedPush, note:
   }
 }
 
-/** The other installation accepted the files, so their number and size have no limit here; only the disk may be full. */
+/** The other installation accepted the files, so only a full disk limits their number and size here. */
 function beginUpload(deps: PushImportDeps, ownerId: number | null): PendingUpload {
   const unbounded = { maxFileUploads: Number.MAX_SAFE_INTEGER, pushBytesMax: Number.MAX_SAFE_INTEGER };
   const config = { ...deps.config, files: { ...deps.config.files, ...unbounded } };
@@ -136,7 +136,7 @@ async function sealRows(
   };
 }
 
-/** Of what its owner had mailed there. Nothing of it is sent from here. */
+/** Link deliveries of the other installation. This server sends none of their emails. */
 export async function sealLinkDeliveries(
   { vault, linkDeliveryIds }: Pick<PushImportDeps, "vault" | "linkDeliveryIds">,
   { id: pushId, ownerId }: Pick<PushRow, "id" | "ownerId">,
@@ -191,22 +191,23 @@ async function writeRows(db: Database, rows: ImportedPushRows, note: NotePush): 
   return value;
 }
 
-/** An event of another installation. Its texts are not trusted; times in ms since the epoch. */
+/** An event of another installation, whose texts are not trusted. Times in ms since the epoch. */
 export interface ImportedEvent extends AuditRecord {
   readonly updatedAt: number;
-  /** Of creation_email_send: what was mailed there. */
+  /** For `creation_email_send`: the link delivery of the other installation. */
   readonly linkDelivery: LinkDeliveryReport | null;
 }
 
-/** As it is stored: `sequence` is negative for entries that count many events. */
+/** A stored entry. `sequence` is negative for entries that count many events. */
 export interface ImportedEntry extends ImportedEvent {
   readonly sequence: number;
   readonly times: number;
 }
 
 /**
- * The same trail as if the events had happened here: texts cut, referrers without links, and what comes after the first
- * thousand folded where it is of a kind that is. @param events oldest first.
+ * Converts events to the trail that this server would have written: texts are cut, links are removed from referrers, and
+ * repeatable kinds are folded beyond the first thousand events.
+ * @param events oldest first.
  */
 export function importedTrail(events: readonly ImportedEvent[]): readonly ImportedEntry[] {
   const entries: ImportedEntry[] = [];
@@ -229,22 +230,22 @@ function cleanEvent(event: ImportedEvent): ImportedEvent {
   return {
     ...event,
     address: cutText(event.address),
-    userAgent: cutText(event.userAgent),
-    // Links are recognised by their shape: the address of the other installation is unknown.
+    // The other installation's address is unknown, so links are recognised by their shape.
     referrer: cutText(cleanReferrer(event.referrer, "")),
+    // The other installation's address is unknown, so links are recognised by their shape.
   };
 }
 
-/** What a push can come in without, and be given later. */
+/** Parts that an imported push may lack and receive later. */
 export interface MissingParts {
   readonly note: boolean;
-  /** The trail as a whole; with it, what mails say and who did what. */
+  /** The whole trail, including link delivery reports and who caused each event. */
   readonly trail: boolean;
 }
 
 /**
- * Adds to a push that was imported without some parts what `push` has of them now, in one transaction.
- * @param broughtEvents how many events its trail came with.
+ * Adds parts from `push` that the imported push lacked, in one transaction.
+ * @param broughtEvents how many events the trail had when it was imported.
  * @param settle runs last in the transaction.
  */
 export async function completeImportedPush(
@@ -276,7 +277,7 @@ export interface PushToComplete {
   readonly broughtEvents: number;
 }
 
-/** undefined: was not missing. */
+/** undefined: the part was not missing. */
 export interface PushCompletion {
   readonly note: "filled" | "superseded" | undefined;
   readonly trail: TrailCompletion | undefined;

@@ -20,7 +20,7 @@ describe("days and views", () => {
   test.each([
     ["expireAfterDays", 1, 90],
     ["expireAfterViews", 1, 100],
-  ] as const)("%s: from %i to %i and nothing else", (field, min, max) => {
+  ] as const)("%s accepts only %i to %i", (field, min, max) => {
     for (const value of [min, min + 1, max]) expect(refused({ [field]: value })).toEqual([]);
     const bad = [min - 1, max + 1, -1, 0, 1.5, 1e9, 2 ** 53, Number.NaN, Infinity, -Infinity, Number.MIN_VALUE];
     for (const value of bad) expect(refused({ [field]: value })).toEqual([field]);
@@ -44,11 +44,11 @@ describe("days and views", () => {
     expect(refused({ expireAfterMs: 90 * dayMs })).toEqual([]);
     const bad = [90 * dayMs + 1, 0, -1, -dayMs, 0.5, 15 * minuteMs + 0.1, Number.NaN, Infinity];
     for (const expireAfterMs of bad) expect(refused({ expireAfterMs })).toEqual(["expireAfterDuration"]);
-    // The duration wins, so bad days beside it do no harm.
+    // The duration wins, so invalid days are ignored.
     expect(refused({ expireAfterMs: dayMs, expireAfterDays: 0 })).toEqual([]);
   });
 
-  test("what is not given is the instance's default; a duration is reported in days, rounded up", () => {
+  test("missing values take the instance's defaults; a duration is reported in days, rounded up", () => {
     expect(lifetimeOf({}, "text", config)).toEqual({
       expireAfterDays: 7,
       expireAfterViews: 5,
@@ -74,7 +74,7 @@ describe("characters are code points", () => {
     expect(refused({ payload: `${wide.repeat(max - 1)}ab` }, kind)).toEqual(["payload"]);
     expect(findProblems({ payload: "" }, kind, config)).toEqual({ payload: ["can't be blank."] });
     expect(findProblems({}, kind, config)).toEqual({ payload: ["can't be blank."] });
-    // Blanks are characters: a secret is taken as it is.
+    // Blanks are characters: a secret is stored unchanged.
     expect(refused({ payload: " " }, kind)).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe("kinds", () => {
     expect(refused(request, kind, environment)).toContain("kind");
   });
 
-  test("files beside another kind are files all the same", () => {
+  test("the switch for file pushes also covers files of other kinds", () => {
     expect(refused({ upload: uploadOf(1) }, "text", { PWP__ENABLE_FILE_PUSHES: "false" })).toEqual(["files"]);
     expect(refused({ upload: uploadOf(1) }, "text")).toEqual([]);
   });
@@ -195,7 +195,7 @@ describe("web addresses", () => {
     "httpx://example.com",
     "https+x://example.com",
     "xhttps://example.com",
-    // Blanks around and characters that do not show.
+    // Surrounding blanks, and invisible characters.
     " https://example.com",
     "https://example.com ",
     "\u00a0https://example.com",

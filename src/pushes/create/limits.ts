@@ -5,17 +5,17 @@ import type { Config, Range } from "../../config/config.ts";
 import type { CreatePush } from "../push.ts";
 import type { PushOption } from "../store/tables.ts";
 
-/** Characters are Unicode code points. */
+/** Limits are in Unicode code points. */
 export const textCharactersMax = 1_048_576;
 export const qrCharactersMax = 1_024;
 export const urlCharactersMax = 8_192;
 export const nameCharactersMax = 255;
 export const noteCharactersMax = 65_536;
 export const passphraseCharactersMax = 4_096;
-/** For one push over its whole life: enough for people one knows, too few for mass mail. */
+/** Per push over its lifetime: enough for people the owner knows, too few for bulk mail. */
 export const recipientsMax = 5;
 
-/** For forms and documents. */
+/** Limits shown in forms and in the API description. */
 export const pushLimits = {
   payloadCharactersMax: {
     text: textCharactersMax,
@@ -40,7 +40,7 @@ export function addProblem(problems: Problems, field: string, message: string): 
   problems[field] = list;
 }
 
-/** @returns what is wrong with the request for a push of `kind`; empty when nothing is. */
+/** @returns the problems of the request for a push of `kind`; empty when it is valid. */
 export function findProblems(request: CreatePush, kind: KindName, config: Config): FieldProblems {
   const problems: Problems = {};
   const fileCount = request.upload?.fileCount ?? 0;
@@ -57,7 +57,7 @@ export function findProblems(request: CreatePush, kind: KindName, config: Config
   return problems;
 }
 
-/** Whether pushes of this kind may have an option, and whether they have it if the request does not say. */
+/** Whether pushes of this kind may have an option, and its default when the request does not include it. */
 export function optionRule(
   option: PushOption,
   kind: KindName,
@@ -73,7 +73,7 @@ export function optionRule(
   }
 }
 
-/** The limits that hold for this push. Call only when `findProblems` found none. */
+/** The limits of this push. Call only when `findProblems` found none. */
 export function lifetimeOf(request: CreatePush, kind: KindName, config: Config): Lifetime {
   const { days, views } = config.kinds[kind];
   const lifetimeMs = request.expireAfterMs ?? (request.expireAfterDays ?? days.default) * dayMs;
@@ -110,7 +110,7 @@ export function checkRange(
 
 export function checkPayload(payload: string, kind: KindName, problems: Problems): void {
   if (!payload.isWellFormed()) {
-    addProblem(problems, "payload", "holds a lone surrogate, which is not a character.");
+    addProblem(problems, "payload", "contains a lone surrogate, which is not a character.");
     return;
   }
   switch (kind) {
@@ -134,11 +134,11 @@ export function checkPayload(payload: string, kind: KindName, problems: Problems
 export function checkText(problems: Problems, field: string, value: string | undefined, max: number): void {
   if (value === undefined) return;
   if (value.isWellFormed()) checkLength(problems, field, value, 0, max);
-  else addProblem(problems, field, "holds a lone surrogate, which is not a character.");
+  else addProblem(problems, field, "contains a lone surrogate, which is not a character.");
 }
 
 function checkLength(problems: Problems, field: string, value: string, min: number, max: number): void {
-  // A string has at most as many code points as UTF-16 code units: only a long one has to be counted.
+  // A string has at most as many code points as UTF-16 code units, so only a long one needs counting.
   const length = value.length <= max ? Math.min(value.length, max) : countCodePoints(value);
   if (length >= min && length <= max) return;
   if (length === 0) addProblem(problems, field, "can't be blank.");
@@ -151,13 +151,13 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-/** What a browser would quietly drop, and so what could hide the true beginning of an address. */
+/** Characters that browsers silently drop, so they could hide where an address really begins. */
 const forbiddenInAddress = /[\p{Cc}\p{Zl}\p{Zp}]|^\s|\s$/u;
 
-/** Right after the scheme a host, and no backslash before the query: there browsers and others disagree on the host. */
+/** A host right after the scheme, and no backslash before the query: parsers disagree on the host otherwise. */
 const plainAddress = /^https?:\/\/[^/\\?#][^\\?#]*(?:[?#]|$)/i;
 
-/** Parsed like a browser would, yet without the repairs a browser makes: what we store is what will be followed. */
+/** Parses like a browser but without its repairs: the stored address is the one that is followed. */
 export function isWebAddress(text: string): boolean {
   if (forbiddenInAddress.test(text) || !plainAddress.test(text)) return false;
   const parsed = URL.parse(text);

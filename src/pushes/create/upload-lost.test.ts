@@ -13,7 +13,7 @@ const owner = signedIn(7);
 
 const count = (fixture: TestDomain, table: string) => countRows(fixture.domain.db, table);
 
-test("an abandoned upload is gone with the next sweep, also under a clock that is not trusted", async () => {
+test("an abandoned upload is removed by the next sweep, even while the clock is not trusted", async () => {
   await using fixture = await openTestDomain();
   const upload = await fixture.domain.pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
@@ -27,7 +27,7 @@ test("an abandoned upload is gone with the next sweep, also under a clock that i
   expect([await count(fixture, "uploads"), await count(fixture, "blob_deletions")]).toEqual([0, 0]);
 });
 
-test("abandoned in the middle of a file, nothing stays, whichever is first: the sweep or the last byte", async () => {
+test("an upload abandoned within a file leaves nothing, whether the sweep or the last byte comes first", async () => {
   for (const sweepFirst of [true, false]) {
     await using fixture = await openTestDomain();
     const upload = await fixture.domain.pushes.beginUpload(owner);
@@ -75,7 +75,7 @@ test("an upload that is swept while its last byte is written is refused and leav
   expect(blobFiles(fixture)).toHaveLength(1);
 });
 
-test("a file that pauses for too long is swept and refused; one that flows renews its record and stays", async () => {
+test("a stalled file is swept and refused; a file in progress renews its record and stays", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const sweeper = makeSweeper(fixture);
@@ -87,7 +87,7 @@ test("a file that pauses for too long is swept and refused; one that flows renew
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
   slow.goOn();
   await expect(adding).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(/took too long/) });
-  // Not even with a payload: its sender believes the file to be in it.
+  // Not even with a payload: the sender assumes that the push contains the file.
   await expect(pushes.create({ upload: stalled, payload: "x" }, owner)).rejects.toThrow(/A file of the upload failed/);
   expect(blobFiles(fixture)).toEqual([]);
 
@@ -105,7 +105,7 @@ test("a file that pauses for too long is swept and refused; one that flows renew
   expect((await claimFiles(pushes, urlToken, stranger)).map((file) => file.sizeBytes)).toEqual([5, 60]);
 });
 
-test("an upload swept before its push is made is a clear refusal, and nothing incomplete remains", async () => {
+test("an upload swept before its push is created is clearly refused and leaves nothing incomplete", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const upload = await pushes.beginUpload(owner);
@@ -119,7 +119,7 @@ test("an upload swept before its push is made is a clear refusal, and nothing in
   expect(blobFiles(fixture)).toEqual([]);
 });
 
-test("orphans of a process that died go, after a while", async () => {
+test("orphaned uploads of a dead process are removed later", async () => {
   await using fixture = await openTestDomain();
   const upload = await fixture.domain.pushes.beginUpload(owner);
   await upload.addFile(makeFile("a.txt", "a"));
@@ -130,7 +130,7 @@ test("orphans of a process that died go, after a while", async () => {
   expect(blobFiles(fixture)).toEqual([]);
 });
 
-test("a disk that is full or read-only is a state of the server; another failure is a bug", async () => {
+test("a full or read-only disk is unavailability; any other failure is a bug", async () => {
   await using fixture = await openTestDomain();
   const failing = (error: Error): BlobStore => ({
     ...fixture.domain.blobs,
@@ -150,7 +150,7 @@ test("a disk that is full or read-only is a state of the server; another failure
   expect(upload.fileCount).toBe(0);
 });
 
-test("an unreachable object store is a state of the server too", async () => {
+test("an unreachable object store is unavailability, too", async () => {
   await using fixture = await openTestDomain();
   const outOfReach = new BlobStoreError("The object store gave no answer.", "ECONNREFUSED");
   const blobs: BlobStore = {
@@ -167,7 +167,7 @@ test("an unreachable object store is a state of the server too", async () => {
   });
 });
 
-test("an upload that was swept leaves no blob behind, also when the store cannot delete it just then", async () => {
+test("an upload that was swept leaves no blob behind, even if the store cannot delete it at that moment", async () => {
   await using fixture = await openTestDomain();
   const { blobs } = fixture.domain;
   const sweeper = makeSweeper(fixture);

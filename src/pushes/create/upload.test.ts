@@ -7,7 +7,7 @@ import { cleanFilename } from "./upload.ts";
 
 const owner = signedIn(7);
 
-test("files are downloaded as they were uploaded, in their order", async () => {
+test("files are downloaded unchanged and in their order", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const files = ["a", "b", "c"].map((name) => makeFile(`${name}.txt`, name, "-", name.repeat(100_000)));
@@ -40,7 +40,7 @@ test("one file more than allowed is refused, the accepted ones can still be push
   await upload.abandon();
 });
 
-test("more bytes than one push may have, in one file or in all, are refused while they arrive", async () => {
+test("bytes beyond the limit of one push, in one file or in total, are refused while they arrive", async () => {
   await using fixture = await openTestDomain({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000" } });
   const { pushes } = fixture.domain;
   const upload = await pushes.beginUpload(owner);
@@ -64,7 +64,7 @@ test("more bytes than one push may have, in one file or in all, are refused whil
   expect(blobFiles(fixture)).toEqual([]);
 });
 
-test("one file after another: two at once are a bug of the caller", async () => {
+test("files are added one after another; two at once are a caller's bug", async () => {
   await using fixture = await openTestDomain();
   const upload = await fixture.domain.pushes.beginUpload(owner);
   const slow = slowFile("a.txt");
@@ -95,7 +95,7 @@ test.each([
   expect(cleanFilename(given)).toBe(kept);
 });
 
-test("a filename is cut at 255 characters, never through one", () => {
+test("a filename is cut at 255 characters, never within a surrogate pair", () => {
   expect(cleanFilename("\u{1F511}".repeat(300))).toBe("\u{1F511}".repeat(255));
 });
 

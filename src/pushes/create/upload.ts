@@ -8,7 +8,7 @@ import { dataKeyBytes, sealContexts, sealFileDetails } from "../seals.ts";
 import type { FileRow } from "../store/tables.ts";
 
 const blobKeyBytes = 16;
-/** A live upload renews its record more often than the sweeper's orphan age, with room for a stall. */
+/** Shorter than the sweeper's orphan age, with room for a stall. */
 const renewEveryMs = 60_000;
 
 const filenameCharactersMax = 255;
@@ -16,9 +16,9 @@ const contentTypeCharactersMax = 255;
 
 type UploadDeps = Pick<PushDeps, "config" | "clock" | "random" | "store" | "ids" | "blobs" | "vault" | "capacity">;
 
-/** Files that are sealed and stored already while the push they will belong to is still being sent. */
+/** Files that are sealed and stored while the request for their push is still being received. */
 export class PendingUpload implements Upload {
-  /** The push's data key is drawn first, since its files are sealed under keys derived from it. */
+  /** Generated first, because the files are sealed under keys derived from it. */
   readonly dataKey: Buffer;
   readonly #deps: UploadDeps;
   readonly #actor: Actor;
@@ -44,7 +44,7 @@ export class PendingUpload implements Upload {
     return this.#files;
   }
 
-  /** Of a file of this upload, 32 bytes: what the push's data key gives, should it become the push's. */
+  /** @returns the 32-byte key of a file of this upload, derived from the push's data key. */
   fileKey(fileId: number): Buffer {
     return fileKey(this.dataKey, fileId);
   }
@@ -57,7 +57,7 @@ export class PendingUpload implements Upload {
     return this.#actor.user?.id ?? null;
   }
 
-  /** A file failed, so a push with this upload would lack what its sender believes to be in it. */
+  /** A file failed, so a push with this upload would lack a file that its sender expects. */
   get failed(): boolean {
     return this.#failed;
   }
@@ -78,7 +78,7 @@ export class PendingUpload implements Upload {
     }
   }
 
-  /** From now on the blobs are the push's; `abandon` does nothing any more. */
+  /** From now on the blobs belong to the push, and `abandon` does nothing. */
   handOver(): void {
     this.#closed = true;
   }
@@ -102,14 +102,14 @@ export class PendingUpload implements Upload {
     try {
       await storing(blobs.write(sent.blobKey, content));
     } catch (error) {
-      // The sweeper may have deleted the unfinished blob: then that is the error to report.
+      // The sweeper may have deleted the unfinished blob: then report that error.
       if (!(error instanceof AppError) || error.cause instanceof BlobStoreError) await this.#renew();
       throw error;
     }
     try {
       await this.#renew();
     } catch (error) {
-      // Swept or abandoned while it was written, so nothing would delete it after this.
+      // Swept or abandoned during the write, so nothing else would delete the blob.
       await storing(blobs.delete(sent.blobKey)).catch(async (failure: unknown) => {
         await store.addUpload(sent.blobKey, clock.now());
         throw failure;
@@ -125,7 +125,7 @@ export class PendingUpload implements Upload {
     return this.#sent.reduce((sum, file) => sum + file.bytes, 0);
   }
 
-  /** Counts, limits and keeps the upload's record fresh while bytes flow. */
+  /** Counts and limits the bytes, and renews the upload's record while they arrive. */
   async *#metered(content: AsyncIterable<Uint8Array>, sent: { bytes: number }): AsyncGenerator<Uint8Array> {
     const { config, capacity, clock } = this.#deps;
     for await (const chunk of content) {
@@ -150,7 +150,7 @@ export class PendingUpload implements Upload {
   }
 }
 
-/** What `beginUpload` gave this actor. @throws Error when it is another's, not ours, or failed: bugs of the caller. */
+/** @returns the upload that `beginUpload` gave this actor. @throws Error for another's, a foreign or a failed upload. */
 export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUpload | undefined {
   if (upload === undefined) return undefined;
   if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
@@ -159,18 +159,18 @@ export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUplo
   return upload;
 }
 
-/** The upload was abandoned, or paused for so long that the sweeper took it for an orphan. */
+/** The upload was abandoned, or stalled so long that the sweeper removed it as an orphan. */
 export function gaveUp(): AppError {
   return unavailable("The upload took too long and was given up. Send it again.", 1);
 }
 
 const storageStates: ReadonlySet<string> = new Set([
   ...["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO"],
-  // Too many open files, here or on the whole machine.
+  // Too many open files in this process or on the machine.
   ...["EMFILE", "ENFILE"],
 ]);
 
-/** A full or read-only disk, or an object store out of reach, is a state of the server, not a bug. */
+/** A full or read-only disk and an unreachable object store are unavailability, not a bug. */
 async function storing<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;

@@ -31,7 +31,7 @@ describe("the payload", () => {
     [{ kind: "url", payload: "https://example.com" }, " https://example.com"],
     [{ kind: "url", payload: "https://example.com" }, "\u0000data:text/html,x"],
     [{ kind: "url", payload: "https://example.com" }, "just words"],
-  ])("of %o is not replaced by what could not have been made: %.30j", async (created, payload) => {
+  ])("of %o is not replaced by a payload that creation would refuse: %.30j", async (created, payload) => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create(created, owner);
@@ -41,7 +41,7 @@ describe("the payload", () => {
     expect(await view(fixture, urlToken)).toMatchObject({ payload: created.payload });
   });
 
-  test("of a kind that is switched off stays, while limits and labels go on changing", async () => {
+  test("of a disabled kind cannot change, while limits and labels can", async () => {
     await using fixture = await openTestDomain();
     const { urlToken } = await fixture.domain.pushes.create({ kind: "url", payload: "https://example.com" }, owner);
     await using later = await openTestDomain({
@@ -56,7 +56,7 @@ describe("the payload", () => {
 });
 
 describe("the passphrase", () => {
-  test("is set, changed and removed, and each time only what holds now opens", async () => {
+  test("is set, changed and removed, and only the current one opens the push", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 20 }, owner);
@@ -92,7 +92,7 @@ describe("the passphrase", () => {
     { payload: "y", passphrase: "" },
   ];
 
-  test.each(needing)("is asked for %o on a protected push, which stays as it is", async (request) => {
+  test.each(needing)("is required for %o on a protected push, which stays unchanged", async (request) => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one" }, owner);
@@ -108,7 +108,7 @@ describe("the passphrase", () => {
   test.each([
     ["another one", "two"],
     ["none", null],
-  ] as const)("can be left aside when payload and passphrase (%s) are replaced together", async (_, passphrase) => {
+  ] as const)("can be omitted when payload and passphrase (%s) are replaced together", async (_, passphrase) => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one", expireAfterViews: 9 }, owner);
@@ -118,7 +118,7 @@ describe("the passphrase", () => {
       expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "wrong_passphrase" });
   });
 
-  test("cannot be guessed faster here than by retrieving: both share one count, and a correct one costs nothing", async () => {
+  test("cannot be guessed faster by edits than by views: both share one count, and a correct one is free", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", passphrase: "one", expireAfterViews: 9 }, owner);

@@ -19,18 +19,18 @@ export interface ContentEdit {
 export type SealedContent =
   | { readonly outcome: "sealed"; readonly content: ContentChange }
   | { readonly outcome: "passphrase_required" }
-  /** Rows that were read one after another do not fit together: another edit came in between, or they were tampered with. */
+  /** The rows read do not match: another edit happened in between, or they were tampered with. */
   | { readonly outcome: "broken" }
   | Exclude<Unlocked, { outcome: "unlocked" }>;
 
 interface OldContent {
   readonly payload: string;
-  /** In the order of the kept files. */
+  /** In the same order as the kept files. */
   readonly fileKeys: readonly Buffer[];
   readonly passphraseHash: Buffer | undefined;
 }
 
-/** Whether the edit reaches into what only the data key opens. */
+/** Whether the edit changes anything sealed under the data key. */
 export function changesContent(request: EditPush, upload: PendingUpload | undefined): boolean {
   return (
     request.payload !== undefined ||
@@ -41,10 +41,10 @@ export function changesContent(request: EditPush, upload: PendingUpload | undefi
 }
 
 /**
- * Every change of the content draws another data key, so that whatever is left of the old one - in a backup, in a page
- * of the disk - opens nothing of what comes after it. Files that stay are not sealed anew; their keys move along.
- * The server opens an unprotected push by its link; a protected one by the current passphrase too, which is not asked
- * for when nothing of the old content stays.
+ * Every change of the content generates another data key, so that a copy of the old key, in a backup or a page of the disk,
+ * opens nothing sealed after it. Kept files are not sealed again; their keys are sealed under the new data key.
+ * An unprotected push is opened with its link. A protected one also needs the current passphrase, unless all of the old
+ * content is replaced.
  */
 export async function sealContent(
   deps: PushDeps,
@@ -101,7 +101,7 @@ async function openOld(
   }
   const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
   if (unlocked.outcome !== "unlocked") return unlocked;
-  if (payloadSealed === null) throw new Error(`The living push ${row.id} lacks its payload.`);
+  if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
   const fileIds = [...files.kept, ...removed].map((file) => file.id).sort((a, b) => a - b);
   const payload = openPayload(unlocked.dataKey, { ...row, fileIds }, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
@@ -114,7 +114,7 @@ async function openOld(
   return { outcome: "opened", payload, fileKeys, passphraseHash: unlocked.passphraseHash };
 }
 
-/** A file push may go without a text of its own, so there a new one is not asked for: the old one goes all the same. */
+/** The text of a file push is optional, so no new one is required: the old text is removed anyway. */
 function leavesNothing({ sealed, request, files }: ContentEdit): boolean {
   const payloadGoes = request.payload !== undefined || sealed.row.kind === "file";
   return payloadGoes && request.passphrase !== undefined && files.kept.length === 0;

@@ -24,7 +24,7 @@ describe("files", () => {
       { payload: "message", expireAfterViews: 50 },
     );
 
-  test("are added and removed, again and again, and each opens as what it was", async () => {
+  test("are added and removed repeatedly, and each keeps its content", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a", "b");
@@ -44,7 +44,7 @@ describe("files", () => {
     expect(blobCount(fixture)).toBe(3);
   });
 
-  test("that are removed are gone at once: their tickets open nothing, their blobs go with the next sweep", async () => {
+  test("that are removed are gone at once: their tickets are void, the next sweep deletes their blobs", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a", "b");
@@ -59,7 +59,7 @@ describe("files", () => {
     expect(blobCount(fixture)).toBe(0);
   });
 
-  test("never all of a file push, unless others come", async () => {
+  test("of a file push cannot all be removed unless others are added", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a");
@@ -72,7 +72,7 @@ describe("files", () => {
     expect(await contents(fixture, urlToken)).toEqual({ b: "in b" });
   });
 
-  test("of another push, or unknown ones, cannot be removed through this one", async () => {
+  test("that are unknown or belong to another push cannot be removed", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const [mine, other] = [await make(fixture, "a", "b"), await make(fixture, "c", "d")];
@@ -84,7 +84,7 @@ describe("files", () => {
     expect(await pushes.find(mine.urlToken, owner)).toMatchObject({ name: null });
   });
 
-  test("are counted and measured together with those that stay", async () => {
+  test("count towards the limits together with the kept ones", async () => {
     const environment = { PWP__FILES__MAX_FILE_UPLOADS: "3", PWP__FILES__MAX_PUSH_BYTES: "20" };
     await using fixture = await openTestDomain({ environment });
     const { pushes } = fixture.domain;
@@ -102,7 +102,7 @@ describe("files", () => {
     expect([blobCount(fixture), await count(fixture, "uploads")]).toEqual([2, 0]);
   });
 
-  test("that a refused edit brought along go, and the push is as it was", async () => {
+  test("of a refused edit are deleted, and the push is unchanged", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a");
@@ -115,7 +115,7 @@ describe("files", () => {
     expect(await contents(fixture, urlToken)).toEqual({ a: "in a" });
   });
 
-  test("that were swept while the form was sent are missed, and nothing of the edit is done", async () => {
+  test("that were swept during the request fail the whole edit", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a");
@@ -129,7 +129,7 @@ describe("files", () => {
     expect(await contents(fixture, urlToken)).toEqual({ a: "in a" });
   });
 
-  test("of a protected push need the current passphrase; without it all of them go together with the rest", async () => {
+  test("of a protected push need the current passphrase; without it all files and the text are replaced", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a", "b");
@@ -157,11 +157,11 @@ describe("files", () => {
     };
     expect(await pushes.edit(urlToken, whole, owner)).toMatchObject({ outcome: "edited" });
     expect(await contents(fixture, urlToken, "two")).toEqual({ d: "in d" });
-    // Nobody could open the message that was there before, so it went with the rest.
+    // The old message could not be opened without its passphrase, so it was removed, too.
     expect(await view(fixture, urlToken, "two")).toMatchObject({ payload: "" });
   });
 
-  test("are not added where file pushes are switched off", async () => {
+  test("are not added if file pushes are disabled", async () => {
     await using fixture = await openTestDomain();
     const { urlToken } = await make(fixture, "a");
     const upload = await uploadOf(fixture, makeFile("b", "b"));

@@ -8,7 +8,7 @@ import { openDataKey, sealContexts } from "../seals.ts";
 
 const owner = signedIn(7);
 
-test("an old link key and an old data key open nothing of what is sealed now", async () => {
+test("an old link key and an old data key open nothing that an edit sealed", async () => {
   await using fixture = await openTestDomain();
   const { pushes, keyring, store, vault } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a", "in a")], { payload: "old" });
@@ -34,7 +34,7 @@ test("an old link key and an old data key open nothing of what is sealed now", a
   }
 });
 
-test("rows that do not fit together fail an edit like a claim, and it changes nothing", async () => {
+test("rows that do not match fail an edit as they fail a claim, and nothing changes", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a", "in a")], { payload: "old" });

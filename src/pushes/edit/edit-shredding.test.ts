@@ -15,7 +15,7 @@ interface SealedKey {
   readonly sealed: Buffer;
 }
 
-/** Of every push, by the digest of its token; without version and key id, which all keys have in common. */
+/** The sealed key of every push by token digest, without the version and key id that all keys share. */
 async function sealedKeys(fixture: TestDomain): Promise<ReadonlyMap<string, Buffer>> {
   const rows = await readRows<SealedKey>(
     fixture.domain.db,
@@ -24,7 +24,7 @@ async function sealedKeys(fixture: TestDomain): Promise<ReadonlyMap<string, Buff
   return new Map(rows.map(({ digest, sealed }) => [digest.toString("hex"), sealed.subarray(5)]));
 }
 
-/** What SQLite does by itself a moment after a key was overwritten. */
+/** SQLite does this by itself shortly after a key is overwritten. */
 function cutLog({ domain: { db } }: TestDomain): void {
   if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
 }
@@ -53,12 +53,12 @@ test("no file or row contains a sealed data key from before an edit; the current
       const old = before.get(fixture.domain.vault.tokenDigest(urlToken).toString("hex"));
       finder.add(`${urlToken} before round ${round}`, old ?? Buffer.alloc(0));
     }
-    // The search itself is sound.
+    // Prove that the search works.
     expect((await labelsFound(fixture, finder)).size).toBe(edited.length);
     const edits = edited.map(({ urlToken }) =>
       pushes.edit(urlToken, { payload: "y".repeat(1 + numbers.below(3_000)) }, owner),
     );
-    // New rows come between the edited ones' pages.
+    // New rows are written between the pages of the edited ones.
     const more = Array.from({ length: 50 }, () => pushes.create({ payload: "x" }, stranger));
     expect((await Promise.all(edits)).every((one) => one.outcome === "edited")).toBe(true);
     await Promise.all(more);
@@ -66,7 +66,7 @@ test("no file or row contains a sealed data key from before an edit; the current
     cutLog(fixture);
     expect([...(await labelsFound(fixture, finder))]).toEqual([]);
   }
-  // In the file what was just overwritten still lies in the log, unless its own cut came first.
+  // Overwritten bytes are still in the log of the file, unless it was truncated already.
   if (db.engine === "sqlite") expect(foundBeforeCut).toBeGreaterThan(0);
   else expect(foundBeforeCut).toBe(0);
   const current = new NeedleFinder<string>();
@@ -76,7 +76,7 @@ test("no file or row contains a sealed data key from before an edit; the current
   if (db.engine === "sqlite") expect(sqliteOf(db).reader.pragma("integrity_check", { simple: true })).toBe("ok");
 });
 
-test("the payload, the keys of kept files and the blobs of removed ones from before an edit are gone as well", async () => {
+test("the payload, the keys of kept files and the blobs of removed ones from before an edit are gone, too", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const files = [makeFile("kept", "kept content"), makeFile("removed", "r".repeat(1_000))];

@@ -13,7 +13,7 @@ const kindsOf = async (fixture: TestDomain, urlToken: string) =>
   (await fixture.domain.pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
 
 describe("limits", () => {
-  test("days count from the creation, and both longer and shorter hold at once", async () => {
+  test("days count from the creation, and a longer or shorter time applies at once", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const push = await pushes.create({ payload: "x", expireAfterDays: 7 }, owner);
@@ -31,7 +31,7 @@ describe("limits", () => {
   });
 
   test.each([3, 0, -1, 91, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e15])(
-    "%d days, three and a bit after the creation, are refused and nothing is changed",
+    "%d days, set more than three days after the creation, are refused and change nothing",
     async (expireAfterDays) => {
       await using fixture = await openTestDomain();
       const { pushes } = fixture.domain;
@@ -46,7 +46,7 @@ describe("limits", () => {
     },
   );
 
-  test("a push of an hour that is saved with its one day stays one of an hour", async () => {
+  test("a one-hour push keeps its hour when it is saved with the displayed one day", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const push = await pushes.create({ payload: "x", expireAfterMs: hourMs }, owner);
@@ -54,7 +54,7 @@ describe("limits", () => {
     expect(edited).toMatchObject({ outcome: "edited", push: { expiresAt: push.createdAt + hourMs, name: "n" } });
   });
 
-  test("views never go to or below what has been used, so no edit ends a push silently", async () => {
+  test("the view limit stays above the used views, so no edit ends a push silently", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
@@ -73,7 +73,7 @@ describe("limits", () => {
     expect(await view(fixture, urlToken)).toMatchObject({ outcome: "gone" });
   });
 
-  test("a push that has more than the settings allow may keep it or come closer, never go further", async () => {
+  test("a limit beyond the settings may be kept or reduced, never raised", async () => {
     await using fixture = await openTestDomain();
     const { pushes, db } = fixture.domain;
     const push = await pushes.create({ payload: "x" }, owner);
@@ -95,7 +95,7 @@ describe("limits", () => {
     });
   });
 
-  test("options that the server does not offer stay as they are", async () => {
+  test("options that the server disables stay unchanged", async () => {
     const environment = { PWP__PW__ENABLE_RETRIEVAL_STEP: "false", PWP__PW__ENABLE_DELETABLE_PUSHES: "false" };
     await using fixture = await openTestDomain({ environment });
     const { pushes } = fixture.domain;
@@ -108,7 +108,7 @@ describe("limits", () => {
 });
 
 describe("labels and options", () => {
-  test("change, are logged as one edit, and cost no view and no seal", async () => {
+  test("change in one logged edit, without a view and without resealing", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", name: "old", note: "note", passphrase: "p" }, owner);
@@ -125,7 +125,7 @@ describe("labels and options", () => {
     expect(await view(fixture, urlToken, "p")).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 
-  test("saved as they are, they write nothing", async () => {
+  test("saving unchanged values writes nothing", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const push = await pushes.create({ payload: "x", name: "n", note: "o" }, owner);
@@ -142,7 +142,7 @@ describe("labels and options", () => {
     expect(await kindsOf(fixture, push.urlToken)).toEqual(["creation"]);
   });
 
-  test("what is too long or no text is refused", async () => {
+  test("values that are too long or not valid text are refused", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, owner);
@@ -170,7 +170,7 @@ describe("who may edit", () => {
     ["a stranger", stranger],
     ["another user", signedIn(8)],
     ["an administrator", signedIn(9, true)],
-  ])("not %s: told as if it were not there, and nothing is written", async (_, actor) => {
+  ])("%s may not: the push is reported as unknown, and nothing is written", async (_, actor) => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
@@ -181,7 +181,7 @@ describe("who may edit", () => {
     expect(await view(fixture, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 
-  test("nobody may edit an anonymous push: null equals no user", async () => {
+  test("no user may edit an anonymous push: a null owner matches no user", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, stranger);
@@ -191,7 +191,7 @@ describe("who may edit", () => {
     }
   });
 
-  test("nobody may edit a push that has ended, and no edit revives it", async () => {
+  test("a push that has ended cannot be edited or revived", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const make = () => pushes.create({ payload: "x", expireAfterViews: 1, expireAfterDays: 1 }, owner);
@@ -209,7 +209,7 @@ describe("who may edit", () => {
   });
 });
 
-describe("between the reading and the write", () => {
+describe("between the read and the write", () => {
   /** Runs `meanwhile` right before the edit's own write. */
   const editAfter = (fixture: TestDomain, urlToken: string, request: EditPush, meanwhile: () => Promise<unknown>) => {
     const { store } = fixture.domain;
@@ -220,7 +220,7 @@ describe("between the reading and the write", () => {
     return editPush(pushDepsOf(fixture, { store: { ...store, change } }), urlToken, request, owner);
   };
 
-  test("views that are used up meanwhile are reported at the field", async () => {
+  test("views used meanwhile are reported at the field", async () => {
     await using fixture = await openTestDomain();
     const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
     const edit = editAfter(fixture, urlToken, { expireAfterViews: 1 }, () => view(fixture, urlToken));
@@ -247,7 +247,7 @@ describe("between the reading and the write", () => {
   test.each<[string, EditPush, EditPush]>([
     ["of the content, before one of the content", { payload: "theirs" }, { payload: "mine" }],
     ["of the passphrase, before one of the limits", { passphrase: "theirs" }, { expireAfterViews: 50 }],
-  ])("another edit %s, makes this one lose with nothing done", async (_, theirs, mine) => {
+  ])("another edit %s, makes this one fail and change nothing", async (_, theirs, mine) => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken, expireAfterViews } = await pushes.create({ payload: "x" }, owner);
@@ -258,7 +258,7 @@ describe("between the reading and the write", () => {
     expect(await view(fixture, urlToken, passphrase)).toMatchObject({ payload: theirs.payload ?? "x" });
   });
 
-  test("time that runs out meanwhile ends it", async () => {
+  test("a push that expires meanwhile is gone", async () => {
     await using fixture = await openTestDomain();
     const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, owner);
     const slow = { deriveKey: async () => Buffer.alloc(32) };

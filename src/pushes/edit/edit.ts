@@ -23,7 +23,7 @@ import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import { type FileRow, optionsBy, type PushRow, type SealedPush } from "../store/tables.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
 
-/** Undefined: unknown, ended, or not the actor's. */
+/** Undefined: the push is unknown, has ended, or belongs to another user. */
 export async function findEditable(deps: PushDeps, urlToken: string, actor: Actor): Promise<EditablePush | undefined> {
   const now = deps.clock.now();
   const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
@@ -37,7 +37,7 @@ export async function findEditable(deps: PushDeps, urlToken: string, actor: Acto
   return { push: toOwnedPush(row, now, keyring), files, ...editBounds(row, deps.config, now) };
 }
 
-/** Files given along are taken over, or abandoned whatever else happens. */
+/** Takes ownership of the uploaded files, or abandons them on any other outcome. */
 export async function editPush(
   deps: PushDeps,
   urlToken: string,
@@ -82,7 +82,7 @@ async function edit(
     if (result.outcome !== "sealed") return result;
     content = result.content;
   }
-  // Read anew: trying a passphrase may have waited in a queue, past the end of the push.
+  // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
   const changedAt = deps.clock.now();
   const change = changeOf(deps, row, request, content, changedAt);
   if (change === undefined) return { outcome: "edited", push: toOwnedPush(row, changedAt, deps.vault.keyring) };
@@ -98,7 +98,7 @@ async function edit(
   }
 }
 
-/** Off it can be switched by everybody. */
+/** Switching view notifications off is always allowed. */
 async function findNoticeProblems(
   { emails }: PushDeps,
   { notifyOnView }: EditPush,
@@ -110,14 +110,14 @@ async function findNoticeProblems(
   return problem === undefined ? {} : { notifyOnView: [problem] };
 }
 
-/** What an old form or an empty field sends is no change. */
+/** Values that equal the stored ones, as forms send them, and empty fields are not changes. */
 function withoutNonChanges(request: EditPush, row: PushRow): EditPush {
   const { passphrase, ...rest } = request;
   const none = passphrase === "" || (passphrase === null && row.passphraseSalt === null);
   return none || passphrase === undefined ? rest : { ...rest, passphrase };
 }
 
-/** @returns undefined when one to be removed is not there: the form is older than the push. */
+/** @returns undefined when a file to remove does not exist: the form is older than the push. */
 async function editedFiles(
   deps: PushDeps,
   sealed: SealedPush,
@@ -132,7 +132,7 @@ async function editedFiles(
   return { kept, removed, added: upload?.files ?? [] };
 }
 
-/** @returns undefined when everything is as it was. */
+/** @returns undefined when nothing changes. */
 function changeOf(
   deps: PushDeps,
   row: PushRow,
@@ -163,7 +163,7 @@ function changeOf(
   return { pushId: row.id, ownerId: row.ownerId, sealGeneration: row.sealGeneration, now, ...changes, options };
 }
 
-/** Why an edit that was valid when the push was read failed: the push is read again to find what came in between. */
+/** Explains why an edit that was valid at the read failed. Reads the push again to find what changed in between. */
 async function lost(deps: PushDeps, read: PushRow, request: EditPush, how: "broken" | "refused"): Promise<EditOutcome> {
   const now = deps.clock.now();
   const row = await deps.store.findById(read.id);
@@ -171,15 +171,15 @@ async function lost(deps: PushDeps, read: PushRow, request: EditPush, how: "brok
   if (hasEnded(row, now)) return { outcome: "gone" };
   if (row.sealGeneration !== read.sealGeneration) return { outcome: "changed_meanwhile" };
   if (how === "broken") throw new Error(`Payload and files of push ${read.id} do not fit together.`);
-  // Views were used up, or an instant has passed, between the reading and the write: say so beside the field.
+  // Views were used or time passed between the read and the write: report it at the field.
   const problems = findLimitProblems(request, row, deps.config, now);
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
   return { outcome: "changed_meanwhile" };
 }
 
 /**
- * Days end in the future, and views leave at least one: to end a push there is `expire`. What a push already has beyond
- * the settings - it was imported, or they were changed - it may keep, or come closer to them.
+ * The expiry must be in the future and at least one view must remain: use `expire` to end a push. A limit beyond the
+ * settings, from an import or after a settings change, may be kept or reduced towards them.
  */
 export function editBounds(
   row: PushRow,
@@ -205,8 +205,8 @@ export interface EditedFiles {
 }
 
 /**
- * @returns what is wrong with the edit; empty when nothing is.
- * @throws AppError too_large when the files would be more bytes together than one push may have.
+ * @returns the problems of the edit; empty when it is valid.
+ * @throws AppError too_large when the files together exceed the bytes allowed for one push.
  */
 export function findEditProblems(
   request: EditPush,
@@ -229,7 +229,7 @@ export function findEditProblems(
   return problems;
 }
 
-/** Those that may arise while an edit is on its way: views are used, and time passes. */
+/** Finds the problems that can arise while an edit is under way: views are used, and time passes. */
 export function findLimitProblems(request: EditPush, row: PushRow, config: Config, now: number): FieldProblems {
   const problems: Problems = {};
   checkLimits(problems, request, row, config, now);
@@ -246,7 +246,7 @@ function checkLimits(problems: Problems, request: EditPush, row: PushRow, config
   }
 }
 
-/** Only what an edit adds is measured: a push that has more than the settings now allow may keep it, or get smaller. */
+/** Only an edit's additions are limited: a push beyond the current settings may stay as it is or get smaller. */
 function checkFiles(problems: Problems, row: PushRow, { kept, added }: EditedFiles, config: Config): void {
   const { maxFileUploads, pushBytesMax } = config.files;
   if (row.kind === "file" && kept.length + added.length === 0) {

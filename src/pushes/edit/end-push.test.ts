@@ -15,7 +15,7 @@ const make = (fixture: TestDomain, actor: Actor, deletableByViewer: boolean, exp
 const retrieve = (fixture: TestDomain, urlToken: string) =>
   fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
 
-test("its owner ends a push whether or not viewers may; the secret is gone, the push says who ended it", async () => {
+test("an owner can always end a push; the secret is gone, and the push records who ended it", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const { urlToken } = await make(fixture, owner, false);
@@ -26,7 +26,7 @@ test("its owner ends a push whether or not viewers may; the secret is gone, the 
   expect((await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind)).toContain("expire");
 });
 
-test("a viewer ends it only when allowed: known callers are forbidden, unknown ones asked who they are", async () => {
+test("a viewer may end a push only when allowed: known callers get forbidden, anonymous ones not_authenticated", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const kept = await make(fixture, owner, false);
@@ -41,7 +41,7 @@ test("a viewer ends it only when allowed: known callers are forbidden, unknown o
   }
 });
 
-test("nobody is the owner of an anonymous push: null is not equal to nobody", async () => {
+test("an anonymous push has no owner: a null owner matches no user", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const { urlToken } = await make(fixture, stranger, false);
@@ -52,7 +52,7 @@ test("nobody is the owner of an anonymous push: null is not equal to nobody", as
   expect(await retrieve(fixture, urlToken)).toMatchObject({ outcome: "revealed" });
 });
 
-test("an ended push stays as it ended, and ending it again is no error for anyone", async () => {
+test("an ended push keeps its end reason, and ending it again is not an error", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const viewed = await make(fixture, owner, false, 1);
@@ -68,7 +68,7 @@ test("an ended push stays as it ended, and ending it again is no error for anyon
   expect(answer).toMatchObject({ expired: true, deleted: false, expiredOn: timed.expiresAt, daysRemaining: 0 });
 });
 
-test("an unknown link, and one whose anonymous push is long gone, is not found", async () => {
+test("an unknown link and the link of a forgotten anonymous push are not found", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   await expect(pushes.expire("nosuchtoken", owner)).rejects.toMatchObject({ code: "not_found" });
@@ -90,7 +90,7 @@ test("two concurrent deletions both succeed, and one is recorded", async () => {
   expect(kinds.filter((kind) => kind === "expire")).toHaveLength(1);
 });
 
-test("deleting makes the blobs due at once, whatever the clock says; after a limit downloads can finish", async () => {
+test("deleting makes the blobs due at once; after a limit, downloads can finish", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const due = () => readRows(db, "SELECT due_at FROM blob_deletions ORDER BY due_at");
@@ -103,7 +103,7 @@ test("deleting makes the blobs due at once, whatever the clock says; after a lim
   expect(await due()).toEqual([{ due_at: 0 }, { due_at: fixture.clock.now() + 15 * 60 * 1_000 + hour }]);
 });
 
-test("of an anonymous push only the tombstone stays, of an owned one its trail and labels", async () => {
+test("an ended anonymous push keeps only its tombstone, an owned one also its trail and labels", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const rows = (...tables: readonly string[]) => Promise.all(tables.map((table) => countRows(db, table)));
@@ -112,7 +112,7 @@ test("of an anonymous push only the tombstone stays, of an owned one its trail a
   expect(await rows("payloads", "audit_entries")).toEqual([1, 2]);
   await pushes.expire(anonymous.urlToken, stranger);
   expect(await rows("pushes", "payloads", "audit_entries")).toEqual([1, 0, 0]);
-  // Later refusals leave no trace of who came.
+  // Later refusals do not record the client.
   await retrieve(fixture, anonymous.urlToken);
   expect(await rows("audit_entries")).toEqual([0]);
 

@@ -4,7 +4,7 @@ import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { isForgotten, isOwner, toOwnersPush, toPush } from "../present-push.ts";
 import type { Actor, Push } from "../push.ts";
 
-/** Ended by a person, a push goes at once and with everything: its download tickets are void and its blobs due now. */
+/** Deletion by a person takes effect at once: download tickets become void and blobs are due immediately. */
 export async function expirePush(deps: PushDeps, urlToken: string, actor: Actor): Promise<Push> {
   const now = deps.clock.now();
   const digest = deps.vault.tokenDigest(urlToken);

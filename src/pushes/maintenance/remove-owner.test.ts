@@ -19,11 +19,11 @@ async function makeOwner({ domain }: TestDomain) {
 const make = ({ domain }: TestDomain, owner: ReturnType<typeof signedIn>, more = {}) =>
   domain.pushes.create({ payload: "secret", name: "name", note: "note", ...more }, owner);
 
-test("what a crash left of a deleted account's pushes is finished by the sweeper, without trusting the clock", async () => {
+test("the sweeper finishes the removal of a deleted account's pushes after a crash, even while the clock is not trusted", async () => {
   await using fixture = await openTestDomain();
   const owner = await makeOwner(fixture);
   const { urlToken } = await make(fixture, owner);
-  // As far as it came before the crash.
+  // The part that ran before the crash.
   await fixture.domain.accounts.deleteUser(owner.user?.id ?? 0, null);
   expect(await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
     outcome: "revealed",
@@ -36,7 +36,7 @@ test("what a crash left of a deleted account's pushes is finished by the sweeper
   expect(await countOf(fixture, "pushes", "owner_id IS NOT NULL")).toBe(0);
 });
 
-test("a push that was on its way in while its owner was deleted is released, too; the owner is forgotten a day later", async () => {
+test("a push that is created while its owner is deleted is released, too; the owner is forgotten a day later", async () => {
   await using fixture = await openTestDomain();
   const owner = await makeOwner(fixture);
   const sweeper = makeSweeper(fixture);
@@ -51,7 +51,7 @@ test("a push that was on its way in while its owner was deleted is released, too
   expect(await countOf(fixture, "deleted_users")).toBe(0);
 });
 
-test("files go with their owner's account: names and blobs, of live pushes and of ended ones", async () => {
+test("deleting an account removes its files' names and blobs, of live and of ended pushes", async () => {
   await using fixture = await openTestDomain();
   const owner = await makeOwner(fixture);
   const sweeper = makeSweeper(fixture);
@@ -71,7 +71,7 @@ test("files go with their owner's account: names and blobs, of live pushes and o
   expect(await countOf(fixture, "audit_entries")).toBe(0);
 });
 
-test("tombstones of a deleted account's pushes go after 30 days like all others, and totals stay right", async () => {
+test("tombstones of a deleted account's pushes are removed after 30 days like all others, and totals stay correct", async () => {
   await using fixture = await openTestDomain();
   const owner = await makeOwner(fixture);
   await make(fixture, owner);
@@ -88,7 +88,7 @@ test("tombstones of a deleted account's pushes go after 30 days like all others,
   expect(await countOf(fixture, "pushes", "end_reason = 3")).toBe(0);
 });
 
-test("an account is deleted once, and two concurrent deletions end every push", async () => {
+test("of two concurrent deletions of an account one counts, and every push ends", async () => {
   await using fixture = await openTestDomain();
   const owner = await makeOwner(fixture);
   await Promise.all(Array.from({ length: 250 }, () => make(fixture, owner)));

@@ -4,14 +4,14 @@ import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFolder, open, rotate } from "../../../test/support/rotation.ts";
 import { sealedColumnsOutsidePushes } from "../../domain.ts";
 
-/** Rows in every column that other rooms keep sealed. */
+/** Adds a row for every sealed column outside of pushes. */
 async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<void> {
   const user =
     "INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (7, 'a', '', 0, 0, 0)";
   await changeRows(db, user);
   const sealFor = (table: string, id: number | Buffer) => {
     const column = sealedColumnsOutsidePushes.find((each) => each.table === table);
-    if (column === undefined) throw new Error(`Nobody says what is sealed in ${table}.`);
+    if (column === undefined) throw new Error(`No sealed column of ${table} is known.`);
     return keyring.seal(column.contextOf(id), Buffer.from(table));
   };
   await changeRows(db, "INSERT INTO totp_factors VALUES (7, ?, 0, 0)", sealFor("totp_factors", 7));
@@ -49,7 +49,7 @@ test("sealed values of other parts are sealed under the new key as well, and ope
   }
 });
 
-test("every column of sealed values is known to the rotation", async () => {
+test("the rotation covers every column of sealed values", async () => {
   await using fixture = await open(makeFolder(), "first");
   const columns = await readRows(fixture.domain.db, {
     sqlite: `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns

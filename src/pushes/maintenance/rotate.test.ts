@@ -19,7 +19,7 @@ function asProcess(fixture: TestDomain, id: string): RunningProcess {
 
 const registryOf = (fixture: TestDomain): ProcessRegistry => createProcessRegistry(fixture.domain.db);
 
-/** Key ids of everything in the database that is sealed under a master key, with how often each occurs. */
+/** Counts the sealed values in the database by the id of their master key. */
 async function keyIdsInDatabase(fixture: TestDomain): Promise<Record<string, number>> {
   const found = await readRows<{ sealed: Buffer }>(
     fixture.domain.db,
@@ -30,7 +30,7 @@ async function keyIdsInDatabase(fixture: TestDomain): Promise<Record<string, num
      UNION ALL SELECT note_sealed FROM pushes WHERE note_sealed IS NOT NULL
      UNION ALL SELECT details_sealed FROM files WHERE push_id IN (SELECT id FROM pushes WHERE owner_id IS NOT NULL)`,
   );
-  // Of a destroyed key SQLite keeps as many zeros.
+  // SQLite keeps a destroyed key as zeros of the same length.
   const sealed = found.filter((row) => row.sealed.some((byte) => byte !== 0));
   const ids: Record<string, number> = {};
   for (const row of sealed) {
@@ -70,7 +70,7 @@ async function expectAllOpen(fixture: TestDomain, made: Awaited<ReturnType<typeo
   );
 }
 
-test("after a rotation everything is sealed under the new key, the old one can go, and everything opens", async () => {
+test("after a rotation everything is sealed under the new key, the old one can be removed, and everything opens", async () => {
   const dataDir = makeFolder();
   let made: Awaited<ReturnType<typeof fill>>;
   let old = "";
@@ -86,7 +86,7 @@ test("after a rotation everything is sealed under the new key, the old one can g
     expect(report).toEqual({ pushes: 5, resealed: 1 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
     expect(await keyIdsInDatabase(fixture)).toEqual({ [activeId(fixture)]: 12 });
     expect(await keysInUse(fixture.domain.db)).toEqual([activeId(fixture)]);
-    // Once more changes nothing.
+    // A second run changes nothing.
     expect(await rotate(fixture)).toEqual({ pushes: 5, resealed: 0, retiredKeyIds: [] });
   }
   await expect(open(dataDir, "first")).rejects.toBeInstanceOf(WrongMasterKeyError);
@@ -146,7 +146,7 @@ test("claims and creations go on while keys rotate, in two processes", async () 
   expect(Object.keys(await keyIdsInDatabase(fixture))).toEqual([activeId(fixture)]);
 });
 
-test("as long as a running process seals under another key, nothing is rotated", async () => {
+test("nothing is rotated while a running process seals under another key", async () => {
   const dataDir = makeFolder();
   await using old = await open(dataDir, "first");
   await old.domain.pushes.create({ payload: "x" }, stranger);
@@ -161,7 +161,7 @@ test("as long as a running process seals under another key, nothing is rotated",
   expect((await rotate(fixture)).retiredKeyIds).toEqual([activeId(old)]);
 });
 
-test("a process that comes and goes during a rotation with the old key keeps that key from being retired", async () => {
+test("a process that uses the old key for part of a rotation keeps that key from being retired", async () => {
   const dataDir = makeFolder();
   await using old = await open(dataDir, "first");
   const made = Array.from({ length: 300 }, () => old.domain.pushes.create({ payload: "x" }, stranger));
@@ -173,7 +173,7 @@ test("a process that comes and goes during a rotation with the old key keeps tha
   const visited = overrideWrite(db, async (work) => {
     const done = await db.write(work);
     batches += 1;
-    // After the last batch has looked at every row there was.
+    // Runs after the last batch has read every existing row.
     if (batches === 5) {
       clock.advance(1);
       await registryOf(old).beat(asProcess(old, "old"), clock.now());
@@ -205,7 +205,7 @@ test("a process that was considered stopped and returns un-retires its key", asy
   await registryOf(old).beat(asProcess(old, "old"), clock.now());
   await old.domain.pushes.create({ payload: "x" }, stranger);
   await registryOf(old).remove("old");
-  // So a start without it is refused instead of meeting rows that do not open.
+  // So a start without the key is refused before it meets rows that it cannot open.
   await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);
   expect(await rotate(fixture)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
   await (await open(dataDir, "second")).domain.close();

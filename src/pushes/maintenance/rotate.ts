@@ -8,18 +8,18 @@ import { createColumnResealer, createResealer, type RowId } from "../store/resea
 export interface RotationReport {
   readonly pushes: number;
   readonly resealed: number;
-  /** Ids of master keys that seal nothing any more and can be taken out of the configuration. */
+  /** Ids of master keys that no longer seal anything and can be removed from the configuration. */
   readonly retiredKeyIds: readonly string[];
 }
 
 const batchRows = 100;
-/** Several times as long as a batch holds the write lock: it belongs to the claims of the servers. */
+/** Several times as long as a batch holds the write lock, so that the servers' claims can take it in between. */
 const restMs = 15;
 
 export interface RotationDeps {
   readonly db: Database;
   readonly keyring: Keyring;
-  /** What other rooms keep sealed. */
+  /** Sealed columns of other rooms. */
   readonly sealedColumnsOutsidePushes: readonly SealedColumn[];
   readonly clock: Clock;
   /** Resolves after `ms`. */
@@ -27,8 +27,8 @@ export interface RotationDeps {
 }
 
 /**
- * Seals everything that is sealed under an older master key anew under the active one, live and in batches: outer seals
- * only, so no link is needed and anonymous pushes are included. Safe to interrupt and repeat.
+ * Reseals every value under an older master key with the active one, live and in batches. Only the outer seals change, so
+ * no link is needed and anonymous pushes are included. It is safe to interrupt and repeat.
  * @throws AppError invalid_request while a running process does not know the active key or still seals under another.
  */
 export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
@@ -51,7 +51,7 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
     await deps.pause(restMs);
   }
   for (const column of deps.sealedColumnsOutsidePushes) resealed += await resealColumn(deps, column);
-  // A process that came meanwhile with another key may have sealed rows behind us, even if it has left again.
+  // A process with another key may have started, sealed rows that were already passed, and stopped again.
   if (!(await resealer.retire(older, assertUnused))) {
     throw new AppError("invalid_request", "A process sealed under an older key meanwhile: rotate once more.");
   }

@@ -55,7 +55,7 @@ test("ends what is due and nothing else, in bounded batches with rests between",
   fixture.clock.advance(1);
   expect(await sweeper.sweep()).toMatchObject({ clockTrusted: true, ended: 120 });
   expect(batches).toEqual([50, 50, 20]);
-  // Three times as long as it worked.
+  // Three times as long as the sweep worked.
   expect(rests.slice(0, 3)).toEqual([30, 30, 30]);
   expect(await living(fixture)).toBe(30);
   expect(await count(fixture, "payloads")).toBe(30);
@@ -82,7 +82,7 @@ test("destroys nothing until the clock has run ten minutes without a jump", asyn
     expect(await sweeper.sweep()).toMatchObject(idle);
     pass(minuteMs);
   }
-  // And it jumps back before the tenth is seen: whatever was due is not.
+  // It jumps back before the tenth minute: nothing that was due is due now.
   fixture.clock.advance(-20 * 365 * dayMs);
   for (let minute = 0; minute < 10; minute += 1) {
     expect(await sweeper.sweep()).toMatchObject(idle);
@@ -92,7 +92,7 @@ test("destroys nothing until the clock has run ten minutes without a jump", asyn
   expect(await living(fixture)).toBe(4);
 });
 
-test("what a person deleted goes also while the clock is not trusted", async () => {
+test("deletions by a person are carried out even while the clock is not trusted", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
@@ -101,7 +101,7 @@ test("what a person deleted goes also while the clock is not trusted", async () 
   expect(await makeSweeper(fixture, { clockTrust }).sweep()).toMatchObject({ clockTrusted: false, blobsDeleted: 1 });
 });
 
-test("a tombstone answers for 30 days, then not, whenever the sweeper comes", async () => {
+test("a tombstone answers for exactly 30 days, whenever the sweeper runs", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const [byTime = ""] = await makeMany(fixture, 1, 1);
@@ -124,7 +124,7 @@ test("a tombstone answers for 30 days, then not, whenever the sweeper comes", as
   expect(await sweeper.sweep()).toMatchObject({ tombstonesRemoved: 0 });
   expect(await pushes.find(byHand, stranger)).toBeDefined();
   fixture.clock.advance(1);
-  // Unknown from this instant, although the row is still there.
+  // The push is unknown from now on, although its row still exists.
   expect(await pushes.find(byHand, stranger)).toBeUndefined();
   expect(await pushes.find(byTime, stranger)).toBeDefined();
   expect(await count(fixture, "pushes")).toBe(2);
@@ -136,7 +136,7 @@ test("a tombstone answers for 30 days, then not, whenever the sweeper comes", as
   expect(await count(fixture, "pushes")).toBe(0);
 });
 
-test("a push that was never swept is unknown at the same instant", async () => {
+test("a push that was never swept becomes unknown at the same moment", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const [urlToken = ""] = await makeMany(fixture, 1, 1);
@@ -147,7 +147,7 @@ test("a push that was never swept is unknown at the same instant", async () => {
   expect(await pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toEqual({ outcome: "unknown" });
 });
 
-test("owned pushes are kept, or purged with everything when the operator says so", async () => {
+test("owned pushes are kept, or purged with all their data if the operator configures it", async () => {
   await using kept = await openTestDomain();
   await makeMany(kept, 2, 1, owner);
   kept.clock.advance(3_650 * dayMs);
@@ -172,7 +172,7 @@ test("owned pushes are kept, or purged with everything when the operator says so
   expect(await pushes.find(urlToken, owner)).toBeUndefined();
 });
 
-test("an ended push whose purge comes before its downloads' time does not lose its blob", async () => {
+test("purging an ended push before its downloads may finish does not delete its blob", async () => {
   await using fixture = await openTestDomain({ environment: { PWP__PURGE_AFTER: "1 minute" } });
   const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
@@ -184,7 +184,7 @@ test("an ended push whose purge comes before its downloads' time does not lose i
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 1 });
 });
 
-test("a blob that cannot be deleted is tried again, later and later, until the store confirms", async () => {
+test("a blob that cannot be deleted is retried at growing intervals until the store confirms", async () => {
   await using fixture = await openTestDomain();
   const { pushes, blobs } = fixture.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a.txt", "a")]);
@@ -207,7 +207,7 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
     const before = tries;
     expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 0 });
     expect(tries).toBe(before + 2);
-    // Not again before its time.
+    // Not retried before its due time.
     const [due] = await readRows<{ due: number }>(fixture.domain.db, "SELECT min(due_at) AS due FROM blob_deletions");
     const wait = (due?.due ?? 0) - fixture.clock.now();
     fixture.clock.advance(wait - 1);
@@ -224,7 +224,7 @@ test("a blob that cannot be deleted is tried again, later and later, until the s
   expect(await count(fixture, "blob_deletions")).toBe(0);
 });
 
-test("an unreachable store blocks nothing: it is tried a few times, and the rest is due again", async () => {
+test("an unreachable store blocks nothing: a few deletions are tried, and the rest becomes due again", async () => {
   await using fixture = await openTestDomain();
   const { pushes, blobs } = fixture.domain;
   for (let index = 0; index < 60; index += 1) {
@@ -265,7 +265,7 @@ test("one failing blob does not block the others", async () => {
   expect(await count(fixture, "blob_deletions")).toBe(1);
 });
 
-test("a push whose time was extended since it was found due is not ended", async () => {
+test("a push whose expiry is extended after it was found due is not ended", async () => {
   await using fixture = await openTestDomain();
   const [urlToken = ""] = await makeMany(fixture, 1, 1);
   const { store, db, pushes } = fixture.domain;
@@ -287,7 +287,7 @@ test("a sweep that is asked to stop does so between two batches", async () => {
   expect(await living(fixture)).toBe(70);
 });
 
-test("two sweepers at once end each push once and delete each blob once or twice, harmlessly", async () => {
+test("two concurrent sweepers end each push once and delete each blob once or, harmlessly, twice", async () => {
   await using fixture = await openTestDomain();
   await using beside = await openTestDomain({ dataDir: fixture.dataDir, clock: fixture.clock });
   await makeMany(fixture, 130, 1);

@@ -13,7 +13,7 @@ export interface SweepDeps {
   readonly monotonicMs: () => number;
   readonly upkeep: PushUpkeep;
   readonly blobs: BlobStore;
-  /** Resolves after `ms`; rejects never. */
+  /** Resolves after `ms`; never rejects. */
   readonly pause: (ms: number) => Promise<void>;
   readonly onBlobDeletionFailed: (error: unknown) => void;
 }
@@ -21,7 +21,7 @@ export interface SweepDeps {
 export interface SweepReport {
   readonly clockTrusted: boolean;
   readonly ended: number;
-  /** Pushes of accounts that are gone. */
+  /** Pushes of deleted accounts. */
   readonly released: number;
   readonly tombstonesRemoved: number;
   readonly purged: number;
@@ -31,23 +31,23 @@ export interface SweepReport {
 }
 
 const batchRows = 50;
-/** An object store takes its time for each, and many at once. */
+/** An object store is slow for each deletion but handles many at once. */
 const deletionsAtOnce = 8;
-/** A sweep rests three times as long as it works, so that claims keep the larger part of the machine. */
+/** A sweep rests three times as long as it works, so that claims get most of the CPU. */
 const restShare = 3;
 const orphanAgeMs = 15 * minuteMs;
-/** By then no request is under way that began before an account was deleted. */
+/** By then every request that began before the account was deleted has finished. */
 const departureMs = dayMs;
-/** Longer than a store may take over a batch. */
+/** Longer than a store takes for one batch. */
 const leaseMs = 5 * minuteMs;
 const retryFirstMs = 10 * secondMs;
 const retryMaxMs = dayMs / 4;
-/** A sweep that finds more leaves it to the next one: no loop here is without an end. */
+/** Bounds every loop. A sweep that finds more leaves the rest to the next one. */
 const batchesMax = 20_000;
 
 /**
- * Ends what is due, removes what has had its time, and drains the queue of blobs to delete. Whatever depends on the
- * time waits until the clock is trusted; blobs of pushes that a person deleted do not.
+ * Ends overdue pushes, removes what is past its retention, and drains the queue of blobs to delete. Work that depends on
+ * the time waits until the clock is trusted; deleting the blobs of pushes that a person deleted does not.
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<SweepReport> {
   const { upkeep, config } = deps;
@@ -68,7 +68,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   return { clockTrusted, ended, released, tombstonesRemoved, purged, orphansAbandoned, keyRowsTrimmed, blobsDeleted };
 }
 
-/** A store that is out of reach is left alone until the next sweep: waiting for it would hold up the ends of pushes. */
+/** Stops at an unreachable store until the next sweep: waiting for it would delay the ends of pushes. */
 async function drainBlobDeletions(deps: SweepDeps, signal: AbortSignal, dueBy: number, now: number): Promise<number> {
   let deleted = 0;
   await repeat(deps, signal, async () => {
@@ -93,7 +93,7 @@ async function deleteBlob(
     await blobs.delete(blobKey);
   } catch (error) {
     onBlobDeletionFailed(error);
-    // Postponed into the future, so this drain cannot meet it again.
+    // Postponed beyond this run, so it does not return the same blob again.
     const pauseMs = Math.min(retryFirstMs * 2 ** Math.min(attempts, 20), retryMaxMs);
     await upkeep.postponeBlobDeletion(blobKey, now + pauseMs);
     return error instanceof BlobStoreError ? "out_of_reach" : "failed";
@@ -102,7 +102,7 @@ async function deleteBlob(
   return "deleted";
 }
 
-/** Repeats a bounded step until it finds nothing, resting between steps. */
+/** Repeats a bounded step until it finds nothing, and rests between steps. */
 async function repeat(deps: SweepDeps, signal: AbortSignal, step: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let batch = 0; batch < batchesMax && !signal.aborted; batch += 1) {
@@ -115,18 +115,18 @@ async function repeat(deps: SweepDeps, signal: AbortSignal, step: () => Promise<
   return total;
 }
 
-/** Pushes in one transaction: short enough that claims of others get in between. */
+/** Pushes per transaction: few enough that other claims are not delayed. */
 const releasedRows = 100;
 const ownersAtOnce = 100;
 
-/** Resolves when all of them have ended and nothing that was the owner's is left of them but tombstones. */
+/** Resolves when all of the owner's pushes have ended and only their tombstones remain. */
 export async function removeOwner(deps: Pick<PushDeps, "clock" | "store">, ownerId: number): Promise<void> {
   const now = deps.clock.now();
   while ((await deps.store.upkeep.releaseOwned(ownerId, now, releasedRows)) > 0);
 }
 
 /**
- * For the sweeper: what a crash left of pushes whose owner is gone, and pushes that were on their way in just then.
+ * For the sweeper: releases pushes of deleted owners that a crash left behind, and those created during the deletion.
  * @returns how many were released, at most about `limit`.
  */
 export async function releaseDeparted(

@@ -5,7 +5,7 @@ import type { PushDeps } from "../deps.ts";
 import type { Actor, CreatePush } from "../push.ts";
 import { splitRecipients } from "./link-deliveries.ts";
 
-/** Of all recipients as they are given: five addresses of the longest kind, and the blanks between them. */
+/** For the whole field: five addresses of the maximum length and the blanks between them. */
 const recipientsCharactersMax = 2_000;
 const localeCharactersMax = 35;
 
@@ -17,7 +17,7 @@ export function asksForLinkDelivery({ notifyEmailsTo = "" }: AskedLinkDelivery):
   return notifyEmailsTo.trim() !== "";
 }
 
-/** What is wrong with the recipients and their language; a language without recipients is of no consequence. */
+/** Problems of the recipients and their language. A language without recipients is ignored. */
 export function checkRecipients(
   problems: Problems,
   { notifyEmailsTo = "", notifyEmailsToLocale = "" }: AskedLinkDelivery,
@@ -39,7 +39,7 @@ function recipientsProblem(recipients: string): string | undefined {
   return new Set(addresses).size < addresses.length ? "names an address more than once." : undefined;
 }
 
-/** Any language that has a name: clients choose among more of them than mails are written in here. */
+/** Accepts any language that has a name: clients offer more languages than this server's emails have. */
 function isLanguage(tag: string): boolean {
   if (tag.length > localeCharactersMax) return false;
   try {
@@ -50,7 +50,7 @@ function isLanguage(tag: string): boolean {
   }
 }
 
-/** Why this caller cannot have emails sent for a new push. */
+/** Finds the reasons why this caller cannot have emails sent for a new push. */
 export async function findEmailProblems(
   { emails }: Pick<PushDeps, "emails">,
   request: CreatePush,
@@ -69,7 +69,7 @@ export async function findEmailProblems(
   return problems;
 }
 
-/** Strangers cause view notifications, so they go to confirmed addresses only. */
+/** Strangers trigger view notifications, so they are sent only to confirmed addresses. */
 export async function viewNotificationProblem(
   emails: PushDeps["emails"],
   { user }: Pick<Actor, "user">,

@@ -20,14 +20,14 @@ test.each([
   ["completed", { sent: 0b111, givenUp: 0b100 }, "ada@example.com,bob@example.com,eve@example.com"],
   ["partially_failed", { sent: 0b100, givenUp: 0b011 }, "eve@example.com"],
   ["failed", { givenUp: 0b111 }, ""],
-] as const)("%s, of what became of three mails: %j", (status, changes, successfulSends) => {
+] as const)("the status is %s for the outcomes of three emails: %j", (status, changes, successfulSends) => {
   const report = reportOf(row({ settledAt: 1_000, ...changes }), keyring);
   const isOver = status !== "pending" && status !== "processing";
   expect(report).toMatchObject({ recipients, locale: "de", status, successfulSends, proceedAt: isOver ? 1_000 : null });
   expect(report.errorMessage === null).toBe(status !== "failed" && status !== "partially_failed");
 });
 
-test("an imported one is reported as it was on the other installation", () => {
+test("an imported link delivery is reported as on the other installation", () => {
   const report: LinkDeliveryReport = {
     ...{ recipients, locale: null, successfulSends: "bob@example.com" },
     ...{ status: "pending", proceedAt: null, errorMessage: "an error of that server" },
@@ -35,6 +35,6 @@ test("an imported one is reported as it was on the other installation", () => {
   expect(reportOf(pastLinkDelivery(keyring, { id: 9, pushId: 1, sequence: 4 }, report), keyring)).toEqual(report);
 });
 
-test("details that were moved to another link delivery do not open", () => {
+test("details moved to another link delivery do not open", () => {
   expect(() => reportOf(row({ id: 4 }), keyring)).toThrow("do not open");
 });

@@ -16,17 +16,16 @@ import type { linkDeliveries, PushRow } from "../store/tables.ts";
 import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients } from "./email-rules.ts";
 
 /**
- * A link delivery: the link of an owned push, mailed to some addresses. It belongs to its audit entry, which is
- * of the kind `creation_email_send`.
+ * A link delivery: the emailed link of an owned push. It belongs to an audit entry of the kind `creation_email_send`.
  */
 export type LinkDeliveryRow = RowOf<typeof linkDeliveries>;
 
-/** What only the push's owner may read. */
+/** Details that only the push's owner may read. */
 export interface LinkDeliveryDetails {
-  /** As they were given, separated by commas. */
+  /** As the owner entered them, separated by commas. */
   readonly recipients: string;
   readonly locale: string | null;
-  /** The outcome on another installation, for one that was imported: this server sends none of its emails. */
+  /** For an imported link delivery: its outcome on the other installation. This server sends none of its emails. */
   readonly past?: Pick<LinkDeliveryReport, "status" | "successfulSends" | "errorMessage">;
 }
 
@@ -49,7 +48,7 @@ export function sealLinkDelivery(keyring: Keyring, id: number, details: LinkDeli
 }
 
 /**
- * An imported one, for `insertLinkDelivery` in the transaction that writes its audit entry.
+ * An imported link delivery, for `insertLinkDelivery` in the transaction that writes its audit entry.
  * @param key `id` from the ids named "link deliveries"; `sequence` of the audit entry.
  */
 export function pastLinkDelivery(
@@ -62,12 +61,12 @@ export function pastLinkDelivery(
     ...key,
     recipientCount: splitRecipients(recipients).length,
     detailsSealed: sealLinkDelivery(keyring, key.id, { recipients, locale, past }),
-    // All settled, whatever its status: no email of it is queued.
+    // All are settled, whatever the status: no email of it is queued.
     ...{ sent: 0, givenUp: allOf(splitRecipients(recipients).length), putOff: false, settledAt: proceedAt },
   };
 }
 
-/** @throws Error when the details do not open: they were changed, or their master key is gone. */
+/** @throws Error when the details do not open: they were changed, or their master key is missing. */
 export function reportOf(row: LinkDeliveryRow, keyring: Keyring): LinkDeliveryReport {
   const { recipients, locale, past } = openDetails(row, keyring);
   if (past !== undefined) return { recipients, locale, ...past, proceedAt: row.settledAt };
@@ -112,7 +111,7 @@ function openDetails({ id, detailsSealed }: LinkDeliveryRow, keyring: Keyring): 
   return details;
 }
 
-/** It was sealed here, for this row: only its shape could be another version's. */
+/** The details were sealed here for this row, so only another version can have written another shape. */
 function isDetails(value: unknown): value is LinkDeliveryDetails {
   return typeof value === "object" && value !== null && "recipients" in value && typeof value.recipients === "string";
 }
@@ -121,7 +120,10 @@ export function createLinkDeliveryCounter(limits: Limits): Counter {
   return limits.sliding({ name: "linkDelivery", windowMs: minuteMs, max: 5, rememberedMax: 20_000 });
 }
 
-/** @param push an existing one, or one that is about to be written. @returns undefined when the request has no recipients. */
+/**
+ * @param push an existing push, or one that is about to be written.
+ * @returns undefined when the request has no recipients.
+ */
 export async function prepareLinkDelivery(
   deps: PushDeps,
   request: AskedLinkDelivery,
@@ -160,8 +162,9 @@ export async function prepareLinkDelivery(
 }
 
 /**
- * Mails the link of a living push of the actor's. @throws AppError not_found (unknown, or no links are mailed here),
- * not_authenticated, forbidden, invalid_fields, too_many_requests (5 a minute), unavailable.
+ * Mails the link of a live push that belongs to the actor.
+ * @throws AppError not_found (unknown, or link delivery is off), not_authenticated, forbidden, invalid_fields,
+ * too_many_requests (5 a minute), unavailable.
  */
 export async function deliverLink(
   deps: PushDeps,
@@ -200,17 +203,17 @@ export function linkDeliveryRefused(
   return invalidFields({ notifyEmailsTo: [sentences[reason]] });
 }
 
-/** Which mail of which link delivery. */
+/** Identifies one email of a link delivery. */
 interface LinkEmailPlace {
   readonly pushId: number;
   readonly linkDeliveryId: number;
   readonly recipientIndex: number;
 }
 
-/** For the part that sends emails: records their outcomes. Each call may be repeated. */
+/** For the email queue: records the outcomes of link emails. Each call may be repeated. */
 export function watchLinkEmails({ store, clock }: { readonly store: PushStore; readonly clock: Clock }) {
   return {
-    /** The link in it still opens something. */
+    /** Whether the push behind the link is still retrievable. */
     async isRetrievable({ pushId }: LinkEmailPlace): Promise<boolean> {
       const row = await store.findById(pushId);
       return row !== undefined && !hasEnded(row, clock.now());

@@ -1,39 +1,39 @@
 import type { Transaction } from "../../database/database.ts";
 import type { KindName } from "../push.ts";
 
-/** Mails about pushes, as the domain sends them: this room knows neither addresses of owners nor how a mail leaves. */
+/** Sends emails about pushes. The domain implements it: this room knows neither owners' addresses nor the transport. */
 export interface PushEmails {
-  /** Whether owners may have links mailed here. */
+  /** Whether this server mails links for owners. */
   readonly mailsLinks: boolean;
   /** Whether this server sends view notifications. */
   readonly notifiesOfViews: boolean;
-  /** To how many addresses one owner may have links mailed on one day. */
+  /** The number of addresses to which one owner may have links mailed per day. */
   readonly dailyMax: number;
-  /** undefined: there is no such account any more. */
+  /** undefined: the account no longer exists. */
   findOwner(ownerId: number): Promise<EmailOwner | undefined>;
-  /** @throws AppError unavailable when so many mails wait already that more should not. */
+  /** @throws AppError unavailable when too many emails are queued already. */
   assertRoom(): Promise<void>;
-  /** In the transaction of its link delivery: both are written, or neither. */
+  /** Runs in the transaction of the link delivery, so both are written or neither. */
   putLink(tx: Transaction, email: LinkEmail, now: number): Promise<void>;
-  /** In the transaction that deletes the notification. */
+  /** Runs in the transaction that deletes the notification. */
   putViewNotification(tx: Transaction, email: ViewEmail, now: number): Promise<void>;
 }
 
 export interface EmailOwner {
   readonly email: string;
-  /** Its owner has proven it. */
+  /** The owner has confirmed the address. */
   readonly isConfirmed: boolean;
   readonly language: string | null;
 }
 
-/** One mail of a link delivery. */
+/** One email of a link delivery. */
 export interface LinkEmail {
   /** One normalised address. */
   readonly to: string;
-  /** The reader's language; null: none was chosen. */
+  /** The recipient's language; null: none was chosen. */
   readonly locale: string | null;
   readonly linkDeliveryId: number;
-  /** Of the recipient in the link delivery. */
+  /** Index of the recipient in the link delivery. */
   readonly recipientIndex: number;
   readonly pushId: number;
   readonly urlToken: string;
@@ -48,7 +48,7 @@ export interface LinkEmail {
 export interface ViewEmail {
   readonly to: string;
   readonly language: string | null;
-  /** "": it has none. */
+  /** "": the push has no name. */
   readonly name: string;
   readonly kind: KindName;
   readonly createdAt: number;

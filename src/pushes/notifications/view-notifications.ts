@@ -7,8 +7,8 @@ import type { PushRow } from "../store/tables.ts";
 const batchRows = 50;
 
 /**
- * Queues the emails that notify owners of counted views. A view and its notification are one write, a notification and its
- * email another: so a claim waits for no email, no crash loses one, and each view is notified once.
+ * Queues the emails that notify owners of counted views. A view and its notification are one write, a notification and
+ * its email another. So a claim does not wait for an email, a crash loses none, and each view is notified once.
  */
 export async function notifyOfViews(
   deps: Pick<PushDeps, "store" | "emails" | "vault" | "clock">,
@@ -44,7 +44,7 @@ async function notify(
   });
 }
 
-/** One that does not open - damaged, or its master key is gone - must not hold up the mails of all other owners. */
+/** Returns "" for a name that does not open (damaged, or its master key is missing): it must not block other emails. */
 function nameOf(keyring: Keyring, { id, nameSealed }: PushRow): string {
   return (nameSealed && keyring.open(sealContexts.name(id), nameSealed)?.toString("utf8")) ?? "";
 }

@@ -18,7 +18,7 @@ it("shows facts about a push, never its content or its link", async () => {
   expect(JSON.stringify(page)).not.toMatch(new RegExp(`canary|${push.urlToken}`));
 });
 
-it("filters by kind, state and owner, and continues after the last one shown", async () => {
+it("filters by kind, state and owner, and continues after the last push shown", async () => {
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   for (let at = 0; at < 60; at += 1) await pushes.create({ payload: "a", expireAfterDays: 1 }, stranger);
@@ -50,7 +50,7 @@ it("lets an administrator end a push for good, and its owner's trail shows it", 
   await expect(pushes.endAsAdministrator(id, admin, failing)).rejects.toThrow("cannot be written");
   expect((await pushes.adminList({ ...everything, state: "active" })).pushes).toHaveLength(1);
   expect(await pushes.endAsAdministrator(id, admin, nothingElse)).toBe("ended");
-  // What had ended, or never was, is nobody's deed.
+  // An administrator cannot end a push that has ended or does not exist.
   expect(await pushes.endAsAdministrator(id, admin, failing)).toBe("had_ended");
   expect(await pushes.endAsAdministrator(id + 1_000, admin, failing)).toBe("unknown");
   expect(await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger)).toMatchObject({
@@ -62,7 +62,7 @@ it("lets an administrator end a push for good, and its owner's trail shows it", 
   expect(trail?.events).toContainEqual(expect.objectContaining({ kind: "expire", by: "administrator" }));
 });
 
-it("lets nobody else end a push by its id", async () => {
+it("lets only administrators end a push by its id", async () => {
   await using test = await openTestDomain();
   const { pushes } = test.domain;
   await pushes.create({ payload: "secret" }, signedIn(7));

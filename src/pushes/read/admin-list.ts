@@ -6,11 +6,11 @@ import type { Actor, AdminEndOutcome, AdminListFilter, AdminListPage, PushOvervi
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const pageSize = 50;
-/** Rows read in one turn of the event loop, and for one page: a filter that hardly any push passes stops there. */
+/** Rows read per turn of the event loop, and per page: the second bounds a filter that hardly any push matches. */
 const turnRows = 1_000;
 const rowsMax = 20_000;
 
-/** For administrators: facts about pushes, newest first. Nothing is decrypted. */
+/** For administrators: metadata of pushes, newest first. Nothing is decrypted. */
 export function createAdminList(
   deps: Pick<PushDeps, "clock" | "store">,
 ): (filter: AdminListFilter) => Promise<AdminListPage> {
@@ -39,14 +39,14 @@ function passes(push: PushOverview, { kind, state, ownerId }: AdminListFilter, n
   return state === "all" || (state === "expired") === hasEnded(push, now);
 }
 
-/** By its id, since the url_token of most pushes is not stored. It ends at once, with its tickets and blobs. */
+/** Uses the push's id, since most url_tokens are not stored. The push ends at once, with its tickets and blobs. */
 export async function endAsAdministrator(
   deps: Pick<PushDeps, "clock" | "store">,
   pushId: number,
   actor: Actor,
   together: InTransaction,
 ): Promise<AdminEndOutcome> {
-  if (actor.user?.admin !== true) throw new Error("Only administrators end pushes by their numbers.");
+  if (actor.user?.admin !== true) throw new Error("Only administrators may end a push by its id.");
   const now = deps.clock.now();
   const row = await deps.store.findById(pushId);
   if (row === undefined) return "unknown";

@@ -1,12 +1,12 @@
 /**
- * Divides long work into short pieces. In each turn of the event loop one waiter continues, so that however many there are,
- * a request in between waits for one piece only.
+ * Divides long work into short pieces. Each turn of the event loop continues one waiter, so a request in between waits for
+ * one piece only, however many waiters there are.
  */
 export class CooperativeQueue {
   #waiting: (() => void)[] = [];
   #scheduled = false;
 
-  /** Resolves in a turn of its own, in the order of the calls. */
+  /** Resolves in its own turn of the event loop, in the order of the calls. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

@@ -10,8 +10,8 @@ import { CooperativeQueue } from "./cooperative-queue.ts";
 const sliceRows = 100;
 
 /**
- * Everything stored about an owner's pushes that the owner may read: no payload, no key. An owner has one export at a
- * time, a push in each turn of the event loop. @throws (at the first step) AppError too_many_requests.
+ * Exports everything stored about an owner's pushes that the owner may read: no payload and no key. One export per owner at
+ * a time, one push per turn of the event loop. @throws (at the first step) AppError too_many_requests.
  */
 export function createExport(deps: PushDeps): (ownerId: number) => AsyncIterable<ExportedPush> {
   const turns = new CooperativeQueue();
@@ -26,7 +26,7 @@ export function createExport(deps: PushDeps): (ownerId: number) => AsyncIterable
       for await (const { id } of summariesOf(deps, ownerId)) {
         await turns.next();
         const row = await deps.store.findById(id);
-        // It may have been purged, or have lost its owner, since it was listed.
+        // The push may have been purged, or have lost its owner, since it was listed.
         if (row?.ownerId === ownerId) yield await exported(deps, row);
       }
     } finally {
@@ -48,7 +48,7 @@ async function exported(deps: PushDeps, row: PushRow): Promise<ExportedPush> {
   const { keyring } = deps.vault;
   const push = toOwnedPush(row, deps.clock.now(), keyring);
   const files = (await deps.store.files(row.id)).map((file) => {
-    // File names of an owned push are sealed under the master key, not under the file's key.
+    // File names of an owned push are sealed under the master key, not the file's key.
     const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key: noKey });
     return { ...(details ?? unreadable), sizeBytes: file.sizeBytes };
   });
@@ -56,5 +56,5 @@ async function exported(deps: PushDeps, row: PushRow): Promise<ExportedPush> {
 }
 
 const noKey = Buffer.alloc(0);
-/** A file name that was tampered with does not block the rest of the export. */
+/** Replaces a file name that was tampered with, so that it does not block the export. */
 const unreadable: FileDetails = { filename: "", contentType: "" };

@@ -17,7 +17,7 @@ async function listed(fixture: TestDomain, state: "active" | "expired", page = 1
   return (await fixture.domain.pushes.list(7, state, page)).map((push) => push.urlToken);
 }
 
-test("the lists are the owner's own, newest first, 50 a page", async () => {
+test("a list contains only the owner's pushes, newest first, 50 per page", async () => {
   await using fixture = await openTestDomain();
   const tokens = (await makeMany(fixture, 120, 7)).reverse();
   await fixture.domain.pushes.create({ payload: "x" }, signedIn(8));
@@ -29,7 +29,7 @@ test("the lists are the owner's own, newest first, 50 a page", async () => {
   expect(await listed(fixture, "expired")).toEqual([]);
 });
 
-test("they are split by the state that holds now, swept or not", async () => {
+test("the lists are split by the current state, swept or not", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const [short = ""] = await makeMany(fixture, 1, 1);
@@ -49,7 +49,7 @@ test("they are split by the state that holds now, swept or not", async () => {
   expect(swept).toMatchObject({ urlToken: short, expired: true, deleted: false });
 });
 
-test("the audit trail is the owner's, newest first, 50 a page", async () => {
+test("the audit trail is listed for the owner, newest first, 50 per page", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 60 }, owner);
@@ -75,7 +75,7 @@ test("the audit trail is the owner's, newest first, 50 a page", async () => {
   await expect(pushes.audit("nosuchtoken", owner, 1)).rejects.toMatchObject({ code: "not_found" });
 });
 
-test("finding counts nothing, writes nothing and opens no label for others", async () => {
+test("finding a push counts and writes nothing, and shows labels only to the owner", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", name: "VPN", note: "for Jo", passphrase: "p" }, owner);

@@ -4,7 +4,7 @@ import type { PushDeps } from "../deps.ts";
 import { isForgotten, isOwner, toOwnedPush, toOwnersPush, toPush } from "../present-push.ts";
 import type { Actor, AuditEntry, Push } from "../push.ts";
 
-/** Pushes, or entries of a trail, on one page. */
+/** Pushes, or audit entries, per page. */
 export const pageSize = 50;
 
 export async function findPush(deps: PushDeps, urlToken: string, actor: Actor): Promise<Push | undefined> {

@@ -26,7 +26,7 @@ function searchWith(fixture: TestDomain, limits: Partial<SearchLimits>) {
   return createSearch(pushDepsOf(fixture), { ...searchLimits, ...limits });
 }
 
-test("names and notes are found in any case, only the owner's own", async () => {
+test("a search matches names and notes in any case, and only the owner's pushes", async () => {
   await using fixture = await openTestDomain();
   await make(fixture, { name: "VPN Zürich", note: "for Jo" });
   await make(fixture, { name: "Database", note: "STRASSE 5, ＡＢＣ" });
@@ -41,7 +41,7 @@ test("names and notes are found in any case, only the owner's own", async () => 
   expect(await found(fixture, {})).toEqual([null, "Database", "VPN Zürich"]);
 });
 
-test("case is folded alike in every locale of the server", () => {
+test("case folding does not depend on the server's locale", () => {
   for (const [one, other] of [
     ["ΟΔΟΣ", "οδος"],
     ["ﬁle", "FILE"],
@@ -52,7 +52,7 @@ test("case is folded alike in every locale of the server", () => {
   }
 });
 
-test("lists are filtered by the state that holds now, and by kind", async () => {
+test("lists are filtered by current state and by kind", async () => {
   await using fixture = await openTestDomain();
   await make(fixture, { name: "short", expireAfterDays: 1 });
   const ended = await make(fixture, { name: "ended" });
@@ -79,7 +79,7 @@ test("lists are filtered by the state that holds now, and by kind", async () => 
   ]);
 });
 
-test("each page of a list and of a search begins where the previous one ended", async () => {
+test("each page of a list and of a search starts where the previous one ended", async () => {
   await using fixture = await openTestDomain();
   await makeNamed(fixture, 120, (at) => `push ${at}`);
   const names = Array.from({ length: 120 }, (_, at) => `push ${119 - at}`);
@@ -115,7 +115,7 @@ test("a search reads a bounded number of pushes and bytes, reports that it stopp
   }
 });
 
-test("one owner's flood of searches is refused, and another's search is answered", async () => {
+test("one owner's flood of searches is refused, while another owner's search is answered", async () => {
   await using fixture = await openTestDomain();
   await makeNamed(fixture, 3, (at) => `push ${at}`);
   const search = searchWith(fixture, { perOwnerMax: 2 });

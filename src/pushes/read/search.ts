@@ -8,13 +8,13 @@ import { CooperativeQueue } from "./cooperative-queue.ts";
 import { pageSize } from "./find-push.ts";
 
 export interface SearchLimits {
-  /** Pushes read by one search, and sealed bytes of names and notes that it decrypts. */
+  /** Limits per search: pushes read, and sealed bytes of names and notes decrypted. */
   readonly rowsMax: number;
   readonly labelBytesMax: number;
-  /** The same in one turn of the event loop. */
+  /** The same limits per turn of the event loop. */
   readonly turnRowsMax: number;
   readonly turnLabelBytesMax: number;
-  /** Searches of one owner at the same time. */
+  /** Concurrent searches of one owner. */
   readonly perOwnerMax: number;
 }
 
@@ -31,12 +31,12 @@ type SearchDeps = Pick<PushDeps, "clock" | "vault"> & {
   readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "summaries" | "labels" | "byIds"> };
 };
 
-/** Case is folded alike for every language, and forms that only look different (full width, ligatures) are one. */
+/** Folds case independently of the language, and compatibility forms (full width, ligatures) into one. */
 export function foldCase(text: string): string {
   return text.normalize("NFKC").toUpperCase().normalize("NFKC");
 }
 
-/** Names and notes are sealed, so a search decrypts them one by one; without a text only the page is decrypted. */
+/** Names and notes are sealed, so a search decrypts them one by one. Without a search text only one page is decrypted. */
 export function createSearch(
   deps: SearchDeps,
   limits: SearchLimits,
@@ -68,7 +68,7 @@ async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now
   return found(deps, rows, now, false);
 }
 
-/** @param rows of the page, and one more when there is a next one. */
+/** @param rows the page's rows, plus one more if there is a next page. */
 function found(deps: SearchDeps, rows: readonly PushRow[], now: number, stopped: boolean): FoundPushes {
   const pushes = rows.slice(0, pageSize).map((row) => toOwnedPush(row, now, deps.vault.keyring));
   return { pushes, hasMore: rows.length > pageSize, stopped };
@@ -80,7 +80,7 @@ interface Asked {
   readonly now: number;
 }
 
-/** One search: from the newest push on, until its page is full, nothing is left, or a limit is reached. */
+/** One search from the newest push on, until its page is full, no push is left, or a limit is reached. */
 class Walk {
   readonly #deps: SearchDeps;
   readonly #limits: SearchLimits;
@@ -102,7 +102,7 @@ class Walk {
   async run(): Promise<FoundPushes> {
     const { now, search } = this.#asked;
     const stopped = (await this.#walk()) === "stopped";
-    // Pushes that were purged meanwhile are missing from the page.
+    // Pushes that were purged meanwhile are missing on the page.
     const rows = await this.#deps.store.lists.byIds(this.#matches.slice((search.page - 1) * pageSize));
     return found(this.#deps, rows, now, stopped);
   }
@@ -127,7 +127,7 @@ class Walk {
     }
   }
 
-  /** Labels are fetched for all pushes that are decrypted in one turn: over a network each fetch is a round trip. */
+  /** Labels are fetched for all pushes of one turn together: over a network each fetch is a round trip. */
   async #scan(summaries: readonly PushSummary[]): Promise<"full" | "stopped" | undefined> {
     const { rowsMax, labelBytesMax, turnLabelBytesMax } = this.#limits;
     let batch: number[] = [];
@@ -158,7 +158,7 @@ class Walk {
     return search.state === "all" || (search.state === "expired") === hasEnded(summary, now);
   }
 
-  /** Collects the matches among them, in their order. @returns whether there are enough for the page. */
+  /** Collects the matches among these pushes, in their order. @returns whether there are enough for the page. */
   async #open(pushIds: readonly number[]): Promise<boolean> {
     const matchesMax = this.#asked.search.page * pageSize + 1;
     if (pushIds.length === 0) return false;

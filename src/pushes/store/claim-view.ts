@@ -22,17 +22,17 @@ import {
 
 export interface ViewClaim {
   readonly pushId: number;
-  /** 48 random bits, drawn for this claim: a claim whose answer was lost is found by it. */
+  /** 48 random bits generated for this claim. They identify the claim if its answer is lost. */
   readonly claimId: number;
   readonly sealGeneration: number;
   /** The push must not have expired at this instant. */
   readonly now: number;
-  /** false: the view is logged but not counted, for example an owner's on a page. */
+  /** false: the view is logged but not counted, for example an owner's view on a page. */
   readonly counted: boolean;
-  /** The push as it was read. It decides nothing, but selects the statement to try first. */
+  /** The push as it was read. It only selects the statement to try first. */
   readonly asRead: Pick<PushRow, "views" | "expireAfterViews" | "ownerId" | "notifyOnView"> &
     Pick<SealedPush, "hasFiles">;
-  /** The owner gets an email for such a view, if wanted. */
+  /** The view is not the owner's, so the owner is notified by email if wanted. */
   readonly notByOwner: boolean;
   readonly audit: AuditRecord;
   /** When the blobs may be deleted if the push ends. */
@@ -40,8 +40,8 @@ export interface ViewClaim {
 }
 
 /**
- * The guard: it decides, whatever was read before. An ended push matches nothing, so of any number of concurrent claims
- * exactly `expire_after_views` succeed. Its parameters are `guardOf`.
+ * The guard decides, independent of earlier reads. It does not match an ended push, so of any number of concurrent claims
+ * exactly `expire_after_views` succeed. Its parameters come from `guardOf`.
  */
 const guard = "id = ? AND ended_at IS NULL AND expires_at > ? AND views < expire_after_views AND seal_generation = ?";
 type Guard = [pushId: number, now: number, sealGeneration: number];
@@ -50,7 +50,7 @@ function guardOf({ pushId, now, sealGeneration }: ViewClaim): Guard {
   return [pushId, now, sealGeneration];
 }
 
-/** Ends the push with its last view. @param viewed what the claim adds to the views. */
+/** Ends the push with its last view. @param viewed the number that the claim adds to the views. */
 const endOnLastView = (viewed: string) => {
   const isLast = `views + ${viewed} >= expire_after_views`;
   return `ended_at = CASE WHEN ${isLast} THEN CAST(? AS BIGINT) END,
@@ -58,7 +58,7 @@ const endOnLastView = (viewed: string) => {
        updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END`;
 };
 
-/** An owner may want an email for each counted view by somebody else; whether this owner does is in the row. */
+/** Whether the owner may want an email for this view. The row says whether the owner does. */
 function mayNotifyOwner({ counted, notByOwner }: ViewClaim): boolean {
   return counted && notByOwner;
 }
@@ -66,9 +66,9 @@ function mayNotifyOwner({ counted, notByOwner }: ViewClaim): boolean {
 type ClaimDatabase = Pick<Database, "engine" | "autocommit" | "hot" | "lookUp" | "write">;
 
 /**
- * Counts a view, or logs one that does not count, and ends the push with its last view: all of it, or nothing.
+ * Counts a view, or logs one that does not count, and ends the push with its last view, atomically.
  * @returns the push after the claim; undefined when the guard refused and nothing was written.
- * @throws OutcomeUnknownError when the answer was lost: the view may have been counted, and nobody gets the secret for it.
+ * @throws OutcomeUnknownError when the answer was lost: the view may be counted, but the secret must not be sent.
  */
 export function createClaimView(
   db: ClaimDatabase,
@@ -103,12 +103,12 @@ async function claimInTransaction(
   const row = readPushes.decode(stored);
   if (row.endedAt !== null) await destroySecret(tx, pushId, row, claim.blobsDueAt);
   if (keepsTrail(row)) await writeEntry(tx, pushId, row.auditCount, audit);
-  // A view's entry is never folded: its sequence is the count.
+  // The entry of a view is never folded, so its sequence is the audit count.
   if (mayNotifyOwner(claim) && row.notifyOnView) await tx.run(insertViewNotification, pushId, row.auditCount);
   return row;
 }
 
-/** PostgreSQL's claims have ids, by which one whose answer was lost is found: it does not happen again. */
+/** Claims on PostgreSQL have ids. If the answer to a claim is lost, the id finds it and prevents a second one. */
 const guardOfClaim = `${guard} AND last_claim_id IS DISTINCT FROM ?`;
 type GuardOfClaim = [...Guard, claimId: number];
 
@@ -140,9 +140,9 @@ type Entry = [
 ];
 
 /**
- * The guard, the count, the audit entry and, on the last view, the end of the secret: one statement is one transaction.
- * Its parts see the data as it was before it, and each other's rows only through what they return; two parts never
- * change the same row: an anonymous push that ends gets no entry and loses the older ones.
+ * The guard, the count, the audit entry and, on the last view, the destruction of the secret in one statement, which is one
+ * transaction. All parts see the data from before the statement, and other parts' rows only through RETURNING. Two parts
+ * must never change the same row: when an anonymous push ends, no entry is inserted and the older ones are deleted.
  */
 const anyView = sql<
   [
@@ -174,7 +174,7 @@ const anyView = sql<
    SELECT ${readPushes.selectList} FROM claimed`,
 );
 
-// Each part costs the server something even if it changes no row. These two statements do the same as the one above with
+// Each part costs the server time even if it changes no row. These two statements do the same as the one above with
 // fewer parts, and their conditions match only views that need no others.
 const viewBeforeLast = sql<[viewed: number, claimId: number, ...GuardOfClaim, viewed: number, ...Entry], StoredPush>(
   `WITH claimed AS (
@@ -200,7 +200,7 @@ const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: nu
    SELECT ${readPushes.selectList} FROM claimed`,
 );
 
-/** Finds a claim whose answer was lost: the row has the id of the last claim, the trail of a live push has all. */
+/** Finds a claim whose answer was lost: the row has the id of the last claim, the trail of a live push has all ids. */
 const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], StoredPush>(
   `SELECT ${readPushes.selectList} FROM pushes WHERE id = ? AND (last_claim_id = ?
      OR EXISTS (SELECT 1 FROM audit_entries WHERE push_id = pushes.id AND claim_id = ?))`,
@@ -223,13 +223,13 @@ async function claimInOneStatement(db: ClaimDatabase, claim: ViewClaim): Promise
     }
     const raw = await db.lookUp.one(claimedBefore, claim.pushId, claim.claimId, claim.claimId);
     if (raw !== undefined) return readPushes.decode(raw);
-    // Refused after an answer was lost: the view may have been counted before another claim took the last view, which
-    // deletes the trail of an anonymous push.
+    // Refused after a lost answer: the view may have been counted before another claim took the last view and so deleted
+    // the trail of the anonymous push.
     if (isRefused || tries >= triesMax) throw unanswered;
   }
 }
 
-/** Tries the shorter statement for the push as it was read. undefined: there is none, or it matched no row. */
+/** Tries the shorter statement for the push as it was read. Undefined: there is none, or it matched no row. */
 async function claimAsRead({ hot }: ClaimDatabase, claim: ViewClaim): Promise<StoredPush | undefined> {
   const { pushId, claimId, now, counted, asRead } = claim;
   const viewed = counted ? 1 : 0;
@@ -238,7 +238,7 @@ async function claimAsRead({ hot }: ClaimDatabase, claim: ViewClaim): Promise<St
     const given = [viewed, claimId, ...guardOf(claim), claimId, viewed, ...entryOf(claim)] as const;
     return await hot.update(pushId, viewBeforeLast, ...given);
   }
-  // Nothing adds files to an anonymous push.
+  // No file can be added to an anonymous push, so this cannot have changed.
   if (asRead.ownerId !== null || asRead.hasFiles) return undefined;
   return await hot.update(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim), claimId);
 }

@@ -10,12 +10,12 @@ import {
   type WriteOperations,
 } from "./write-operations.ts";
 
-/** What an edit writes. Absent: stays as it is in the row, whatever that is by then. */
+/** The values that an edit writes. Absent: the row keeps its current value. */
 export interface PushChange {
   readonly pushId: number;
   readonly ownerId: number;
   readonly sealGeneration: number;
-  /** The push must not have run out at this instant, neither by its old time nor by its new one. */
+  /** The push must not have expired at this time, neither by its old expiry nor by its new one. */
   readonly now: number;
   readonly expiry?: { readonly expiresAt: number; readonly expireAfterDays: number } | undefined;
   readonly expireAfterViews?: number | undefined;
@@ -26,11 +26,11 @@ export interface PushChange {
 }
 
 export interface SealedLabel {
-  /** null: the label is removed. */
+  /** null: remove the label. */
   readonly sealed: Buffer | null;
 }
 
-/** Sealed for the generation after the one that was read. */
+/** Sealed for the generation that follows the one read. */
 export interface ContentChange {
   readonly linkSalt: Buffer;
   readonly passphraseSalt: Buffer | null;
@@ -39,17 +39,17 @@ export interface ContentChange {
   readonly storedBytes: number;
   readonly keptFiles: readonly Pick<FileRow, "id" | "keySealed">[];
   readonly addedFiles: readonly FileRow[];
-  /** Their blobs are due for deletion at once. */
+  /** The blobs of these files are due for deletion at once. */
   readonly removedFileIds: readonly number[];
 }
 
-/** `refused`: the guard let nothing through. `upload_swept`: an added file's upload is no longer on record. */
+/** `refused`: the guard matched no row. `upload_swept`: the upload of an added file is no longer recorded. */
 export type ChangeOutcome =
   | { readonly outcome: "changed"; readonly row: PushRow }
   | { readonly outcome: "refused" }
   | { readonly outcome: "upload_swept" };
 
-// The guard: of concurrent edits, claims and ends, one finds the row as it read it. Views stay below the limit.
+// The guard: of concurrent edits, claims and ends only one finds the row as it read it. Used views stay below the limit.
 const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
   `UPDATE pushes SET updated_at = ?, seal_generation = seal_generation + ?,
      expires_at = coalesce(?, expires_at), expire_after_days = coalesce(?, expire_after_days),
@@ -65,7 +65,7 @@ const rowById = readPushes.select<[pushId: number]>("WHERE id = ?");
 const changeSeals = sql<[linkSalt: Buffer, passphraseSalt: Buffer | null, storedBytes: number, pushId: number]>(
   "UPDATE pushes SET link_salt = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
 );
-// On SQLite in place: the same width in the same row moves no bytes (see the schema).
+// In place on SQLite: the same width in the same row moves no bytes (see the schema).
 const writeKey = sql<[sealed: Buffer, dataKeyId: number, sealedBytes: number]>(
   "UPDATE data_keys SET sealed = ? WHERE id = ? AND length(sealed) = ?",
 );
@@ -79,7 +79,7 @@ const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
 const deleteFile = sql<[fileId: number, pushId: number]>("DELETE FROM files WHERE id = ? AND push_id = ?");
 const insertFile = files.insert();
 
-/** Inside a transaction. @returns undefined when the guard let nothing through. @throws UploadSweptError. */
+/** Runs inside a transaction. @returns undefined when the guard matched no row. @throws UploadSweptError. */
 export async function changePush(
   tx: Transaction,
   change: PushChange,

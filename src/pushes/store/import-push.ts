@@ -14,36 +14,36 @@ import {
   writeDataKey,
 } from "./write-operations.ts";
 
-/** A push from another installation, sealed, with what belongs to it. */
+/** The sealed rows of a push from another installation. */
 export interface ImportedPushRows {
   readonly row: PushRow;
   readonly tokenDigest: Buffer;
-  /** null: it has ended. */
+  /** null: the push has ended. */
   readonly sealed: { readonly dataKey: Buffer; readonly payload: Buffer } | null;
   readonly files: readonly FileRow[];
   readonly storedBytes: number;
   readonly trail: readonly ImportedEntry[];
-  /** Beside their entries of the trail. */
+  /** The link deliveries of the trail's entries. */
   readonly linkDeliveries: readonly LinkDeliveryRow[];
   /** How many events the entries of the trail count. */
   readonly eventCount: number;
 }
 
-/** Another push has this url_token; undoes the transaction. */
+/** Another push has this url_token. Undoes the transaction. */
 export class LinkTakenError extends Error {
   override readonly name = "LinkTakenError";
 }
 
 const insertPush = pushes.insert("ON CONFLICT (token_digest) DO NOTHING");
 
-/** Several entries in one statement: over a network each would be a round trip. The largest first. */
+/** Row counts of multi-row inserts, largest first: over a network each statement is a round trip. */
 const entriesTogether = [64, 8, 1] as const;
 const insertEntries = entriesTogether.map((count) => [count, auditEntries.insert("", count)] as const);
 
-/** Of a push that has ended. Of the living ones the first is 1. */
+/** The key id of an ended push. Ids of live keys start at 1. */
 const noDataKey = 0;
 
-/** In a transaction. @throws LinkTakenError, UploadSweptError: the transaction must then be undone. */
+/** Runs in a transaction, which must be undone on errors. @throws LinkTakenError, UploadSweptError. */
 export async function writeImportedPush(
   tx: Transaction,
   engine: Database["engine"],
@@ -60,7 +60,7 @@ export async function writeImportedPush(
     throw new LinkTakenError();
   if (sealed !== null) {
     await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: sealed.payload }));
-    // SQLite alone keeps this total in step with each write.
+    // Only SQLite updates this total with each write.
     if (row.ownerId === null && capabilitiesOf[engine].storedTotals) await tx.run(addToTotal, storedBytes);
   }
   await insertFiles(tx, row.id, files);
@@ -80,7 +80,7 @@ export async function writeTrail(tx: Transaction, pushId: number, trail: readonl
   }
 }
 
-/** What a push from another installation came without, sealed. */
+/** Sealed parts that an imported push lacked. */
 export interface CompletingRows {
   readonly pushId: number;
   readonly noteSealed: Buffer | null;
@@ -88,18 +88,18 @@ export interface CompletingRows {
   readonly linkDeliveries: readonly LinkDeliveryRow[];
   /** How many events the entries of the trail count. */
   readonly eventCount: number;
-  /** How many came with the push. */
+  /** How many events the push was imported with. */
   readonly broughtEvents: number;
 }
 
 export type TrailCompletion =
   | "filled"
-  /** The push is gone, and its trail with it. */
+  /** The push is gone, and its trail, too. */
   | "superseded"
-  /** More events came, of those that were missing, than there is room before what has happened here. */
+  /** More events were missing than fit before the events that happened here. */
   | "begun";
 
-// Empty as it came: an owner's own note, or content that was changed here, is not touched.
+// Only if the note is still empty: an owner's own note, or changed content, is not overwritten.
 const putNote = sql<[noteSealed: Buffer | null, pushId: number]>(
   `UPDATE pushes SET note_sealed = ?
    WHERE id = ? AND owner_id IS NOT NULL AND note_sealed IS NULL AND seal_generation = ${firstGeneration}`,
@@ -117,7 +117,7 @@ const deleteFirstLinkDeliveries = sql<[pushId: number, last: number]>(
   "DELETE FROM link_deliveries WHERE push_id = ? AND sequence BETWEEN 1 AND ?",
 );
 
-/** In a transaction. */
+/** Runs in a transaction. */
 export async function fillNote(
   tx: Transaction,
   { pushId, noteSealed }: CompletingRows,
@@ -126,8 +126,8 @@ export async function fillNote(
 }
 
 /**
- * In a transaction: replaces the imported trail by the one that was read now. Events that happened here since remain after
- * it; then it must be as long as before, because their sequences follow it.
+ * Runs in a transaction. Replaces the imported trail by the newly read one. Events that happened here remain after it; if
+ * there are any, the new trail must have the same length, because their sequences follow it.
  */
 export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<TrailCompletion> {
   const { pushId, trail, eventCount, broughtEvents } = rows;
@@ -143,7 +143,7 @@ export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<
   if (eventCount !== broughtEvents) return "begun";
   await tx.run(deleteFirstEntries, pushId, broughtEvents);
   await tx.run(deleteFirstLinkDeliveries, pushId, broughtEvents);
-  // An entry that counts many events may count events of this server by now.
+  // An entry that counts many events may already include events of this server.
   await write(
     tx,
     rows,

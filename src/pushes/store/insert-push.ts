@@ -32,8 +32,8 @@ type InsertDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "write">;
 type Operations = Pick<WriteOperations, "addToAnonymous">;
 
 /**
- * Writes a new push with its key, payload, files and first audit entry, and its link delivery: all of it, or nothing.
- * `upload_swept`: one of the files' uploads is no longer on record, as an orphan.
+ * Writes a new push with its key, payload, files, first audit entry and link delivery atomically.
+ * `upload_swept`: the upload of one of the files was removed as an orphan.
  */
 export function createInsertPush(db: InsertDatabase, operations: Operations) {
   type Insert = (push: NewPush, audit: AuditRecord, linkDelivery?: NewLinkDelivery) => Promise<InsertOutcome>;
@@ -71,7 +71,7 @@ async function insertInTransaction(
   } catch (error) {
     if (error instanceof UploadSweptError) return "upload_swept";
     if (error instanceof LinkDeliveryRefusedError) return error.reason;
-    // Ids are used once: a row of this id is this push.
+    // Ids are used once, so a row with this id is this push.
     const isThere =
       error instanceof OutcomeUnknownError && (await db.lookUp.one(pushExists, push.row.id)) !== undefined;
     if (!isThere) throw error;
@@ -92,7 +92,7 @@ function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: numbe
   return pushes.values({ ...row, tokenDigest, storedBytes, dataKeyId });
 }
 
-// An id is used once, so a second run - after a lost answer - meets the first one's row and writes nothing.
+// Ids are used once, so a second run after a lost answer finds the row of the first and writes nothing.
 const insertPushWithParts = sql<Value[]>(
   `WITH push AS (
      ${pushes.insertText()} ON CONFLICT (id) DO NOTHING RETURNING id, created_at
@@ -115,7 +115,7 @@ const insertPushWithParts = sql<Value[]>(
    })}`,
 );
 
-/** A new push without files, its key, its payload and its first audit entry. */
+/** Inserts a new push without files: its key, its payload and its first audit entry. */
 async function insertInOneStatement(db: Pick<Database, "hot">, push: NewPush, audit: AuditRecord): Promise<void> {
   await db.hot.insert(
     insertPushWithParts,

@@ -20,7 +20,7 @@ const kindNumbers = pushes.column("kind");
 
 const newestFirst = "ORDER BY created_at DESC, id DESC";
 
-/** `anyKind` 1: of every kind. */
+/** `anyKind` 1: no filter by kind. */
 const filtered = (state: string) =>
   sql<[ownerId: number, now: number, anyKind: number, kind: number, limit: number, offset: number], StoredPush>(
     `SELECT ${readPushes.selectList} FROM pushes
@@ -31,7 +31,7 @@ const lists = {
   expired: filtered("ended_at IS NOT NULL OR expires_at <= ?"),
   all: filtered("CAST(? AS BIGINT) IS NOT NULL"),
 };
-// The lengths are in the row's header: reading them does not fetch the labels.
+// The lengths come from the row's header, so the labels themselves are not fetched.
 const summarized = (state: string) =>
   sql<
     [ownerId: number, createdAt: number, pushId: number, limit: number],
@@ -41,7 +41,7 @@ const summarized = (state: string) =>
      FROM pushes WHERE owner_id = ? AND ${state} AND (created_at, id) < (?, ?) ${newestFirst} LIMIT ?`,
   );
 const summariesByState = { active: summarized("ended_at IS NULL"), all: summarized("owner_id IS NOT NULL") };
-/** Of any number of ids, which are given as one JSON array. */
+/** Selects by any number of ids, given as one JSON array. */
 const among = (columns: string) => ({
   sqlite: `SELECT ${columns} FROM pushes WHERE id IN (SELECT value FROM json_each(?))`,
   postgres: `SELECT ${columns} FROM pushes WHERE id = ANY(CAST(translate(?, '[]', '{}') AS BIGINT[]))`,
@@ -67,10 +67,10 @@ const toEntry = (stored: StoredRowOf<typeof readAuditEntries>) => readAuditEntri
 
 export type PushLists = ReturnType<typeof createLists>;
 
-/** For the owner's pages. Lists of pushes are newest first. */
+/** Queries for the owner's pages. Lists of pushes are newest first. */
 export function createLists(read: ReadConnection) {
   return {
-    /** Those of one state and kind; null: of any kind. */
+    /** The pushes of one state and kind; null: all kinds. */
     async filtered(
       ownerId: number,
       { state, kind }: Pick<PushSearch, "state" | "kind">,
@@ -81,7 +81,7 @@ export function createLists(read: ReadConnection) {
       const anyKind = kind === null ? 1 : 0;
       return (await read.all(lists[state], ownerId, now, anyKind, numberOf(kind), limit, offset)).map(toRow);
     },
-    /** The next ones after `last` (null: the first). `active` omits only pushes that are recorded as ended. */
+    /** The pushes after `last` (null: the first). `active` omits only pushes that are recorded as ended. */
     async summaries(
       ownerId: number,
       state: "active" | "all",
@@ -92,12 +92,12 @@ export function createLists(read: ReadConnection) {
       const found = await read.all(summariesByState[state], ownerId, createdAt, id, limit);
       return found.map((stored) => summaryColumns.decode(stored));
     },
-    /** By the id of their push, as far as they exist. */
+    /** The labels by push id, for the pushes that exist. */
     async labels(pushIds: readonly number[]): Promise<ReadonlyMap<number, SealedLabels>> {
       const rows = await read.all(labelsOfPushes, JSON.stringify(pushIds));
       return new Map(rows.map(({ id, ...labels }) => [id, labels]));
     },
-    /** In the order of the ids, without those that do not exist. */
+    /** In the order of the ids, without pushes that do not exist. */
     async byIds(pushIds: readonly number[]): Promise<readonly PushRow[]> {
       if (pushIds.length === 0) return [];
       const raws = new Map((await read.all(pushesByIds, JSON.stringify(pushIds))).map((raw) => [raw.id, raw]));
@@ -109,13 +109,13 @@ export function createLists(read: ReadConnection) {
     /** Newest first. */
     trail: async (pushId: number, limit: number, offset: number) =>
       (await read.all(trailOfPush, pushId, limit, offset)).map(toEntry),
-    /** Entries with events later than the end; a refused view of the same instant is later, too. */
+    /** Counts entries with events later than the end, which includes refused views in the same millisecond. */
     countAfterEnd: async (pushId: number, endedAt: number) =>
       (await read.one(trailAfter, pushId, endedAt, endedAt))?.entries ?? 0,
-    /** Entries of one event each, in the order of the events. @param sequence of the last known one; 0: none. */
+    /** Single entries in the order of their events. @param sequence of the last known entry; 0: none. */
     trailFrom: async (pushId: number, sequence: number, limit: number) =>
       (await read.all(trailFrom, pushId, sequence, limit)).map(toEntry),
-    /** The entries that count several events, at most one of each kind. */
+    /** Entries that count several events, at most one of each kind. */
     foldedTrail: async (pushId: number) => (await read.all(foldedTrail, pushId)).map(toEntry),
   };
 }
@@ -153,7 +153,7 @@ const totals = sql<[], PushTotals>(
      (SELECT count(*) FROM uploads) AS uploads`,
 );
 
-/** For administrators. */
+/** Queries for administrators. */
 export function createAdminLists(read: ReadConnection) {
   return {
     /** Newest first. */

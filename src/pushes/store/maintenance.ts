@@ -5,8 +5,8 @@ import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } 
 import { deleteAuditEntries, queueBlob, sqlOfFreeRows, type WriteOperations } from "./write-operations.ts";
 
 /**
- * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 38 key rows and a merge
- * takes in three pages: with this many overwritten rows between, no living key is ever copied.
+ * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 38 key rows and a merge covers
+ * three pages. With this many overwritten rows in between, no live key is copied.
  */
 const shieldRows = 256;
 
@@ -62,13 +62,13 @@ const anonymousBytes = sql<[], { bytes: number }>({
 export type PushUpkeep = ReturnType<typeof createUpkeep>;
 
 /**
- * The sweeper's part, which all processes share. Each call is bounded by `limit` and returns how much it did; what another
- * process works on is left to it.
+ * The sweeper's queries, which all processes share. Each call handles at most `limit` rows, returns how many, and skips rows
+ * that another process is working on.
  */
 export function createUpkeep(db: Database, operations: Pick<WriteOperations, "end">) {
   return {
     ...createDepartures(db, operations),
-    /** Ends pushes whose time was up by `now`; their blobs may be deleted `blobsGraceMs` later. */
+    /** Ends pushes that expired by `now`; their blobs may be deleted `blobsGraceMs` later. */
     endDue: (now: number, limit: number, blobsGraceMs: number): Promise<number> =>
       db.write(async (tx) => {
         let ended = 0;
@@ -94,7 +94,7 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
         return taken;
       }),
     /**
-     * Blobs due by `now`, which no other process gets until `leasedUntil`. What a crash leaves undone is due again then.
+     * Leases blobs due by `now`: no other process gets them until `leasedUntil`. After a crash they become due again then.
      */
     leaseBlobDeletions: (now: number, leasedUntil: number, limit: number) =>
       db.write(async (tx) => {
@@ -152,7 +152,7 @@ const disown = sql<[pushId: number]>(
 const hasten = sql<[pushId: number]>(
   "UPDATE blob_deletions SET due_at = 0 WHERE blob_key IN (SELECT blob_key FROM files WHERE push_id = ?)",
 );
-// The others' rows go with their blobs, which the queue finds by them.
+// The rows of the other files are deleted with their blobs: the queue needs them to find the blobs.
 const deleteGoneFiles = sql<[pushId: number]>(
   `DELETE FROM files WHERE push_id = ?
    AND NOT EXISTS (SELECT 1 FROM blob_deletions WHERE blob_deletions.blob_key = files.blob_key)`,
@@ -166,8 +166,8 @@ const forget = sql<[departedBefore: number]>(
 );
 
 /**
- * A push whose owner is gone becomes what an ended anonymous one is: a tombstone. Its end is the owner's, also where a
- * limit came first: so download tickets are void.
+ * A push whose owner was deleted becomes a tombstone, as an ended anonymous push is. Its end reason becomes "owner", even
+ * if a limit ended it before, so that its download tickets are void.
  */
 export function createDepartures(db: Database, operations: Pick<WriteOperations, "end">) {
   async function release(tx: Transaction, pushId: number, now: number): Promise<void> {
@@ -182,7 +182,7 @@ export function createDepartures(db: Database, operations: Pick<WriteOperations,
   }
 
   return {
-    /** Ends what has not ended and deletes all that was the owner's. @returns how many pushes, at most `limit`. */
+    /** Ends live pushes and deletes all data of the owner. @returns how many pushes, at most `limit`. */
     releaseOwned: (ownerId: number, now: number, limit: number): Promise<number> =>
       db.write(async (tx) => {
         const rows = await tx.all(owned, ownerId, limit);
@@ -190,10 +190,10 @@ export function createDepartures(db: Database, operations: Pick<WriteOperations,
         await tx.run(deleteLinkDeliveryDay, ownerId);
         return rows.length;
       }),
-    /** Deleted accounts, in the order of their ids. */
+    /** Deleted accounts, ordered by id. */
     departedOwners: async (afterId: number, limit: number): Promise<readonly number[]> =>
       (await db.read.all(departed, afterId, limit)).map(({ ownerId }) => ownerId),
-    /** Those that were deleted before then and have nothing left. */
+    /** Forgets accounts that were deleted before then and have no pushes left. */
     forgetDeparted: (departedBefore: number): Promise<number> =>
       db.autocommit({ retry: "whenNotExecuted" }).run(forget, departedBefore),
   };

@@ -7,24 +7,24 @@ import type { PushLists } from "./lists.ts";
 import { linkDeliveries, type PushRow, viewNotifications } from "./tables.ts";
 import { writeEntry } from "./write-operations.ts";
 
-/** A link delivery on its way in, with the emails that it is for. */
+/** A link delivery to write, with its emails. */
 export interface NewLinkDelivery {
   readonly id: number;
   readonly ownerId: number;
   readonly recipientCount: number;
   readonly detailsSealed: Buffer;
   readonly audit: AuditRecord;
-  /** Of UTC, counted since the epoch. */
+  /** The UTC day, counted since the epoch. */
   readonly day: number;
-  /** To how many addresses its owner may have links mailed on one day. */
+  /** The number of addresses to which the owner may have links mailed per day. */
   readonly dailyMax: number;
-  /** In the transaction that writes it; may be called twice. */
+  /** Runs in the transaction of the link delivery; may be called twice. */
   putEmails(tx: Transaction): Promise<void>;
 }
 
 export type LinkDeliveryRefusal = "ended" | "recipients_used_up" | "day_used_up";
 
-/** Undoes the transaction: nothing is logged, counted or mailed. */
+/** Undoes the transaction, so nothing is logged, counted or mailed. */
 export class LinkDeliveryRefusedError extends Error {
   override readonly name = "LinkDeliveryRefusedError";
   readonly reason: LinkDeliveryRefusal;
@@ -35,7 +35,7 @@ export class LinkDeliveryRefusedError extends Error {
   }
 }
 
-// The guard, and the lock under which the recipients of a push are counted.
+// The guard. It also locks the push while its recipients are counted.
 const countEntry = sql<[pushId: number, ownerId: number, now: number], { sequence: number }>(
   `UPDATE pushes SET audit_count = audit_count + 1
    WHERE id = ? AND owner_id = ? AND ended_at IS NULL AND expires_at > ? RETURNING audit_count AS sequence`,
@@ -44,7 +44,7 @@ const countRecipients = sql<[pushId: number], { recipients: number }>(
   "SELECT coalesce(sum(recipient_count), 0) AS recipients FROM link_deliveries WHERE push_id = ?",
 );
 const insertRow = linkDeliveries.insert();
-/** Returns no row when the recipients would exceed the daily limit of the owner. */
+/** Returns no row if the recipients would exceed the owner's daily limit. */
 const countDay = sql<[ownerId: number, day: number, recipients: number, dailyMax: number], { recipients: number }>(
   `INSERT INTO link_delivery_days AS known (owner_id, day, recipient_count) VALUES (?, ?, ?)
    ON CONFLICT (owner_id) DO UPDATE SET day = excluded.day,
@@ -62,14 +62,14 @@ const notePutOff = sql<[id: number]>("UPDATE link_deliveries SET put_off = 1 WHE
 export const deleteLinkDeliveries = sql<[pushId: number]>("DELETE FROM link_deliveries WHERE push_id = ?");
 export const deleteLinkDeliveryDay = sql<[ownerId: number]>("DELETE FROM link_delivery_days WHERE owner_id = ?");
 
-/** Inside a transaction; its audit entry is the caller's. */
+/** Runs inside a transaction. The caller writes the audit entry. */
 export async function insertLinkDelivery(tx: Transaction, row: NewRowOf<typeof linkDeliveries>): Promise<void> {
   await tx.run(insertRow, ...linkDeliveries.values(row));
 }
 
 /**
- * Inside a transaction: a link delivery of a living push, its audit entry and its emails. The push's row is locked first, by every
- * transaction that touches it. @throws LinkDeliveryRefusedError.
+ * Runs inside a transaction: writes a link delivery of a live push, its audit entry and its emails. The push's row is locked
+ * first, as in every transaction that changes it. @throws LinkDeliveryRefusedError.
  */
 export async function putLinkDelivery(tx: Transaction, pushId: number, linkDelivery: NewLinkDelivery): Promise<void> {
   const { ownerId, recipientCount, audit } = linkDelivery;
@@ -94,21 +94,21 @@ export async function putLinkDelivery(tx: Transaction, pushId: number, linkDeliv
 
 export function createLinkDeliveries(db: Database) {
   return {
-    /** Guarded like a claim, and by what its push and its owner have used up. All of it happens, or nothing. */
+    /** Writes a link delivery atomically. Guarded like a claim, and by the limits of the push and its owner. */
     async put(pushId: number, linkDelivery: NewLinkDelivery): Promise<"put" | LinkDeliveryRefusal> {
       try {
         await db.write((tx) => putLinkDelivery(tx, pushId, linkDelivery));
         return "put";
       } catch (error) {
         if (error instanceof LinkDeliveryRefusedError) return error.reason;
-        // Ids are used once: a row of this id is this link delivery.
+        // Ids are used once, so a row with this id is this link delivery.
         const isThere =
           error instanceof OutcomeUnknownError && (await db.lookUp.one(byId, linkDelivery.id)) !== undefined;
         if (!isThere) throw error;
         return "put";
       }
     },
-    /** In the order in which they were asked for. */
+    /** In the order of the requests. */
     ofPush: async (pushId: number) => (await db.read.all(ofPush, pushId)).map((row) => linkDeliveries.decode(row)),
     /** A repeated call changes nothing. @param recipientIndex from 0. */
     async settle(id: number, recipientIndex: number, fate: "sent" | "given_up", now: number): Promise<void> {
@@ -149,7 +149,7 @@ export const deleteViewNotifications = sql<[pushId: number]>("DELETE FROM view_n
 
 export function createViewNotifications(db: Database, lists: Pick<PushLists, "byIds">) {
   return {
-    /** A few of them, oldest first as far as it is known. */
+    /** Some of the notifications, approximately oldest first. */
     async waiting(limit: number): Promise<readonly ViewNotification[]> {
       const found = await db.read.all(oldest, limit);
       if (found.length === 0) return [];
@@ -162,8 +162,8 @@ export function createViewNotifications(db: Database, lists: Pick<PushLists, "by
       });
     },
     /**
-     * Deletes the notification together with what `put` writes: both happen, or nothing.
-     * @param put not called when another process has taken it; may be called twice.
+     * Deletes the notification and runs the writes of `put` in one transaction.
+     * @param put not called when another process has taken the notification; may be called twice.
      */
     async take(
       { sequence, row }: Pick<ViewNotification, "sequence" | "row">,

@@ -21,9 +21,9 @@ import { createResealer } from "./reseal.ts";
 
 const pushes = 1_000_000;
 const large: readonly string[] = ["pushes", "audit_entries", "data_keys", "payloads", "files", "link_deliveries"];
-/** What a reading may look at: as many rows as stand before the tenth page of a list, most on a page of their own. */
+/** Pages that one read may touch: the rows before the tenth page of a list, most of them on a page of their own. */
 const pagesMax = 1_500;
-/** All of them: for the administrators' overview, and every few seconds for the quota of anonymous pushes. */
+/** Queries that read all rows: the administrators' overview, and the quota of anonymous pushes every few seconds. */
 const counts = /count\(\*\) FROM files|sum\(stored_bytes\)/;
 
 let server: PostgresServer;
@@ -51,7 +51,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-/** One call of every method, however deep: a new one does not compile before it is here. */
+/** One call of every method, at any depth: a new method does not compile until it is listed here. */
 type Exercises<T> = {
   readonly [Name in keyof T]: T[Name] extends (...given: never[]) => unknown
     ? () => Promise<unknown>
@@ -63,7 +63,7 @@ const audit = (kind: AuditRecord["kind"]): AuditRecord => ({
 });
 const digestOf = (id: number) => client.query("SELECT token_digest AS digest FROM pushes WHERE id = $1", [id]);
 
-/** @param asRead as it stood a moment ago; what it says may be wrong. */
+/** @param asRead the push as read earlier; it may be outdated. */
 function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
   const times = { now: newest, blobsDueAt: newest };
   return {
@@ -129,7 +129,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     findSealed: async () => store.findSealed((await digestOf(1)).rows[0].digest),
     files: () => store.files(21),
     async claimView() {
-      // Of nobody and of an owner, with views to spare, the last view, and one of which it was not known.
+      // Anonymous and owned pushes, with views left, with the last view, and with an outdated read.
       for (const [id, views, ownerId, hasFiles, notifyOnView] of [
         [10, 0, null, false, false],
         [31, 1, busyOwner, false, false],
@@ -257,7 +257,7 @@ async function runAll(exercises: Group): Promise<void> {
 }
 
 describe("with a million pushes and three million audit entries", { timeout: 600_000 }, () => {
-  test("every statement on them finds its rows by an index, for all parameters", async () => {
+  test("every statement finds its rows by an index, for all parameters", async () => {
     const recorded = recordRuns(db, runs);
     await runAll({ ...exercisesOf(createPushStore(recorded)) });
     await readSweepBacklog(recorded, newest);
@@ -279,16 +279,16 @@ describe("with a million pushes and three million audit entries", { timeout: 600
     expect(looked).toEqual(expect.arrayContaining([...large]));
   });
 
-  test("without the index it would not", async () => {
+  test("the test detects a missing index", async () => {
     const tombstones = runs.find(({ text }) => /owner_id IS NULL ORDER BY ended_at/.test(text));
-    if (tombstones === undefined) throw new Error("Nobody looked for tombstones.");
+    if (tombstones === undefined) throw new Error("No statement reads tombstones.");
     await client.query("DROP INDEX pushes_tombstones");
     const nodes = await explain(client, tombstones, "force_generic_plan");
     expect(nodes.filter(isSlow(tombstones.text))).toHaveLength(1);
   });
 });
 
-/** Each statement with each list of parameters that it was given. */
+/** The distinct pairs of statement and parameter list. */
 function distinct(all: readonly Run[]): readonly Run[] {
   return [...new Map(all.map((run) => [JSON.stringify(run), run])).values()];
 }

@@ -21,8 +21,8 @@ import { createWriteOperations, type EndRequest, queueBlob, takeUpload, UploadSw
 type StoredSealedPush = StoredPush &
   Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
 
-// Looked up apart, not joined: with a joined table SQLite plans the whole statement anew at every execution, since the
-// bound digest might make a partial index fit. That cost seven times as much as the reading.
+// Subselects instead of a join: with a joined table SQLite plans the whole statement again at every execution, because
+// the bound digest might fit a partial index. That cost seven times as much as the read itself.
 const sealedByDigest = sql<[tokenDigest: Buffer], StoredSealedPush>(
   `SELECT ${readPushes.selectList},
      (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
@@ -49,7 +49,7 @@ const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
   "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
 );
 
-/** What creating a push and retrieving it need of a database. */
+/** The database operations that creating and retrieving a push need. */
 export type HotDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "autocommit" | "write" | "keyDestroyed">;
 export type HotPath = ReturnType<typeof createHotPath>;
 
@@ -70,8 +70,8 @@ export function createHotPath(db: HotDatabase) {
 export type PushStore = ReturnType<typeof createPushStore>;
 
 /**
- * Stores pushes. Every method is atomic, and one that writes returns when what it wrote is durable. The guards are inside
- * the writes: what was read before decides nothing.
+ * Stores pushes. Every method is atomic, and a writing method returns once its write is durable. The writes contain the
+ * guards, so earlier reads decide nothing.
  */
 export function createPushStore(db: Database) {
   const operations = createWriteOperations(db);
@@ -87,12 +87,12 @@ export function createPushStore(db: Database) {
       const raw = await db.read.one(pushById, pushId);
       return raw === undefined ? undefined : readPushes.decode(raw);
     },
-    /** In the order they were added. */
+    /** In the order in which they were added. */
     files: async (pushId: number): Promise<readonly FileRow[]> =>
       (await db.read.all(filesOfPush, pushId)).map((row) => readFiles.decode(row)),
     /**
-     * Guarded like a claim, and by the views used so far: they stay below the limit. All of it happens, or nothing.
-     * `refused`: the guard matched no row. `upload_swept`: an added file's upload is no longer on record.
+     * Atomic. Guarded like a claim, and by the used views, which stay below the limit.
+     * `refused`: the guard matched no row. `upload_swept`: the upload of an added file is no longer recorded.
      */
     async change(request: PushChange, audit: AuditRecord): Promise<ChangeOutcome> {
       try {
@@ -105,7 +105,7 @@ export function createPushStore(db: Database) {
         throw error;
       }
     },
-    /** @returns false when it had ended already, or its time is not up. @param together is written with the end. */
+    /** @returns false when the push had ended already, or is not due. @param together writes in the same transaction. */
     end: (request: EndRequest, together?: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {
         const ended = await operations.end(tx, request);
@@ -115,7 +115,7 @@ export function createPushStore(db: Database) {
     recordRefusal: (pushId: number, audit: AuditRecord) =>
       db.write((tx) => operations.recordRefusal(tx, pushId, audit)),
     record: (pushId: number, audit: AuditRecord) => db.write((tx) => operations.record(tx, pushId, audit)),
-    /** Whether the audit trail has a download by this address since then. */
+    /** Whether the audit trail has a download by this address since that time. */
     hasDownload: async (pushId: number, address: string, since: number): Promise<boolean> =>
       (await db.read.one(downloadBy, pushId, auditKinds.download, address, since)) !== undefined,
     /** Newest first. */
@@ -132,7 +132,7 @@ export function createPushStore(db: Database) {
         .autocommit({ retry: "whenNotExecuted" })
         .run(insertUpload, ...uploads.values({ blobKey, renewedAt: now }));
     },
-    /** @returns false when one of them is no longer on record: it was swept as an orphan. */
+    /** @returns false when one of the uploads is no longer recorded: it was swept as an orphan. */
     renewUploads: (
       renewals: readonly { readonly blobKey: string /** 0 for users. */; readonly anonymousBytes: number }[],
       now: number,
@@ -144,7 +144,7 @@ export function createPushStore(db: Database) {
         }
         return renewed === renewals.length;
       }),
-    /** Queues their blobs for deletion, due at once. */
+    /** Queues the blobs of the uploads for deletion, due at once. */
     abandonUploads: (blobKeys: readonly string[]): Promise<void> =>
       db.write(async (tx) => {
         for (const blobKey of blobKeys) {

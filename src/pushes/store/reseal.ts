@@ -7,16 +7,16 @@ import { indexKeyContext, indexKeyName } from "../vault.ts";
 import { sqlOfLockedRows } from "./write-operations.ts";
 
 export interface Resealer {
-  /** @returns 1 when it was sealed anew, 0 when it was up to date. */
+  /** @returns 1 when the index key was sealed again, 0 when it was up to date. */
   indexKey(): Promise<number>;
-  /** The next batch in the order of ids; undefined at the end. */
+  /** Reseals the next batch in the order of ids; undefined at the end. */
   pushesAfter(
     afterId: number,
     limit: number,
   ): Promise<{ pushes: number; resealed: number; lastId: number } | undefined>;
   /**
-   * Nothing is sealed under these keys any more. `assertUnused` throws to prevent it; it runs while no other process can
-   * say that it is at work. @returns false, and nothing is done, when one of the marks is no longer as it was read.
+   * Removes the marks of keys that no longer seal anything. `assertUnused` throws to prevent it; no other process can register
+   * while it runs. @returns false, without any change, when one of the marks has changed since it was read.
    */
   retire(marks: readonly KeyMark[], assertUnused: (tx: Transaction) => Promise<void>): Promise<boolean>;
 }
@@ -34,7 +34,7 @@ interface SealedRow {
 
 const readMeta = sqlOfLockedRows<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?", "meta");
 const writeMeta = sql<[value: Buffer, name: string]>("UPDATE meta SET value = ? WHERE name = ?");
-// Whoever ends a push or edits its content changes its row first, and so waits for the batch.
+// Ends and edits of a push change its row first, so they wait for the batch.
 const batch = sqlOfLockedRows<[afterId: number, limit: number], SealedRow>(
   `SELECT pushes.id, owner_id AS ownerId, ended_at AS endedAt, data_key_id AS dataKeyId, data_keys.sealed AS dataKeySealed,
      token_sealed AS tokenSealed, name_sealed AS nameSealed, note_sealed AS noteSealed
@@ -51,9 +51,9 @@ const filesOfPush = sql<[pushId: number], { id: number; detailsSealed: Buffer }>
 );
 const writeFile = sql<[detailsSealed: Buffer, fileId: number]>("UPDATE files SET details_sealed = ? WHERE id = ?");
 
-/** Reads and writes inside one transaction: nothing can change between the two. */
+/** Reads and writes inside one transaction, so nothing can change in between. */
 export function createResealer(db: Database, keyring: Keyring): Resealer {
-  /** @returns undefined when it is sealed under the active key already (or not at all). */
+  /** @returns undefined when the value is null or already sealed under the active key. */
   function reseal(context: string, sealed: Buffer | null): Buffer | undefined {
     if (sealed === null || keyring.sealedUnderActive(sealed)) return undefined;
     const plain = keyring.open(context, sealed);
@@ -129,8 +129,8 @@ class KeyUsedAgainError extends Error {
 export type RowId = number | Buffer;
 
 /**
- * Seals the values of other parts again under the active key. @returns the step for one batch of a column, in the order
- * of ids, after one of them or from the first; undefined at the end. Its rows may come and go meanwhile: those that come
+ * Reseals the values of other rooms under the active key. @returns the step for one batch of a column: rows in the order of
+ * their ids, after a given id or from the first; undefined at the end. Rows may be inserted and deleted meanwhile; new rows
  * are sealed under the active key. @throws Error when a value opens under no key of the ring.
  */
 export function createColumnResealer(

@@ -4,7 +4,7 @@ import { openEngineDatabase, readRows } from "../../../test/support/engine-datab
 import { Table } from "../../database/table.ts";
 import * as descriptions from "./tables.ts";
 
-/** Over a network the answer to a claim can be lost: then PostgreSQL finds the claim by these. */
+/** Over a network the answer to a claim can be lost. PostgreSQL then finds the claim by these columns. */
 const claimColumns: Readonly<Record<string, string>> = { pushes: "last_claim_id", audit_entries: "claim_id" };
 const { readPushes, pushOptions, readFiles, readAuditEntries, claimedEntries, ...tables } = descriptions;
 
@@ -24,7 +24,7 @@ for (const table of Object.values(tables).filter((table) => table instanceof Tab
   });
 }
 
-test("only PostgreSQL has the columns of claims", async () => {
+test("only PostgreSQL has the columns for claim ids", async () => {
   const db = openEngineDatabase();
   const read = readRows(db, "SELECT last_claim_id, claim_id FROM pushes, audit_entries");
   if (engine === "postgres") expect(await read).toEqual([]);

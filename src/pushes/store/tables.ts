@@ -15,7 +15,7 @@ import {
 import { auditKinds } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
 
-/** What is not readable here is sealed. Times in ms since the epoch. */
+/** Columns are either readable metadata or sealed. Times in ms since the epoch. */
 export const pushes = new Table("pushes", {
   id: integer,
   tokenDigest: bytes,
@@ -29,9 +29,9 @@ export const pushes = new Table("pushes", {
   expireAfterDays: integer,
   expireAfterViews: integer,
   views: withDefault(integer, 0),
-  /** Retrievals refused after the end, counted while they still change what `views_remaining` says. */
+  /** Retrievals refused after the end, counted only while they change `views_remaining`. */
   refusals: withDefault(integer, 0),
-  /** Events of the audit trail; the first is the creation. */
+  /** Number of events in the audit trail; the first is the creation. */
   auditCount: withDefault(integer, 1),
   deletableByViewer: boolean,
   retrievalStep: boolean,
@@ -48,8 +48,8 @@ export const pushes = new Table("pushes", {
 });
 
 /**
- * The options of a push are its boolean columns. A request may give each, an edit may change each, and a new column needs
- * no further code for that.
+ * The options of a push are its boolean columns. Requests and edits may contain each of them, and a new column needs no
+ * further code for that.
  */
 export type PushOption = BooleanKeyOf<typeof pushes>;
 export type PushOptions<Value = boolean> = Readonly<Record<PushOption, Value>>;
@@ -60,7 +60,7 @@ export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOpt
   return Object.fromEntries(pushOptions.keys.map((option) => [option, choose(option)])) as PushOptions<Value>;
 }
 
-/** The columns of a push that is read: the digest has found it, and is of no further use. */
+/** The columns that a read returns. The digest is only needed to find the push. */
 export const readPushes = pushes.omit("tokenDigest");
 export type StoredPush = StoredRowOf<typeof readPushes>;
 
@@ -70,14 +70,14 @@ export const files = new Table("files", {
   blobKey: text,
   sizeBytes: integer,
   detailsSealed: bytes,
-  /** null: the file's key is derived from the push's data key; after an edit it is here, sealed under that. */
+  /** null: the key is derived from the push's data key. After an edit, the key sealed under the new data key. */
   keySealed: withDefault(nullable(bytes), null),
 });
 export const readFiles = files.omit("pushId");
 
 const auditEntryColumns = {
   pushId: integer,
-  /** From 1, in the order of events; below 0: the one entry that counts all further events of its kind. */
+  /** From 1, in the order of events; negative: the entry that counts all further events of its kind. */
   sequence: integer,
   kind: oneOf(auditKinds),
   userId: nullable(integer),
@@ -89,23 +89,23 @@ const auditEntryColumns = {
   updatedAt: integer,
 };
 export const auditEntries = new Table("audit_entries", auditEntryColumns);
-/** Only PostgreSQL has the claim's id: over a network the answer to a claim can be lost. */
+/** Only PostgreSQL has the claim id: over a network the answer to a claim can be lost. */
 export const claimedEntries = new Table("audit_entries", { ...auditEntryColumns, claimId: nullable(integer) });
 export const readAuditEntries = auditEntries.omit("pushId");
 
 export const linkDeliveries = new Table("link_deliveries", {
   id: integer,
   pushId: integer,
-  /** Of the audit entry; positive, for that kind is never folded. */
+  /** The sequence of the audit entry; positive, because entries of that kind are never folded. */
   sequence: integer,
   recipientCount: integer,
   detailsSealed: bytes,
-  /** Sets of recipients: 2^n is the nth in the list, from 0. An email that was given up may still be sent. */
+  /** Bit sets of recipients: bit n is the nth in the list, from 0. An email that was given up may still be sent. */
   sent: withDefault(integer, 0),
   givenUp: withDefault(integer, 0),
-  /** An email of it was tried, and will be tried again. */
+  /** An email of it failed and will be retried. */
   putOff: withDefault(boolean, false),
-  /** When the last recipient was settled; null: none is. */
+  /** When the last recipient was settled; null: not yet. */
   settledAt: withDefault(nullable(integer), null),
 });
 
@@ -113,7 +113,7 @@ export const dataKeys = new Table("data_keys", { id: integer, sealed: bytes });
 export const payloads = new Table("payloads", { pushId: integer, sealed: bytes });
 export const uploads = new Table("uploads", {
   blobKey: text,
-  /** 0 when a user sends it. */
+  /** 0 for a user's upload. */
   anonymousBytes: withDefault(integer, 0),
   renewedAt: integer,
 });
@@ -130,23 +130,23 @@ export const linkDeliveryDays = new Table("link_delivery_days", {
   recipientCount: integer,
 });
 
-/** A push as it is stored: nothing in it is readable without a key. Times in ms since the epoch. */
+/** A push as it is stored, without the columns that only the store uses. Times in ms since the epoch. */
 export type PushRow = Omit<RowOf<typeof readPushes>, "auditCount" | "dataKeyId" | "storedBytes">;
 
-/** With the boxes that a claim opens; both null once the push has ended. */
+/** A push with the sealed values that a claim opens; both are null once the push has ended. */
 export interface SealedPush {
   readonly row: PushRow;
   readonly dataKeySealed: Buffer | null;
   readonly payloadSealed: Buffer | null;
-  /** Most pushes have none, and need not be asked for them. */
+  /** Most pushes have no files, so files are read only if this is true. */
   readonly hasFiles: boolean;
 }
 
 export type FileRow = Omit<RowOf<typeof files>, "pushId">;
 
-/** What a search reads first: nothing in it has to be opened. */
+/** The part of a push that a search reads first; nothing in it is sealed. */
 export type PushSummary = Pick<PushRow, "id" | "kind" | "createdAt" | "expiresAt" | "endedAt"> & {
-  /** Of the sealed name and note together; 0: it has neither. */
+  /** Length of the sealed name and note together; 0: the push has neither. */
   readonly labelBytes: number;
 };
 

@@ -6,10 +6,10 @@ import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
 import { makeTestDatabase } from "../../database/sqlite/test-support.ts";
 import { createPushStore } from "./push-store.ts";
 
-/** As wide as a sealed data key. */
+/** The width of a sealed data key. */
 const keyBytes = 98;
 
-/** The table of data keys alone, with what was ever in it. */
+/** Only the table of data keys, and every key that it ever contained. */
 function makeKeys() {
   const { db, path } = makeTestDatabase();
   const { upkeep } = createPushStore(db);
@@ -43,7 +43,7 @@ function makeKeys() {
         trimmed += done;
       return trimmed;
     },
-    /** Ids of keys of which anything lies in any file. */
+    /** Ids of keys of which any part is in any file. */
     found() {
       while (!db.truncateLog());
       const files = [...readAllFiles(dirname(path)).values()];
@@ -59,7 +59,7 @@ test("trimming the overwritten rows at the head never leaves a copy of a live ne
   for (let round = 0; round < 25; round += 1) {
     await keys.add(200 + numbers.below(400));
     const rows = [...keys.living];
-    // A run at the head, and some further on.
+    // Destroy a run of keys at the head, and some after it.
     const head = rows.slice(0, numbers.below(rows.length));
     await keys.end([...head, ...rows.slice(head.length).filter(() => numbers.below(3) === 0)]);
     trimmed += await keys.trim(1 + numbers.below(500));
@@ -78,7 +78,7 @@ test("the table shrinks with its live keys, except the rows that shield them", a
   await keys.end(rows.slice(2_000));
   await keys.trim(500);
   expect(keys.rowIds()).toHaveLength(256);
-  // A living key at the head holds what is behind it.
+  // A live key at the head prevents trimming after it.
   await keys.add(1_000);
   await keys.end([...keys.living].slice(1));
   await keys.trim(500);

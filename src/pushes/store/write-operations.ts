@@ -14,8 +14,8 @@ import {
 } from "./tables.ts";
 
 /**
- * A reading inside a transaction of rows that it is about to change. PostgreSQL locks them and leaves out those that another
- * process works on, so that all of them share the work; SQLite's transactions run one after the other anyway.
+ * A read of rows that the same transaction is about to change. PostgreSQL locks them and skips rows that another process has
+ * locked, so that processes share the work. SQLite's transactions run one after another anyway.
  */
 export function sqlOfFreeRows<Parameters extends readonly Value[], Row extends DriverRow<Row>>(
   text: string,
@@ -23,7 +23,7 @@ export function sqlOfFreeRows<Parameters extends readonly Value[], Row extends D
   return sql<Parameters, Row>({ sqlite: text, postgres: `${text} FOR UPDATE SKIP LOCKED` });
 }
 
-/** The same, waiting for others: none of the rows may be left out. `table`: whose rows are locked. */
+/** The same, but waits for rows locked by others instead of skipping them. @param table the table to lock rows of. */
 export function sqlOfLockedRows<Parameters extends readonly Value[], Row extends DriverRow<Row>>(
   text: string,
   table: string,
@@ -35,7 +35,7 @@ const insertDataKey = sql<[id: number | null, sealed: Buffer], { id: number }>(
   "INSERT INTO data_keys (id, sealed) VALUES (?, ?) RETURNING id",
 );
 
-/** SQLite only ever appends; PostgreSQL gives a key the id of its push. @returns the id of the key. */
+/** SQLite only appends; on PostgreSQL a key has the id of its push. @returns the id of the key. */
 export async function writeDataKey(
   tx: Transaction,
   engine: Database["engine"],
@@ -48,8 +48,8 @@ export async function writeDataKey(
 }
 
 /**
- * The parts of a statement that ends a push. PostgreSQL's claim has them in one statement, transactions run them one
- * after the other. Parameters say which row: `?`, or a subselect that finds one row or none.
+ * The parts of a statement that ends a push. PostgreSQL's claim combines them in one statement; transactions run them one
+ * after another. The parameters identify the row: `?`, or a subselect that returns at most one row.
  */
 export const endParts = {
   destroyDataKey: {
@@ -58,7 +58,7 @@ export const endParts = {
     postgres: (keyId: string) => `DELETE FROM data_keys WHERE id = ${keyId}`,
   },
   deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}`,
-  /** Its first parameter is when they are due; files that are due earlier stay so. */
+  /** The first parameter is the due time; files that are due earlier keep their time. */
   queueBlobs: (pushId: string) => `INSERT INTO blob_deletions (blob_key, due_at, attempts)
      SELECT blob_key, CAST(? AS BIGINT), 0 FROM files WHERE push_id = ${pushId}
      ON CONFLICT (blob_key) DO UPDATE SET due_at =
@@ -77,7 +77,7 @@ export const deleteAuditEntries = sql<[pushId: number]>(endParts.deleteAuditEntr
 export const takeUpload = sql<[blobKey: string]>("DELETE FROM uploads WHERE blob_key = ?");
 
 export const insertPayload = payloads.insert();
-/** Due at once. */
+/** Queues a blob for deletion, due at once. */
 export const queueBlob = sql<[blobKey: string]>(
   "INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES (?, 0, 0) ON CONFLICT (blob_key) DO NOTHING",
 );
@@ -85,14 +85,14 @@ export const queueBlob = sql<[blobKey: string]>(
 export interface EndRequest {
   readonly pushId: number;
   readonly reason: EndReason;
-  /** For the reason "time": the push is ended only if its time was up by then. */
+  /** For the reason "time" the push ends only if it had expired by then. */
   readonly endedAt: number;
   /** 0: at once, whatever the clock says. */
   readonly blobsDueAt: number;
   readonly audit: AuditRecord | null;
 }
 
-/** An upload that was swept before its push was written; undoes the transaction. */
+/** An upload was swept before its push was written. Undoes the transaction. */
 export class UploadSweptError extends Error {
   override readonly name = "UploadSweptError";
 }
@@ -104,7 +104,7 @@ const endedColumns = pushes.pick("dataKeyId", "ownerId", "storedBytes").selectLi
 const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
   `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ? WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
 );
-// A push whose time was extended since it was found due is not.
+// Matches no push whose expiry was extended since it was found due.
 const endOverdue = sql<[pushId: number, now: number], Ended>(
   `UPDATE pushes SET ended_at = expires_at, end_reason = ${endReasons.time}, updated_at = expires_at
    WHERE id = ? AND ended_at IS NULL AND expires_at <= ? RETURNING ${endedColumns}`,
@@ -122,14 +122,14 @@ const countEvent = sql<[pushId: number], Pick<StoredPush, "auditCount" | "ownerI
 
 export type WriteOperations = ReturnType<typeof createWriteOperations>;
 
-/** Operations inside a transaction of `db.write`; none of them is a transaction of its own. */
+/** Operations inside a transaction of `db.write`; none of them opens its own. */
 export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroyed">) {
-  /** SQLite maintains the total of anonymous pushes with each write; on PostgreSQL the writes would wait for one another. */
+  /** SQLite updates the total of anonymous pushes with each write. On PostgreSQL these writes would block one another. */
   async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
     if (capabilitiesOf[db.engine].storedTotals) await tx.run(addToTotal, bytes);
   }
 
-  /** For the transaction that ends the push. Of an anonymous push only the row remains, as its tombstone. */
+  /** For the transaction that ends the push. Only the row of an anonymous push remains, as its tombstone. */
   async function destroySecret(tx: Transaction, pushId: number, ended: Ended, blobsDueAt: number): Promise<void> {
     await tx.run(destroyDataKey, ended.dataKeyId);
     await tx.run(deletePayload, pushId);
@@ -150,7 +150,7 @@ export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroye
     record,
     addToAnonymous,
     destroySecret,
-    /** @returns false when it had ended already, or its time is not up. */
+    /** @returns false when the push had ended already, or is not due. */
     async end(tx: Transaction, request: EndRequest): Promise<boolean> {
       const { pushId, reason, endedAt } = request;
       const ended =
@@ -162,7 +162,7 @@ export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroye
       if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
       return true;
     },
-    /** Counts and logs a retrieval of a push that has ended. @returns the push after it. */
+    /** Counts and logs a refused retrieval of an ended push. @returns the push afterwards. */
     async recordRefusal(tx: Transaction, pushId: number, audit: AuditRecord): Promise<PushRow | undefined> {
       const stored = await tx.one(countRefusal, pushId);
       if (stored === undefined) return undefined;
@@ -172,7 +172,7 @@ export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroye
   };
 }
 
-/** Those of a new push, which takes their uploads over. @throws UploadSweptError. */
+/** Inserts the files of a new push and takes over their uploads. @throws UploadSweptError. */
 export async function insertFiles(tx: Transaction, pushId: number, added: readonly FileRow[]): Promise<void> {
   for (const file of added) {
     if ((await tx.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
@@ -185,7 +185,7 @@ export function keepsTrail(push: Pick<StoredPush, "ownerId" | "endedAt">): boole
   return push.ownerId !== null || push.endedAt === null;
 }
 
-/** What an entry that counts further events of its kind takes from the latest of them. */
+/** The assignments that update a folded entry with the values of its latest event. */
 export const countOntoEntry = (columns: readonly string[]) =>
   `ON CONFLICT (push_id, sequence) DO UPDATE SET times = audit_entries.times + 1, ${columns
     .map((column) => `${column} = excluded.${column}`)
@@ -194,7 +194,7 @@ export const latestEventColumns = ["user_id", "address", "user_agent", "referrer
 
 const insertEntry = auditEntries.insert(countOntoEntry(latestEventColumns));
 
-/** In the transaction that has counted it. @param count events of the push so far, this one included. */
+/** For the transaction that has counted the event. @param count events of the push so far, including this one. */
 export async function writeEntry(tx: Transaction, pushId: number, count: number, audit: AuditRecord): Promise<void> {
   const { kind, userId, address, userAgent, referrer, at } = audit;
   const sequence = folds(kind, count) ? foldedSequence(kind) : count;
