@@ -7,10 +7,9 @@ import { claimFiles, makeFile, pushFiles } from "../../test/support/files.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { systemRandom } from "../base/random.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import { openBackup } from "./backup-source.ts";
 import { createBackup } from "./create-backup.ts";
 import { blobPathInBackup, type Manifest } from "./manifest.ts";
-import { readBackup } from "./read-backup.ts";
+import { openBackup, readBackup } from "./read-backup.ts";
 
 const owner = signedIn(7);
 const forms = [["folder", "b"] as const, ["archive", "b.tar"] as const];
@@ -31,7 +30,7 @@ function backUp(fixture: TestDomain, to: string, blobs: BlobStore = fixture.doma
     random: systemRandom,
     version: "1.2.3",
     pipe: async () => undefined,
-    stop: new AbortController().signal,
+    signal: new AbortController().signal,
   };
   return createBackup(deps, to);
 }
@@ -39,7 +38,7 @@ function backUp(fixture: TestDomain, to: string, blobs: BlobStore = fixture.doma
 /** What the backup says after it has been unpacked and looked into. */
 async function unpacked(fixture: TestDomain, from: string): Promise<Manifest> {
   const unpackTo = { folder: mkdtempSync(join(makeBackupFolder(), "unpacked-")), blobs: true };
-  const options = { keyring: fixture.domain.keyring, unpackTo, stop: new AbortController().signal };
+  const options = { keyring: fixture.domain.keyring, unpackTo, signal: new AbortController().signal };
   return await readBackup(openBackup(from), options);
 }
 

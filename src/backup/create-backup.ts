@@ -8,9 +8,8 @@ import type { Keyring } from "../crypto/keyring.ts";
 import { sealedLength } from "../crypto/stream-seal.ts";
 import { schemaVersions } from "../database/schema/versions.ts";
 import { indexKeyContext } from "../pushes/vault.ts";
-import { BackupError } from "./backup-error.ts";
-import { openBackup } from "./backup-source.ts";
 import { type BackupTarget, createFolderTarget, createPipeTarget, createTarTarget } from "./backup-target.ts";
+import { abortable, BackupError, makeFolder, removeTree } from "./durable-files.ts";
 import {
   type BackupFile,
   blobPathInBackup,
@@ -21,10 +20,8 @@ import {
   sealName,
   writeManifest,
 } from "./manifest.ts";
-import { readBackup } from "./read-backup.ts";
-import { allBlobs, copyDatabase, DatabaseCopy, isStillNamed, type NamedBlob } from "./sqlite/database-copy.ts";
-import { makeFolder, removeTree } from "./synced-files.ts";
-import { untilStopped } from "./until-stopped.ts";
+import { openBackup, readBackup } from "./read-backup.ts";
+import { allBlobs, copyDatabase, DatabaseCopy, isStillUsed, type LiveBlob } from "./sqlite/database-copy.ts";
 
 export interface BackupDeps {
   readonly databasePath: string;
@@ -35,49 +32,49 @@ export interface BackupDeps {
   readonly random: Random;
   /** Of the application. */
   readonly version: string;
-  /** Into the standard output; resolves when the other side has taken it. */
+  /** Writes to the standard output; resolves when the other side has taken the bytes. */
   readonly pipe: (bytes: Uint8Array) => Promise<void>;
-  /** Aborted when somebody wants the command to stop. */
-  readonly stop: AbortSignal;
+  /** Aborted when the command is to stop. */
+  readonly signal: AbortSignal;
 }
 
 export interface BackupReport {
   readonly manifest: Manifest;
-  /** Everything was read again from where it was written. */
+  /** The backup was read back and checked. */
   readonly readBack: boolean;
 }
 
-/** With each round the time in which something can change is shorter; what still does then is written down. */
+/** Less can change in each round. What still changes in the last one is recorded in the manifest. */
 const roundsMax = 3;
 
 /**
- * Copies database and blobs while servers work on them. The database first: whatever it names was stored before. A blob
- * that is gone by the time it is copied belonged to a push that has ended or was edited since, so the database is copied
- * once more; the manifest names pushes for which that did not help.
- * @param to a folder or a file whose name ends in `.tar`, neither there yet nor in the data folder, or `-`.
+ * Copies database and blobs while servers use them. The database is copied first, because every blob that it names was
+ * stored before. A blob that is missing by then belonged to a push that has ended or was edited since, so the database is
+ * copied again. The manifest names pushes whose blobs are still missing after the last round.
+ * @param to a folder, or a file whose name ends in `.tar`, that does not exist and is outside of the data folder, or `-`.
  * @throws BackupError; then nothing has the target's name.
  */
 export async function createBackup(deps: BackupDeps, to: string): Promise<BackupReport> {
   const target = to === "-" ? undefined : resolve(to);
-  if (target !== undefined) refuseUnfit(target, deps.dataDir);
+  if (target !== undefined) refuseTarget(target, deps.dataDir);
   const work = `${target ?? join(deps.dataDir, "backup")}.partial-${deps.random.bytes(6).toString("hex")}`;
   await makeFolder(work);
   try {
-    const writing = new Writing(deps, work, await openTarget(deps, target, work));
-    return await writing.run();
+    const writer = new BackupWriter(deps, work, await openTarget(deps, target, work));
+    return await writer.run();
   } finally {
     await removeTree(work);
   }
 }
 
-/** What befalls the data folder, a thief or a full disk, befalls a backup in it, by whatever name it is reached. */
-function refuseUnfit(target: string, dataDir: string): void {
-  if (existsSync(target)) throw new BackupError(`${target} is there already; nothing is overwritten.`);
+/** A backup in the data folder would be lost, stolen or damaged together with it. Symbolic links are resolved. */
+function refuseTarget(target: string, dataDir: string): void {
+  if (existsSync(target)) throw new BackupError(`${target} exists already, and nothing is overwritten.`);
   if (!existsSync(dirname(target)))
-    throw new BackupError(`There is no folder ${dirname(target)} for ${basename(target)}.`);
+    throw new BackupError(`The folder ${dirname(target)} for ${basename(target)} does not exist.`);
   const dataFolder = realpathSync(dataDir);
   if (`${realpathSync(dirname(target))}${sep}`.startsWith(`${dataFolder}${sep}`)) {
-    throw new BackupError(`${target} lies in the data folder ${dataFolder}: a backup belongs in another place.`);
+    throw new BackupError(`${target} is in the data folder ${dataFolder}. Choose a path outside of it.`);
   }
 }
 
@@ -87,12 +84,12 @@ async function openTarget(deps: BackupDeps, target: string | undefined, work: st
   return target.endsWith(".tar") ? await createTarTarget(target, work, now) : createFolderTarget(target, work);
 }
 
-class Writing {
+class BackupWriter {
   readonly #deps: BackupDeps;
   readonly #target: BackupTarget;
   readonly #copyPath: string;
   readonly #files = new Map<string, BackupFile>();
-  /** Blobs whose content ended too early: to look again would not help. */
+  /** Blobs whose content ended too early. Another round would not help. */
   readonly #short = new Set<string>();
 
   constructor(deps: BackupDeps, work: string, target: BackupTarget) {
@@ -102,7 +99,7 @@ class Writing {
   }
 
   async run(): Promise<BackupReport> {
-    const { keyring, stop } = this.#deps;
+    const { keyring, signal } = this.#deps;
     const { createdAt, pushesWithoutFiles } = await this.#copyAll();
     const manifest = this.#describe(createdAt, pushesWithoutFiles);
     const databaseBytes = statSync(this.#copyPath).size;
@@ -114,7 +111,7 @@ class Writing {
     await this.#target.add(sealName, seal.length, chunksOf(seal));
     await this.#target.close();
     if (this.#target.written !== undefined) {
-      await readBackup(openBackup(this.#target.written), { keyring, unpackTo: undefined, stop });
+      await readBackup(openBackup(this.#target.written), { keyring, unpackTo: undefined, signal });
     }
     await this.#target.finish();
     return { manifest: whole, readBack: this.#target.written !== undefined };
@@ -126,19 +123,19 @@ class Writing {
       const createdAt = this.#deps.clock.now();
       await copyDatabase(this.#deps.databasePath, this.#copyPath);
       const missing = await this.#copyBlobs();
-      const hasChanged = ({ blobKey }: NamedBlob) =>
-        !this.#short.has(blobKey) && !isStillNamed(this.#deps.databasePath, blobKey);
+      const hasChanged = ({ blobKey }: LiveBlob) =>
+        !this.#short.has(blobKey) && !isStillUsed(this.#deps.databasePath, blobKey);
       if (round < roundsMax && missing.some(hasChanged)) continue;
       return { createdAt, pushesWithoutFiles: [...new Set(missing.map(({ pushId }) => pushId))] };
     }
   }
 
-  /** @returns those that the copied database names and that are not in the backup. */
-  async #copyBlobs(): Promise<readonly NamedBlob[]> {
-    const missing: NamedBlob[] = [];
+  /** @returns blobs that the copied database names and that are not in the backup. */
+  async #copyBlobs(): Promise<readonly LiveBlob[]> {
+    const missing: LiveBlob[] = [];
     using copy = new DatabaseCopy(this.#copyPath);
     for (const blob of allBlobs(copy)) {
-      this.#deps.stop.throwIfAborted();
+      this.#deps.signal.throwIfAborted();
       const path = blobPathInBackup(blob.blobKey);
       if (this.#short.has(blob.blobKey) || !(this.#files.has(path) || (await this.#copyBlob(path, blob)))) {
         missing.push(blob);
@@ -147,9 +144,9 @@ class Writing {
     return missing;
   }
 
-  async #copyBlob(path: string, { blobKey, sizeBytes }: NamedBlob): Promise<boolean> {
+  async #copyBlob(path: string, { blobKey, sizeBytes }: LiveBlob): Promise<boolean> {
     const bytes = sealedLength(sizeBytes);
-    const content = untilStopped(this.#deps.blobs.read(blobKey, { start: 0, end: bytes - 1 }), this.#deps.stop);
+    const content = abortable(this.#deps.blobs.read(blobKey, { start: 0, end: bytes - 1 }), this.#deps.signal);
     try {
       const { outcome, written } = await this.#target.add(path, bytes, content);
       if (written !== undefined) this.#files.set(path, { path, ...written });
@@ -161,20 +158,22 @@ class Writing {
     }
   }
 
-  /** @throws BackupError when the copy is not sound, or the master keys are not those of the database. */
+  /** @throws BackupError if the copy is damaged, or the master keys are not those of the database. */
   #describe(createdAt: number, pushesWithoutFiles: readonly number[]): Omit<Manifest, "files"> {
     const { keyring, databasePath, version } = this.#deps;
     using copy = new DatabaseCopy(this.#copyPath);
     copy.assertSound();
     const { schemaVersion, keyIds, counts } = copy.facts();
     if (schemaVersion > schemaVersions.length) {
-      throw new BackupError(`A newer version of Sealpush keeps ${databasePath}: make the backup with that one.`);
+      throw new BackupError(
+        `${databasePath} has the schema of a newer version of Sealpush: make the backup with that version.`,
+      );
     }
     const indexKey = copy.indexKeySealed();
     if (indexKey === undefined || keyring.open(indexKeyContext, indexKey) === undefined) {
       throw new BackupError(
-        `The given master key (${keyring.ids.join(", ")}) is not that of ${databasePath} (${keyIds.join(", ")}): ` +
-          "nobody could restore a backup that another key seals.",
+        `The given master key (${keyring.ids.join(", ")}) is not the one of ${databasePath} (${keyIds.join(", ")}). ` +
+          "A backup that is sealed under another key could not be restored.",
       );
     }
     const ids = [...new Set([...keyIds, ...keyring.ids.slice(0, 1)])];

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { blobPath } from "../blobs/blob-key.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { BackupError } from "./backup-error.ts";
+import { BackupError } from "./durable-files.ts";
 
 /** A file of a backup: its path in it, its length and the SHA-256 of its bytes in hex. */
 export interface BackupFile {
@@ -19,17 +19,17 @@ export interface BackupCounts {
   readonly users: number;
 }
 
-/** What a backup says of itself. Written last, so a backup without one is none. */
+/** Describes a backup. It is written last, so a backup without a manifest is incomplete. */
 export interface Manifest {
   /** Of the copied database. */
   readonly schemaVersion: number;
   readonly applicationVersion: string;
   /** When the database was copied, ms since the epoch. */
   readonly createdAt: number;
-  /** Ids of the master keys that seal what is in it, and the manifest itself. */
+  /** Ids of the master keys that the rows and the manifest are sealed under. */
   readonly keyIds: readonly string[];
   readonly counts: BackupCounts;
-  /** Live pushes of which a file was no longer in the store, or not whole: a restore ends them. */
+  /** Live pushes with a file that was missing or incomplete in the store. A restore ends them. */
   readonly pushesWithoutFiles: readonly number[];
   readonly files: readonly BackupFile[];
 }
@@ -52,7 +52,7 @@ export function blobPathInBackup(key: string): string {
   return `${blobsName}/${blobPath(key)}`;
 }
 
-/** undefined: it is not the path of a blob. */
+/** undefined for other paths. */
 export function blobKeyOf(path: string): string | undefined {
   return blobPathShape.exec(path)?.[2];
 }
@@ -73,16 +73,16 @@ export function writeManifest(manifest: Manifest): Buffer {
   return Buffer.from(`${JSON.stringify(value, undefined, 1)}\n`, "utf8");
 }
 
-/** @throws BackupError when it is not as `writeManifest` writes it, or of a newer format. */
+/** @throws BackupError for text that `writeManifest` did not write, or of another format version. */
 export function readManifest(text: Uint8Array): Manifest {
   const value = objectOf(parsed(text));
-  if (value.format !== format) throw broken("it is not that of a Sealpush backup");
+  if (value.format !== format) throw broken("it is not the manifest of a Sealpush backup");
   if (value.format_version !== formatVersion) {
-    throw new BackupError("The backup was made in another format: use the version of Sealpush that made it.");
+    throw new BackupError("The backup has another format: use the version of Sealpush that made it.");
   }
   const counts = objectOf(value.counts);
   const files = listOf(value.files).map(fileOf);
-  if (new Set(files.map((file) => file.path)).size !== files.length) throw broken("a file stands there twice");
+  if (new Set(files.map((file) => file.path)).size !== files.length) throw broken("it names a file twice");
   if (!files.some((file) => file.path === databaseName)) throw broken("it names no database");
   return {
     schemaVersion: countOf(value.schema_version),
@@ -101,25 +101,25 @@ export function readManifest(text: Uint8Array): Manifest {
 }
 
 /**
- * Checksums alone tell damage, not malice: whoever can write where backups lie could exchange the database and its
- * checksum, and become an administrator at the next restore. The seal takes the master key.
+ * Checksums detect damage but not manipulation: somebody who can write to the backup could replace the database and its
+ * checksum, and become an administrator at the next restore. The seal needs the master key.
  */
 export function sealManifest(keyring: Keyring, manifest: Uint8Array): string {
   return `${keyring.seal(sealContext, hash("sha256", manifest, "buffer")).toString("base64")}\n`;
 }
 
-/** @throws BackupError when the seal does not open, or is of another manifest. */
+/** @throws BackupError if the seal does not open, or belongs to another manifest. */
 export function assertSealed(keyring: Keyring, manifest: Uint8Array, seal: string): void {
   const sealed = keyring.open(sealContext, Buffer.from(seal, "base64"));
   if (sealed !== undefined && equalDigests(sealed, hash("sha256", manifest, "buffer"))) return;
-  throw new BackupError("The manifest of the backup is not the one that was written with it: it has been changed.");
+  throw new BackupError("The manifest of the backup was changed after the backup was made.");
 }
 
 function parsed(text: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(text).toString("utf8"));
   } catch (error) {
-    if (error instanceof SyntaxError) throw broken("it is no JSON");
+    if (error instanceof SyntaxError) throw broken("it is not JSON");
     throw error;
   }
 }
@@ -128,7 +128,7 @@ function fileOf(value: unknown): BackupFile {
   const { path, bytes, sha256 } = objectOf(value);
   const file = { path: textOf(path), bytes: countOf(bytes), sha256: textOf(sha256) };
   if (file.path !== databaseName && blobKeyOf(file.path) === undefined) throw broken("it names a file of another kind");
-  if (!/^[0-9a-f]{64}$/.test(file.sha256)) throw broken("a checksum in it is none");
+  if (!/^[0-9a-f]{64}$/.test(file.sha256)) throw broken("a checksum in it is invalid");
   return file;
 }
 

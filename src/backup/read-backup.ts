@@ -1,10 +1,19 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { systemErrorCode } from "../config/system-error.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { schemaVersions } from "../database/schema/versions.ts";
 import { indexKeyContext } from "../pushes/vault.ts";
-import { BackupError } from "./backup-error.ts";
-import type { BackupSource } from "./backup-source.ts";
+import {
+  abortable,
+  BackupError,
+  describeFailure,
+  type FileSum,
+  readWhole,
+  sumOf,
+  writeSynced,
+} from "./durable-files.ts";
 import {
   assertSealed,
   blobKeyOf,
@@ -18,32 +27,70 @@ import {
   sealName,
 } from "./manifest.ts";
 import { allBlobs, DatabaseCopy } from "./sqlite/database-copy.ts";
-import { saying, sumOf, type Written, writeSynced } from "./synced-files.ts";
-import type { Member } from "./tar-reader.ts";
-import { untilStopped } from "./until-stopped.ts";
+import { type Member, readTar } from "./tar.ts";
 
 export interface ReadOptions {
-  /** The master keys to check the seal with; undefined: there are none, and only damage can be told. */
+  /** Verifies the seal of the manifest. undefined: no master key is given, so only damage is detected. */
   readonly keyring: Keyring | undefined;
-  /** Where to put database and blobs, in an empty folder; undefined: nowhere, so the database is not looked into. */
+  /** An empty folder for the database and the blobs. undefined: nothing is unpacked and the database is not checked. */
   readonly unpackTo: { readonly folder: string; readonly blobs: boolean } | undefined;
-  readonly stop: AbortSignal;
+  readonly signal: AbortSignal;
+}
+
+/** The files of a backup, each once, in any order. @throws BackupError if it is not a backup. */
+export type BackupSource = () => AsyncIterable<Member>;
+
+/** @param from a folder or an archive. @throws BackupError if neither exists. */
+export function openBackup(from: string): BackupSource {
+  if (!existsSync(from)) throw new BackupError(`There is no backup at ${from}.`);
+  return statSync(from).isDirectory() ? () => readFolder(from) : () => readTar(chunksOf(from));
+}
+
+export function openPipe(stdin: AsyncIterable<Uint8Array>): BackupSource {
+  return () => readTar(stdin);
+}
+
+/** The manifest first, then the files that it names. Other files in the folder are ignored. */
+async function* readFolder(folder: string): AsyncGenerator<Member> {
+  const [manifest, seal] = [await memberOf(folder, manifestName), await memberOf(folder, sealName)];
+  if (manifest.bytes > manifestBytesMax) throw new BackupError("The manifest of the backup is too long.");
+  const { files } = readManifest(
+    await describeFailure(join(folder, manifestName), "read", () => readFile(join(folder, manifestName))),
+  );
+  yield manifest;
+  yield seal;
+  for (const { path } of files) yield await memberOf(folder, path);
+}
+
+async function memberOf(folder: string, path: string): Promise<Member> {
+  const file = join(folder, path);
+  if (!existsSync(file)) throw new BackupError(`The backup has no ${path}: it is not complete.`);
+  return { path, bytes: statSync(file).size, content: chunksOf(file) };
+}
+
+async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* readWhole(path);
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    throw new BackupError(`${path} cannot be read (${code}).`, { cause: error });
+  }
 }
 
 /**
- * Reads a backup to its end and checks it: every file is there, as long and with the sum that the manifest says, nothing
- * else is, the manifest is sealed by a given master key, the database is sound and names no blob that is missing.
- * @throws BackupError when anything does not hold.
+ * Reads a whole backup and checks it: it has exactly the files of the manifest, with their sizes and checksums; a given master
+ * key sealed the manifest; the database is sound and names no missing blob. @throws BackupError if a check fails.
  */
 export async function readBackup(source: BackupSource, options: ReadOptions): Promise<Manifest> {
-  const reading = new Reading(options);
-  for await (const member of source()) await reading.take(member);
-  return reading.finish();
+  const reader = new BackupReader(options);
+  for await (const member of source()) await reader.take(member);
+  return reader.finish();
 }
 
-class Reading {
+class BackupReader {
   readonly #options: ReadOptions;
-  readonly #found = new Map<string, Written>();
+  readonly #found = new Map<string, FileSum>();
   #manifest: Buffer | undefined;
   #seal: Buffer | undefined;
 
@@ -54,25 +101,25 @@ class Reading {
   async take(member: Member): Promise<void> {
     const { path } = member;
     if (path === manifestName && this.#manifest === undefined) {
-      this.#manifest = await wholeOf(member, manifestBytesMax);
+      this.#manifest = await contentOf(member, manifestBytesMax);
     } else if (path === sealName && this.#seal === undefined) {
-      this.#seal = await wholeOf(member, sealBytesMax);
-      // In a folder they come first: a missing key is told before a terabyte has been read.
+      this.#seal = await contentOf(member, sealBytesMax);
+      // In a folder these come first: a wrong key is reported before a terabyte is read.
       if (this.#manifest !== undefined) this.#checkedManifest();
     } else if ((path === databaseName || blobKeyOf(path) !== undefined) && !this.#found.has(path)) {
       this.#found.set(path, await this.#takeFile(member));
     } else {
-      throw new BackupError("The backup holds a file twice, or one that is in no backup.");
+      throw new BackupError("The backup holds a file twice, or a file that does not belong to a backup.");
     }
   }
 
-  async #takeFile({ path, content }: Member): Promise<Written> {
-    const { stop, unpackTo } = this.#options;
-    const bytes = untilStopped(content, stop);
+  async #takeFile({ path, content }: Member): Promise<FileSum> {
+    const { signal, unpackTo } = this.#options;
+    const bytes = abortable(content, signal);
     if (unpackTo === undefined || (path !== databaseName && !unpackTo.blobs)) return await sumOf(bytes);
-    const place = join(unpackTo.folder, path);
-    await saying(dirname(place), "made", () => mkdir(dirname(place), { recursive: true, mode: 0o700 }));
-    return await writeSynced(place, bytes);
+    const file = join(unpackTo.folder, path);
+    await describeFailure(dirname(file), "created", () => mkdir(dirname(file), { recursive: true, mode: 0o700 }));
+    return await writeSynced(file, bytes);
   }
 
   finish(): Manifest {
@@ -81,7 +128,7 @@ class Reading {
       const found = this.#found.get(path);
       if (found === undefined) throw new BackupError(`The backup has no ${path}: it is not complete.`);
       if (found.bytes !== bytes || found.sha256 !== sha256) {
-        throw new BackupError(`${path} in the backup is not what was written: it is damaged or has been changed.`);
+        throw new BackupError(`${path} in the backup is damaged or was changed.`);
       }
     }
     if (this.#found.size !== manifest.files.length) {
@@ -94,7 +141,7 @@ class Reading {
 
   #checkedManifest(): Manifest {
     if (this.#manifest === undefined || this.#seal === undefined) {
-      throw new BackupError("The backup has no manifest with its seal: it was not finished.");
+      throw new BackupError("The backup has no manifest with its seal: it was not completed.");
     }
     const manifest = readManifest(this.#manifest);
     const { keyring } = this.#options;
@@ -116,7 +163,7 @@ class Reading {
     copy.assertSound();
     const { schemaVersion, keyIds } = copy.facts();
     if (schemaVersion !== manifest.schemaVersion) {
-      throw new BackupError("The database of the backup has not the schema that the manifest says.");
+      throw new BackupError("The database of the backup does not have the schema version of the manifest.");
     }
     const { keyring } = this.#options;
     if (keyring !== undefined) {
@@ -138,13 +185,13 @@ function assertKeys(needed: readonly string[], keyring: Keyring): void {
   const missing = needed.filter((id) => !keyring.has(id));
   if (missing.length === 0) return;
   throw new BackupError(
-    `The backup is sealed under the master key with id ${missing.join(" and ")}, which is not among the given ones ` +
+    `The backup is sealed under master key ${missing.join(" and ")}, which is not one of the given keys ` +
       `(${keyring.ids.join(", ")}): give it in PWPUSH_MASTER_KEY or PWPUSH_MASTER_KEY_PREVIOUS.`,
   );
 }
 
-async function wholeOf({ path, bytes, content }: Member, bytesMax: number): Promise<Buffer> {
-  if (bytes > bytesMax) throw new BackupError(`${path} in the backup is too long to be one.`);
+async function contentOf({ path, bytes, content }: Member, bytesMax: number): Promise<Buffer> {
+  if (bytes > bytesMax) throw new BackupError(`${path} in the backup is too long.`);
   const chunks: Uint8Array[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);

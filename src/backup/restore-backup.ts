@@ -7,33 +7,39 @@ import { makeDataFolder, refuseUnfinishedRestore, unfinishedRestorePath } from "
 import { systemErrorCode } from "../config/system-error.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Domain } from "../domain.ts";
-import { BackupError } from "./backup-error.ts";
-import type { BackupSource } from "./backup-source.ts";
-import { endPushes } from "./end-pushes.ts";
+import type { AuditRecord } from "../pushes/audit/audit-trail.ts";
+import {
+  BackupError,
+  describeFailure,
+  makeFolder,
+  readWhole,
+  removeTree,
+  syncFolders,
+  syncPath,
+} from "./durable-files.ts";
 import { blobKeyOf, blobPathInBackup, blobsName, databaseName, type Manifest } from "./manifest.ts";
-import { readBackup } from "./read-backup.ts";
+import { type BackupSource, readBackup } from "./read-backup.ts";
+import { type ClearedState, clearTransientState } from "./sqlite/clear-transient-state.ts";
 import { allBlobs, DatabaseCopy } from "./sqlite/database-copy.ts";
-import { forgetRevived, type Revived } from "./sqlite/forget-revived.ts";
-import { makeFolder, readWhole, removeTree, saying, syncFile, syncFolders } from "./synced-files.ts";
 
 export interface RestoreDeps {
   readonly dataDir: string;
-  /** Where the settings want the database, in the data folder or elsewhere. */
+  /** The path of the database by the settings, in the data folder or outside of it. */
   readonly databasePath: string;
   readonly keyring: Keyring;
   readonly now: () => number;
-  /** As whom the administrators' trail names the restore. */
+  /** Named in the administrators' audit trail. */
   readonly by: Administrator;
-  /** A domain on other data, with the same keys: brings an older schema up to date. */
-  readonly openDomain: (place: { readonly dataDir: string; readonly databasePath: string }) => Promise<Domain>;
-  /** Where the settings keep blobs, when that is not the data folder. */
-  readonly blobsElsewhere: BlobStore | undefined;
-  readonly stop: AbortSignal;
+  /** Opens a domain on other data with the same keys. It migrates an older schema. */
+  readonly openDomain: (location: { readonly dataDir: string; readonly databasePath: string }) => Promise<Domain>;
+  /** The blob store by the settings, if it is not the data folder. */
+  readonly remoteBlobs: BlobStore | undefined;
+  readonly signal: AbortSignal;
 }
 
 export interface RestoreRequest {
   readonly source: BackupSource;
-  /** What becomes of live pushes: views that were spent since the backup are forgotten. */
+  /** The backup does not know the views since it was made, so live pushes either keep their old views or end. */
   readonly livePushes: "keep_open" | "end_all";
   readonly revokeTokens: boolean;
 }
@@ -41,60 +47,59 @@ export interface RestoreRequest {
 export interface RestoreReport {
   readonly manifest: Manifest;
   readonly pushesEnded: number;
-  readonly revived: Revived;
+  readonly cleared: ClearedState;
 }
 
 /**
- * Puts a backup into a data folder without a domain. All of it is unpacked, checked, brought up to date and made void
- * where it has to be in a folder of its own, by whose name servers and other restores see that something is under way;
- * only then it is moved into place. Whatever fails before leaves the data folder as it was.
- * @throws BackupError, and what opening the domain throws.
+ * Restores a backup into an empty data folder. It is unpacked, checked, migrated and cleared in a work folder, whose name tells
+ * servers and other restores that a restore is in progress, and then moved to its final place. If an earlier step fails, the
+ * data folder stays as it was. @throws BackupError, and errors of opening the domain.
  */
 export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest): Promise<RestoreReport> {
-  const { dataDir, keyring, stop } = deps;
+  const { dataDir, keyring, signal } = deps;
   makeDataFolder(dataDir);
   refuseUnfinishedRestore(dataDir);
   const work = unfinishedRestorePath(dataDir);
   await makeFolder(work);
   const placed: (() => Promise<void>)[] = [];
   try {
-    refuseOccupied(deps);
+    refuseExistingData(deps);
     const keepOpen = request.livePushes === "keep_open";
     const unpackTo = { folder: work, blobs: keepOpen };
-    const manifest = await readBackup(request.source, { keyring, unpackTo, stop });
+    const manifest = await readBackup(request.source, { keyring, unpackTo, signal });
     const unpacked = join(work, databaseName);
-    if (keepOpen) await dropUnnamed(work, manifest, unpacked);
-    const pushesEnded = await bringUpToDate(deps, unpacked, manifest, keepOpen);
-    const revived = forgetRevived(unpacked, { now: deps.now(), revokeTokens: request.revokeTokens });
+    if (keepOpen) await removeOrphans(work, manifest, unpacked);
+    const pushesEnded = await migrateAndEnd(deps, unpacked, manifest, keepOpen);
+    const cleared = clearTransientState(unpacked, { now: deps.now(), revokeTokens: request.revokeTokens });
     await syncFolders(work);
-    stop.throwIfAborted();
+    signal.throwIfAborted();
     if (keepOpen) placed.push(await placeBlobs(deps, work));
     placed.push(await placeDatabase(unpacked, deps.databasePath));
     await removeWork(work);
-    return { manifest, pushesEnded, revived };
+    return { manifest, pushesEnded, cleared };
   } catch (error) {
-    // In this order: the name of the work folder goes only when nothing half is left beside it.
+    // The work folder goes last: it marks the data folder as incomplete.
     for (const undo of placed.reverse()) await undo();
     await removeWork(work);
     throw error;
   }
 }
 
-/** @throws BackupError when there is anything that a restore would have to replace or mix with. */
-function refuseOccupied({ dataDir, databasePath }: RestoreDeps): void {
+/** @throws BackupError if there are data that the restore would replace or mix with. */
+function refuseExistingData({ dataDir, databasePath }: RestoreDeps): void {
   for (const path of ["", "-wal", "-shm", "-journal"].map((suffix) => `${databasePath}${suffix}`)) {
     if (existsSync(path)) {
-      throw new BackupError(`${path} is there already: restore into an empty data folder, nothing is overwritten.`);
+      throw new BackupError(`${path} exists already. Restore into an empty data folder: nothing is overwritten.`);
     }
   }
   const blobs = join(dataDir, blobsName);
   if (existsSync(blobs) && readdirSync(blobs).length > 0) {
-    throw new BackupError(`${blobs} is not empty: restore into an empty data folder, nothing is overwritten.`);
+    throw new BackupError(`${blobs} is not empty. Restore into an empty data folder: nothing is overwritten.`);
   }
 }
 
-/** Brings the schema up to date, ends what is not to stay open, and says in the trail what happened. */
-async function bringUpToDate(
+/** Migrates the schema, ends the pushes that are not to stay open, and adds an entry to the administrators' audit trail. */
+async function migrateAndEnd(
   deps: RestoreDeps,
   databasePath: string,
   manifest: Manifest,
@@ -111,24 +116,24 @@ async function bringUpToDate(
   }
 }
 
-/** Blobs that no push of the restored database has would lie there for ever. */
-async function dropUnnamed(work: string, manifest: Manifest, databasePath: string): Promise<void> {
+/** Removes blobs that no push of the restored database has: nothing would ever delete them. */
+async function removeOrphans(work: string, manifest: Manifest, databasePath: string): Promise<void> {
   using copy = new DatabaseCopy(databasePath);
-  const named = new Set([...allBlobs(copy)].map(({ blobKey }) => blobPathInBackup(blobKey)));
+  const used = new Set([...allBlobs(copy)].map(({ blobKey }) => blobPathInBackup(blobKey)));
   for (const { path } of manifest.files) {
-    if (path !== databaseName && !named.has(path)) await rm(join(work, path));
+    if (path !== databaseName && !used.has(path)) await rm(join(work, path));
   }
 }
 
-/** @returns what takes them away again. */
-async function placeBlobs({ dataDir, blobsElsewhere }: RestoreDeps, work: string): Promise<() => Promise<void>> {
+/** @returns a function that removes them again. */
+async function placeBlobs({ dataDir, remoteBlobs }: RestoreDeps, work: string): Promise<() => Promise<void>> {
   const from = join(work, blobsName);
   const to = join(dataDir, blobsName);
   if (!existsSync(from)) return async () => undefined;
-  if (blobsElsewhere !== undefined) return await writeBlobs(from, blobsElsewhere);
-  // Only onto an empty folder: the system refuses it otherwise.
-  await saying(to, "made", () => rename(from, to));
-  await syncFile(dataDir);
+  if (remoteBlobs !== undefined) return await writeBlobs(from, remoteBlobs);
+  // The operating system refuses to rename onto a folder that is not empty.
+  await describeFailure(to, "created", () => rename(from, to));
+  await syncPath(dataDir);
   return () => removeTree(to);
 }
 
@@ -151,39 +156,68 @@ async function writeBlobs(from: string, blobs: BlobStore): Promise<() => Promise
   }
 }
 
-/** The last step, which a server would start on. @returns what takes it away again. */
+/** The last step: a server can start once it is done. @returns a function that removes the database again. */
 async function placeDatabase(from: string, to: string): Promise<() => Promise<void>> {
-  await saying(dirname(to), "made", () => mkdir(dirname(to), { recursive: true, mode: 0o700 }));
+  await describeFailure(dirname(to), "created", () => mkdir(dirname(to), { recursive: true, mode: 0o700 }));
   const undo = () => rm(to);
   try {
     await link(from, to);
   } catch (error) {
     const code = systemErrorCode(error);
-    if (code === "EEXIST") throw new BackupError(`${to} is there already; nothing is overwritten.`);
-    // On another disk, or one without links.
+    if (code === "EEXIST") throw new BackupError(`${to} exists already, and nothing is overwritten.`);
+    // On another disk, or on a file system without hard links.
     await copyInto(from, to);
   }
-  await syncFile(dirname(to));
+  await syncPath(dirname(to));
   return undo;
 }
 
 async function copyInto(from: string, to: string): Promise<void> {
   const draft = `${to}.partial`;
   try {
-    await saying(draft, "written", () => copyFile(from, draft));
-    await syncFile(draft);
-    await saying(to, "made", () => rename(draft, to));
+    await describeFailure(draft, "written", () => copyFile(from, draft));
+    await syncPath(draft);
+    await describeFailure(to, "created", () => rename(draft, to));
   } finally {
     await rm(draft, { force: true });
   }
 }
 
-/** Loses its name at once: a domain that is whole must not be taken for an unfinished one while the rest goes. */
+/** Renames the work folder first: a complete data folder must not count as incomplete while its files are deleted. */
 async function removeWork(work: string): Promise<void> {
   const old = `${work}.old`;
   await removeTree(old);
   if (!existsSync(work)) return;
   await rename(work, old);
-  await syncFile(dirname(work));
+  await syncPath(dirname(work));
   await removeTree(old);
+}
+
+const batchRows = 256;
+
+/**
+ * Ends live pushes as an administrator would: destroys secrets, queues files for deletion and adds an audit entry. Pushes whose
+ * time is over end for that reason. @param which ids; null: all. @returns how many ended.
+ */
+async function endPushes(
+  { store }: Pick<Domain, "store">,
+  which: ReadonlySet<number> | null,
+  now: number,
+): Promise<number> {
+  const end = async (pushId: number) =>
+    (await store.end({ pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null })) ||
+    (await store.end({ pushId, reason: "administrator", endedAt: now, blobsDueAt: 0, audit: restoredAt(now) }));
+  let ended = 0;
+  for (let beforeId = Number.MAX_SAFE_INTEGER; ; ) {
+    const batch = await store.adminLists.before(beforeId, batchRows);
+    const last = batch.at(-1);
+    if (last === undefined) return ended;
+    const live = batch.filter((push) => push.endedAt === null && (which === null || which.has(push.id)));
+    ended += (await Promise.all(live.map((push) => end(push.id)))).filter(Boolean).length;
+    beforeId = last.id;
+  }
+}
+
+function restoredAt(now: number): AuditRecord {
+  return { kind: "expire", userId: null, address: "", userAgent: "sealpush restore", referrer: "", at: now };
 }

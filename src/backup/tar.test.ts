@@ -4,9 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { BackupError } from "./backup-error.ts";
-import { readTar } from "./tar-reader.ts";
-import { tarEnd, tarHeader, tarPadding } from "./tar-writer.ts";
+import { BackupError } from "./durable-files.ts";
+import { readTar, tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
 const modifiedAt = Date.UTC(2026, 0, 15, 12);
 

@@ -2,10 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import { type BackupSource, openBackup, openPipe } from "../backup/backup-source.ts";
 import { type BackupReport, createBackup } from "../backup/create-backup.ts";
 import type { Manifest } from "../backup/manifest.ts";
-import { readBackup } from "../backup/read-backup.ts";
+import { type BackupSource, openBackup, openPipe, readBackup } from "../backup/read-backup.ts";
 import { type RestoreReport, type RestoreRequest, restoreBackup } from "../backup/restore-backup.ts";
 import type { Config } from "../config/config.ts";
 import { createKeyring, type Keyring } from "../crypto/keyring.ts";
@@ -80,7 +79,7 @@ async function runBackup(io: CliIo, to: string): Promise<void> {
       random: io.random,
       version: io.version,
       pipe: io.pipe,
-      stop: io.interruption(),
+      signal: io.interruption(),
     },
     to,
   );
@@ -129,7 +128,7 @@ async function verify(io: CliIo, source: BackupSource, keyring: Keyring | undefi
   const folder = await mkdtemp(join(tmpdir(), "sealpush-verify-"));
   try {
     const unpackTo = { folder, blobs: false };
-    return await readBackup(source, { keyring, unpackTo, stop: io.interruption() });
+    return await readBackup(source, { keyring, unpackTo, signal: io.interruption() });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -210,16 +209,16 @@ async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
       now: () => io.clock.now(),
       by: shell,
       openDomain: (place) => openDomain(configAt(place), io, eventsFor(io)),
-      blobsElsewhere: config.files.s3 === undefined ? undefined : await openBlobs(config, io),
-      stop: io.interruption(),
+      remoteBlobs: config.files.s3 === undefined ? undefined : await openBlobs(config, io),
+      signal: io.interruption(),
     },
     request,
   );
   for (const sentence of restoreSentences(report, request, config)) io.stdout(`${sentence}\n`);
 }
 
-function restoreSentences({ manifest, pushesEnded, revived }: RestoreReport, request: RestoreRequest, config: Config) {
-  const { sessionsEnded, emailsDropped, tokensRevoked, tokensInUse } = revived;
+function restoreSentences({ manifest, pushesEnded, cleared }: RestoreReport, request: RestoreRequest, config: Config) {
+  const { sessionsEnded, emailsDropped, tokensRevoked, tokensInUse } = cleared;
   const endedAll = request.livePushes === "end_all";
   return [
     `Restored to ${config.dataDir}: ${described(manifest)}.`,

@@ -7,27 +7,28 @@ import { openReadOnly } from "../database/open-database.ts";
 import type { Destination } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";
-import {
-  lineOf,
-  openReport,
-  type ReportFiles,
-  type ReportOutcome,
-  summaryLines,
-  textPathOf,
-} from "../import/report.ts";
+import { lineOf, openReport, type ReportOutcome, summaryLines, textPathOf } from "../import/report.ts";
 import { type ImportSummary, runImport } from "../import/run-import.ts";
 import type { ImportSource } from "../import/source.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf, WrongSettings } from "./errors.ts";
-import { orWrongSettings, refuseOwnPlaces, refuseWrongKeys } from "./import/checks.ts";
+import { orWrongSettings, refuseOwnData, refuseWrongKeys } from "./import/checks.ts";
 import { openSource, type SourceArguments } from "./import/open-source.ts";
 import { createProblemLines, createProgress, reportPath } from "./import/progress.ts";
-import { importHelp } from "./import-help.ts";
 import { findMasterKeys, withDomain } from "./open-domain.ts";
 import { getConfig, readEnvFile } from "./settings.ts";
 
-/** Beside the codes of all commands: the run came to its end, and something did not come along whole. */
+/** In addition to the codes of all commands: the run finished, and some rows were not imported completely. */
 const reportedExitCode = 3;
+
+const importHelp = `
+Stop Password Pusher first: the import does not see what is viewed or changed there during the run. A server of this
+installation may keep running. The command can be run again at any time: it continues where it stopped, imports nothing
+twice, tries again what could not be read, and adds missing parts. Settings of this installation come from the environment,
+as for the server. See docs/migrating-from-password-pusher.md.
+
+Exit codes: 0 everything is imported, by this run or earlier ones; 1 refused, failed or interrupted; 2 the command line or a
+setting is wrong, or no key fits; 3 the run finished, and the report names rows that were not imported completely.`;
 
 interface Options {
   readonly database?: string;
@@ -42,14 +43,14 @@ interface Options {
 export function addImport(program: Command, { io, setExitCode }: CommandDeps): void {
   program
     .command("password-pusher")
-    .description("Bring in everything that a Password Pusher installation holds; it is only read.")
-    .requiredOption("--env-file <file>", "its environment: PWPUSH_MASTER_KEY, SECRET_KEY_BASE and so on")
-    .option("--database <address>", "sqlite:PATH, postgres://… or mysql://…; else DATABASE_URL of the env file")
-    .option("--storage <place>", "its folder of files, or s3://BUCKET; several times where there are several", collect)
-    .option("--dry-run", "count, open and check everything, and write nothing")
-    .option("--merge-users", "accounts here with the same e-mail address are the same people")
-    .option("--without-lost-files", "bring pushes without those of their files that cannot be had")
-    .option("--report <file>", "where the report goes, as JSON; its text beside it (else into the data folder)")
+    .description("Import everything from a Password Pusher installation, which is only read.")
+    .requiredOption("--env-file <file>", "its environment variables: PWPUSH_MASTER_KEY, SECRET_KEY_BASE and others")
+    .option("--database <address>", "sqlite:PATH, postgres://… or mysql://… (default: DATABASE_URL of the env file)")
+    .option("--storage <location>", "its folder of files, or s3://BUCKET; can be repeated", collect)
+    .option("--dry-run", "count, decrypt and check everything, and write nothing")
+    .option("--merge-users", "an account here with the same email address is the same person")
+    .option("--without-lost-files", "import pushes without the files that cannot be read")
+    .option("--report <file>", "JSON file for the report; its text is written beside it (default: in the data folder)")
     .addHelpText("after", importHelp)
     .action(async (options: Options) => setExitCode(await runCommand(io, options)));
 }
@@ -68,12 +69,13 @@ async function runCommand(io: CliIo, options: Options): Promise<number> {
   try {
     if (options.dryRun !== true) await refuseWrongKeys(source, options.envFile);
     for (const warning of source.warnings) io.stderr(`WARNING: ${warning}\n`);
-    // Asked for once: as with every server of this kind, mails of accounts are what proves an address.
-    const mailsConfirm = /^(true|1|yes|on)$/i.test(environment.PWP__ENABLE_USER_ACCOUNT_EMAILS?.trim() ?? "");
-    const work = (destination: Destination) => bring(io, { config, source, destination, options, mailsConfirm });
+    // The source asks for a confirmed email only if it sends emails to accounts.
+    const requiresConfirmedEmail = /^(true|1|yes|on)$/i.test(environment.PWP__ENABLE_USER_ACCOUNT_EMAILS?.trim() ?? "");
+    const runInto = (destination: Destination) =>
+      importAndReport(io, { config, source, destination, options, requiresConfirmedEmail });
     return options.dryRun === true
-      ? await withLook(config, io, source, work)
-      : await withWriting(config, io, source, work);
+      ? await dryRun(config, io, source, runInto)
+      : await importInto(config, io, source, runInto);
   } finally {
     await source.close();
   }
@@ -83,7 +85,7 @@ async function openChecked(
   { io, config, options }: { readonly io: CliIo; readonly config: Config; readonly options: Options },
   given: SourceArguments,
 ): Promise<ImportSource> {
-  refuseOwnPlaces(config, given);
+  refuseOwnData(config, given);
   return await openSource(given, {
     clock: io.clock,
     random: io.random,
@@ -93,96 +95,95 @@ async function openChecked(
   });
 }
 
-type Work = (destination: Destination) => Promise<number>;
+type Import = (destination: Destination) => Promise<number>;
 
-async function withWriting(config: Config, io: CliIo, source: ImportSource, work: Work): Promise<number> {
+async function importInto(config: Config, io: CliIo, source: ImportSource, runInto: Import): Promise<number> {
   let exitCode: number = exitCodes.failed;
   await withDomain(config, io, async (domain) => {
-    exitCode = await work(createDomainDestination(domain, io, source.fingerprint));
+    exitCode = await runInto(createDomainDestination(domain, io, source.fingerprint));
   });
   return exitCode;
 }
 
-async function withLook(config: Config, io: CliIo, source: ImportSource, work: Work): Promise<number> {
-  const look = await openReadOnly(config.database);
-  if (look === "missing") return await work(await createDryDestination(undefined, source.fingerprint));
-  if (look === "older") {
-    io.stderr("The database here is of an older version: what came in before, and conflicts, were not looked for.\n");
-    return await work(await createDryDestination(undefined, source.fingerprint));
+async function dryRun(config: Config, io: CliIo, source: ImportSource, runInto: Import): Promise<number> {
+  const database = await openReadOnly(config.database);
+  if (database === "missing") return await runInto(await createDryDestination(undefined, source.fingerprint));
+  if (database === "older") {
+    io.stderr(
+      "The database here is of an older version, so rows that were imported before and conflicts are not recognised.\n",
+    );
+    return await runInto(await createDryDestination(undefined, source.fingerprint));
   }
   try {
     const keys = findMasterKeys(config, io.random);
     const keyring = keys && createKeyring(keys.keys, io.random);
-    return await work(await createDryDestination({ read: look.read, keyring }, source.fingerprint));
+    return await runInto(await createDryDestination({ read: database.read, keyring }, source.fingerprint));
   } finally {
-    await look.close();
+    await database.close();
   }
 }
 
-interface Bringing {
-  readonly config: Config;
-  readonly source: ImportSource;
-  readonly destination: Destination;
-  readonly options: Options;
-  readonly mailsConfirm: boolean;
-}
-
-async function bring(io: CliIo, bringing: Bringing): Promise<number> {
-  const { config, source, options } = bringing;
-  const dryRun = options.dryRun === true;
+async function importAndReport(
+  io: CliIo,
+  {
+    config,
+    source,
+    destination,
+    options,
+    requiresConfirmedEmail,
+  }: {
+    readonly config: Config;
+    readonly source: ImportSource;
+    readonly destination: Destination;
+    readonly options: Options;
+    readonly requiresConfirmedEmail: boolean;
+  },
+): Promise<number> {
+  const isDryRun = options.dryRun === true;
   const startedAt = io.clock.now();
-  const place = reportPlace(options, config.dataDir, startedAt);
-  const head = { version: io.version, fingerprint: source.fingerprint, dryRun, startedAt };
-  const report = place === undefined ? undefined : openReport(place, head);
-  const shown = createProblemLines(io, report?.path);
+  const location = reportLocation(options, config.dataDir, startedAt);
+  const head = { version: io.version, fingerprint: source.fingerprint, dryRun: isDryRun, startedAt };
+  const report = location === undefined ? undefined : openReport(location, head);
+  const problemLines = createProblemLines(io, report?.path);
   try {
     const summary = await runImport({
-      ...{ source, destination: bringing.destination, now: startedAt, signal: io.interruption() },
+      source,
+      destination,
+      now: startedAt,
+      signal: io.interruption(),
       options: {
         mergeUsers: options.mergeUsers === true,
         withoutLostFiles: options.withoutLostFiles === true,
-        mailsConfirm: bringing.mailsConfirm,
+        requiresConfirmedEmail,
       },
       onProgress: createProgress(io),
       onProblem(problem) {
         report?.problem(problem);
-        shown.problem(lineOf(problem));
+        problemLines.print(lineOf(problem));
       },
     });
-    if (summary.tally.counts.users.brought > 0 && !dryRun) createBootCodeFile(config.dataDir, io.random).remove();
-    shown.end();
+    if (summary.results.counts.users.imported > 0 && !isDryRun) createBootCodeFile(config.dataDir, io.random).remove();
+    problemLines.end();
     const outcome = outcomeOf(summary);
-    finish(report, { io, outcome, summary, failure: undefined });
-    tell(io, summary, { outcome, dryRun, path: report?.path });
+    report?.finish({ outcome, summary, failure: undefined, finishedAt: io.clock.now() });
+    printSummary(io, summary, { outcome, isDryRun, path: report?.path });
     return exitCodeOf(outcome);
   } catch (error) {
-    finish(report, { io, outcome: "failed", summary: undefined, failure: sentenceOf(error) });
+    const failure = sentenceOf(error);
+    report?.finish({ outcome: "failed", summary: undefined, failure, finishedAt: io.clock.now() });
     throw error;
   }
 }
 
-/** A run that writes nothing writes no report either, but where it is told to. */
-function reportPlace({ report, dryRun }: Options, dataDir: string, startedAt: number) {
+/** A dry run writes a report only if --report names one. */
+function reportLocation({ report, dryRun: isDryRun }: Options, dataDir: string, startedAt: number) {
   if (report !== undefined) return { named: report };
-  return dryRun === true ? undefined : { unnamed: reportPath(dataDir, startedAt) };
+  return isDryRun === true ? undefined : { unnamed: reportPath(dataDir, startedAt) };
 }
 
-function finish(
-  report: ReportFiles | undefined,
-  end: {
-    readonly io: CliIo;
-    readonly outcome: ReportOutcome;
-    readonly summary: ImportSummary | undefined;
-    readonly failure: string | undefined;
-  },
-): void {
-  const { io, ...rest } = end;
-  report?.finish({ ...rest, finishedAt: io.clock.now() });
-}
-
-function outcomeOf({ interrupted, tally, differences }: ImportSummary): ReportOutcome {
+function outcomeOf({ interrupted, results, differences }: ImportSummary): keyof typeof endings {
   if (interrupted) return "interrupted";
-  return tally.problems + differences.length > 0 ? "with_problems" : "complete";
+  return results.problems + differences.length > 0 ? "with_problems" : "complete";
 }
 
 function exitCodeOf(outcome: ReportOutcome): number {
@@ -190,20 +191,20 @@ function exitCodeOf(outcome: ReportOutcome): number {
   return outcome === "with_problems" ? reportedExitCode : exitCodes.failed;
 }
 
-function tell(
+const endings: Readonly<Record<Exclude<ReportOutcome, "failed">, string>> = {
+  complete: "Everything is imported. The counts of source and destination agree.",
+  with_problems:
+    "Everything else is imported. To import what was left out or imported in part, run the command again with what was " +
+    "missing, such as the right keys or the files.",
+  interrupted: "Interrupted. To continue, run the same command again.",
+};
+
+function printSummary(
   io: CliIo,
   summary: ImportSummary,
-  { outcome, dryRun, path }: { outcome: ReportOutcome; dryRun: boolean; path: string | undefined },
+  { outcome, isDryRun, path }: { outcome: keyof typeof endings; isDryRun: boolean; path: string | undefined },
 ): void {
   for (const line of summaryLines(summary)) io.stdout(`${line}\n`);
-  const ends: Record<ReportOutcome, string> = {
-    complete: "Everything came along, now or before; both sides were counted and agree.",
-    with_problems:
-      "The rest came along. What was left out, or came in part, is tried again when the command is run again with what was " +
-      "missing: the right keys, or the files.",
-    interrupted: "Interrupted: run the same command again, and it goes on from here.",
-    failed: "",
-  };
-  io.stdout(`\n${dryRun ? "Nothing was written: this is what a run would do." : ends[outcome]}\n`);
-  if (path !== undefined) io.stdout(`The report: ${path} and ${textPathOf(path)}\n`);
+  io.stdout(`\n${isDryRun ? "Nothing was written: this is what a run would do." : endings[outcome]}\n`);
+  if (path !== undefined) io.stdout(`Report: ${path} and ${textPathOf(path)}\n`);
 }

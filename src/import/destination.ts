@@ -1,90 +1,86 @@
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
 import type { ImportedPush } from "../pushes/create/import-push.ts";
-import type { Part } from "./lacks.ts";
-import type { Holdings, PushPart, UserPart } from "./source.ts";
-import type { ImportedRow, NotedCounts, Standing } from "./store/imported-rows.ts";
+import type { Part } from "./missing-parts.ts";
+import type { PushPart, RelatedCounts, UserPart } from "./source.ts";
+import type { ImportedRow, ImportedRows, ImportedUser, RecordedCounts } from "./store/imported-rows.ts";
 
-/** A user as it comes, and what of it stays behind. */
+/** A user to import. */
 export interface IncomingUser {
   readonly sourceId: number;
   readonly user: AdoptedUser;
-  readonly lacks: readonly UserPart[];
+  readonly missingParts: readonly UserPart[];
 }
 
-/** The same of a push. */
+/** A push to import. */
 export interface IncomingPush {
   readonly sourceId: number;
   readonly push: ImportedPush;
-  readonly lacks: readonly PushPart[];
-  readonly holdings: Holdings;
+  readonly missingParts: readonly PushPart[];
+  readonly related: RelatedCounts;
 }
 
 export type UserOutcome =
-  /** `merged`: into an account that was here, which got the API token alone. */
-  | { readonly outcome: "brought"; readonly userId: number; readonly merged: boolean; readonly tokenTaken: boolean }
-  /** Another run of the same source was faster. */
-  | { readonly outcome: "known"; readonly known: KnownUser }
+  /** `merged`: into an existing account, which got the API token only. */
+  | { readonly outcome: "imported"; readonly userId: number; readonly merged: boolean; readonly tokenTaken: boolean }
+  /** By another run of the same source. */
+  | { readonly outcome: "imported_before"; readonly imported: ImportedUser }
   | { readonly outcome: "email_taken" };
 
 export type PushOutcome =
-  | { readonly outcome: "brought"; readonly pushId: number; readonly fileBytes: number }
-  | { readonly outcome: "known"; readonly known: ImportedRow }
+  | { readonly outcome: "imported"; readonly pushId: number; readonly fileBytes: number }
+  | { readonly outcome: "imported_before"; readonly imported: ImportedRow }
   | { readonly outcome: "link_taken" };
 
-/** What has become of a row that had come in part. */
-export interface Completion {
-  readonly outcome: "completed";
-  /** Came now. */
-  readonly filled: readonly Part[];
-  /** Was set here meanwhile, or is gone: what the source has of it is not wanted any more. */
+/** Missing parts were added to a row of an earlier run. */
+export interface PartsOutcome {
+  readonly outcome: "updated";
+  readonly added: readonly Part[];
+  /** Set or deleted here since the row was imported: the part of the source is no longer needed. */
   readonly superseded: readonly Part[];
-  /** Is still to come. */
-  readonly lacks: readonly Part[];
+  readonly stillMissing: readonly Part[];
   readonly tokenTaken: boolean;
-  readonly holdings: Holdings;
+  readonly related: RelatedCounts;
 }
 
-/** Nothing was done: another run has changed what is noted of the row. `now`: what it is. */
-export interface Overtaken<Row> {
-  readonly outcome: "overtaken";
+/** Nothing was written, because another run has changed the record of the row to `now`. */
+export interface ChangedMeanwhile<Row> {
+  readonly outcome: "changed_meanwhile";
   readonly now: Row;
 }
 
 export type StyleOutcome =
-  | { readonly outcome: "brought" | "known" | "other_style" }
+  | { readonly outcome: "imported" | "imported_before" | "other_style" }
   | { readonly outcome: "refused"; readonly reason: string };
 
-/** A user who came in before. `stands`: the account is still here. */
-export type KnownUser = ImportedRow & { readonly stands: boolean };
-
-/** Pushes that came in before. */
-export interface KnownPushes {
-  /** @param sourceId greater than in the call before. */
-  find(sourceId: number): Promise<ImportedRow | undefined>;
-}
-
-/** Where an import goes: into the domain, or nowhere but into a count. */
+/** Where rows are imported to: the domain, or nowhere in a dry run. */
 export interface Destination {
-  /** By the source's ids. */
-  knownUsers(): Promise<ReadonlyMap<number, KnownUser>>;
-  knownPushes(): KnownPushes;
-  bringUser(incoming: IncomingUser, merge: boolean): Promise<UserOutcome>;
-  /** @throws what reading a file threw. */
-  bringPush(incoming: IncomingPush): Promise<PushOutcome>;
-  /** Gives a row what it lacks and the source now has, wherever nothing took its place here. */
-  completeUser(known: KnownUser, incoming: IncomingUser): Promise<Completion | Overtaken<KnownUser>>;
-  completePush(known: ImportedRow, incoming: IncomingPush): Promise<Completion | Overtaken<ImportedRow>>;
-  bringStyle(css: string): Promise<StyleOutcome>;
-  /** When the server forgets a push that has ended; undefined: never. */
-  forgetsAt(push: { readonly ownerId: number | null; readonly endedAt: number }): number | undefined;
-  /** What is here at the end; undefined: nothing was to come. */
-  countHere(): Promise<HereCounts | undefined>;
+  /** Users that were imported before, by the source's ids. */
+  importedUsers(): Promise<ReadonlyMap<number, ImportedUser>>;
+  pushFinder: ImportedRows["pushFinder"];
+  /** @param merge whether an existing account with the same email is the same person. */
+  importUser(incoming: IncomingUser, merge: boolean): Promise<UserOutcome>;
+  /** @throws the error of reading a file. */
+  importPush(incoming: IncomingPush): Promise<PushOutcome>;
+  /** Adds missing parts that the source has now, unless they were set here since. */
+  addMissingUserParts(
+    imported: ImportedUser,
+    incoming: IncomingUser,
+  ): Promise<PartsOutcome | ChangedMeanwhile<ImportedUser>>;
+  addMissingPushParts(
+    imported: ImportedRow,
+    incoming: IncomingPush,
+  ): Promise<PartsOutcome | ChangedMeanwhile<ImportedRow>>;
+  importStyleSheet(css: string): Promise<StyleOutcome>;
+  /** When the server deletes the row of a push that has ended; undefined: never. */
+  deletedAt(push: { readonly ownerId: number | null; readonly endedAt: number }): number | undefined;
+  /** Counts for the comparison at the end; undefined in a dry run. */
+  countStored(): Promise<StoredCounts | undefined>;
 }
 
-export interface HereCounts {
+export interface StoredCounts {
   /** Of all runs. */
-  readonly noted: NotedCounts;
-  readonly notedByThisRun: NotedCounts;
-  /** Of what this run has brought. */
-  readonly standing: Standing;
+  readonly recorded: RecordedCounts;
+  readonly recordedByThisRun: RecordedCounts;
+  /** Of what this run has imported. */
+  readonly present: Awaited<ReturnType<ImportedRows["countPresent"]>>;
 }

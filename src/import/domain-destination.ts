@@ -1,41 +1,45 @@
-import { createUserAdoption, type UserAdoption } from "../accounts/admin/adopt-user.ts";
+import { createUserAdoption, type UserAdoption, type UserCompletion } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { nothingElse, writeUntilKnown } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
 import type { Domain, Effects } from "../domain.ts";
 import { createCapacity } from "../pushes/create/capacity.ts";
-import { importPush, type PushImportDeps } from "../pushes/create/import-push.ts";
+import {
+  completeImportedPush,
+  importPush,
+  type PushCompletion,
+  type PushImportDeps,
+} from "../pushes/create/import-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
-import { completePush, completeUser } from "./complete-rows.ts";
 import type {
+  ChangedMeanwhile,
   Destination,
+  IncomingPush,
   IncomingUser,
-  KnownUser,
-  Overtaken,
+  PartsOutcome,
   PushOutcome,
   StyleOutcome,
   UserOutcome,
 } from "./destination.ts";
-import { createKnownPushes, readKnownUsers } from "./known-pushes.ts";
-import { noHoldings } from "./source.ts";
+import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
+import { type Part, userPartsOf } from "./missing-parts.ts";
+import { noRelated } from "./source.ts";
 import {
   createImportedRows,
   type ImportedRow,
   type ImportedRows,
-  NoteChangedError,
-  noteAlone,
+  type ImportedUser,
+  RecordChangedError,
 } from "./store/imported-rows.ts";
-import { isSameStyle, refusalOfStyle } from "./style.ts";
 
-/** Each lane of an import waits for one passphrase at most. */
+/** Each task of an import waits for one passphrase at most. */
 const argon2Limits = { runningMax: 2, waitingMax: 64, waitingPerClientMax: 64 };
-/** There is one style sheet, and it has no number there. */
-const styleId = 0;
-/** Of the name by which what a run brings is told from what others do. */
-const runBytes = 8;
+/** The source has one style sheet, without an id. */
+const styleSheetId = 0;
+const runIdBytes = 8;
 
-/** Brings everything into an open domain. @param source as `ImportSource.fingerprint`. */
+/** Imports into an open domain. @param source as `ImportSource.fingerprint`. */
 export function createDomainDestination(
   domain: Domain,
   effects: Pick<Effects, "clock" | "random" | "monotonicMs">,
@@ -43,115 +47,209 @@ export function createDomainDestination(
 ): Destination {
   const rows = createImportedRows(domain.db.read, source);
   const users = createUserAdoption({ db: domain.db, keyring: domain.keyring, clock: effects.clock });
-  const deps = adoptionDeps(domain, effects);
-  const run = effects.random.bytes(runBytes).toString("hex");
+  const deps = pushDeps(domain, effects);
+  const run = effects.random.bytes(runIdBytes).toString("hex");
   return {
-    knownUsers: () => readKnownUsers(rows),
-    knownPushes: () => createKnownPushes(rows),
-    bringUser: (incoming, merge) => bringUser(users, rows, { run, incoming, merge }),
-    async bringPush({ sourceId, push, lacks, holdings }): Promise<PushOutcome> {
-      const brought = await importPush(deps, push, (tx, id) =>
-        rows.note(tx, "push", sourceId, { run, id, lacks, holdings }),
+    importedUsers: () => rows.readUsers(),
+    pushFinder: () => rows.pushFinder(),
+    importUser: (incoming, merge) => importUser(users, rows, { run, incoming, merge }),
+    async importPush({ sourceId, push, missingParts, related }): Promise<PushOutcome> {
+      const adoption = await importPush(deps, push, (tx, id) =>
+        rows.record(tx, "push", { sourceId, id, run, missingParts, related }),
       );
-      if (brought.outcome === "link_taken") return brought;
-      if (brought.outcome === "known") return { outcome: "known", known: await getPush(rows, sourceId) };
-      return { ...brought, outcome: "brought" };
+      if (adoption.outcome === "link_taken") return adoption;
+      if (adoption.outcome === "known") return { outcome: "imported_before", imported: await getPush(rows, sourceId) };
+      return { outcome: "imported", pushId: adoption.pushId, fileBytes: adoption.fileBytes };
     },
-    completeUser: (known, incoming) =>
-      completeUser(users, rows, known, incoming).catch(orOvertaken(() => getUser(rows, known.sourceId))),
-    completePush: (known, incoming) =>
-      completePush(deps, rows, known, incoming).catch(orOvertaken(() => getPush(rows, known.sourceId))),
-    bringStyle: (css) => bringStyle(domain, rows, { css, run }),
-    forgetsAt({ ownerId, endedAt }) {
+    addMissingUserParts: (imported, incoming) =>
+      addMissingUserParts(users, rows, imported, incoming).catch(
+        orChangedMeanwhile(() => getUser(rows, imported.sourceId)),
+      ),
+    addMissingPushParts: (imported, incoming) =>
+      addMissingPushParts(deps, rows, imported, incoming).catch(
+        orChangedMeanwhile(() => getPush(rows, imported.sourceId)),
+      ),
+    importStyleSheet: (css) => importStyleSheet(domain, rows, { css, run }),
+    deletedAt({ ownerId, endedAt }) {
       const keptMs = ownerId === null ? tombstoneMs : domain.config.purgeAfterMs;
       return keptMs === undefined ? undefined : endedAt + keptMs;
     },
-    async countHere() {
-      const [noted, notedByThisRun] = await Promise.all([rows.counts(), rows.counts(run)]);
-      return { noted, notedByThisRun, standing: await rows.standingOf(run) };
+    async countStored() {
+      const [recorded, recordedByThisRun] = await Promise.all([rows.counts(), rows.counts(run)]);
+      return { recorded, recordedByThisRun, present: await rows.countPresent(run) };
     },
   };
 }
 
-function adoptionDeps(
+function pushDeps(
   { config, db, vault, store, blobs }: Domain,
   { clock, random, monotonicMs }: Pick<Effects, "clock" | "random" | "monotonicMs">,
 ): PushImportDeps {
   const diskSpace = diskSpaceOf(config.dataDir);
   return {
-    ...{ config, db, vault, store, blobs, clock, random },
+    config,
+    db,
+    vault,
+    store,
+    blobs,
+    clock,
+    random,
     ids: createIds(db, "pushes"),
     linkDeliveryIds: createIds(db, "link_deliveries"),
     argon2: createArgon2Queue(argon2Limits),
-    // What nobody owns there nobody owns here: what such pushes may hold in all is asked of new ones.
+    // The limit on the bytes of pushes without an owner applies to new pushes only.
     capacity: createCapacity({
       config: { ...config, anonymousBytesMax: undefined },
-      ...{ monotonicMs, diskSpace, anonymousBytes: async () => 0 },
+      monotonicMs,
+      diskSpace,
+      anonymousBytes: async () => 0,
     }),
   };
 }
 
-async function bringUser(
+async function importUser(
   users: UserAdoption,
   rows: ImportedRows,
   { run, incoming, merge }: { readonly run: string; readonly incoming: IncomingUser; readonly merge: boolean },
 ): Promise<UserOutcome> {
-  const { sourceId, user, lacks } = incoming;
+  const { sourceId, user, missingParts } = incoming;
   const { value } = await writeUntilKnown(() =>
     users.adopt(user, merge, async (tx, id, { merged, tokenTaken }) => {
-      // An account that was here stays as it is but for its API tokens.
-      const own = merged ? lacks.filter((part) => part === "api_token") : lacks;
+      // An existing account gets nothing but the API token.
+      const own = merged ? missingParts.filter((part) => part === "api_token") : missingParts;
       const all = tokenTaken ? [...own, "api_token" as const] : own;
-      return (await rows.note(tx, "user", sourceId, { run, id, lacks: all, holdings: noHoldings })) === "now";
+      const record = { sourceId, id, run, missingParts: all, related: noRelated };
+      return (await rows.record(tx, "user", record)) === "now";
     }),
   );
-  if (value.outcome === "adopted") return { ...value, outcome: "brought" };
-  const known = await findUser(rows, sourceId);
-  // The account with the same e-mail may be the user's own, brought by a run beside this one or by a try before this one.
-  if (known === undefined && value.outcome === "email_taken") return value;
-  if (known === undefined) throw new Error("A user that came in before is not noted.");
-  if (known.run !== run) return { outcome: "known", known };
+  if (value.outcome === "adopted") return { ...value, outcome: "imported" };
+  const imported = await rows.findUser(sourceId);
+  // The account with the same email may be this user, imported by a concurrent run or by an earlier attempt of this write.
+  if (imported === undefined && value.outcome === "email_taken") return value;
+  if (imported === undefined) throw new Error("An imported user is not recorded.");
+  if (imported.run !== run) return { outcome: "imported_before", imported };
   return {
-    ...{ outcome: "brought", userId: known.id, merged: lacks.some((part) => !known.lacks.includes(part)) },
-    tokenTaken: known.lacks.includes("api_token") && !lacks.includes("api_token"),
+    outcome: "imported",
+    userId: imported.id,
+    merged: missingParts.some((part) => !imported.missingParts.includes(part)),
+    tokenTaken: imported.missingParts.includes("api_token") && !missingParts.includes("api_token"),
   };
 }
 
-async function findUser(rows: ImportedRows, sourceId: number): Promise<KnownUser | undefined> {
-  const [user] = await rows.usersAfter(sourceId - 1, 1);
-  return user?.sourceId === sourceId ? user : undefined;
-}
-
-async function getUser(rows: ImportedRows, sourceId: number): Promise<KnownUser> {
-  const user = await findUser(rows, sourceId);
-  if (user === undefined) throw new Error("A user that came in before is not noted.");
+async function getUser(rows: ImportedRows, sourceId: number): Promise<ImportedUser> {
+  const user = await rows.findUser(sourceId);
+  if (user === undefined) throw new Error("An imported user is not recorded.");
   return user;
 }
 
 async function getPush(rows: ImportedRows, sourceId: number): Promise<ImportedRow> {
   const push = await rows.find("push", sourceId);
-  if (push === undefined) throw new Error("A push that came in before is not noted.");
+  if (push === undefined) throw new Error("An imported push is not recorded.");
   return push;
 }
 
-/** Of a completion that another run was faster with. */
-function orOvertaken<Row>(get: () => Promise<Row>): (error: unknown) => Promise<Overtaken<Row>> {
+function orChangedMeanwhile<Row>(get: () => Promise<Row>): (error: unknown) => Promise<ChangedMeanwhile<Row>> {
   return async (error) => {
-    if (!(error instanceof NoteChangedError)) throw error;
-    return { outcome: "overtaken", now: await get() };
+    if (!(error instanceof RecordChangedError)) throw error;
+    return { outcome: "changed_meanwhile", now: await get() };
   };
 }
 
-async function bringStyle(
+/** Adds the parts and updates the record in one transaction. */
+async function addMissingUserParts(
+  users: UserAdoption,
+  rows: ImportedRows,
+  imported: ImportedUser,
+  { user, missingParts }: IncomingUser,
+): Promise<PartsOutcome> {
+  const isMissing = (part: Part) => missingParts.some((missing) => missing === part);
+  const outcomeOf = ({ filled, superseded, refused }: UserCompletion): PartsOutcome => ({
+    outcome: "updated",
+    added: filled,
+    superseded,
+    stillMissing: [
+      ...imported.missingParts.filter(isMissing),
+      ...refused,
+      // They depend on the factor, and were not read while it could not be decrypted.
+      ...(filled.includes("factor")
+        ? missingParts.filter((part) => part === "password" || part === "backup_codes")
+        : []),
+    ],
+    tokenTaken: refused.length > 0,
+    related: noRelated,
+  });
+  const wanted = userPartsOf(imported.missingParts).filter((part) => !isMissing(part));
+  const completion = await users.complete(imported.id, user, wanted, (tx, parts) =>
+    rows.updateRecord(tx, "user", imported, { missingParts: outcomeOf(parts).stillMissing, related: noRelated }),
+  );
+  return outcomeOf(completion);
+}
+
+async function addMissingPushParts(
+  deps: Pick<PushImportDeps, "db" | "vault" | "linkDeliveryIds">,
+  rows: ImportedRows,
+  imported: ImportedRow,
+  incoming: IncomingPush,
+): Promise<PartsOutcome> {
+  const missing = addablePartsOf(imported, incoming);
+  const outcomeOf = (completion: PushCompletion) => pushPartsOutcome(imported, incoming, completion);
+  const completion = await completeImportedPush(
+    deps,
+    { pushId: imported.id, push: incoming.push, missing, broughtEvents: imported.related.auditEntries },
+    (tx, parts) => {
+      const { stillMissing, related } = outcomeOf(parts);
+      return rows.updateRecord(tx, "push", imported, { missingParts: stillMissing, related });
+    },
+  );
+  return outcomeOf(completion);
+}
+
+/** They are written together. */
+const trailParts: readonly Part[] = ["trail", "notifications", "people"];
+
+function addablePartsOf({ missingParts: before, related }: ImportedRow, { missingParts: now, push }: IncomingPush) {
+  const isMissingNow = (part: Part) => now.some((missing) => missing === part);
+  const missingBefore = trailParts.filter((part) => before.includes(part));
+  // Other keys than those of the earlier run must not lose emails that it decrypted, nor new damage lose entries.
+  const isNoWorse = trailParts.every((part) => !isMissingNow(part) || missingBefore.includes(part));
+  const isAsLong = push.trail.length === related.auditEntries;
+  const opensAll = !isMissingNow("notifications") && (!isMissingNow("trail") || isAsLong);
+  return {
+    note: before.includes("note") && !isMissingNow("note"),
+    trail: isNoWorse && opensAll && missingBefore.some((part) => !isMissingNow(part)),
+  };
+}
+
+function pushPartsOutcome(
+  imported: ImportedRow,
+  { missingParts, related }: IncomingPush,
+  { note, trail }: PushCompletion,
+): PartsOutcome {
+  const added: Part[] = [];
+  const superseded: Part[] = [];
+  const stillMissing: Part[] = [];
+  for (const part of imported.missingParts) {
+    const isMissing = missingParts.some((missing) => missing === part);
+    const result = trailParts.includes(part) ? trail : part === "note" ? note : undefined;
+    if (result === "superseded") superseded.push(part);
+    else if (result === "filled" && !isMissing) added.push(part);
+    else stillMissing.push(part);
+  }
+  const present = trail === "filled" ? { ...related, files: imported.related.files } : imported.related;
+  return { outcome: "updated", added, superseded, stillMissing, tokenTaken: false, related: present };
+}
+
+async function importStyleSheet(
   domain: Domain,
   rows: ImportedRows,
   { css, run }: { readonly css: string; readonly run: string },
 ): Promise<StyleOutcome> {
-  if ((await rows.count("style")) > 0) return { outcome: "known" };
+  if ((await rows.count("style")) > 0) return { outcome: "imported_before" };
   const present = domain.branding.theme().style;
-  if (present !== undefined && !(await isSameStyle(css, present.content))) return { outcome: "other_style" };
+  if (present !== undefined && !(await isSameStyleSheet(css, present.content))) return { outcome: "other_style" };
   const problem = present === undefined ? await domain.branding.setStyle(css, nothingElse) : undefined;
-  if (problem !== undefined) return { outcome: "refused", reason: refusalOfStyle(problem) };
-  const isFirst = await noteAlone(domain.db, rows, "style", { sourceId: styleId, id: styleId, run });
-  return { outcome: isFirst ? "brought" : "known" };
+  if (problem !== undefined) return { outcome: "refused", reason: styleSheetRefusal(problem) };
+  const record = { sourceId: styleSheetId, id: styleSheetId, run, missingParts: [], related: noRelated };
+  const recorded = await domain.db.write((tx) => rows.record(tx, "style", record));
+  return { outcome: recorded === "now" ? "imported" : "imported_before" };
 }

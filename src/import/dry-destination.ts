@@ -3,19 +3,18 @@ import { digest, keyedDigest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { ReadConnection } from "../database/database.ts";
 import { findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
-import type { Completion, Destination, IncomingPush, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
-import { createKnownPushes, readKnownUsers } from "./known-pushes.ts";
-import type { Part } from "./lacks.ts";
+import type { Destination, IncomingPush, PartsOutcome, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
+import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
+import type { Part } from "./missing-parts.ts";
+import { type Conflicts, createConflicts } from "./store/conflicts.ts";
 import { createImportedRows, type ImportedRow } from "./store/imported-rows.ts";
-import { createPresent, type Present } from "./store/look.ts";
-import { isSameStyle, refusalOfStyle } from "./style.ts";
 
-/** Nobody's id: in a run that writes nothing none is given out. */
+/** A dry run gives out no ids. */
 const noId = 0;
 
 /**
- * Does all that a run does but write: files are read to their end, conflicts are looked for.
- * @param here undefined: there is no database here yet, so nothing can be in the way.
+ * Does everything that a run does, except writing: it reads files to their end and looks for conflicts.
+ * @param here undefined: there is no database here yet, so nothing can conflict.
  */
 export async function createDryDestination(
   here: { readonly read: ReadConnection; readonly keyring: Keyring | undefined } | undefined,
@@ -23,50 +22,52 @@ export async function createDryDestination(
 ): Promise<Destination> {
   if (here === undefined) return emptyDestination();
   const rows = createImportedRows(here.read, source);
-  const present = createPresent(here.read);
+  const conflicts = createConflicts(here.read);
   const linkDigest = await findLinkDigest(here.read, here.keyring);
   return {
-    knownUsers: () => readKnownUsers(rows),
-    knownPushes: () => createKnownPushes(rows),
-    bringUser: createBringUser(present),
-    async bringPush(incoming) {
-      if (linkDigest !== undefined && (await present.isLinkTaken(linkDigest(incoming.push.urlToken)))) {
+    importedUsers: () => rows.readUsers(),
+    pushFinder: () => rows.pushFinder(),
+    importUser: createImportUser(conflicts),
+    async importPush(incoming) {
+      if (linkDigest !== undefined && (await conflicts.isLinkTaken(linkDigest(incoming.push.urlToken)))) {
         return { outcome: "link_taken" };
       }
       return await readFiles(incoming);
     },
-    async completeUser(known, incoming) {
+    async addMissingUserParts(imported, incoming) {
       const { apiToken } = incoming.user;
-      const holder = apiToken === null ? undefined : await present.findTokenHolder(digest(apiToken));
-      return completionOf(known, incoming, holder !== undefined && holder !== known.id);
+      const holder = apiToken === null ? undefined : await conflicts.findTokenHolder(digest(apiToken));
+      return partsOutcome(imported, incoming, holder !== undefined && holder !== imported.id);
     },
-    completePush: async (known, incoming) => completionOf(known, incoming),
-    bringStyle: async (css) =>
-      (await rows.count("style")) > 0 ? { outcome: "known" } : await tryStyle(css, await present.findStyle()),
-    forgetsAt: () => undefined,
-    countHere: async () => undefined,
+    addMissingPushParts: async (imported, incoming) => partsOutcome(imported, incoming),
+    importStyleSheet: async (css) =>
+      (await rows.count("style")) > 0
+        ? { outcome: "imported_before" }
+        : await tryStyleSheet(css, await conflicts.findStyleSheet()),
+    deletedAt: () => undefined,
+    countStored: async () => undefined,
   };
 }
 
 function emptyDestination(): Destination {
   return {
-    knownUsers: async () => new Map(),
-    knownPushes: () => ({ find: async () => undefined }),
-    bringUser: createBringUser({ findUserId: async () => undefined, findTokenHolder: async () => undefined }),
-    bringPush: readFiles,
-    completeUser: async (known, incoming) => completionOf(known, incoming),
-    completePush: async (known, incoming) => completionOf(known, incoming),
-    bringStyle: (css) => tryStyle(css, undefined),
-    forgetsAt: () => undefined,
-    countHere: async () => undefined,
+    importedUsers: async () => new Map(),
+    pushFinder: () => async () => undefined,
+    importUser: createImportUser({ findUserId: async () => undefined, findTokenHolder: async () => undefined }),
+    importPush: readFiles,
+    addMissingUserParts: async (imported, incoming) => partsOutcome(imported, incoming),
+    addMissingPushParts: async (imported, incoming) => partsOutcome(imported, incoming),
+    importStyleSheet: (css) => tryStyleSheet(css, undefined),
+    deletedAt: () => undefined,
+    countStored: async () => undefined,
   };
 }
 
-/** Users clash with those who are here, and with those who would have come before them. */
-function createBringUser({
+/** Users conflict with existing accounts, and with users that a run would have imported before them. */
+function createImportUser({
   findUserId,
   findTokenHolder,
-}: Pick<Present, "findUserId" | "findTokenHolder">): Destination["bringUser"] {
+}: Pick<Conflicts, "findUserId" | "findTokenHolder">): Destination["importUser"] {
   const emails = new Set<string>();
   const tokenHolders = new Map<string, string>();
   return async ({ user: { email, apiToken } }, merge): Promise<UserOutcome> => {
@@ -74,37 +75,40 @@ function createBringUser({
     const merged = id !== undefined || emails.has(email);
     if (merged && !merge) return { outcome: "email_taken" };
     emails.add(email);
-    if (apiToken === null) return { outcome: "brought", userId: noId, merged, tokenTaken: false };
+    if (apiToken === null) return { outcome: "imported", userId: noId, merged, tokenTaken: false };
     const token = digest(apiToken);
     const [holder, newHolder] = [await findTokenHolder(token), tokenHolders.get(token.toString("hex"))];
     const tokenTaken = holder === undefined ? newHolder !== undefined && newHolder !== email : holder !== id;
     if (holder === undefined && newHolder === undefined) tokenHolders.set(token.toString("hex"), email);
-    return { outcome: "brought", userId: noId, merged, tokenTaken };
+    return { outcome: "imported", userId: noId, merged, tokenTaken };
   };
 }
 
-/** What would come if nothing had taken its place here. */
-function completionOf(
-  known: ImportedRow,
-  incoming: { readonly lacks: readonly Part[] },
+/** Assumes that no part was set here since the row was imported. */
+function partsOutcome(
+  imported: ImportedRow,
+  incoming: { readonly missingParts: readonly Part[] },
   isTokenTaken = false,
-): Completion {
-  const tokenTaken = isTokenTaken && known.lacks.includes("api_token");
-  const isKept = (part: Part) =>
-    part === "files" || incoming.lacks.includes(part) || (tokenTaken && part === "api_token");
+): PartsOutcome {
+  const tokenTaken = isTokenTaken && imported.missingParts.includes("api_token");
+  const isMissing = (part: Part) =>
+    part === "files" || incoming.missingParts.includes(part) || (tokenTaken && part === "api_token");
   return {
-    outcome: "completed",
-    ...{ filled: known.lacks.filter((part) => !isKept(part)), superseded: [], lacks: known.lacks.filter(isKept) },
-    ...{ tokenTaken, holdings: known.holdings },
+    outcome: "updated",
+    added: imported.missingParts.filter((part) => !isMissing(part)),
+    superseded: [],
+    stillMissing: imported.missingParts.filter(isMissing),
+    tokenTaken,
+    related: imported.related,
   };
 }
 
-/** @returns undefined when the master key is not at hand: then links are not compared. */
+/** @returns undefined when the master key is not available: then links are not compared. */
 async function findLinkDigest(
-  reading: ReadConnection,
+  connection: ReadConnection,
   keyring: Keyring | undefined,
 ): Promise<((urlToken: string) => Buffer) | undefined> {
-  const sealed = keyring === undefined ? undefined : await findSealedIndexKey(reading);
+  const sealed = keyring === undefined ? undefined : await findSealedIndexKey(connection);
   const indexKey = sealed === undefined ? undefined : keyring?.open(indexKeyContext, sealed);
   return indexKey === undefined ? undefined : (urlToken) => keyedDigest(indexKey, urlToken);
 }
@@ -114,11 +118,11 @@ async function readFiles({ push }: IncomingPush): Promise<PushOutcome> {
   for (const file of push.open?.files ?? []) {
     for await (const chunk of file.content) fileBytes += chunk.length;
   }
-  return { outcome: "brought", pushId: noId, fileBytes };
+  return { outcome: "imported", pushId: noId, fileBytes };
 }
 
-async function tryStyle(css: string, present: Buffer | undefined): Promise<StyleOutcome> {
-  if (present !== undefined && !(await isSameStyle(css, present))) return { outcome: "other_style" };
+async function tryStyleSheet(css: string, present: Buffer | undefined): Promise<StyleOutcome> {
+  if (present !== undefined && !(await isSameStyleSheet(css, present))) return { outcome: "other_style" };
   const read = await readStyleSheet(css);
-  return read.ok ? { outcome: "brought" } : { outcome: "refused", reason: refusalOfStyle(read.problem) };
+  return read.ok ? { outcome: "imported" } : { outcome: "refused", reason: styleSheetRefusal(read.problem) };
 }

@@ -1,13 +1,22 @@
 import { expect, test } from "vitest";
 import { createDryDestination } from "./dry-destination.ts";
 import { runImport } from "./run-import.ts";
-import { type ImportSource, noHoldings, type SourcePush } from "./source.ts";
+import { type ImportSource, noRelated, type SourcePush } from "./source.ts";
 
 const push: Omit<SourcePush, "id" | "urlToken"> = {
-  ...{ kind: "text", userId: null, name: null, note: null, end: null },
+  kind: "text",
+  userId: null,
+  name: null,
+  note: null,
+  end: null,
   open: { payload: "the secret", passphrase: null, files: [] },
-  ...{ expireAfterDays: 7, expireAfterViews: 5, countedViews: 0, deletableByViewer: true, retrievalStep: true },
-  ...{ createdAt: 0, updatedAt: 0 },
+  expireAfterDays: 7,
+  expireAfterViews: 5,
+  countedViews: 0,
+  deletableByViewer: true,
+  retrievalStep: true,
+  createdAt: 0,
+  updatedAt: 0,
 };
 
 async function* none(): AsyncGenerator<never> {
@@ -19,14 +28,15 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** Open pushes that say that they have trails of this length. @param onTrail how many of them are read at once. */
 function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: number) => void): ImportSource {
   let underWay = 0;
-  const holdings = { ...noHoldings, auditEntries };
+  const related = { ...noRelated, auditEntries };
   return {
-    ...{ fingerprint: "of the test", warnings: [] },
-    counts: async () => ({ ...noHoldings, users: 0, pushes, ofNoPush: noHoldings }),
+    fingerprint: "of the test",
+    warnings: [],
+    counts: async () => ({ ...noRelated, users: 0, pushes, withoutPush: noRelated }),
     users: none,
     async *pushes() {
       for (let id = 1; id <= pushes; id += 1) {
-        yield { outcome: "read", id, holdings, lacks: [], row: { ...push, id, urlToken: `token${id}` } };
+        yield { outcome: "read", id, related, missingParts: [], row: { ...push, id, urlToken: `token${id}` } };
       }
     },
     async trail() {
@@ -34,7 +44,7 @@ function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: numb
       onTrail(underWay);
       await turn();
       underWay -= 1;
-      return { entries: [], lacks: [] };
+      return { entries: [], missingParts: [] };
     },
     tryKeys: async () => ({ tried: 0, opened: 0, examples: [] }),
     readFile: none,
@@ -51,15 +61,15 @@ test.each([
   const source = sourceOf(40, auditEntries, (underWay) => {
     most = Math.max(most, underWay);
   });
-  const { tally } = await runImport({
+  const { results } = await runImport({
     source,
     destination: await createDryDestination(undefined, source.fingerprint),
-    options: { mergeUsers: false, withoutLostFiles: false, mailsConfirm: false },
+    options: { mergeUsers: false, withoutLostFiles: false, requiresConfirmedEmail: false },
     now: 1,
     signal: new AbortController().signal,
     onProgress: () => undefined,
     onProblem: () => undefined,
   });
-  expect(tally.counts.pushes.brought).toBe(40);
+  expect(results.counts.pushes.imported).toBe(40);
   expect(most).toBe(expected);
 });

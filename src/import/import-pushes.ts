@@ -1,104 +1,112 @@
 import { dayMs } from "../base/clock.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
-import { countBehind, countWith } from "./count-holdings.ts";
-import type { ImportRun } from "./deps.ts";
 import type { PushOutcome } from "./destination.ts";
-import { stillLacking, stillToCome } from "./lacks.ts";
-import { inLanes } from "./lanes.ts";
+import type { PushState } from "./import-results.ts";
+import { missingInUnreadableRow, missingWithReasons } from "./missing-parts.ts";
 import { findLostFile, linkProblem, type PushContext, readPush } from "./read-push.ts";
-import type { Holdings, Lack, PushPart, SourcePush, SourceRow, SourceTrail } from "./source.ts";
+import { runConcurrently } from "./run-concurrently.ts";
+import type { ImportRun } from "./run-context.ts";
+import type { MissingPart, PushPart, RelatedCounts, SourcePush, SourceRow, SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
-import type { PushState } from "./tally.ts";
 
-/** Writes that arrive together share a commit, and the work of one lane fills the waiting of another. */
-const laneLimits = { lanesMax: 16, weightMax: 16 * 1024 * 1024 };
-/** In ms, with a margin. */
-const longestRunMs = 7 * dayMs;
-/** Of what one push takes beside its payload and its trail. */
+/** Concurrent writes share a commit, and the work on one push uses the time in which another waits. */
+const limits = { tasksMax: 16, weightMax: 16 * 1024 * 1024 };
+/** Bytes in memory that a push takes in addition to its payload and its trail. */
 const rowWeight = 4_096;
-/** An entry is held as it was read, as it will be written, and as its statement has it. */
+/** An audit entry is in memory as it was read, as it will be written, and as the parameters of its statement. */
 const entryWeight = 2_048;
+/** Milliseconds, with a margin. */
+const longestRunMs = 7 * dayMs;
 
 type PushRow = SourceRow<SourcePush, PushPart>;
 type ReadRow = Extract<PushRow, { readonly outcome: "read" }>;
 
 export async function importPushes(run: ImportRun): Promise<void> {
-  await inLanes(unknownRows(run), { ...laneLimits, weightOf, signal: run.signal }, async ({ row, known }) => {
-    if (known !== undefined) await settleKnown(run, row, known);
+  await runConcurrently(rowsToImport(run), { ...limits, weightOf, signal: run.signal }, async ({ row, imported }) => {
+    if (imported !== undefined) await handleImportedBefore(run, row, imported);
     else if (row.outcome === "unreadable") leaveOut(run, row, row.reason);
     else if (row.outcome === "skipped") skip(run, row, row.reason);
-    else await bring(run, row);
+    else await importRow(run, row);
   });
 }
 
-interface WaitingRow {
+interface RowToImport {
   readonly row: PushRow;
-  /** It came in part in an earlier run. */
-  readonly known: ImportedRow | undefined;
+  /** It was imported before without some parts. */
+  readonly imported: ImportedRow | undefined;
 }
 
-/** Those that no earlier run has brought whole. */
-async function* unknownRows(run: ImportRun): AsyncGenerator<WaitingRow> {
-  const knownPushes = run.destination.knownPushes();
+/** Rows that no earlier run has imported completely. */
+async function* rowsToImport(run: ImportRun): AsyncGenerator<RowToImport> {
+  const findImported = run.destination.pushFinder();
   for await (const row of run.source.pushes()) {
     run.onRow("pushes");
-    noteOwner(run, row);
-    const known = await knownPushes.find(row.id);
-    if (known === undefined || known.lacks.length > 0) yield { row, known };
-    else countKnown(run, row, known, known.holdings);
+    countOwnerless(run, row);
+    const imported = await findImported(row.id);
+    if (imported === undefined || imported.missingParts.length > 0) yield { row, imported };
+    else countImportedBefore(run, row, imported, imported.related);
   }
 }
 
-/** A row in which an owner stands who is no user of the source: all but what only an owner could see comes along. */
-function noteOwner({ owners, tally }: ImportRun, row: PushRow): void {
+/** An owner who is not in the source: the push is imported without what only an owner can see. */
+function countOwnerless({ owners, results }: ImportRun, row: PushRow): void {
   if (row.outcome !== "read" || row.row.userId === null) return;
-  if (owners.ownerOf(row.row.userId).outcome === "nobody") tally.noteOwnerless(row.id);
+  if (owners.ownerOf(row.row.userId).outcome === "nobody") results.addOwnerless(row.id);
 }
 
-function weightOf({ row }: WaitingRow): number {
+function weightOf({ row }: RowToImport): number {
   if (row.outcome !== "read") return rowWeight;
-  // A character takes two bytes in memory, and what is sealed of it up to four.
+  // A character takes two bytes in memory, and its sealed form up to four.
   const payloadWeight = (row.row.open?.payload.length ?? 0) * 6;
-  return rowWeight + payloadWeight + (row.holdings?.auditEntries ?? 0) * entryWeight;
+  return rowWeight + payloadWeight + (row.related?.auditEntries ?? 0) * entryWeight;
 }
 
-/** @param here what there is of it now, which a completion may have made more. */
-function countKnown({ tally, owners }: ImportRun, row: PushRow, known: ImportedRow, here: Holdings): void {
-  tally.counts.pushes.known += 1;
-  const now = {
-    auditEntries: Math.max(here.auditEntries - known.holdings.auditEntries, 0),
-    notifications: Math.max(here.notifications - known.holdings.notifications, 0),
-    files: 0,
-  };
-  const isOwned = row.outcome !== "read" || owners.ownerOf(row.row.userId).outcome !== "nobody";
-  countWith(tally, { there: row.holdings, here, now, lacks: known.lacks, isOwned });
+/** @param related what is imported of it now, which may be more than in the record of an earlier run. */
+function countImportedBefore(
+  { results, owners }: ImportRun,
+  row: PushRow,
+  imported: ImportedRow,
+  related: RelatedCounts,
+): void {
+  results.counts.pushes.importedBefore += 1;
+  results.addRelated({
+    inSource: row.related,
+    imported: related,
+    importedNow: {
+      auditEntries: Math.max(related.auditEntries - imported.related.auditEntries, 0),
+      notifications: Math.max(related.notifications - imported.related.notifications, 0),
+      files: 0,
+    },
+    missingParts: imported.missingParts,
+    isOwned: row.outcome !== "read" || owners.ownerOf(row.row.userId).outcome !== "nobody",
+  });
 }
 
-function leaveOut({ tally }: ImportRun, { id, holdings }: PushRow, reason: string): void {
-  tally.leaveOut("pushes", id, reason);
-  countBehind(tally, "leftOut", holdings);
+function leaveOut({ results }: ImportRun, { id, related }: PushRow, reason: string): void {
+  results.leaveOut("pushes", id, reason);
+  results.addRelatedOfMissingPush("leftOut", related);
 }
 
-function skip({ tally }: ImportRun, { holdings }: PushRow, reason: string): void {
-  tally.skip("pushes", reason);
-  countBehind(tally, "skipped", holdings);
+function skip({ results }: ImportRun, { related }: PushRow, reason: string): void {
+  results.skip("pushes", reason);
+  results.addRelatedOfMissingPush("skipped", related);
 }
 
-async function bring(run: ImportRun, row: ReadRow): Promise<void> {
+async function importRow(run: ImportRun, row: ReadRow): Promise<void> {
   const push = row.row;
   const owner = run.owners.ownerOf(push.userId);
   if (owner.outcome === "left_out") {
-    return leaveOut(run, row, "Its owner has no account here: it comes along once the owner does.");
+    return leaveOut(run, row, "Its owner has no account here. It is imported once its owner is.");
   }
-  if (owner.outcome === "gone") return skip(run, row, "The account of its owner was deleted here.");
+  if (owner.outcome === "deleted") return skip(run, row, "The account of its owner was deleted here.");
   const ownerId = owner.outcome === "here" ? owner.userId : null;
   const state = stateOf(push, ownerId);
   if (state === "tombstone" && (push.end?.at ?? 0) + tombstoneMs <= run.now) {
-    return skip(run, row, "Nobody owns it, and it ended more than 30 days ago.");
+    return skip(run, row, "It has no owner and ended more than 30 days ago.");
   }
   const problem = linkProblem(push.urlToken);
   if (problem !== undefined) return leaveOut(run, row, problem);
-  await adopt(run, row, ownerId, state);
+  await importPush(run, row, ownerId, state);
 }
 
 function stateOf(push: SourcePush, ownerId: number | null): PushState {
@@ -106,89 +114,102 @@ function stateOf(push: SourcePush, ownerId: number | null): PushState {
   return ownerId === null ? "tombstone" : "ended";
 }
 
-/** What is read beside the row of a push, for what it is here. */
-interface Surroundings extends Omit<PushContext, "lostFileIds"> {
-  readonly lacks: readonly Lack<PushPart>[];
+interface PushDetails extends Omit<PushContext, "lostFileIds"> {
+  readonly missing: readonly MissingPart<PushPart>[];
 }
 
-async function lookAround(run: ImportRun, row: ReadRow, ownerId: number | null): Promise<Surroundings> {
+/** Reads what belongs to a push in other tables of the source. */
+async function readDetails(run: ImportRun, row: ReadRow, ownerId: number | null): Promise<PushDetails> {
   const { owners } = run;
   const isTombstone = stateOf(row.row, ownerId) === "tombstone";
-  const trail: SourceTrail = isTombstone ? { entries: [], lacks: [] } : await run.source.trail(row.id);
-  const lacks = [...row.lacks, ...trail.lacks, ...lackingPeople(run, trail)];
-  // What nobody could ever see is not missed.
-  const missed = lacks.filter(({ part }) => ownerId !== null || (part !== "note" && part !== "notifications"));
-  return { ownerId, owners, entries: trail.entries, lacks: missed };
+  const trail: SourceTrail = isTombstone ? { entries: [], missingParts: [] } : await run.source.trail(row.id);
+  const missing = [...row.missingParts, ...trail.missingParts, ...missingPeople(run, trail)];
+  return {
+    ownerId,
+    owners,
+    entries: trail.entries,
+    // Only an owner can see notes and link deliveries.
+    missing: missing.filter(({ part }) => ownerId !== null || (part !== "note" && part !== "notifications")),
+  };
 }
 
-function lackingPeople({ owners }: ImportRun, { entries }: SourceTrail): readonly Lack<PushPart>[] {
+function missingPeople({ owners }: ImportRun, { entries }: SourceTrail): readonly MissingPart<PushPart>[] {
   if (!entries.some(({ userId }) => owners.ownerOf(userId).outcome === "left_out")) return [];
-  const reason = "Its audit trail names somebody who has no account here: who did that stays unknown until then.";
+  const reason = "Its audit trail names a user who is not imported. Those entries name nobody until the user is.";
   return [{ part: "people", reason }];
 }
 
-async function adopt(run: ImportRun, row: ReadRow, ownerId: number | null, state: PushState): Promise<void> {
-  const { tally } = run;
+async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, state: PushState): Promise<void> {
+  const { results } = run;
   const push = row.row;
-  const around = await lookAround(run, row, ownerId);
+  const details = await readDetails(run, row, ownerId);
   const lost = new Map<number, string>();
   for (;;) {
-    const lacks = [...around.lacks, ...lostFiles(lost)];
-    const here = holdingsOf(around, (push.open?.files.length ?? 0) - lost.size);
-    const brought = await tryToBring(run, row, { ...around, lostFileIds: new Set(lost.keys()) }, lacks, here);
-    switch (brought.outcome) {
+    const missing = [...details.missing, ...lostFiles(lost)];
+    const related = relatedOf(details, (push.open?.files.length ?? 0) - lost.size);
+    const attempt = await tryImport(run, row, { ...details, lostFileIds: new Set(lost.keys()) }, missing, related);
+    switch (attempt.outcome) {
       case "file_lost":
         if (!run.options.withoutLostFiles) {
-          return leaveOut(run, row, `A file of it cannot be had. ${brought.reason}`);
+          return leaveOut(run, row, `One of its files cannot be read. ${attempt.reason}`);
         }
-        lost.set(brought.fileId, brought.reason);
+        lost.set(attempt.fileId, attempt.reason);
         break;
       case "link_taken":
         return leaveOut(run, row, "Another push here has the same link.");
-      case "known":
-        // Another import of the same installation runs beside this one.
-        return await settleKnown(run, row, brought.known);
-      case "brought": {
-        const { fileBytes } = brought;
-        const stays = staysMeanwhile(run, push, ownerId);
-        tally.bringPush({ kind: push.kind, state, stays, fileBytes, auditEvents: here.auditEntries });
-        const parts = lacks.map(({ part }) => part);
-        const isOwned = ownerId !== null;
-        countWith(tally, { there: row.holdings, here, now: here, lacks: parts, isOwned });
-        return tally.lacks("pushes", push.id, lacks);
-      }
+      case "imported_before":
+        // By a concurrent import of the same installation.
+        return await handleImportedBefore(run, row, attempt.imported);
+      case "imported":
+        results.addPush({
+          kind: push.kind,
+          state,
+          isLasting: isLasting(run, push, ownerId),
+          fileBytes: attempt.fileBytes,
+          auditEntries: related.auditEntries,
+        });
+        results.addRelated({
+          inSource: row.related,
+          imported: related,
+          importedNow: related,
+          missingParts: missing.map(({ part }) => part),
+          isOwned: ownerId !== null,
+        });
+        return results.reportMissing("pushes", push.id, missing);
     }
   }
 }
 
-/** Whether no server that runs beside this can have forgotten it by the end of the run. */
-function staysMeanwhile({ destination, now }: ImportRun, { end }: SourcePush, ownerId: number | null): boolean {
-  const forgottenAt = end === null ? undefined : destination.forgetsAt({ ownerId, endedAt: end.at });
-  return forgottenAt === undefined || forgottenAt > now + longestRunMs;
+/** Whether no running server can have deleted it by the end of the run. */
+function isLasting({ destination, now }: ImportRun, { end }: SourcePush, ownerId: number | null): boolean {
+  const deletedAt = end === null ? undefined : destination.deletedAt({ ownerId, endedAt: end.at });
+  return deletedAt === undefined || deletedAt > now + longestRunMs;
 }
 
-function lostFiles(lost: ReadonlyMap<number, string>): readonly Lack<PushPart>[] {
-  return [...lost.values()].map((reason) => ({ part: "files", reason: `It comes without a file. ${reason}` }));
+function lostFiles(lost: ReadonlyMap<number, string>): readonly MissingPart<PushPart>[] {
+  return [...lost.values()].map((reason) => ({ part: "files", reason: `It is imported without a file. ${reason}` }));
 }
 
-function holdingsOf({ entries, ownerId }: Surroundings, files: number): Holdings {
-  const told = ownerId === null ? 0 : entries.filter(({ notification }) => notification !== null).length;
-  return { auditEntries: entries.length, notifications: told, files };
+function relatedOf({ entries, ownerId }: PushDetails, files: number): RelatedCounts {
+  const notifications = ownerId === null ? 0 : entries.filter(({ notification }) => notification !== null).length;
+  return { auditEntries: entries.length, notifications, files };
 }
 
 type Attempt = PushOutcome | { readonly outcome: "file_lost"; readonly fileId: number; readonly reason: string };
 
-async function tryToBring(
+async function tryImport(
   { destination, source }: ImportRun,
   { row: push }: ReadRow,
   context: PushContext,
-  lacks: readonly Lack<PushPart>[],
-  holdings: Holdings,
+  missing: readonly MissingPart<PushPart>[],
+  related: RelatedCounts,
 ): Promise<Attempt> {
   try {
-    const parts = lacks.map(({ part }) => part);
-    return await destination.bringPush({
-      ...{ sourceId: push.id, push: readPush(push, context, source), lacks: parts, holdings },
+    return await destination.importPush({
+      sourceId: push.id,
+      push: readPush(push, context, source),
+      missingParts: missing.map(({ part }) => part),
+      related,
     });
   } catch (error) {
     const file = findLostFile(error);
@@ -197,29 +218,28 @@ async function tryToBring(
   }
 }
 
-async function settleKnown(run: ImportRun, row: PushRow, known: ImportedRow): Promise<void> {
-  if (known.lacks.length > 0) await complete(run, row, known);
-  else countKnown(run, row, known, known.holdings);
+async function handleImportedBefore(run: ImportRun, row: PushRow, imported: ImportedRow): Promise<void> {
+  if (imported.missingParts.length > 0) await addMissingParts(run, row, imported);
+  else countImportedBefore(run, row, imported, imported.related);
 }
 
-/** Of one that came in part in an earlier run. */
-async function complete(run: ImportRun, row: PushRow, known: ImportedRow): Promise<void> {
-  const { tally, destination, source } = run;
+async function addMissingParts(run: ImportRun, row: PushRow, imported: ImportedRow): Promise<void> {
+  const { results, destination, source } = run;
   if (row.outcome !== "read") {
-    countKnown(run, row, known, known.holdings);
-    return tally.lacks("pushes", row.id, stillLacking(known.lacks, row.reason));
+    countImportedBefore(run, row, imported, imported.related);
+    return results.reportMissing("pushes", row.id, missingInUnreadableRow(imported.missingParts, row.reason));
   }
   const owner = run.owners.ownerOf(row.row.userId);
-  const around = await lookAround(run, row, owner.outcome === "here" ? owner.userId : null);
-  const completion = await destination.completePush(known, {
+  const details = await readDetails(run, row, owner.outcome === "here" ? owner.userId : null);
+  const outcome = await destination.addMissingPushParts(imported, {
     sourceId: row.id,
-    push: readPush(row.row, { ...around, lostFileIds: new Set() }, source),
-    lacks: around.lacks.map(({ part }) => part),
-    holdings: holdingsOf(around, known.holdings.files),
+    push: readPush(row.row, { ...details, lostFileIds: new Set() }, source),
+    missingParts: details.missing.map(({ part }) => part),
+    related: relatedOf(details, imported.related.files),
   });
-  if (completion.outcome === "overtaken") return await settleKnown(run, row, completion.now);
-  if (completion.filled.length > 0) tally.completed += 1;
-  countKnown(run, row, known, completion.holdings);
-  tally.supersede("pushes", row.id, completion.superseded);
-  tally.lacks("pushes", row.id, stillToCome(around.lacks, completion.lacks));
+  if (outcome.outcome === "changed_meanwhile") return await handleImportedBefore(run, row, outcome.now);
+  if (outcome.added.length > 0) results.completed += 1;
+  countImportedBefore(run, row, imported, outcome.related);
+  results.reportSuperseded("pushes", row.id, outcome.superseded);
+  results.reportMissing("pushes", row.id, missingWithReasons(details.missing, outcome.stillMissing));
 }

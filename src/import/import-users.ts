@@ -1,73 +1,78 @@
-import type { ImportRun } from "./deps.ts";
-import type { KnownUser } from "./destination.ts";
-import { stillLacking, stillToCome } from "./lacks.ts";
+import { missingInUnreadableRow, missingWithReasons } from "./missing-parts.ts";
 import { readUser } from "./read-user.ts";
-import type { Lack, SourceRow, SourceUser, UserPart } from "./source.ts";
+import type { ImportRun } from "./run-context.ts";
+import type { MissingPart, SourceRow, SourceUser, UserPart } from "./source.ts";
+import type { ImportedUser } from "./store/imported-rows.ts";
 
 const emailTaken =
-  "An account with its e-mail address is here already, and it was not said that the two are one: neither it nor its " +
-  "pushes come along (see --merge-users).";
-const tokenTaken: Lack<UserPart> = {
+  "An account with its email address exists here. Neither the user nor its pushes are imported unless --merge-users says " +
+  "that both are the same person.";
+const tokenTaken: MissingPart<UserPart> = {
   part: "api_token",
-  reason: "Its API token is somebody else's here: it did not come along.",
+  reason: "Its API token belongs to another account here and is not imported.",
 };
 
 type UserRow = SourceRow<SourceUser, UserPart>;
 
-/** One after the other: there are few, and each asks for the turn of the accounts. */
+/** One after the other: there are few, and writes to accounts are serialized anyway. */
 export async function importUsers(run: ImportRun): Promise<void> {
-  const { source, destination, tally, owners } = run;
-  const known = await destination.knownUsers();
+  const { source, destination, results, owners } = run;
+  const importedUsers = await destination.importedUsers();
   for await (const row of source.users()) {
     if (run.signal.aborted) return;
     run.onRow("users");
-    const here = known.get(row.id);
-    if (here !== undefined) {
-      await settleKnown(run, here, row);
+    const imported = importedUsers.get(row.id);
+    if (imported !== undefined) {
+      await handleImportedBefore(run, imported, row);
       continue;
     }
     owners.set(row.id, "left_out");
-    if (row.outcome === "unreadable") tally.leaveOut("users", row.id, row.reason);
-    else if (row.outcome === "skipped") tally.skip("users", row.reason);
-    else await bring(run, row);
+    if (row.outcome === "unreadable") results.leaveOut("users", row.id, row.reason);
+    else if (row.outcome === "skipped") results.skip("users", row.reason);
+    else await importUser(run, row);
   }
 }
 
-async function bring(run: ImportRun, row: Extract<UserRow, { readonly outcome: "read" }>): Promise<void> {
-  const { row: source, lacks: sourceLacks } = row;
-  const { destination, tally, owners, options } = run;
-  const read = readUser(source, options.mailsConfirm);
-  if (read.outcome === "refused") return tally.leaveOut("users", source.id, read.reason);
-  const lacks = [...sourceLacks, ...read.lacks];
-  const incoming = { sourceId: source.id, user: read.user, lacks: lacks.map(({ part }) => part) };
-  const brought = await destination.bringUser(incoming, options.mergeUsers);
-  if (brought.outcome === "email_taken") return tally.leaveOut("users", source.id, emailTaken);
-  if (brought.outcome === "known") return await settleKnown(run, brought.known, row);
-  owners.set(source.id, brought.userId);
-  tally.counts.users.brought += 1;
-  tally.lacks("users", source.id, brought.merged ? lacks.filter(({ part }) => part === "api_token") : lacks);
-  if (brought.tokenTaken) tally.lacks("users", source.id, [tokenTaken]);
+async function importUser(run: ImportRun, row: Extract<UserRow, { readonly outcome: "read" }>): Promise<void> {
+  const { row: source } = row;
+  const { destination, results, owners, options } = run;
+  const read = readUser(source, options.requiresConfirmedEmail);
+  if (read.outcome === "refused") return results.leaveOut("users", source.id, read.reason);
+  const missing = [...row.missingParts, ...read.missingParts];
+  const incoming = { sourceId: source.id, user: read.user, missingParts: missing.map(({ part }) => part) };
+  const outcome = await destination.importUser(incoming, options.mergeUsers);
+  if (outcome.outcome === "email_taken") return results.leaveOut("users", source.id, emailTaken);
+  if (outcome.outcome === "imported_before") return await handleImportedBefore(run, outcome.imported, row);
+  owners.set(source.id, outcome.userId);
+  results.counts.users.imported += 1;
+  results.reportMissing(
+    "users",
+    source.id,
+    outcome.merged ? missing.filter(({ part }) => part === "api_token") : missing,
+  );
+  if (outcome.tokenTaken) results.reportMissing("users", source.id, [tokenTaken]);
 }
 
-async function settleKnown(run: ImportRun, known: KnownUser, row: UserRow): Promise<void> {
-  run.tally.counts.users.known += 1;
-  run.owners.set(row.id, known.stands ? known.id : "gone");
-  await complete(run, known, row);
+async function handleImportedBefore(run: ImportRun, imported: ImportedUser, row: UserRow): Promise<void> {
+  run.results.counts.users.importedBefore += 1;
+  run.owners.set(row.id, imported.accountExists ? imported.id : "deleted");
+  await addMissingParts(run, imported, row);
 }
 
-/** Somebody who may have come in part in an earlier run. */
-async function complete(run: ImportRun, known: KnownUser, row: UserRow): Promise<void> {
-  if (known.lacks.length === 0) return;
-  const { destination, tally } = run;
-  if (row.outcome !== "read") return tally.lacks("users", row.id, stillLacking(known.lacks, row.reason));
-  const read = readUser(row.row, run.options.mailsConfirm);
-  if (read.outcome === "refused") return tally.lacks("users", row.id, stillLacking(known.lacks, read.reason));
-  const lacks = [...row.lacks, ...read.lacks];
-  const incoming = { sourceId: row.id, user: read.user, lacks: lacks.map(({ part }) => part) };
-  const completion = await destination.completeUser(known, incoming);
-  if (completion.outcome === "overtaken") return await complete(run, completion.now, row);
-  if (completion.filled.length > 0) tally.completed += 1;
-  tally.supersede("users", row.id, completion.superseded);
-  const told = completion.tokenTaken ? [...lacks, tokenTaken] : lacks;
-  tally.lacks("users", row.id, stillToCome(told, completion.lacks));
+async function addMissingParts(run: ImportRun, imported: ImportedUser, row: UserRow): Promise<void> {
+  if (imported.missingParts.length === 0) return;
+  const { destination, results } = run;
+  const unreadable = (reason: string) =>
+    results.reportMissing("users", row.id, missingInUnreadableRow(imported.missingParts, reason));
+  if (row.outcome !== "read") return unreadable(row.reason);
+  const read = readUser(row.row, run.options.requiresConfirmedEmail);
+  if (read.outcome === "refused") return unreadable(read.reason);
+  const missing = [...row.missingParts, ...read.missingParts];
+  const incoming = { sourceId: row.id, user: read.user, missingParts: missing.map(({ part }) => part) };
+  const outcome = await destination.addMissingUserParts(imported, incoming);
+  if (outcome.outcome === "changed_meanwhile") return await addMissingParts(run, outcome.now, row);
+  if (outcome.added.length > 0) results.completed += 1;
+  results.reportSuperseded("users", row.id, outcome.superseded);
+  const reasons = outcome.tokenTaken ? [...missing, tokenTaken] : missing;
+  results.reportMissing("users", row.id, missingWithReasons(reasons, outcome.stillMissing));
 }

@@ -1,6 +1,6 @@
 import type { ImportedEvent, ImportedPush } from "../pushes/create/import-push.ts";
 import type { EndReason, IncomingFile } from "../pushes/pushes.ts";
-import type { Owners } from "./owners.ts";
+import type { Owners } from "./run-context.ts";
 import {
   type ImportSource,
   isSourceFileError,
@@ -9,7 +9,7 @@ import {
   type SourcePush,
 } from "./source.ts";
 
-/** A file of a push could not be had whole. */
+/** A file of a push is missing or cannot be read completely. */
 class LostFileError extends Error {
   override readonly name = "LostFileError";
   readonly fileId: number;
@@ -20,58 +20,66 @@ class LostFileError extends Error {
   }
 }
 
-/** What addresses of pushes take; the messages are addresses of their own. */
 const linkShape = /^[A-Za-z0-9_-]{1,64}$/;
-const takenWords: ReadonlySet<string> = new Set(["active", "expired"]);
+/** Paths of the API in the same place as a url_token. */
+const reservedWords: ReadonlySet<string> = new Set(["active", "expired"]);
 
-/** @returns undefined when the link works here; else why it cannot. */
+/** @returns why the link cannot work here; undefined when it can. */
 export function linkProblem(urlToken: string): string | undefined {
-  if (!linkShape.test(urlToken)) return "Its link has characters, or a length, that no link here has.";
-  return takenWords.has(urlToken) ? "Its link is a word that an address of this server's API has." : undefined;
+  if (!linkShape.test(urlToken)) return "Its link has characters or a length that this server does not allow.";
+  return reservedWords.has(urlToken)
+    ? "Its link is a word that this server's API uses in its own addresses."
+    : undefined;
 }
 
-/** What of a push is as its source says, with what is known of it here. */
 export interface PushContext {
   readonly ownerId: number | null;
   readonly owners: Owners;
   readonly entries: readonly SourceAuditEntry[];
-  /** Files that cannot be had, and that the push comes without. */
+  /** Files that cannot be read and are left out. */
   readonly lostFileIds: ReadonlySet<number>;
 }
 
-/** @param source where the bytes of files are read. */
+/** @param source reads the bytes of files. */
 export function readPush(push: SourcePush, context: PushContext, source: Pick<ImportSource, "readFile">): ImportedPush {
   const { entries, owners, ownerId, lostFileIds } = context;
   return {
-    ...{ urlToken: push.urlToken, kind: push.kind, ownerId, name: push.name ?? "", note: push.note ?? "" },
+    urlToken: push.urlToken,
+    kind: push.kind,
+    ownerId,
+    name: push.name ?? "",
+    note: push.note ?? "",
     open: push.open && {
       payload: push.open.payload,
       passphrase: push.open.passphrase ?? "",
       files: push.open.files.filter(({ id }) => !lostFileIds.has(id)).map((file) => incoming(file, source)),
     },
     end: push.end && { at: push.end.at, reason: endReason(push, push.end.reason, entries) },
-    ...{ expireAfterDays: push.expireAfterDays, expireAfterViews: push.expireAfterViews },
+    expireAfterDays: push.expireAfterDays,
+    expireAfterViews: push.expireAfterViews,
     ...viewsOf(push, entries),
-    ...{ deletableByViewer: push.deletableByViewer, retrievalStep: push.retrievalStep },
-    ...{ createdAt: push.createdAt, updatedAt: push.updatedAt },
+    deletableByViewer: push.deletableByViewer,
+    retrievalStep: push.retrievalStep,
+    createdAt: push.createdAt,
+    updatedAt: push.updatedAt,
     trail: entries.map((entry) => eventOf(entry, owners)),
   };
 }
 
-/** The source says that a person pressed delete; its trail says who. */
+/** The audit trail says who deleted the push. */
 function endReason(
   push: SourcePush,
   reason: NonNullable<SourcePush["end"]>["reason"],
   entries: readonly SourceAuditEntry[],
 ): EndReason {
   if (reason !== "deleted") return reason;
-  const pressed = entries.find((entry) => entry.kind === "expire");
-  return push.userId !== null && pressed?.userId === push.userId ? "owner" : "viewer";
+  const deletion = entries.find((entry) => entry.kind === "expire");
+  return push.userId !== null && deletion?.userId === push.userId ? "owner" : "viewer";
 }
 
 /**
- * There, refused retrievals count like views, and also while a push is open. Then they go into the one count that the limit
- * is held against; of a push that has ended the trail tells them apart.
+ * The source counts refused retrievals as views. For an open push they stay in the one count that the limit applies to; for
+ * an ended push the audit trail separates them.
  */
 function viewsOf(push: SourcePush, entries: readonly SourceAuditEntry[]): { views: number; refusals: number } {
   if (push.open !== null) return { views: push.countedViews, refusals: 0 };
@@ -80,9 +88,13 @@ function viewsOf(push: SourcePush, entries: readonly SourceAuditEntry[]): { view
 }
 
 function eventOf(entry: SourceAuditEntry, owners: Owners): ImportedEvent {
-  const { kind, address, userAgent, referrer, createdAt: at, updatedAt } = entry;
   return {
-    ...{ kind, address, userAgent, referrer, at, updatedAt },
+    kind: entry.kind,
+    address: entry.address,
+    userAgent: entry.userAgent,
+    referrer: entry.referrer,
+    at: entry.createdAt,
+    updatedAt: entry.updatedAt,
     userId: owners.find(entry.userId),
     linkDelivery: entry.notification && { ...entry.notification, recipients: entry.notification.recipients.join(", ") },
   };
@@ -104,7 +116,7 @@ async function* contentOf(file: SourceFile, source: Pick<ImportSource, "readFile
   }
 }
 
-/** A store may have wrapped what its content threw. */
+/** The blob store may have wrapped the error. */
 export function findLostFile(error: unknown): LostFileError | undefined {
   if (error instanceof LostFileError) return error;
   return error instanceof Error && error.cause !== undefined ? findLostFile(error.cause) : undefined;

@@ -5,67 +5,69 @@ import { isApiToken } from "../accounts/tokens/api-tokens.ts";
 import { secondMs } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { findMessages } from "../i18n/i18n.ts";
-import type { Lack, SourceTotp, SourceUser, UserPart } from "./source.ts";
+import type { MissingPart, SourceTotp, SourceUser, UserPart } from "./source.ts";
 
 export type ReadUser =
-  | { readonly outcome: "read"; readonly user: AdoptedUser; readonly lacks: readonly Lack<UserPart>[] }
+  | { readonly outcome: "read"; readonly user: AdoptedUser; readonly missingParts: readonly MissingPart<UserPart>[] }
   | { readonly outcome: "refused"; readonly reason: string };
 
 /**
- * @param mailsConfirm the other installation let nobody in who had not confirmed the e-mail. Where it did not, no such
- * confirmation was ever asked for, and missing it must keep nobody out here either.
+ * @param requiresConfirmedEmail the source refused to sign in users with an unconfirmed email. If it did not, it never asked
+ * for a confirmation, so a missing one must not lock the user out here.
  */
-export function readUser(source: SourceUser, mailsConfirm: boolean): ReadUser {
+export function readUser(source: SourceUser, requiresConfirmedEmail: boolean): ReadUser {
   const email = normalizeEmail(source.email);
   if (email === undefined) {
-    return { outcome: "refused", reason: "Its e-mail address is none that an account here can have." };
+    return { outcome: "refused", reason: "Its email address is not valid here." };
   }
-  const lacks: Lack<UserPart>[] = [];
-  const tell: Tell = (part, reason) => {
-    lacks.push({ part, reason });
+  const missingParts: MissingPart<UserPart>[] = [];
+  const reportMissing: ReportMissing = (part, reason) => {
+    missingParts.push({ part, reason });
     return null;
   };
-  const totp = source.totp === null ? null : readTotp(source.totp, tell);
+  const totp = source.totp === null ? null : readTotp(source.totp, reportMissing);
   const hasLostFactor = source.totp !== null && totp === null;
   const user: AdoptedUser = {
     email,
-    passwordHash: hasLostFactor ? "" : readHash(source.passwordHash, tell),
+    passwordHash: hasLostFactor ? "" : readHash(source.passwordHash, reportMissing),
     admin: source.admin,
     language: findMessages(source.language ?? undefined)?.locale.tag ?? null,
-    confirmedAt: source.confirmedAt ?? (mailsConfirm ? null : source.createdAt),
-    ...{ createdAt: source.createdAt, updatedAt: source.updatedAt, lastSignedInAt: source.lastSignedInAt },
-    apiToken: readToken(source.apiToken, tell),
+    confirmedAt: source.confirmedAt ?? (requiresConfirmedEmail ? null : source.createdAt),
+    createdAt: source.createdAt,
+    updatedAt: source.updatedAt,
+    lastSignedInAt: source.lastSignedInAt,
+    apiToken: readToken(source.apiToken, reportMissing),
     totp,
   };
-  return { outcome: "read", user, lacks };
+  return { outcome: "read", user, missingParts };
 }
 
-type Tell = (part: UserPart, reason: string) => null;
+type ReportMissing = (part: UserPart, reason: string) => null;
 
-function readHash(hash: string, tell: Tell): string {
+function readHash(hash: string, reportMissing: ReportMissing): string {
   if (hash === "" || isAdoptableHash(hash)) return hash;
-  tell(
+  reportMissing(
     "password",
-    "Its password is kept in a form that is not taken here: it comes without one, and a new one has to be set.",
+    "Its password hash has an unsupported format. The account is imported without a password: set a new one.",
   );
   return "";
 }
 
-function readToken(token: string | null, tell: Tell): string | null {
+function readToken(token: string | null, reportMissing: ReportMissing): string | null {
   if (token === null || token === "") return null;
   return isApiToken(token)
     ? token
-    : tell("api_token", "Its API token has a shape that no token has: it does not come along.");
+    : reportMissing("api_token", "Its API token does not have the shape of an API token and is not imported.");
 }
 
-/** null: it cannot be read. The password alone must let nobody in then. */
-function readTotp(totp: SourceTotp, tell: Tell): AdoptedUser["totp"] {
+/** null: it cannot be read. Then the password must not be imported either: it alone must not be enough to sign in. */
+function readTotp(totp: SourceTotp, reportMissing: ReportMissing): AdoptedUser["totp"] {
   const secret = readBase32(totp.secret);
   if (secret === undefined) {
-    return tell(
+    return reportMissing(
       "factor",
-      "The secret of its authenticator app cannot be read: it comes without a password, so that a password alone lets " +
-        "nobody in.",
+      "The secret of its authenticator app cannot be read. The account is imported without a password, because a password " +
+        "alone must not be enough to sign in.",
     );
   }
   const lastStep = totp.lastStepAt === null ? 0 : totpStep(totp.lastStepAt * secondMs);
@@ -75,22 +77,22 @@ function readTotp(totp: SourceTotp, tell: Tell): AdoptedUser["totp"] {
     .filter((digest) => /^[0-9a-f]{64}$/i.test(digest))
     .map((digest) => Buffer.from(digest, "hex"));
   if (readable.length < digests.length) {
-    tell("backup_codes", "Some of its backup codes are kept in a form that cannot be checked.");
+    reportMissing("backup_codes", "Some of its backup codes have a format that cannot be checked.");
   }
   return { secret, lastStep, backupCodes: { key: keptCodeKey(key), messagePrefix, digests: readable } };
 }
 
-const base32Emails = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const base32Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const secretBytesMin = 10;
 const secretBytesMax = 64;
 
-/** RFC 4648, section 6, with or without padding. @returns undefined when it is none, or no secret of a usual length. */
+/** RFC 4648, section 6, with or without padding. @returns undefined for other text, or for a secret of an unusual length. */
 function readBase32(text: string): Buffer | undefined {
   const bytes: number[] = [];
   let bits = 0;
   let bitCount = 0;
   for (const letter of text.trim().toUpperCase().replace(/=+$/, "")) {
-    const value = base32Emails.indexOf(letter);
+    const value = base32Letters.indexOf(letter);
     if (value < 0 || bytes.length > secretBytesMax) return undefined;
     bits = ((bits << 5) | value) & 0xfff;
     bitCount += 5;

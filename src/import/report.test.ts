@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openReport } from "./report.ts";
 
-test("a report that cannot be written is told by its name, and a device in its place stays everybody's", () => {
+test("names the report that cannot be written, and keeps the mode of a device", () => {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-report-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "report.json");

@@ -1,7 +1,15 @@
 import { closeSync, fchmodSync, fstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { systemErrorCode } from "../config/system-error.ts";
+import {
+  type Counts,
+  countedTables,
+  type ImportResults,
+  type NotImported,
+  type Problem,
+  tableNames,
+  totalOf,
+} from "./import-results.ts";
 import type { ImportSummary } from "./run-import.ts";
-import { type Behind, type Counts, countedTables, type Problem, type Tally, tableNames } from "./tally.ts";
 
 export interface ReportHead {
   readonly version: string;
@@ -10,36 +18,28 @@ export interface ReportHead {
   readonly startedAt: number;
 }
 
-/** How a run ended: `failed` and `interrupted` are to be run again. */
+/** After `interrupted` and `failed` the command has to be run again. */
 export type ReportOutcome = "complete" | "with_problems" | "interrupted" | "failed";
 
-/**
- * The report of a run as JSON, and as text beside it. Both are their owner's alone. Problems are written as they come: there
- * may be as many as rows. Neither holds a secret, a token or a name.
- */
-export interface ReportFiles {
-  /** Of the JSON; the text lies beside it with the ending `.txt`. */
-  readonly path: string;
-  problem(problem: Problem): void;
-  /** @param summary undefined: the run failed before it had one; `failure` says why. */
-  finish(end: {
-    readonly outcome: ReportOutcome;
-    readonly finishedAt: number;
-    readonly summary: ImportSummary | undefined;
-    readonly failure: string | undefined;
-  }): void;
+export interface ReportEnd {
+  readonly outcome: ReportOutcome;
+  readonly finishedAt: number;
+  /** undefined: the run failed, and `failure` says why. */
+  readonly summary: ImportSummary | undefined;
+  readonly failure: string | undefined;
 }
 
+export type ReportFiles = ReturnType<typeof openReport>;
+
 /**
- * @param place `named`: the path of the JSON, which an operator has given; what is there is overwritten, for the same
- * command is run again. `unnamed`: such a path that is free, or gets a number: no earlier report is lost. @throws what the
- * system throws.
+ * Opens the report of a run: a JSON file, and a text file beside it that ends in `.txt`. Only their owner may read them.
+ * Problems are written at once, because there may be as many as rows. Neither file holds a secret, a token or a name.
+ * @param location `named`: the path of the JSON file that the operator gave. An existing file is overwritten, since the same
+ * command is run again. `unnamed`: a path that gets a number if it is taken, so that no earlier report is lost.
+ * @throws the error of the operating system.
  */
-export function openReport(
-  place: { readonly named: string } | { readonly unnamed: string },
-  head: ReportHead,
-): ReportFiles {
-  const { path, json, text } = "named" in place ? openBoth(place.named, "w") : openFree(place.unnamed);
+export function openReport(location: { readonly named: string } | { readonly unnamed: string }, head: ReportHead) {
+  const { path, json, text } = "named" in location ? openBoth(location.named, "w") : openFree(location.unnamed);
   const { version, fingerprint, dryRun, startedAt } = head;
   const began = { format: 1, product: "sealpush", version, source: fingerprint, dry_run: dryRun };
   const opening = JSON.stringify({ ...began, started_at: new Date(startedAt).toISOString() });
@@ -47,17 +47,18 @@ export function openReport(
   write(
     text,
     textPathOf(path),
-    `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nWhat did not come along whole:\n`,
+    `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nRows that were not imported completely:\n`,
   );
   let problems = 0;
   return {
+    /** Of the JSON file. */
     path,
-    problem(problem) {
+    problem(problem: Problem): void {
       write(json, path, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
       write(text, textPathOf(path), `  ${lineOf(problem)}\n`);
       problems += 1;
     },
-    finish({ outcome, finishedAt, summary, failure }) {
+    finish({ outcome, finishedAt, summary, failure }: ReportEnd): void {
       const end = {
         outcome,
         finished_at: new Date(finishedAt).toISOString(),
@@ -65,7 +66,7 @@ export function openReport(
       };
       const rest = JSON.stringify({ ...end, ...(summary && countsOf(summary)) }, undefined, 1);
       write(json, path, `\n],${rest.slice(1)}\n`);
-      if (problems === 0) write(text, textPathOf(path), "  nothing\n");
+      if (problems === 0) write(text, textPathOf(path), "  none\n");
       const lines = [
         ...(summary === undefined ? [] : summaryLines(summary)),
         ...(failure === undefined ? [] : [failure]),
@@ -83,10 +84,10 @@ interface OpenFiles {
   readonly text: number;
 }
 
-/** @throws Error with one sentence: a disk may be full only by then. */
-function write(file: number, path: string, messages: string): void {
+/** @throws Error with one sentence, for example when the disk is full. */
+function write(file: number, path: string, content: string): void {
   try {
-    writeSync(file, messages);
+    writeSync(file, content);
   } catch (error) {
     throw new Error(`${path} cannot be written (${systemErrorCode(error)}).`, { cause: error });
   }
@@ -116,7 +117,7 @@ function openBoth(path: string, flags: "w" | "wx"): OpenFiles {
 
 function openPrivately(path: string, flags: "w" | "wx"): number {
   const file = openSync(path, flags, 0o600);
-  // What was there may be open to others; a device is theirs too.
+  // An existing file may be readable by others. A device must keep its mode.
   if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
   return file;
 }
@@ -130,69 +131,79 @@ export function lineOf({ table, id, effect, reason }: Problem): string {
   return `${what} (${effectNames[effect]}): ${reason}`;
 }
 
-const effectNames = { left_out: "left out", partly: "in part", superseded: "as it is here" } as const;
+const effectNames = { left_out: "left out", partly: "imported in part", superseded: "kept as it is here" } as const;
 
-function countsOf({ warnings, there, tally, differences }: ImportSummary) {
-  const counts = ({ brought, known, leftOut, skipped }: Counts) => ({ brought, known, left_out: leftOut, skipped });
-  const { users, pushes, auditEntries, notifications, files } = tally.counts;
+function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
+  const counts = ({ imported, importedBefore, leftOut, skipped }: Counts) => ({
+    brought: imported,
+    known: importedBefore,
+    left_out: leftOut,
+    skipped,
+  });
+  const { users, pushes, auditEntries, notifications, files } = results.counts;
   return {
     warnings,
     there: {
-      ...{ users: there.users, pushes: there.pushes, audit_entries: there.auditEntries },
-      ...{ notifications: there.notifications, files: there.files },
+      users: inSource.users,
+      pushes: inSource.pushes,
+      audit_entries: inSource.auditEntries,
+      notifications: inSource.notifications,
+      files: inSource.files,
     },
     users: counts(users),
     pushes: counts(pushes),
     audit_entries: counts(auditEntries),
     notifications: counts(notifications),
     files: counts(files),
-    style_sheet: counts(tally.style),
-    completed: tally.completed,
-    pushes_by_kind_and_state: Object.fromEntries([...tally.kinds].sort()),
-    file_bytes: tally.fileBytes,
-    behind: tally.behind.map(({ table, effect, reason, count }) => ({
-      ...{ table: tableNames[table].toLowerCase(), effect: effect === "leftOut" ? "left_out" : effect, reason, count },
+    style_sheet: counts(results.styleSheet),
+    completed: results.completed,
+    pushes_by_kind_and_state: Object.fromEntries([...results.kinds].sort()),
+    file_bytes: results.fileBytes,
+    behind: results.notImported.map(({ table, effect, reason, count }) => ({
+      table: tableNames[table].toLowerCase(),
+      effect: effect === "leftOut" ? "left_out" : effect,
+      reason,
+      count,
     })),
-    problems_because: Object.fromEntries(tally.problemReasons),
+    problems_because: Object.fromEntries(results.problemReasons),
     differences,
   };
 }
 
-/** For people: what a run has done, one line a thing. */
-export function summaryLines({ warnings, there, tally, differences }: ImportSummary): readonly string[] {
+/** The summary of a run as text. */
+export function summaryLines({ warnings, inSource, results, differences }: ImportSummary): readonly string[] {
   const titled = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines]);
   return [
-    ...tableLines(there, tally),
-    ...titled("Pushes brought now, by kind and state:", countedLines(tally.kinds)),
-    ...titled("Left out or skipped, because:", tally.behind.map(behindLine)),
-    ...titled("Brought in part, because:", countedLines(tally.partReasons)),
-    ...(tally.completed === 0
-      ? []
-      : ["", `Of earlier runs, ${tally.completed} that had come in part got more of it now.`]),
+    ...tableLines(inSource, results),
+    ...titled("Imported pushes by kind and state:", countedLines(results.kinds)),
+    ...titled("Reasons for rows that were left out or skipped:", results.notImported.map(notImportedLine)),
+    ...titled("Reasons for rows that were imported in part:", countedLines(results.partReasons)),
+    ...(results.completed === 0 ? [] : ["", `Missing parts were added to ${results.completed} rows of earlier runs.`]),
     ...titled(
       "Warnings:",
       warnings.map((warning) => `  ${warning}`),
     ),
     ...titled(
-      "Both sides do not agree:",
+      "The counts of source and destination do not agree:",
       differences.map((difference) => `  ${difference}`),
     ),
   ];
 }
 
-const heads = ["there", "brought now", "came before", "left out", "skipped"];
+const heads = ["in source", "imported", "earlier", "left out", "skipped"];
 
-/** Of each table, the first number is the sum of the others. */
-function tableLines(there: ImportSummary["there"], tally: Tally): readonly string[] {
-  const row = (name: string, total: number, { brought, known, leftOut, skipped }: Counts) =>
-    [name.padEnd(16), ...[total, brought, known, leftOut, skipped].map((count) => String(count).padStart(12))].join("");
-  const style = tally.style;
-  const styles = style.brought + style.known + style.leftOut + style.skipped;
+/** In each line, the first number is the sum of the others. */
+function tableLines(inSource: ImportSummary["inSource"], results: ImportResults): readonly string[] {
+  const row = (name: string, total: number, { imported, importedBefore, leftOut, skipped }: Counts) =>
+    [
+      name.padEnd(16),
+      ...[total, imported, importedBefore, leftOut, skipped].map((count) => String(count).padStart(12)),
+    ].join("");
   return [
     `${"".padEnd(16)}${heads.map((head) => head.padStart(12)).join("")}`,
-    ...countedTables.map((table) => row(tableNames[table].toLowerCase(), there[table], tally.counts[table])),
-    row("style sheet", styles, style),
-    ...(tally.fileBytes === 0 ? [] : [`The files brought now have ${tally.fileBytes} bytes.`]),
+    ...countedTables.map((table) => row(tableNames[table].toLowerCase(), inSource[table], results.counts[table])),
+    row("style sheet", totalOf(results.styleSheet), results.styleSheet),
+    ...(results.fileBytes === 0 ? [] : [`The imported files have ${results.fileBytes} bytes.`]),
   ];
 }
 
@@ -200,7 +211,7 @@ function countedLines(counts: ReadonlyMap<string, number>): readonly string[] {
   return [...counts].sort().map(([reason, count]) => `${String(count).padStart(9)}  ${reason}`);
 }
 
-function behindLine({ table, effect, reason, count }: Behind): string {
-  const did = effect === "leftOut" ? "left out" : "skipped";
-  return `${String(count).padStart(9)}  ${tableNames[table].toLowerCase()} ${did}: ${reason}`;
+function notImportedLine({ table, effect, reason, count }: NotImported): string {
+  const verb = effect === "leftOut" ? "left out" : "skipped";
+  return `${String(count).padStart(9)}  ${tableNames[table].toLowerCase()} ${verb}: ${reason}`;
 }

@@ -1,104 +1,90 @@
-import { countRest } from "./count-holdings.ts";
-import type { ImportDeps, ImportRun } from "./deps.ts";
 import type { Destination } from "./destination.ts";
 import { importPushes } from "./import-pushes.ts";
+import { countedTables, ImportResults, tableNames, totalOf } from "./import-results.ts";
+import { importStyleSheet } from "./import-style-sheet.ts";
 import { importUsers } from "./import-users.ts";
-import { Owners } from "./owners.ts";
+import { type ImportDeps, type ImportRun, Owners } from "./run-context.ts";
 import type { SourceCounts } from "./source.ts";
-import { type Counts, countedTables, Tally, tableNames } from "./tally.ts";
 
-export interface ImportSummary {
-  readonly interrupted: boolean;
-  readonly warnings: readonly string[];
-  readonly there: SourceCounts;
-  readonly tally: Tally;
-  /** Where both sides, counted at the end, do not agree; one sentence each. */
-  readonly differences: readonly string[];
-}
+export type ImportSummary = Awaited<ReturnType<typeof runImport>>;
 
 /**
- * Brings users, then pushes, then the style sheet from a source to a destination. Each row is a transaction of its own and is noted
- * in it, so a run may end anywhere, and the next one goes on from there. @throws what the destination or the source throws
- * when they fail as a whole; what one row lacks is told instead.
+ * Imports users, then pushes, then the style sheet. Each row is written and recorded in a transaction of its own, so a run may be
+ * interrupted anywhere, and the next run continues. @throws errors of the source or the destination as a whole. Errors of a
+ * single row are reported instead.
  */
-export async function runImport(deps: ImportDeps): Promise<ImportSummary> {
+export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) {
   const { source, destination, signal } = deps;
-  const there = await source.counts();
+  const inSource = await source.counts();
   const read = { users: 0, pushes: 0 };
-  const tally = new Tally(deps.onProblem);
+  const results = new ImportResults(onProblem);
   const run: ImportRun = {
-    ...{ ...deps, tally, owners: new Owners() },
+    ...deps,
+    results,
+    owners: new Owners(),
     onRow(table) {
       read[table] += 1;
-      deps.onProgress(table, read[table], there[table]);
+      onProgress(table, read[table], inSource[table]);
     },
   };
   await importUsers(run);
   if (!signal.aborted) await importPushes(run);
-  if (!signal.aborted) await importStyle(run);
+  if (!signal.aborted) await importStyleSheet(run);
   const interrupted = signal.aborted;
-  if (!interrupted) countRest(tally, there, there.ofNoPush);
-  const differences = interrupted ? [] : await compare(destination, tally, there);
-  // Only now they have all counts.
-  const warnings = [...source.warnings, ...ownerlessWarning(tally)];
-  return { interrupted, warnings, there, tally, differences };
+  if (!interrupted) results.addRelatedWithoutPush(inSource, inSource.withoutPush);
+  return {
+    interrupted,
+    inSource,
+    results,
+    /** Where the counts of source and destination do not agree, one sentence each. */
+    differences: interrupted ? [] : await compareCounts(destination, results, inSource),
+    // Read last: their counts grow while rows are read.
+    warnings: [...source.warnings, ...ownerlessWarning(results)],
+  };
 }
 
-function ownerlessWarning({ ownerless: { count, first } }: Tally): readonly string[] {
+function ownerlessWarning({ ownerless: { count, first } }: ImportResults): readonly string[] {
   if (count === 0) return [];
-  const what =
+  const sentence =
     count === 1
-      ? "push has an owner who is no user there: it comes along as nobody's"
-      : "pushes have an owner who is no user there: they come along as nobody's";
+      ? "push belongs to a user who is not in the source. It is imported without owner, name and note"
+      : "pushes belong to users who are not in the source. They are imported without owner, name and note";
   const ids = `${first.join(", ")}${count > first.length ? ", …" : ""}`;
-  return [`${count} ${what}, without name and note (${ids}).`];
-}
-
-async function importStyle({ source, destination, tally }: ImportRun): Promise<void> {
-  const css = await source.styleSheet();
-  if (css === undefined) return;
-  const brought = await destination.bringStyle(css);
-  switch (brought.outcome) {
-    case "brought":
-    case "known":
-      tally.style[brought.outcome] += 1;
-      return;
-    case "other_style":
-      return tally.leaveOut("site_settings", 0, "This server has another style sheet already: it stays.");
-    case "refused":
-      return tally.leaveOut("site_settings", 0, brought.reason);
-  }
+  return [`${count} ${sentence} (${ids}).`];
 }
 
 /**
- * Each row of the source must have been dealt with in one way, and each that came must be here. What another run brings
- * meanwhile, and what a server does with what came, is no difference.
+ * Every row of the source must be counted once, and every imported row must be present. Rows that another run imports
+ * meanwhile, and changes that a running server makes, are not differences.
  */
-async function compare(destination: Destination, tally: Tally, there: SourceCounts): Promise<readonly string[]> {
+async function compareCounts(
+  destination: Destination,
+  results: ImportResults,
+  inSource: SourceCounts,
+): Promise<readonly string[]> {
   const differences: string[] = [];
-  const agree = (what: string, expected: number, found: number, least = false) => {
-    if (found === expected || (least && found > expected)) return;
-    differences.push(`${what}: ${expected} ${least ? "at least " : ""}were expected, ${found} were found.`);
+  const expectEqual = (what: string, expected: number, found: number) => {
+    if (found !== expected) differences.push(`${what}: expected ${expected}, found ${found}.`);
+  };
+  const expectAtLeast = (what: string, expected: number, found: number) => {
+    if (found < expected) differences.push(`${what}: expected at least ${expected}, found ${found}.`);
   };
   for (const table of countedTables) {
-    agree(`${tableNames[table]} accounted for, of those at the source`, there[table], sumOf(tally.counts[table]));
+    expectEqual(`${tableNames[table]} of the source`, inSource[table], totalOf(results.counts[table]));
   }
-  const here = await destination.countHere();
-  if (here === undefined) return differences;
-  const { noted, notedByThisRun, standing } = here;
+  const stored = await destination.countStored();
+  if (stored === undefined) return differences;
+  const { recorded, recordedByThisRun, present } = stored;
   for (const table of countedTables) {
-    const { brought, known } = tally.counts[table];
-    agree(`${tableNames[table]} noted here`, brought + known, noted[table], true);
+    const { imported, importedBefore } = results.counts[table];
+    expectAtLeast(`${tableNames[table]} recorded here`, imported + importedBefore, recorded[table]);
   }
   for (const table of ["users", "pushes", "files"] as const) {
-    agree(`${tableNames[table]} noted here by this run`, tally.counts[table].brought, notedByThisRun[table]);
+    const what = `${tableNames[table]} recorded here by this run`;
+    expectEqual(what, results.counts[table].imported, recordedByThisRun[table]);
   }
-  agree("Pushes of this run here", tally.staying.pushes, standing.pushes, true);
-  agree("Events in trails of pushes of this run here", tally.staying.events, standing.auditEvents, true);
-  agree("Files of open pushes of this run here", standing.files.noted, standing.files.found);
+  expectAtLeast("Pushes of this run here", results.lasting.pushes, present.pushes);
+  expectAtLeast("Audit entries of this run's pushes here", results.lasting.auditEntries, present.auditEntries);
+  expectEqual("Files of this run's open pushes here", present.files.recorded, present.files.found);
   return differences;
-}
-
-function sumOf({ brought, known, leftOut, skipped }: Counts): number {
-  return brought + known + leftOut + skipped;
 }

@@ -9,7 +9,7 @@ export type UserPart = "factor" | "password" | "backup_codes" | "api_token" | "c
 export type PushPart = "note" | "trail" | "notifications" | "people" | "files";
 
 /** Why a part is missing, in one sentence that holds no secret, token or name. */
-export interface Lack<Which extends UserPart | PushPart = UserPart | PushPart> {
+export interface MissingPart<Which extends UserPart | PushPart = UserPart | PushPart> {
   readonly part: Which;
   readonly reason: string;
 }
@@ -38,22 +38,22 @@ export interface ImportSource {
   close(): Promise<void>;
 }
 
-export interface SourceCounts extends Holdings {
+export interface SourceCounts extends RelatedCounts {
   readonly users: number;
   readonly pushes: number;
-  /** Of the holdings, those that belong to no push that is there. */
-  readonly ofNoPush: Holdings;
+  /** Of the related, those that belong to no push that is there. */
+  readonly withoutPush: RelatedCounts;
 }
 
 /** What there is beside the row of a push, in rows of other tables. */
-export interface Holdings {
+export interface RelatedCounts {
   readonly auditEntries: number;
   /** Mails that entries of the trail tell of. */
   readonly notifications: number;
   readonly files: number;
 }
 
-export const noHoldings: Holdings = { auditEntries: 0, notifications: 0, files: 0 };
+export const noRelated: RelatedCounts = { auditEntries: 0, notifications: 0, files: 0 };
 
 /** How the keys that were given did on a few sealed values. */
 export interface KeyTrial {
@@ -67,9 +67,9 @@ export interface KeyTrial {
 export type SourceRow<Row, Which extends UserPart | PushPart> = {
   readonly id: number;
   /** Of a push, as far as it could be counted. */
-  readonly holdings?: Holdings;
+  readonly related?: RelatedCounts;
 } & (
-  | { readonly outcome: "read"; readonly row: Row; readonly lacks: readonly Lack<Which>[] }
+  | { readonly outcome: "read"; readonly row: Row; readonly missingParts: readonly MissingPart<Which>[] }
   | { readonly outcome: "unreadable"; readonly reason: string }
   /** Not worth bringing along, and why: counted by reason. */
   | { readonly outcome: "skipped"; readonly reason: string }
@@ -78,7 +78,7 @@ export type SourceRow<Row, Which extends UserPart | PushPart> = {
 /** Of one push, in the order in which it happened. */
 export interface SourceTrail {
   readonly entries: readonly SourceAuditEntry[];
-  readonly lacks: readonly Lack<PushPart>[];
+  readonly missingParts: readonly MissingPart<PushPart>[];
 }
 
 export interface SourceUser {

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import type { ReadConnection } from "../database/database.ts";
 import type { Value } from "../database/statement.ts";
-import type { RowMover } from "./store/rows.ts";
+import type { RowMover } from "./store/row-movers.ts";
 
 export interface TableDigest {
   readonly rows: number;
-  /** SHA-256 over all values in the order of the key, the same on both engines. */
+  /** SHA-256 of all values in the order of the key. It is the same on both engines. */
   readonly digest: string;
 }
 
 /** Reads the whole table in batches. */
-export async function digestOf(reading: ReadConnection, mover: RowMover, batchRows: number): Promise<TableDigest> {
+export async function digestOf(connection: ReadConnection, mover: RowMover, batchRows: number): Promise<TableDigest> {
   const hash = createHash("sha256");
   let rows = 0;
   for (let after: readonly Value[] | undefined; ; ) {
-    const batch = await mover.read(reading, after, batchRows);
+    const batch = await mover.read(connection, after, batchRows);
     for (const row of batch) for (const column of mover.columns) hash.update(encoded(row[column] ?? null));
     rows += batch.length;
     const last = batch.at(-1);
@@ -23,11 +23,11 @@ export async function digestOf(reading: ReadConnection, mover: RowMover, batchRo
   }
 }
 
-/** Kind, length and bytes, so that no two lists of values look alike. */
+/** Type, length and bytes, so that different lists of values have different encodings. */
 function encoded(value: Value): Buffer {
   if (value === null) return Buffer.from("-");
-  const [kind, bytes] = Buffer.isBuffer(value)
+  const [type, bytes] = Buffer.isBuffer(value)
     ? ["b", value]
     : [typeof value === "number" ? "n" : "t", Buffer.from(String(value))];
-  return Buffer.concat([Buffer.from(`${kind}${bytes.length}:`), bytes]);
+  return Buffer.concat([Buffer.from(`${type}${bytes.length}:`), bytes]);
 }

@@ -14,12 +14,15 @@ import {
 import { createProcessRegistry } from "../database/processes.ts";
 import { findSealedIndexKey, openVault } from "../pushes/vault.ts";
 import { digestOf, type TableDigest } from "./digest.ts";
-import { MoveError } from "./move-error.ts";
-import { type Progress, readProgress, writeProgress } from "./progress.ts";
-import { finishTables } from "./store/finish-tables.ts";
-import { createPushMover } from "./store/push-rows.ts";
-import { createTableMover, type RowMover } from "./store/rows.ts";
-import { readTable, readTables } from "./store/tables.ts";
+import { MoveError, type Progress, readProgress, writeProgress } from "./progress.ts";
+import {
+  createPushMover,
+  createTableMover,
+  type RowMover,
+  readTable,
+  readTables,
+  updateDerivedValues,
+} from "./store/row-movers.ts";
 
 export interface MoveDeps {
   readonly from: Database;
@@ -27,7 +30,7 @@ export interface MoveDeps {
   readonly keyring: Keyring;
   readonly random: Random;
   readonly clock: Clock;
-  /** Told after each table that is there whole, and from time to time within a large one. */
+  /** Called after each table, and from time to time within a large one. */
   readonly onProgress: (table: string, rows: number) => void;
 }
 
@@ -39,33 +42,33 @@ export interface MoveReport {
 const batchRows = 500;
 
 /**
- * Copies all that one database holds into an empty one of the other engine, and compares both sides. Each batch is written
- * together with how far it reaches, so a move that was interrupted goes on where it stood. From its beginning the source is
- * marked as moved away and, until it is done, the destination as unfinished: a server starts on neither.
- * @throws MoveError, or what a database threw; then it can be run again.
+ * Copies a database into an empty one of the other engine, and compares both. Each batch is written together with the progress,
+ * so an interrupted move continues where it stopped. The source is marked as moved away from the start, and the destination
+ * as unfinished until the end: a server starts on neither. @throws MoveError or an error of a database. Then the move can be
+ * run again.
  */
 export async function moveDatabase(deps: MoveDeps): Promise<MoveReport> {
   const { from, to, keyring, random, clock } = deps;
   if (from.engine === to.engine)
-    throw new MoveError("A move goes from SQLite to PostgreSQL or back: name one of each.");
+    throw new MoveError("A move goes from SQLite to PostgreSQL or back: give one address of each.");
   const source = await fingerprintOf(from);
   const movers = await readMovers(from, to);
   const progress = await findProgress(to, movers, source);
   await openVault({ db: from, keyring, random, now: clock.now() });
   if (!(await isMovedAway(from.read))) await markMovedAway(from);
-  await refuseWhileServed(from, "from", clock, progress === undefined);
-  await refuseWhileServed(to, "to", clock, false);
+  await refuseRunningServers(from, "from", clock, progress === undefined);
+  await refuseRunningServers(to, "to", clock, false);
   if (progress === undefined) await to.write((tx) => markUnfinishedMove(tx, writeProgress(start(source))));
   await copyAll(deps, movers, progress ?? start(source));
   const tables = await compare(from, to, movers);
   await to.write(async (tx) => {
-    await finishTables(tx, to.engine);
+    await updateDerivedValues(tx, to.engine);
     await removeUnfinishedMove(tx);
   });
   return { resumed: progress !== undefined, tables };
 }
 
-/** Lets a server start again on data that were moved away. @returns false when they were not. */
+/** Lets servers start again on a database that was moved away. @returns false if it was not. */
 export async function reopenDatabase(db: Database): Promise<boolean> {
   return await removeMovedAway(db);
 }
@@ -74,12 +77,12 @@ function start(source: string): Progress {
   return { source, table: undefined, after: undefined };
 }
 
-/** @throws MoveError when no server has ever made anything there. */
+/** @throws MoveError if no server has used the database yet. */
 async function fingerprintOf(from: Database): Promise<string> {
   const sealed = await findSealedIndexKey(from.read);
-  if (sealed === undefined) throw new MoveError("There is nothing to move: no server has kept anything in the source.");
+  if (sealed === undefined) throw new MoveError("There is nothing to move: the source has no data of a server.");
   if ((await findUnfinishedMove(from.read)) !== undefined) {
-    throw new MoveError("The source is itself the destination of a move that was not finished.");
+    throw new MoveError("The source is the destination of a move that was not finished.");
   }
   return createHash("sha256").update(sealed).digest("hex");
 }
@@ -92,42 +95,44 @@ async function readMovers(from: Database, to: Database): Promise<readonly RowMov
   return [...tables, createPushMover(await readTable(sqlite, "pushes"), to.engine)];
 }
 
-/** @returns undefined for an empty destination. @throws MoveError when it holds anything else than this very move. */
+/** @returns undefined for an empty destination. @throws MoveError if it has other data than those of this move. */
 async function findProgress(to: Database, movers: readonly RowMover[], source: string): Promise<Progress | undefined> {
   const text = await findUnfinishedMove(to.read);
   if (text !== undefined) {
     const progress = readProgress(text);
     if (progress.source === source) return progress;
-    throw new MoveError("The destination holds an unfinished move from another source: empty it, or finish that one.");
+    throw new MoveError("The destination has an unfinished move from another source: empty it, or finish that move.");
   }
   if (await isMovedAway(to.read)) {
-    throw new MoveError("The destination's own data were moved away earlier: give the move an empty database.");
+    throw new MoveError("The data of the destination were moved away earlier: use an empty database.");
   }
   for (const mover of movers) {
     if ((await mover.read(to.read, undefined, 1)).length > 0) {
-      throw new MoveError(`The destination is not empty (it has rows in ${mover.name}): a move overwrites nothing.`);
+      throw new MoveError(
+        `The destination is not empty (it has rows in ${mover.name}), and a move overwrites nothing.`,
+      );
     }
   }
   return undefined;
 }
 
-/** @param reopen the mark that was set a moment ago is taken back: nothing has been moved yet. */
-async function refuseWhileServed(db: Database, side: "from" | "to", clock: Clock, reopen: boolean): Promise<void> {
+/** @param reopen remove the mark that was just set, because nothing has been moved yet. */
+async function refuseRunningServers(db: Database, side: "from" | "to", clock: Clock, reopen: boolean): Promise<void> {
   const running = await createProcessRegistry(db).running(clock.now());
   if (running.length === 0) return;
   if (reopen) await removeMovedAway(db);
   throw new MoveError(
-    `${running.length} process(es) worked on the database of --${side} within the last half minute: stop them first, ` +
-      "and wait half a minute when they were killed.",
+    `${running.length} process(es) used the database of --${side} within the last half minute. Stop them first. If they were ` +
+      "killed, wait half a minute.",
   );
 }
 
 async function copyAll(deps: MoveDeps, movers: readonly RowMover[], progress: Progress): Promise<void> {
-  const begin = Math.max(
+  const first = Math.max(
     0,
     movers.findIndex((mover) => mover.name === progress.table),
   );
-  for (const mover of movers.slice(begin)) {
+  for (const mover of movers.slice(first)) {
     await copy(deps, mover, progress.source, mover.name === progress.table ? progress.after : undefined);
   }
 }
@@ -155,21 +160,21 @@ async function copy(
   onProgress(mover.name, copied);
 }
 
-/** Reads both sides whole. @throws MoveError when a table differs. */
+/** Reads both sides completely. @throws MoveError if a table differs. */
 async function compare(from: Database, to: Database, movers: readonly RowMover[]): Promise<MoveReport["tables"]> {
   const tables: (TableDigest & { name: string })[] = [];
   for (const mover of movers) {
-    const [there, here] = await Promise.all([
+    const [source, destination] = await Promise.all([
       digestOf(from.read, mover, batchRows),
       digestOf(to.read, mover, batchRows),
     ]);
-    if (there.rows !== here.rows || there.digest !== here.digest) {
+    if (source.rows !== destination.rows || source.digest !== destination.digest) {
       throw new MoveError(
-        `The table ${mover.name} differs after the move (${there.rows} rows, then ${here.rows}): make the destination ` +
-          "anew and start again.",
+        `The table ${mover.name} differs after the move (${source.rows} rows in the source, ${destination.rows} in the ` +
+          "destination): create the destination again and start over.",
       );
     }
-    tables.push({ name: mover.name, ...here });
+    tables.push({ name: mover.name, ...destination });
   }
   return tables;
 }

@@ -1,13 +1,17 @@
 import type { Value } from "../database/statement.ts";
-import { MoveError } from "./move-error.ts";
 
-/** How far a move has come; it is written in the transaction that writes the rows. */
+/** A move cannot be done or has failed. The message is one sentence for the operator. */
+export class MoveError extends Error {
+  override readonly name = "MoveError";
+}
+
+/** How far a move has come. It is written in the transaction that writes the rows. */
 export interface Progress {
-  /** Of the source's index key: a move goes on only from where it began. */
+  /** Digest of the source's index key: a move continues only from the same source. */
   readonly source: string;
-  /** The table that is being filled; undefined: none yet. */
+  /** The table that is being copied; undefined: none yet. */
   readonly table: string | undefined;
-  /** The key of its last row that is there; undefined: none. */
+  /** The key of its last copied row; undefined: none. */
   readonly after: readonly Value[] | undefined;
 }
 
@@ -17,7 +21,7 @@ export function writeProgress({ source, table, after }: Progress): string {
   return JSON.stringify({ source, table, after: after?.map(toJson) });
 }
 
-/** @throws MoveError when it is not what `writeProgress` wrote. */
+/** @throws MoveError for text that `writeProgress` did not write. */
 export function readProgress(text: string): Progress {
   const parsed: unknown = JSON.parse(text);
   if (typeof parsed !== "object" || parsed === null) throw unreadable();
@@ -30,7 +34,7 @@ export function readProgress(text: string): Progress {
   };
 }
 
-/** A text of a key never begins like one of bytes does here: it is quoted. */
+/** Strings get a prefix too, so that none can look like bytes. */
 function toJson(value: Value): string | number | null {
   if (Buffer.isBuffer(value)) return `${bytesPrefix}${value.toString("base64")}`;
   return typeof value === "string" ? `text:${value}` : value;
@@ -44,5 +48,7 @@ function fromJson(value: unknown): Value {
 }
 
 function unreadable(): MoveError {
-  return new MoveError("What the destination says of the move into it cannot be read: make it anew and start again.");
+  return new MoveError(
+    "The progress of the move cannot be read from the destination: create the destination again and start over.",
+  );
 }

@@ -147,7 +147,7 @@ describe("a backup that is interrupted", () => {
     const from = name === "b" ? join(backupDir, left) : join(backupDir, left, "archive.tar");
     const verified = await runProgram(["backup", "verify", "--from", from], { DATA_DIR: dataDir });
     expect(verified.exitCode).toBe(1);
-    expect(verified.stderr).toMatch(/not complete|not finished|ends too early/);
+    expect(verified.stderr).toMatch(/not complete|not completed|ends too early/);
     await expectOpens(server, push);
     await succeed(["backup", "--to", join(backupDir, name)], dataDir);
   });

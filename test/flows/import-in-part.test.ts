@@ -24,7 +24,7 @@ const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "tes
 
 const byId = (id: number) => production.users.find((user) => user.id === id);
 const { email = "", password = "" } = byId(alice) ?? {};
-const noted = production.pushes.filter(({ note, owner }) => note && owner !== null);
+const recorded = production.pushes.filter(({ note, owner }) => note && owner !== null);
 const mailed = [...new Set(production.notify_by_emails.map(({ push_id: id }) => id))];
 
 /** What may come apart from its row lies under a previous key; what would be left out without its own stays. */
@@ -35,7 +35,7 @@ function sealUnderPrevious(connection: Connection): void {
     .prepare("UPDATE users SET otp_secret_ciphertext = ? WHERE id = ?")
     .run(sealedByLockbox(previousKey, otpPlace, otp), alice);
   const notePlace = { table: "pushes", column: "note_ciphertext" } as const;
-  for (const { id, note } of noted) {
+  for (const { id, note } of recorded) {
     connection
       .prepare("UPDATE pushes SET note_ciphertext = ? WHERE id = ?")
       .run(sealedByLockbox(previousKey, notePlace, note ?? ""), id);
@@ -66,7 +66,7 @@ const inPart = (report: ReturnType<typeof withReport>) =>
 const leftOut = production.pushes.filter(({ tag }) => /^sealed-/.test(tag)).map(({ id }) => id);
 const partly = [
   `users ${alice} partly`,
-  ...[...new Set([...noted.map(({ id }) => id), ...mailed])]
+  ...[...new Set([...recorded.map(({ id }) => id), ...mailed])]
     .filter((id) => !leftOut.includes(id))
     .map((id) => `pushes ${id} partly`),
 ].sort();
@@ -88,7 +88,7 @@ test("keys that decrypt nothing stop a run before the first write; a dry run lis
   const stopped = await move.run(wrong);
   expect(stopped).toMatchObject({ exitCode: 2, stdout: "" });
   expect(stopped.stderr).toMatch(
-    /^None of the \d+ sealed values .* \((pushes|users) \d+, .*\), so nothing was written\. Check PWPUSH_MASTER_KEY and /,
+    /^None of the \d+ encrypted values .* \((pushes|users) \d+, .*\), so nothing was written\. Check PWPUSH_MASTER_KEY and /,
   );
   expect(stopped.stderr.trim().split("\n")).toHaveLength(1);
   expect(readdirSync(move.cli.dataDir)).toEqual([]);
@@ -143,7 +143,7 @@ test("a note written here since is kept, and audit entries made here follow the 
   const move = startMove();
   const { whole, inPart: incomplete } = installation();
   await move.run(incomplete);
-  const edited = noted.find(({ at_reference: { expired } }) => !expired);
+  const edited = recorded.find(({ at_reference: { expired } }) => !expired);
   const viewed = production.pushes.find(
     ({ id, at_reference: { expired }, has_passphrase: locked }) => mailed.includes(id) && !expired && !locked,
   );
@@ -239,7 +239,7 @@ test("a gap in an imported trail is filled once the source is readable, unless n
   damage(77, 0);
   await move.run(whole, ...report.options);
   expect(inPart(report)).toEqual([`pushes ${viewed.id} partly`]);
-  expect(report.text()).toContain("It came without entries of its audit trail, which cannot be added now.");
+  expect(report.text()).toContain("It was imported without entries of its audit trail, which cannot be added now.");
   expect(report.read().differences).toEqual([]);
   const { url_token: urlToken, owner, audit_total: entries } = pushTagged("text-passphrase-utf8");
   const token = production.users.find((user) => user.email === owner)?.api_token;
@@ -263,7 +263,7 @@ test("a user with an invalid creation time is reported, and corrected once the s
   const report = withReport(move);
   await move.run(whole, ...report.options);
   expect(inPart(report)).toEqual([`users ${alice} partly`]);
-  expect(report.text()).toContain("When it was made (created_at) cannot be read");
+  expect(report.text()).toContain("Its time of creation (created_at) cannot be read");
   set("2024-12-01 00:00:00");
   await move.run(whole, ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);

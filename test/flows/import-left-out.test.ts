@@ -133,7 +133,7 @@ test("an owner without a user row is reported, and the link of such a push works
   for (let runs = 1; runs <= 2; runs += 1) {
     await move.run(installation, ...report.options);
     expect(report.read().warnings).toEqual([
-      `1 push has an owner who is no user there: it comes along as nobody's, without name and note (${pushTagged("file-one").id}).`,
+      `1 push belongs to a user who is not in the source. It is imported without owner, name and note (${pushTagged("file-one").id}).`,
     ]);
     expect(problemsOf(report)).toContain("users 6 left_out");
   }
@@ -204,7 +204,7 @@ test("a run that drops backup codes for lack of their key does not report a comp
   const report = withReport(move);
   const run = await move.run({ ...installDefaultKey(), environment: {} }, ...report.options);
   expect(run.exitCode).toBe(3);
-  expect(run.stdout).toMatch(/Its backup codes hang on SECRET_KEY_BASE, which was not given/);
+  expect(run.stdout).toMatch(/Its backup codes can only be checked with SECRET_KEY_BASE, which was not given/);
   expect(report.read()).toMatchObject({ outcome: "with_problems", users: { brought: 1 } });
 });
 
@@ -222,8 +222,8 @@ test("url_tokens that are taken here, or collide with our paths, are reported an
     expect(report.read()).toMatchObject({ users: { brought: 4 }, pushes: { brought: 0, known: 0 } });
     expect(Object.keys(report.read().problems_because).sort()).toEqual([
       "Another push here has the same link.",
-      "Its link has characters, or a length, that no link here has.",
-      "Its link is a word that an address of this server's API has.",
+      "Its link has characters or a length that this server does not allow.",
+      "Its link is a word that this server's API uses in its own addresses.",
       "No key opens its payload.",
     ]);
   }

@@ -18,7 +18,7 @@ const ofBucket = {
 const wrong: readonly (readonly [string, (installation: Installation) => Partial<Installation>, RegExp])[] = [
   ["scheme", () => ({ database: "oracle://user@host/db" }), /^--database is of no use: it must be sqlite:PATH/],
   ["key", () => ({ environment: { PWPUSH_MASTER_KEY: "short" } }), /^PWPUSH_MASTER_KEY does not hold/],
-  ["folder", ({ folder }) => ({ storage: [join(folder, "none")] }), /^--storage names .*, which is no folder\.$/],
+  ["folder", ({ folder }) => ({ storage: [join(folder, "none")] }), /^--storage names .*, which is not a folder\.$/],
   ["bucket", () => ({ storage: ["s3://files?what=ever"] }), /^--storage s3:\/\/… takes the parameters/],
 ];
 
@@ -59,7 +59,7 @@ test("damaged tables are reported as a problem of the source, with instructions"
   const run = await startMove().run(installation);
   expect(run).toMatchObject({ exitCode: 1, stdout: "" });
   expect(run.stderr.trim().split("\n").at(-1)).toMatch(
-    /^The source database cannot read a part of itself \(SQLITE_CORRUPT\w*\): mend a copy of it, and bring in that\.$/,
+    /^The source database is damaged \(SQLITE_CORRUPT\w*\): repair a copy of it, and import the copy\.$/,
   );
 });
 
@@ -74,9 +74,7 @@ test("settings that still name the old database are refused with an explanation,
       environment: { DATABASE_URL: `sqlite3:${installation.databasePath}` },
     });
     expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(run.stderr).toMatch(
-      /^The database of this installation \(DATABASE_URL in its own environment\) is the very one/,
-    );
+    expect(run.stderr).toMatch(/^DATABASE_URL of this installation names the database of the Password Pusher/);
   }
   expect(state()).toEqual(before);
 

@@ -85,16 +85,16 @@ test("the counts of each table add up: imported, imported earlier, and skipped w
     for (const table of tables) {
       const { brought, known, left_out: leftOut, skipped } = told[table];
       expect([table, brought + known + leftOut + skipped]).toEqual([table, told.there[table]]);
-      const name = { audit_entries: "audit entries", notifications: "mails in trails" }[table] ?? table;
+      const name = { audit_entries: "audit entries", notifications: "link deliveries" }[table] ?? table;
       const behind = told.behind.filter((entry: { table: string }) => entry.table === name);
       const reasoned = behind.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
       expect([table, reasoned]).toEqual([table, leftOut + skipped]);
     }
     expect(told.files).toMatchObject({ left_out: 3 });
-    expect(report.text()).toMatch(/3 {2}audit entries skipped: They belong to no push that is there\./);
+    expect(report.text()).toMatch(/3 {2}audit entries skipped: Their push is not in the source any more\./);
     expect(report.text()).toMatch(/\d {2}files skipped: Their push had ended\./);
   }
-  expect(report.text()).toContain("When it was made (created_at) cannot be read.");
+  expect(report.text()).toContain("Its time of creation (created_at) cannot be read.");
 });
 
 test("a second run after a complete import says that everything is imported", async () => {
@@ -102,7 +102,7 @@ test("a second run after a complete import says that everything is imported", as
   await move.run(installDefaultKey());
   const again = await move.run(installDefaultKey());
   expect(again.exitCode).toBe(0);
-  expect(again.stdout).toContain("Everything came along, now or before; both sides were counted and agree.");
+  expect(again.stdout).toContain("Everything is imported. The counts of source and destination agree.");
   expect(again.stdout).toMatch(/audit entries +7 +0 +7 +0 +0/);
 });
 
@@ -214,8 +214,11 @@ test("a run in the same second as another does not overwrite either of its repor
   expect(before.map(([name = ""]) => [name, read(name)])).toEqual(before);
   expect(read("import-20261120T120000Z-2.txt")).toBe("kept");
   expect(reports().sort()).toEqual([
-    ...["import-20261120T120000Z-2.txt", "import-20261120T120000Z-3.json", "import-20261120T120000Z-3.txt"],
-    ...["import-20261120T120000Z.json", "import-20261120T120000Z.txt"],
+    "import-20261120T120000Z-2.txt",
+    "import-20261120T120000Z-3.json",
+    "import-20261120T120000Z-3.txt",
+    "import-20261120T120000Z.json",
+    "import-20261120T120000Z.txt",
   ]);
 });
 
@@ -234,7 +237,9 @@ test("links of one letter or with capitals, and limits that are no longer allowe
     expect((await app.server.inject({ url: `/p/${urlToken}` })).statusCode).toBe(200);
     const { body } = await app.server.inject({ url: `/p/${urlToken}.json` });
     expect(JSON.parse(body)).toMatchObject({
-      ...{ expire_after_days: 2_000_000_000, expire_after_views: 2_000_000_000, expired: false },
+      expire_after_days: 2_000_000_000,
+      expire_after_views: 2_000_000_000,
+      expired: false,
       payload: expect.any(String),
     });
   }

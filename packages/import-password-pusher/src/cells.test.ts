@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { exactTimeOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
+import { booleanOf, exactTimeOf, timeOf, wholeNumberOf } from "./cells.ts";
 
 it.each([
   ["2026-11-20 12:34:56.123456", Date.UTC(2026, 10, 20, 12, 34, 56, 123)],
@@ -26,18 +26,18 @@ it.each([
   expect(timeOf(cell)).toBeUndefined();
 });
 
-it("writes a time in the same messages, whichever engine it is from", () => {
+it("writes times of all engines in one format", () => {
   expect(exactTimeOf("2026-11-20 12:34:56.1")).toBe(exactTimeOf("2026-11-20 12:34:56.100000"));
   expect(exactTimeOf("2026-11-20 12:34:56")).toBe("2026-11-20 12:34:56.000000");
 });
 
-it("reads truth in the messages of three engines, NULL as false, and nothing into other words", () => {
-  for (const cell of [1, "1", "t", "true", "TRUE"]) expect(truthOf(cell)).toBe(true);
-  for (const cell of [0, "0", "f", "false", null, undefined, ""]) expect(truthOf(cell)).toBe(false);
-  for (const cell of [2, "2", -1, "maybe", "\u0000"]) expect(truthOf(cell)).toBeUndefined();
+it("reads booleans of the three engines, NULL as false, and no other words", () => {
+  for (const cell of [1, "1", "t", "true", "TRUE"]) expect(booleanOf(cell)).toBe(true);
+  for (const cell of [0, "0", "f", "false", null, undefined, ""]) expect(booleanOf(cell)).toBe(false);
+  for (const cell of [2, "2", -1, "maybe", "\u0000"]) expect(booleanOf(cell)).toBeUndefined();
 });
 
-it("takes no number that is not exact", () => {
+it("reads no number that is not exact", () => {
   expect(wholeNumberOf("9007199254740991")).toBe(Number.MAX_SAFE_INTEGER);
   for (const cell of ["9007199254740993", "1.5", "", "1e3", null]) expect(wholeNumberOf(cell)).toBeUndefined();
 });

@@ -5,15 +5,15 @@ export function textOf(cell: Cell | undefined): string | null {
   return cell === undefined || cell === null ? null : String(cell);
 }
 
-/** undefined: NULL, or no whole number that is exact here. */
+/** undefined: NULL, or not a whole number that JavaScript holds exactly. */
 export function wholeNumberOf(cell: Cell | undefined): number | undefined {
   if (cell === undefined || cell === null || !/^-?\d{1,16}$/.test(String(cell))) return undefined;
   const value = Number(cell);
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** In the messages of the three engines. NULL is false. undefined: it is neither. */
-export function truthOf(cell: Cell | undefined): boolean | undefined {
+/** Reads the words of the three engines. NULL is false. undefined: neither true nor false. */
+export function booleanOf(cell: Cell | undefined): boolean | undefined {
   const word = String(cell ?? "").toLowerCase();
   if (["1", "t", "true"].includes(word)) return true;
   return ["", "0", "f", "false"].includes(word) ? false : undefined;
@@ -21,7 +21,7 @@ export function truthOf(cell: Cell | undefined): boolean | undefined {
 
 const timeShape = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z| UTC|\+00(?::?00)?)?$/;
 
-/** Milliseconds since the epoch, rounded down; all times of the source are UTC. undefined: NULL, or no time. */
+/** Milliseconds since the epoch, rounded down. All times of the source are UTC. undefined: NULL, or not a time. */
 export function timeOf(cell: Cell | undefined): number | undefined {
   const [, year, month, day, hour, minute, second, fraction = ""] = timeShape.exec(String(cell ?? "")) ?? [];
   if (year === undefined || Number(month) === 0 || Number(day) === 0) return undefined;
@@ -30,13 +30,13 @@ export function timeOf(cell: Cell | undefined): number | undefined {
     ...([Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)] as const),
     milliseconds,
   );
-  // A thirteenth month would become the next year's first.
+  // Date.UTC accepts a thirteenth month.
   return new Date(time).toISOString().startsWith(`${year}-${month}-${day}T${hour}:${minute}:${second}`)
     ? time
     : undefined;
 }
 
-/** The same time in the same messages, whichever engine it comes from; as exact as it is there. */
+/** The time as text in one format for all engines, with the precision of the source. */
 export function exactTimeOf(cell: Cell | undefined): string | undefined {
   const [, year, month, day, hour, minute, second, fraction = ""] = timeShape.exec(String(cell ?? "")) ?? [];
   if (year === undefined) return undefined;

@@ -18,8 +18,8 @@ async function pushOf(source: ImportSource, id: number): Promise<SourceRow<Sourc
   return (await collect(source.pushes(id - 1)))[0];
 }
 
-describe("a push that cannot be read whole", () => {
-  it("comes without its note, and says so, when only that cannot be opened", async () => {
+describe("a push that cannot be read completely", () => {
+  it("is read without its note if only the note cannot be opened", async () => {
     const source = await readAfter((db) =>
       db.prepare("UPDATE pushes SET note_ciphertext = 'AAAA' WHERE id = ?").run(sealedPush),
     );
@@ -27,24 +27,27 @@ describe("a push that cannot be read whole", () => {
     expect(await pushOf(source, sealedPush)).toMatchObject({
       outcome: "read",
       row: { note: null, open: { payload: "Grüße aus Köln" } },
-      lacks: [{ part: "note", reason: "No key opens its note: it comes without." }],
+      missingParts: [{ part: "note", reason: "No key opens its note. The push is imported without it." }],
     });
   });
 
-  it.each(["payload", "passphrase"])("does not come when its %s cannot be opened; the others do", async (value) => {
-    const source = await readAfter((db) =>
-      db.prepare(`UPDATE pushes SET ${value}_ciphertext = 'bm90IHNlYWxlZA==' WHERE id = ?`).run(sealedPush),
-    );
-    const rows = await collect(source.pushes(0));
+  it.each(["payload", "passphrase"])(
+    "is left out if its %s cannot be opened, and the others are read",
+    async (value) => {
+      const source = await readAfter((db) =>
+        db.prepare(`UPDATE pushes SET ${value}_ciphertext = 'bm90IHNlYWxlZA==' WHERE id = ?`).run(sealedPush),
+      );
+      const rows = await collect(source.pushes(0));
 
-    expect(rows.find(({ id }) => id === sealedPush)).toMatchObject({
-      outcome: "unreadable",
-      reason: `No key opens its ${value}.`,
-    });
-    expect(rows.filter(({ outcome }) => outcome === "unreadable").map(({ id }) => id)).toEqual([sealedPush, 103]);
-  });
+      expect(rows.find(({ id }) => id === sealedPush)).toMatchObject({
+        outcome: "unreadable",
+        reason: `No key opens its ${value}.`,
+      });
+      expect(rows.filter(({ outcome }) => outcome === "unreadable").map(({ id }) => id)).toEqual([sealedPush, 103]);
+    },
+  );
 
-  it("is told by its number when its kind or its time means nothing", async () => {
+  it("is reported by its id if its kind or time is invalid", async () => {
     const source = await readAfter((db) => {
       db.prepare("UPDATE pushes SET kind = 4 WHERE id = ?").run(textPush);
       db.prepare("UPDATE pushes SET created_at = 'yesterday' WHERE id = ?").run(urlPush);
@@ -56,18 +59,18 @@ describe("a push that cannot be read whole", () => {
     });
     expect(await pushOf(source, urlPush)).toMatchObject({
       outcome: "unreadable",
-      reason: "When it was made (created_at) cannot be read.",
+      reason: "Its time of creation (created_at) cannot be read.",
     });
   });
 
   it.each([
-    ["user_id", "Who owns it"],
-    ["expire_after_days", "How many days it has"],
-    ["expire_after_views", "How many views it has"],
+    ["user_id", "Its owner"],
+    ["expire_after_days", "Its number of days"],
+    ["expire_after_views", "Its number of views"],
     ["expired", "Whether it has ended"],
     ["deletable_by_viewer", "Whether viewers may delete it"],
     ["retrieval_step", "Whether it has a retrieval step"],
-  ])("is told by its number, and nothing is guessed, when its %s is damaged", async (column, what) => {
+  ])("is reported by its id, without a guess, if its %s is damaged", async (column, what) => {
     const source = await readAfter((db) => {
       db.pragma("foreign_keys = OFF");
       for (const [value, id] of [
@@ -86,7 +89,7 @@ describe("a push that cannot be read whole", () => {
     }
   });
 
-  it("is told by its number, and stops no other, when that number is none a push can have here", async () => {
+  it("is reported by its id, and does not stop others, if the id is too large", async () => {
     const source = await readAfter((db) => {
       db.pragma("foreign_keys = OFF");
       db.prepare("UPDATE pushes SET id = 9223372036854775807 WHERE id = ?").run(textPush);
@@ -99,7 +102,7 @@ describe("a push that cannot be read whole", () => {
     expect(rows.at(-1)).toMatchObject({ id: 2 ** 63, outcome: "unreadable" });
   });
 
-  it("has ended when its days are fewer than none, and not before it was made", async () => {
+  it("ends at its creation if its number of days is negative", async () => {
     const source = await readAfter((db) =>
       db.prepare("UPDATE pushes SET expire_after_days = ? WHERE id = ?").run(Number.MIN_SAFE_INTEGER, textPush),
     );
@@ -109,7 +112,7 @@ describe("a push that cannot be read whole", () => {
     expect(row?.outcome === "read" && row.row.end?.at).toBe(row?.outcome === "read" && row.row.createdAt);
   });
 
-  it("is left out without a url_token, for no link leads to it", async () => {
+  it("is left out without a url_token, because it has no link", async () => {
     const source = await readAfter((db) => {
       db.prepare("UPDATE pushes SET url_token = NULL WHERE id = ?").run(textPush);
       db.prepare("UPDATE pushes SET url_token = '' WHERE id = ?").run(urlPush);
@@ -120,7 +123,7 @@ describe("a push that cannot be read whole", () => {
     expect(await source.counts()).toMatchObject({ pushes: 48 });
   });
 
-  it("comes with its other files when one has no record", async () => {
+  it("keeps its other files if one has no blob", async () => {
     const source = await readAfter((db) => {
       db.pragma("foreign_keys = OFF");
       db.prepare("DELETE FROM active_storage_blobs WHERE id = 7").run();
@@ -129,12 +132,12 @@ describe("a push that cannot be read whole", () => {
     const row = await pushOf(source, 57);
     expect(row).toMatchObject({
       outcome: "read",
-      lacks: [{ part: "files", reason: "Its attachment 4 has no file on record." }],
+      missingParts: [{ part: "files", reason: "Its attachment 4 has no blob." }],
     });
     expect(row?.outcome === "read" && row.row.open?.files.map(({ id }) => id)).toEqual([3, 5]);
   });
 
-  it("has a file that cannot be had when its record is damaged", async () => {
+  it("has an unreadable file if its blob row is damaged", async () => {
     const source = await readAfter((db) => {
       db.pragma("foreign_keys = OFF");
       db.prepare("UPDATE active_storage_blobs SET byte_size = 'large' WHERE id = 7").run();
@@ -144,11 +147,11 @@ describe("a push that cannot be read whole", () => {
     if (damaged === undefined) throw new Error("The fixture has lost files.");
 
     await expect(collect(source.readFile(damaged))).rejects.toThrow(
-      new SourceFileError("How large it is (byte_size) cannot be read."),
+      new SourceFileError("Its size (byte_size) cannot be read."),
     );
   });
 
-  it("is told by its number when the database's own pages are damaged; the others come", async () => {
+  it("is reported by its id if pages of the database are damaged, and the others are read", async () => {
     const installation = installProduction((db) => {
       db.pragma("journal_mode = DELETE");
       // A payload over pages of its own: what is overwritten belongs to this push alone.
@@ -171,8 +174,8 @@ describe("a push that cannot be read whole", () => {
   });
 });
 
-describe("what old rows leave open", () => {
-  it("takes 7 days and 5 views where there are no limits, and false where there is no word", async () => {
+describe("missing values of old rows", () => {
+  it("are 7 days, 5 views and false", async () => {
     const source = await readAfter((db) =>
       db
         .prepare(
@@ -204,35 +207,41 @@ describe("what old rows leave open", () => {
     },
   );
 
-  it("leaves out audit entries of an unknown kind, and says so", async () => {
+  it("leave out audit entries of an unknown kind, with a reason", async () => {
     const source = await readAfter((db) => {
       db.prepare("UPDATE audit_logs SET kind = 77 WHERE push_id = ? AND kind = 1").run(textPush);
       db.prepare("UPDATE audit_logs SET ip = NULL, user_agent = NULL, referrer = NULL WHERE push_id = ?").run(textPush);
     });
-    const { entries, lacks } = await source.trail(textPush);
+    const { entries, missingParts } = await source.trail(textPush);
 
     expect(entries).toMatchObject([{ kind: "creation", address: "", userAgent: "", referrer: "" }]);
-    expect(lacks).toEqual([
+    expect(missingParts).toEqual([
       { part: "trail", reason: expect.stringMatching(/^The audit entry \d+ is left out: its kind is not known\.$/) },
     ]);
   });
 
-  it("says where it is not known who did something, or what became of a mail", async () => {
+  it("name unknown users and unknown results of link deliveries as missing", async () => {
     const source = await readAfter((db) => {
       db.prepare("UPDATE audit_logs SET user_id = 'x' WHERE push_id = ?").run(textPush);
       db.prepare("UPDATE notify_by_emails SET status = 9 WHERE id = 1").run();
     });
 
-    const { entries, lacks } = await source.trail(textPush);
+    const { entries, missingParts } = await source.trail(textPush);
     expect(entries.map(({ userId }) => userId)).toEqual(entries.map(() => null));
-    expect(lacks).toHaveLength(entries.length);
-    expect(lacks[0]).toMatchObject({ part: "people", reason: expect.stringMatching(/entry \d+ .*\(user_id\)/) });
-    expect((await source.trail(119)).lacks).toEqual([
-      { part: "notifications", reason: expect.stringMatching(/^The status of the mail 1 .*told as failed\.$/) },
+    expect(missingParts).toHaveLength(entries.length);
+    expect(missingParts[0]).toMatchObject({
+      part: "people",
+      reason: expect.stringMatching(/\(user_id\) of the audit entry \d+ /),
+    });
+    expect((await source.trail(119)).missingParts).toEqual([
+      {
+        part: "notifications",
+        reason: expect.stringMatching(/^The status of the link delivery 1 .*imported as failed\.$/),
+      },
     ]);
   });
 
-  it("does without tables and columns that came later", async () => {
+  it("include tables and columns of later versions", async () => {
     const source = await readAfter((db) => {
       db.exec(
         "DROP TABLE notify_by_emails; DROP TABLE site_settings; DELETE FROM schema_migrations WHERE version > '20260101'",
@@ -247,7 +256,7 @@ describe("what old rows leave open", () => {
       }
     });
 
-    expect(source.warnings).toEqual([expect.stringMatching(/older than 2\.11\.4 .*taken for empty/)]);
+    expect(source.warnings).toEqual([expect.stringMatching(/older than 2\.11\.4 .*read as empty/)]);
     expect((await collect(source.users(0))).map((user) => user.outcome === "read" && user.row.totp)).toEqual([
       null,
       null,
@@ -262,11 +271,9 @@ describe("what old rows leave open", () => {
 });
 
 describe("keys", () => {
-  it("warns loudly when none was ever set, and counts what lay under the published one", async () => {
+  it("cause a warning if none was ever set, with counts of values under the published key", async () => {
     const source = await openSource(installDefaultKey());
-    expect(source.warnings).toEqual([
-      expect.stringContaining("whoever has a copy of its database has every secret in it"),
-    ]);
+    expect(source.warnings).toEqual([expect.stringContaining("A copy of its database reveals every secret in it")]);
 
     await collect(source.pushes(0));
     await collect(source.users(0));
@@ -276,7 +283,7 @@ describe("keys", () => {
     ]);
   });
 
-  it("opens nothing with a wrong one, tells each push, and still gives what is not sealed", async () => {
+  it("open nothing if they are wrong; each push is reported, and plain values are read", async () => {
     const installation = installProduction();
     const source = await openSource(installation, { environment: { PWPUSH_MASTER_KEY: "ab".repeat(32) } });
     const rows = await collect(source.pushes(0));

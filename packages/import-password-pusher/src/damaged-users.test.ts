@@ -2,17 +2,17 @@ import { describe, expect, it } from "vitest";
 import { installProduction } from "../../../test/support/password-pusher/installations.ts";
 import { collect, openSource, readAfter } from "../../../test/support/password-pusher/open-source.ts";
 
-it("makes nobody an administrator by a word that is neither yes nor no, and says so", async () => {
+it("imports no administrator from a damaged flag, with a warning", async () => {
   const source = await readAfter((db) => db.prepare("UPDATE users SET admin = 'x' WHERE id = 1").run());
 
   expect((await collect(source.users(0)))[0]).toMatchObject({ outcome: "read", row: { admin: false } });
   expect(source.warnings).toEqual([
-    "1 user comes along without the rights of an administrator: whether it has them (admin) cannot be read (1).",
+    "1 user is imported without administrator rights, because the column admin cannot be read (1).",
   ]);
 });
 
-describe("a user whose second factor is lost", () => {
-  it("does not come in by the password alone", async () => {
+describe("a user whose second factor cannot be read", () => {
+  it("cannot sign in with the password alone", async () => {
     const source = await readAfter((db) =>
       db.prepare("UPDATE users SET otp_secret_ciphertext = 'AAAA' WHERE id = 3").run(),
     );
@@ -21,20 +21,20 @@ describe("a user whose second factor is lost", () => {
     expect(alice).toMatchObject({
       outcome: "read",
       row: { passwordHash: "", totp: null, apiToken: "nAaDnoZLGfC4JKsefkqL" },
-      lacks: [{ part: "factor", reason: expect.stringContaining("No key opens its second factor") }],
+      missingParts: [{ part: "factor", reason: expect.stringContaining("No key opens its second factor") }],
     });
   });
 
-  it("needs a factor still when the word for it is neither yes nor no", async () => {
+  it("still needs a factor if the flag is damaged", async () => {
     const source = await readAfter((db) =>
       db.prepare("UPDATE users SET otp_required_for_login = 'x' WHERE id = 3").run(),
     );
     const [, alice] = await collect(source.users(0));
 
-    expect(alice).toMatchObject({ row: { totp: { secret: expect.any(String) } }, lacks: [] });
+    expect(alice).toMatchObject({ row: { totp: { secret: expect.any(String) } }, missingParts: [] });
   });
 
-  it("comes without backup codes when their key is not given, and that is told", async () => {
+  it("is imported without backup codes if their key is not given, with a reason", async () => {
     const installation = installProduction();
     const source = await openSource(installation, {
       environment: { ...installation.environment, SECRET_KEY_BASE: "" },
@@ -43,7 +43,7 @@ describe("a user whose second factor is lost", () => {
 
     expect(alice).toMatchObject({
       row: { totp: { backupCodes: null } },
-      lacks: [{ part: "backup_codes", reason: expect.stringContaining("SECRET_KEY_BASE") }],
+      missingParts: [{ part: "backup_codes", reason: expect.stringContaining("SECRET_KEY_BASE") }],
     });
   });
 });

@@ -54,7 +54,7 @@ describe.runIf(mariadbProgram !== undefined)("an installation on MariaDB", () =>
   describeInstallation(onMariadb);
 });
 
-it("is known by the same name on every engine, and no other installation is", async () => {
+it("has the same fingerprint on every engine, and a different one from other installations", async () => {
   const { fingerprint } = await openSource(installProduction());
 
   expect((await openSource(await installProductionOnPostgres())).fingerprint).toBe(fingerprint);
@@ -64,7 +64,7 @@ it("is known by the same name on every engine, and no other installation is", as
 function describeInstallation({ expected: there, userTimesMs, install }: Engine): void {
   const open = async () => await openSource(await install());
 
-  it("gives every push with its state, content and limits", async () => {
+  it("returns every push with its state, content and limits", async () => {
     const rows = await collect((await open()).pushes(0));
 
     expect(rows.map(({ id }) => id)).toEqual(there.pushes.map(({ id }) => id));
@@ -75,12 +75,12 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
         continue;
       }
       if (read?.outcome !== "read") throw new Error(`${push.tag} was not read.`);
-      expect(read.lacks, push.tag).toEqual([]);
+      expect(read.missingParts, push.tag).toEqual([]);
       expect(shown(read.row), push.tag).toEqual(wanted(push, there.users));
     }
   });
 
-  it("gives every file of a living push as it was stored", async () => {
+  it("returns every file of a live push unchanged", async () => {
     const source = await open();
     const rows = await collect(source.pushes(0));
 
@@ -94,23 +94,23 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
     }
   });
 
-  it("gives every user with what signs them in", async () => {
+  it("returns every user with their credentials", async () => {
     const rows = await collect((await open()).users(0));
 
-    expect(rows.map((row) => (row.outcome === "read" ? [row.lacks, shownUser(row.row, userTimesMs)] : row))).toEqual(
-      there.users.map((user) => [[], wantedUser(user, userTimesMs)]),
-    );
+    expect(
+      rows.map((row) => (row.outcome === "read" ? [row.missingParts, shownUser(row.row, userTimesMs)] : row)),
+    ).toEqual(there.users.map((user) => [[], wantedUser(user, userTimesMs)]));
   });
 
-  it("gives the whole trail of every push, in its order", async () => {
+  it("returns the complete audit trail of every push, in order", async () => {
     const source = await open();
     const kinds: Record<string, number> = Object.fromEntries(
       Object.keys(there.totals.audit_by_kind).map((kind) => [kind, 0]),
     );
 
     for (const push of there.pushes) {
-      const { entries, lacks } = await source.trail(push.id);
-      expect(lacks).toEqual([]);
+      const { entries, missingParts } = await source.trail(push.id);
+      expect(missingParts).toEqual([]);
       for (const { kind } of entries) kinds[kind] = (kinds[kind] ?? 0) + 1;
       expect(entries).toHaveLength(push.audit_total);
       expect(countsOf(entries)).toEqual(push.audit_counts);
@@ -120,7 +120,7 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
     expect(kinds).toEqual(there.totals.audit_by_kind);
   });
 
-  it("gives the mails that told of a push", async () => {
+  it("returns link deliveries", async () => {
     const source = await open();
 
     for (const mail of there.notify_by_emails) {
@@ -136,7 +136,7 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
     }
   });
 
-  it("counts what there is, and goes on after any id", async () => {
+  it("counts all rows, and continues after any id", async () => {
     const source = await open();
     const [, second] = there.pushes;
 
@@ -146,7 +146,7 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
       auditEntries: there.totals.audit_logs,
       files: there.totals.attachments - (there === production ? 1 : 0),
       notifications: there.notify_by_emails.length,
-      ofNoPush: { auditEntries: 0, notifications: 0, files: 0 },
+      withoutPush: { auditEntries: 0, notifications: 0, files: 0 },
     });
     expect(await collect(source.pushes(second?.id ?? 0))).toHaveLength(there.totals.pushes - 2);
     expect(await collect(source.users(there.users.at(-1)?.id ?? 0))).toEqual([]);
@@ -157,7 +157,16 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
 function shown(push: SourcePush) {
   const { id, kind, urlToken, userId, name, note, expireAfterDays, expireAfterViews, countedViews, createdAt } = push;
   return {
-    ...{ id, kind, urlToken, userId, name, note, expireAfterDays, expireAfterViews, countedViews, createdAt },
+    id,
+    kind,
+    urlToken,
+    userId,
+    name,
+    note,
+    expireAfterDays,
+    expireAfterViews,
+    countedViews,
+    createdAt,
     deletableByViewer: push.deletableByViewer,
     retrievalStep: push.retrievalStep,
     payload: push.open === null ? null : push.open.payload,
@@ -201,7 +210,11 @@ function endOf(push: ExpectedPush, reason: "deleted" | "views" | "time"): number
 function shownUser({ id, email, admin, language, confirmedAt, createdAt, apiToken, totp }: SourceUser, unitMs: number) {
   const { key = "", messagePrefix = "", digests = [] } = totp?.backupCodes ?? {};
   return {
-    ...{ id, email, admin, language, apiToken },
+    id,
+    email,
+    admin,
+    language,
+    apiToken,
     confirmed: confirmedAt !== null,
     createdAt: createdAt - (createdAt % unitMs),
     totp: totp && { secret: totp.secret, lastStepAt: totp.lastStepAt },
@@ -215,13 +228,17 @@ function wantedUser(user: ExpectedUser, unitMs: number): ReturnType<typeof shown
   const messagePrefix = `${user.id}:`;
   const key = keysOfFixture.SECRET_KEY_BASE;
   return {
-    ...{ id: user.id, email: user.email, admin: user.admin, language: user.preferred_language },
+    id: user.id,
+    email: user.email,
+    admin: user.admin,
+    language: user.preferred_language,
     apiToken: user.api_token,
     confirmed: user.confirmed,
     createdAt: createdAt - (createdAt % unitMs),
     totp: otp && { secret: otp.secret, lastStepAt: otp.last_otp_timestep },
     codes: otp && {
-      ...{ key, messagePrefix },
+      key,
+      messagePrefix,
       digests: otp.backup_codes.map((code) =>
         createHmac("sha256", key)
           .update(messagePrefix + code)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLockbox, deriveColumnKey, publishedDefaultKey, type SealedPlace } from "./lockbox.ts";
+import { createLockbox, deriveColumnKey, publishedDefaultKey, type SealedColumn } from "./lockbox.ts";
 
 const current = "07508f6ce9d66c128c10935aceb1ed6d4480a323de405b5bde7c6a3b5a7b239b";
 const previous = "ff43f89f042821f42af9a6236a4a99087e2965905fed485331e376fc139afa36";
@@ -7,7 +7,7 @@ const previous = "ff43f89f042821f42af9a6236a4a99087e2965905fed485331e376fc139afa
 /** Sealed by the library itself. */
 const vectors: readonly {
   readonly masterKey: string;
-  readonly place: SealedPlace;
+  readonly place: SealedColumn;
   readonly plaintext: string;
   readonly derivedKey: string;
   readonly stored: string;
@@ -78,7 +78,7 @@ const vectors: readonly {
 ];
 const [plain, , , , , , rotated] = vectors;
 
-describe("values that the library itself has sealed", () => {
+describe("values that the library has sealed", () => {
   it.each(vectors)("derives the key of $place.table.$place.column for $plaintext", (vector) => {
     expect(deriveColumnKey(vector.masterKey, vector.place).toString("hex")).toBe(vector.derivedKey);
   });
@@ -95,7 +95,7 @@ describe("values that the library itself has sealed", () => {
   );
 });
 
-it("opens nothing without the key, under the name of another column, or with a bit changed", () => {
+it("opens nothing with another key, for another column, or with a changed bit", () => {
   const { place, stored } = plain ?? { place: { table: "pushes", column: "" }, stored: "" };
   const changed = Buffer.from(stored, "base64");
   changed.writeUInt8(changed.readUInt8(14) ^ 1, 14);
@@ -110,7 +110,7 @@ it("opens nothing without the key, under the name of another column, or with a b
   }
 });
 
-it("takes a key in capitals, and tells the default key also when it is given as the operator's own", () => {
+it("accepts upper-case keys, and recognises the default key if the operator gives it", () => {
   const lockbox = createLockbox([publishedDefaultKey.toUpperCase(), previous.toUpperCase()]);
   const [unprotected] = vectors.filter(({ masterKey }) => masterKey === publishedDefaultKey);
   if (rotated === undefined || unprotected === undefined) throw new Error("There are fewer vectors than there were.");

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Holdings, type ImportSource, SourceError } from "../../../src/import/source.ts";
+import { type ImportSource, type RelatedCounts, SourceError } from "../../../src/import/source.ts";
 import { exactTimeOf, textOf, wholeNumberOf } from "./cells.ts";
-import { Findings } from "./findings.ts";
 import type { DatabaseAddress, Installation } from "./installation.ts";
 import { createLockbox } from "./lockbox.ts";
 import { readPushes } from "./read-pushes.ts";
@@ -14,6 +13,7 @@ import { SourceReadError, type SourceRows } from "./store/source-rows.ts";
 import { openSourceTables } from "./store/source-tables.ts";
 import { openSqliteRows } from "./store/sqlite-rows.ts";
 import { tryKeys } from "./try-keys.ts";
+import { Warnings } from "./warnings.ts";
 
 export type * from "./installation.ts";
 
@@ -28,7 +28,7 @@ export interface ReadingOptions {
 const beforeFirstId = -(2 ** 31);
 
 /**
- * Opens an installation of Password Pusher 2.x for reading. Nothing of it is changed; what is read is one snapshot.
+ * Opens an installation of Password Pusher 2.x for reading. Nothing is changed, and all reads see one snapshot.
  * @throws SourceError with one sentence for the operator.
  */
 export async function openPasswordPusher(installation: Installation, reading: ReadingOptions): Promise<ImportSource> {
@@ -38,10 +38,10 @@ export async function openPasswordPusher(installation: Installation, reading: Re
   try {
     const tables = await openSourceTables(rows);
     const queries = createSourceQueries(tables);
-    const findings = new Findings();
+    const rowWarnings = new Warnings();
     const deps = {
       queries,
-      findings,
+      rowWarnings,
       secretKeyBase: keys.secretKeyBase,
       lockbox: createLockbox(keys.masterKeys),
       firstOfLink: await firstOfLinks(queries),
@@ -51,14 +51,14 @@ export async function openPasswordPusher(installation: Installation, reading: Re
     return {
       fingerprint: await fingerprintOf(queries),
       get warnings() {
-        return [...warnings, ...findings.sentences()];
+        return [...warnings, ...rowWarnings.sentences()];
       },
       async counts() {
         return {
           users: await queries.count("users"),
           pushes: await queries.count("pushes"),
-          ...(await holdingsBy((table) => queries.count(table))),
-          ofNoPush: await holdingsBy((table) => queries.countOfNoPush(table)),
+          ...(await relatedBy((table) => queries.count(table))),
+          withoutPush: await relatedBy((table) => queries.countWithoutPush(table)),
         };
       },
       users: (afterId = beforeFirstId) => readUsers(deps, afterId),
@@ -81,22 +81,22 @@ async function firstOfLinks({ sharedLinks }: SourceQueries): Promise<ReadonlyMap
       (await sharedLinks()).map((record) => [textOf(record.url_token) ?? "", wholeNumberOf(record.id) ?? 0]),
     );
   } catch (error) {
-    // Damage is told row by row, later.
+    // Damage is reported for each row later.
     if (error instanceof SourceReadError) return new Map();
     throw error;
   }
 }
 
-async function holdingsBy(count: (table: "audit_logs" | "notify_by_emails" | "files") => Promise<number>) {
-  const holdings: Holdings = {
+async function relatedBy(count: (table: "audit_logs" | "notify_by_emails" | "files") => Promise<number>) {
+  const related: RelatedCounts = {
     auditEntries: await count("audit_logs"),
     notifications: await count("notify_by_emails"),
     files: await count("files"),
   };
-  return holdings;
+  return related;
 }
 
-/** Drivers are loaded where they are needed. */
+/** Loads the driver on demand. */
 async function openRows(address: DatabaseAddress, { scratchFolder, now }: ReadingOptions): Promise<SourceRows> {
   switch (address.engine) {
     case "sqlite":
@@ -109,17 +109,15 @@ async function openRows(address: DatabaseAddress, { scratchFolder, now }: Readin
 }
 
 /**
- * When the database was made, to the microsecond: it is the same in every copy, also after a change of engine or keys.
- * Where that is not on record, the first user.
+ * A digest of the time at which the database was created, to the microsecond. It is the same in every copy, also after a change of
+ * engine or keys. If that time is not recorded, the first user is used.
  */
 async function fingerprintOf(queries: SourceQueries): Promise<string> {
   const user = await queries.firstUser();
   const ofFirstUser = user && `${textOf(user.id)} ${exactTimeOf(user.created_at)} ${textOf(user.email)}`;
-  const mark = exactTimeOf(await queries.madeAt()) ?? ofFirstUser;
+  const mark = exactTimeOf(await queries.createdAt()) ?? ofFirstUser;
   if (mark === undefined) {
-    throw new SourceError(
-      "This database has no users and does not say when it was made: there is nothing to tell it by.",
-    );
+    throw new SourceError("This database has no users and no time of creation, so it cannot be identified.");
   }
   return createHash("sha256").update(`password-pusher ${mark}`).digest("hex").slice(0, 32);
 }
@@ -134,6 +132,6 @@ async function unreachable(queries: SourceQueries, files: SourceFiles): Promise<
     .filter(({ service }) => !files.reaches(service))
     .map(
       ({ service, count }) =>
-        `${count} ${count === 1 ? "file lies" : "files lie"} in the service ${named(service)}, which --storage does not name: name it too, or fetch its objects into a folder.`,
+        `${count} ${count === 1 ? "file is" : "files are"} in the service ${named(service)}, which --storage does not name. Name it too, or download its objects into a folder.`,
     );
 }

@@ -1,20 +1,58 @@
-import type { PushPart, SourceFile, SourcePush, SourceRow } from "../../../src/import/source.ts";
-import { textOf, wholeNumberOf } from "./cells.ts";
-import { readInGroups } from "./in-groups.ts";
-import { type PushReading, pushOf, type TrailSummary } from "./push-row.ts";
+import type {
+  MissingPart,
+  PushPart,
+  RelatedCounts,
+  SourceFile,
+  SourceKind,
+  SourcePush,
+  SourceRow,
+} from "../../../src/import/source.ts";
+import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
+import type { Lockbox } from "./lockbox.ts";
+import { readInBatches } from "./read-in-batches.ts";
 import { auditKinds } from "./read-trail.ts";
-import type { SourceRecord } from "./store/source-rows.ts";
+import type { SourceQueries } from "./store/queries.ts";
+import type { Cell, SourceRecord } from "./store/source-rows.ts";
+import type { Warnings } from "./warnings.ts";
 
-export function readPushes(reading: PushReading, afterId: number): AsyncIterable<SourceRow<SourcePush, PushPart>> {
-  const { pushIds: ids, pushSizes: sizes } = reading.queries;
-  return readInGroups<SourcePush, PushPart>({ ids, sizes, fetch: (group) => fetchPushes(reading, group) }, afterId);
+export interface PushContext {
+  readonly queries: Pick<
+    SourceQueries,
+    "pushIds" | "pushSizes" | "pushes" | "entryCounts" | "notificationCounts" | "files" | "countedViewAt"
+  >;
+  readonly lockbox: Lockbox;
+  readonly rowWarnings: Warnings;
+  /** The first push of each link that several pushes have. Only that push can be retrieved by the link. */
+  readonly firstOfLink: ReadonlyMap<string, number>;
+  /** Decides which pushes have ended. It is the same for all pushes of an import. */
+  readonly now: number;
+}
+
+export interface TrailSummary {
+  readonly countedViews: number;
+  readonly deletedAt: Cell;
+  readonly entries: number;
+}
+
+export interface FoundPush {
+  readonly id: number;
+  readonly record: SourceRecord;
+  readonly trail: TrailSummary;
+  /** A number is the id of an attachment without a blob. */
+  readonly files: readonly (SourceFile | number)[];
+  readonly related: RelatedCounts;
+}
+
+export function readPushes(context: PushContext, afterId: number): AsyncIterable<SourceRow<SourcePush, PushPart>> {
+  const { pushIds: ids, pushSizes: sizes } = context.queries;
+  return readInBatches<SourcePush, PushPart>({ ids, sizes, fetch: (group) => fetchPushes(context, group) }, afterId);
 }
 
 async function fetchPushes(
-  reading: PushReading,
+  context: PushContext,
   ids: readonly number[],
 ): Promise<readonly SourceRow<SourcePush, PushPart>[]> {
-  const { queries } = reading;
+  const { queries } = context;
   const records = byId(await queries.pushes(ids), "id");
   const counts = byId(await queries.entryCounts(ids), "push_id");
   const notifications = byId(await queries.notificationCounts(ids), "push_id");
@@ -24,16 +62,21 @@ async function fetchPushes(
     const [record] = records.get(id) ?? [];
     const trail = summaryOf(counts.get(id) ?? []);
     const attached = (files.get(id) ?? []).map(fileOf);
-    const holdings = {
+    const related = {
       auditEntries: trail.entries,
       notifications: wholeNumberOf(notifications.get(id)?.[0]?.entries) ?? 0,
       files: attached.length,
     };
-    const found = { id, trail, files: attached, holdings };
-    // List and row are of one snapshot: an index that names what is not there is damaged.
+    const found = { id, trail, files: attached, related };
+    // Both queries see one snapshot, so an id without a row means a damaged index.
     if (record === undefined)
-      rows.push({ outcome: "unreadable", id, holdings, reason: "The database lists it and does not have it." });
-    else rows.push(await pushOf(reading, { ...found, record }));
+      rows.push({
+        outcome: "unreadable",
+        id,
+        related,
+        reason: "The index of the database lists it, but its row is missing.",
+      });
+    else rows.push(await pushOf(context, { ...found, record }));
   }
   return rows;
 }
@@ -50,7 +93,7 @@ function byId(records: readonly SourceRecord[], column: string): ReadonlyMap<num
   return groups;
 }
 
-/** Views and refused views count; an expiry by somebody says who ended it. */
+/** Views and refused views count as views. An entry of the kind `expire` means that a person deleted the push. */
 function summaryOf(records: readonly SourceRecord[]): TrailSummary {
   let [countedViews, entries] = [0, 0];
   let deletedAt: SourceRecord[string] = null;
@@ -64,16 +107,201 @@ function summaryOf(records: readonly SourceRecord[]): TrailSummary {
   return { countedViews, deletedAt, entries };
 }
 
-/** The number of the attachment, when there is no file on record for it. */
+/** @returns the id of the attachment if it has no blob. */
 function fileOf(record: SourceRecord): SourceFile | number {
   const id = wholeNumberOf(record.attachment_id) ?? 0;
   if (["key", "byte_size", "filename", "service_name"].every((column) => textOf(record[column]) === null)) return id;
   const sizeBytes = wholeNumberOf(record.byte_size) ?? null;
   return {
-    ...{ id, key: textOf(record.key) ?? "", sizeBytes },
+    id,
+    key: textOf(record.key) ?? "",
+    sizeBytes,
     filename: textOf(record.filename) ?? "",
     contentType: textOf(record.content_type),
     checksum: textOf(record.checksum) || null,
     service: textOf(record.service_name) ?? "local",
   };
+}
+
+const kinds: readonly SourceKind[] = ["text", "file", "url", "qr"];
+/** The source's defaults, which it used for rows without limits. */
+const daysWithoutLimit = 7;
+const viewsWithoutLimit = 5;
+
+/**
+ * Columns without a default when they are unreadable: a wrong guess could reveal a push or take it from its owner. NULL is a
+ * valid value of each.
+ */
+const decisive = [
+  ["user_id", "Its owner", wholeNumberOf],
+  ["expire_after_days", "Its number of days", wholeNumberOf],
+  ["expire_after_views", "Its number of views", wholeNumberOf],
+  ["expired", "Whether it has ended", booleanOf],
+  ["deletable_by_viewer", "Whether viewers may delete it", booleanOf],
+  ["retrieval_step", "Whether it has a retrieval step", booleanOf],
+] as const;
+
+/** A push with its state and, if it is live, its content. Reasons never repeat the content. */
+export async function pushOf(context: PushContext, found: FoundPush): Promise<SourceRow<SourcePush, PushPart>> {
+  const { id, record, trail, related } = found;
+  const unreadable = (reason: string) => ({ outcome: "unreadable" as const, id, related, reason });
+  const urlToken = textOf(record.url_token) ?? "";
+  if (urlToken === "") {
+    return { outcome: "skipped", id, related, reason: "It has no url_token, so it has no link." };
+  }
+  const first = context.firstOfLink.get(urlToken);
+  if (first !== undefined && first !== id) return unreadable(`The push ${first} has the same link.`);
+  const kindNumber = wholeNumberOf(record.kind);
+  const kind = kinds[kindNumber ?? -1];
+  if (kind === undefined)
+    return unreadable(`Its kind ${kindNumber === undefined ? "" : `${kindNumber} `}is not known.`);
+  const createdAt = timeOf(record.created_at);
+  if (createdAt === undefined) return unreadable("Its time of creation (created_at) cannot be read.");
+  const damaged = decisive.find(
+    ([column, , read]) => textOf(record[column]) !== null && read(record[column]) === undefined,
+  );
+  if (damaged !== undefined) return unreadable(`${damaged[1]} (${damaged[0]}) cannot be read.`);
+
+  const missingParts: MissingPart<PushPart>[] = [];
+  const end = await endIn(context, found, createdAt);
+  const opener = openerOf(context, found);
+  const content = end === null ? contentOf(opener, found, missingParts) : null;
+  const note = noteOf(opener, missingParts);
+  if (opener.underDefaultKey()) context.rowWarnings.add("pushUnderDefaultKey", id);
+  if (typeof content === "string") return unreadable(content);
+  const row: SourcePush = {
+    id,
+    kind,
+    urlToken,
+    end,
+    createdAt,
+    userId: wholeNumberOf(record.user_id) ?? null,
+    name: textOf(record.name),
+    note,
+    open: content,
+    ...limitsOf(record),
+    countedViews: trail.countedViews,
+    deletableByViewer: booleanOf(record.deletable_by_viewer) === true,
+    retrievalStep: booleanOf(record.retrieval_step) === true,
+    updatedAt: timeOf(record.updated_at) ?? createdAt,
+  };
+  return { outcome: "read", id, related, row, missingParts };
+}
+
+function limitsOf(record: SourceRecord): Pick<SourcePush, "expireAfterDays" | "expireAfterViews"> {
+  return {
+    expireAfterDays: wholeNumberOf(record.expire_after_days) ?? daysWithoutLimit,
+    expireAfterViews: wholeNumberOf(record.expire_after_views) ?? viewsWithoutLimit,
+  };
+}
+
+async function endIn(
+  { queries, now }: PushContext,
+  { id, record, trail }: FoundPush,
+  createdAt: number,
+): Promise<SourcePush["end"]> {
+  const limits = limitsOf(record);
+  const { countedViews } = trail;
+  const expiredOn = timeOf(record.expired_on);
+  const viewsUsed = countedViews >= limits.expireAfterViews && limits.expireAfterViews > 0;
+  return endOf(
+    {
+      ...limits,
+      countedViews,
+      expiredOn,
+      createdAt,
+      expired: booleanOf(record.expired) === true,
+      deletedAt: timeOf(trail.deletedAt),
+      lastViewAt:
+        viewsUsed && expiredOn === undefined
+          ? timeOf(await queries.countedViewAt(id, limits.expireAfterViews))
+          : undefined,
+      updatedAt: timeOf(record.updated_at) ?? createdAt,
+    },
+    now,
+  );
+}
+
+/** @returns why the push is unreadable: without payload or passphrase nobody could retrieve it. */
+function contentOf(
+  { open }: Opener,
+  { files }: FoundPush,
+  missingParts: MissingPart<PushPart>[],
+): NonNullable<SourcePush["open"]> | string {
+  const payload = open("payload_ciphertext");
+  if (payload === undefined) return "No key opens its payload.";
+  const passphrase = open("passphrase_ciphertext");
+  if (passphrase === undefined) return "No key opens its passphrase.";
+  for (const file of files) {
+    if (typeof file !== "number") continue;
+    missingParts.push({ part: "files", reason: `Its attachment ${file} has no blob.` });
+  }
+  return {
+    payload: payload ?? "",
+    // The source asks for a passphrase only if it is not blank.
+    passphrase: passphrase !== null && /\P{White_Space}/u.test(passphrase) ? passphrase : null,
+    files: files.filter((file) => typeof file !== "number"),
+  };
+}
+
+/** The note is only for the owner, so the push is imported without it if it is unreadable. */
+function noteOf({ open }: Opener, missingParts: MissingPart<PushPart>[]): string | null {
+  const note = open("note_ciphertext");
+  if (note !== undefined) return note;
+  missingParts.push({ part: "note", reason: "No key opens its note. The push is imported without it." });
+  return null;
+}
+
+interface Opener {
+  /** NULL and "" are not sealed. undefined: no key opens the value. */
+  open(column: "payload_ciphertext" | "note_ciphertext" | "passphrase_ciphertext"): string | null | undefined;
+  /** Whether the published default key has opened a value. */
+  underDefaultKey(): boolean;
+}
+
+function openerOf({ lockbox }: PushContext, { record }: FoundPush): Opener {
+  let underDefaultKey = false;
+  return {
+    open(column) {
+      const sealed = textOf(record[column]);
+      if (sealed === null || sealed === "") return sealed;
+      const opening = lockbox.open({ table: "pushes", column }, sealed);
+      if (opening.outcome === "unreadable") return undefined;
+      if (opening.underDefaultKey) underDefaultKey = true;
+      return opening.text;
+    },
+    underDefaultKey: () => underDefaultKey,
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** What decides the end of a push. */
+export interface EndColumns {
+  /** The flag of the row, which the source sets late. */
+  readonly expired: boolean;
+  readonly expiredOn: number | undefined;
+  /** When a person deleted it; undefined: nobody did. */
+  readonly deletedAt: number | undefined;
+  readonly expireAfterDays: number;
+  readonly expireAfterViews: number;
+  readonly countedViews: number;
+  /** The time of the last allowed view; undefined: the limit is not reached, or the time is not known. */
+  readonly lastViewAt: number | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Days are 24 hours each. @returns null if the push has not ended. */
+export function endOf(columns: EndColumns, now: number): SourcePush["end"] {
+  const { expired, expiredOn, deletedAt, createdAt, updatedAt } = columns;
+  const daysEndAt = createdAt + Math.max(columns.expireAfterDays, 0) * dayMs;
+  const viewsUsed = columns.countedViews >= columns.expireAfterViews;
+  const daysUsed = now >= daysEndAt;
+  if (!expired && !viewsUsed && !daysUsed) return null;
+  if (deletedAt !== undefined) return { at: expiredOn ?? deletedAt, reason: "deleted" };
+  // If both limits are reached, the first one decides.
+  const viewsEndAt = columns.lastViewAt ?? updatedAt;
+  if (viewsUsed && (!daysUsed || viewsEndAt <= daysEndAt)) return { at: expiredOn ?? viewsEndAt, reason: "views" };
+  return { at: expiredOn ?? (daysUsed ? daysEndAt : updatedAt), reason: "time" };
 }

@@ -1,39 +1,56 @@
-import type { Lack, PushPart, SourceAuditEntry, SourceNotification, SourceTrail } from "../../../src/import/source.ts";
+import type {
+  MissingPart,
+  PushPart,
+  SourceAuditEntry,
+  SourceNotification,
+  SourceTrail,
+} from "../../../src/import/source.ts";
 import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
-import type { Findings } from "./findings.ts";
 import type { Lockbox } from "./lockbox.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
+import type { Warnings } from "./warnings.ts";
 
-export interface TrailReading {
+export interface TrailContext {
   readonly queries: Pick<SourceQueries, "auditEntries" | "notifications">;
   readonly lockbox: Lockbox;
-  readonly findings: Findings;
+  readonly rowWarnings: Warnings;
 }
 
-/** In the order of the numbers by which the source keeps them. */
+/** The index is the number in the source. */
 export const auditKinds: readonly SourceAuditEntry["kind"][] = [
-  ...(["creation", "view", "failed_view", "expire", "failed_passphrase"] as const),
-  ...(["admin_view", "owner_view", "edit", "creation_email_send"] as const),
+  "creation",
+  "view",
+  "failed_view",
+  "expire",
+  "failed_passphrase",
+  "admin_view",
+  "owner_view",
+  "edit",
+  "creation_email_send",
 ];
 const statuses: readonly SourceNotification["status"][] = [
-  ...(["pending", "processing", "completed", "partially_failed", "failed"] as const),
+  "pending",
+  "processing",
+  "completed",
+  "partially_failed",
+  "failed",
 ];
 
-/** The trail of one push, whole: the source stops at 2000 entries. Texts stay as they are, messages of 1.x included. */
-export async function readTrail(reading: TrailReading, pushId: number): Promise<SourceTrail> {
+/** The complete audit trail of a push. The source keeps at most 2000 entries. Texts are unchanged, including those of 1.x. */
+export async function readTrail(context: TrailContext, pushId: number): Promise<SourceTrail> {
   try {
-    return await trailOf(reading, pushId);
+    return await trailOf(context, pushId);
   } catch (error) {
     if (!(error instanceof SourceReadError)) throw error;
-    return { entries: [], lacks: [{ part: "trail", reason: "The database cannot read its audit trail." }] };
+    return { entries: [], missingParts: [{ part: "trail", reason: "The database cannot read its audit trail." }] };
   }
 }
 
-async function trailOf(reading: TrailReading, pushId: number): Promise<SourceTrail> {
-  const records = await reading.queries.auditEntries(pushId);
-  const lacks: Lack<PushPart>[] = [];
-  const notifications = await notificationsOf(reading, records, lacks);
+async function trailOf(context: TrailContext, pushId: number): Promise<SourceTrail> {
+  const records = await context.queries.auditEntries(pushId);
+  const missingParts: MissingPart<PushPart>[] = [];
+  const notifications = await notificationsOf(context, records, missingParts);
   const entries: SourceAuditEntry[] = [];
   for (const record of records) {
     const id = wholeNumberOf(record.id) ?? 0;
@@ -41,15 +58,20 @@ async function trailOf(reading: TrailReading, pushId: number): Promise<SourceTra
     const createdAt = timeOf(record.created_at);
     if (kind === undefined || createdAt === undefined) {
       const what = kind === undefined ? "kind is not known" : "time (created_at) cannot be read";
-      lacks.push({ part: "trail", reason: `The audit entry ${id} is left out: its ${what}.` });
+      missingParts.push({ part: "trail", reason: `The audit entry ${id} is left out: its ${what}.` });
       continue;
     }
     const userId = wholeNumberOf(record.user_id) ?? null;
     if (userId === null && textOf(record.user_id) !== null) {
-      lacks.push({ part: "people", reason: `Who did what the audit entry ${id} tells of (user_id) cannot be read.` });
+      missingParts.push({
+        part: "people",
+        reason: `The user (user_id) of the audit entry ${id} cannot be read.`,
+      });
     }
     entries.push({
-      ...{ id, kind, createdAt },
+      id,
+      kind,
+      createdAt,
       userId,
       address: textOf(record.ip) ?? "",
       userAgent: textOf(record.user_agent) ?? "",
@@ -58,14 +80,14 @@ async function trailOf(reading: TrailReading, pushId: number): Promise<SourceTra
       notification: notifications.get(id) ?? null,
     });
   }
-  return { entries, lacks };
+  return { entries, missingParts };
 }
 
 /** By the id of their audit entry. */
 async function notificationsOf(
-  reading: TrailReading,
+  context: TrailContext,
   entries: readonly SourceRecord[],
-  lacks: Lack<PushPart>[],
+  missingParts: MissingPart<PushPart>[],
 ): Promise<ReadonlyMap<number, SourceNotification>> {
   const ids = entries
     .filter((entry) => auditKinds[wholeNumberOf(entry.kind) ?? -1] === "creation_email_send")
@@ -73,26 +95,26 @@ async function notificationsOf(
     .filter((id) => id !== undefined);
   const found = new Map<number, SourceNotification>();
   if (ids.length === 0) return found;
-  for (const record of await reading.queries.notifications(ids)) {
+  for (const record of await context.queries.notifications(ids)) {
     const auditId = wholeNumberOf(record.audit_log_id);
-    if (auditId !== undefined) found.set(auditId, notificationOf(reading, record, lacks));
+    if (auditId !== undefined) found.set(auditId, notificationOf(context, record, missingParts));
   }
   return found;
 }
 
 function notificationOf(
-  { lockbox, findings }: TrailReading,
+  { lockbox, rowWarnings }: TrailContext,
   record: SourceRecord,
-  lacks: Lack<PushPart>[],
+  missingParts: MissingPart<PushPart>[],
 ): SourceNotification {
   const id = wholeNumberOf(record.id) ?? 0;
-  let [whole, underDefaultKey] = [true, false];
+  let [isComplete, underDefaultKey] = [true, false];
   const opened = (column: string): string | null => {
     const sealed = textOf(record[column]);
     if (sealed === null || sealed === "") return sealed;
     const opening = lockbox.open({ table: "notify_by_emails", column }, sealed);
     if (opening.outcome === "unreadable") {
-      whole = false;
+      isComplete = false;
       return null;
     }
     if (opening.underDefaultKey) underDefaultKey = true;
@@ -107,14 +129,18 @@ function notificationOf(
     errorMessage: opened("error_message_ciphertext"),
     proceedAt: timeOf(record.proceed_at) ?? null,
   };
-  if (underDefaultKey) findings.note("notificationUnderDefaultKey", id);
+  if (underDefaultKey) rowWarnings.add("notificationUnderDefaultKey", id);
   if (status === undefined) {
-    lacks.push({
+    missingParts.push({
       part: "notifications",
-      reason: `The status of the mail ${id} in its audit trail is not known: it is told as failed.`,
+      reason: `The status of the link delivery ${id} in its audit trail is not known. It is imported as failed.`,
     });
   }
-  if (!whole) lacks.push({ part: "notifications", reason: `No key opens all of the mail ${id} in its audit trail.` });
+  if (!isComplete)
+    missingParts.push({
+      part: "notifications",
+      reason: `No key opens all values of the link delivery ${id} in its audit trail.`,
+    });
   return notification;
 }
 

@@ -1,47 +1,48 @@
-import type { Lack, SourceRow, SourceTotp, SourceUser, UserPart } from "../../../src/import/source.ts";
-import { textOf, timeOf, truthOf, wholeNumberOf } from "./cells.ts";
-import type { Findings } from "./findings.ts";
-import { readInGroups } from "./in-groups.ts";
+import type { MissingPart, SourceRow, SourceTotp, SourceUser, UserPart } from "../../../src/import/source.ts";
+import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import type { Lockbox } from "./lockbox.ts";
+import { readInBatches } from "./read-in-batches.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import type { SourceRecord } from "./store/source-rows.ts";
+import type { Warnings } from "./warnings.ts";
 
-export interface UserReading {
+export interface UserContext {
   readonly queries: SourceQueries;
   readonly lockbox: Lockbox;
-  readonly findings: Findings;
-  /** undefined: not given; then backup codes cannot be checked. */
+  readonly rowWarnings: Warnings;
+  /** undefined: not given, so backup codes cannot be checked. */
   readonly secretKeyBase: string | undefined;
 }
 
-const noWayIn =
-  "so it comes without its password, which alone must not let in: set one with `sealpush user set-password`";
+const withoutPassword =
+  "so the account is imported without its password, which alone must not be enough to sign in. Set a new one with " +
+  "`sealpush user set-password`";
 
-const noSecretKeyBase =
-  "Its backup codes hang on SECRET_KEY_BASE, which was not given, and cannot be checked without it.";
+const noSecretKeyBase = "Its backup codes can only be checked with SECRET_KEY_BASE, which was not given.";
 
-export function readUsers(reading: UserReading, afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>> {
-  const { userIds: ids, userSizes: sizes, users } = reading.queries;
+export function readUsers(context: UserContext, afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>> {
+  const { userIds: ids, userSizes: sizes, users } = context.queries;
   const fetch = async (group: readonly number[]) => {
     const records = new Map((await users(group)).map((record) => [wholeNumberOf(record.id), record]));
-    return group.map((id) => userOf(reading, id, records.get(id)));
+    return group.map((id) => userOf(context, id, records.get(id)));
   };
-  return readInGroups<SourceUser, UserPart>({ ids, sizes, fetch }, afterId);
+  return readInBatches<SourceUser, UserPart>({ ids, sizes, fetch }, afterId);
 }
 
-function userOf(reading: UserReading, id: number, record: SourceRecord | undefined): SourceRow<SourceUser, UserPart> {
-  if (record === undefined) return { outcome: "unreadable", id, reason: "The database lists it and does not have it." };
+function userOf(context: UserContext, id: number, record: SourceRecord | undefined): SourceRow<SourceUser, UserPart> {
+  if (record === undefined)
+    return { outcome: "unreadable", id, reason: "The index of the database lists it, but its row is missing." };
   const email = textOf(record.email)?.trim() ?? "";
-  if (email === "") return { outcome: "unreadable", id, reason: "It has no e-mail address." };
-  const admin = truthOf(record.admin);
-  if (admin === undefined) reading.findings.note("adminUnreadable", id);
-  const lacks: Lack<UserPart>[] = [];
-  const totp = totpOf(reading, id, record, lacks);
+  if (email === "") return { outcome: "unreadable", id, reason: "It has no email address." };
+  const admin = booleanOf(record.admin);
+  if (admin === undefined) context.rowWarnings.add("adminUnreadable", id);
+  const missingParts: MissingPart<UserPart>[] = [];
+  const totp = totpOf(context, id, record, missingParts);
   const confirmedAt = timeOf(record.confirmed_at) ?? null;
   const [createdAt, updatedAt] = [timeOf(record.created_at), timeOf(record.updated_at)];
   if (createdAt === undefined) {
-    const reason = "When it was made (created_at) cannot be read: the nearest time on record stands in for it.";
-    lacks.push({ part: "created_at", reason });
+    const reason = "When it was made (created_at) cannot be read: the nearest time on record accountExists in for it.";
+    missingParts.push({ part: "created_at", reason });
   }
   const row: SourceUser = {
     id,
@@ -56,38 +57,42 @@ function userOf(reading: UserReading, id: number, record: SourceRecord | undefin
     apiToken: textOf(record.authentication_token) || null,
     totp: totp === "lost" ? null : totp,
   };
-  return { outcome: "read", id, row, lacks };
+  return { outcome: "read", id, row, missingParts };
 }
 
 /**
- * Only a factor that is in force: opening the page that sets one up stores a secret already. "lost": one is in force and
- * cannot be had; then the password alone would let in where it has not before.
+ * Reads the factor if it is active: opening the setup page already stores a secret. "lost": the factor is active but cannot be
+ * read. Then the password must not be imported either, because it alone was not enough to sign in.
  */
 function totpOf(
-  { lockbox, findings, secretKeyBase }: UserReading,
+  { lockbox, rowWarnings, secretKeyBase }: UserContext,
   id: number,
   record: SourceRecord,
-  lacks: Lack<UserPart>[],
+  missingParts: MissingPart<UserPart>[],
 ): SourceTotp | null | "lost" {
-  // What is neither yes nor no must not turn a factor off.
-  if (truthOf(record.otp_required_for_login) === false) return null;
+  // A damaged value must not turn the factor off.
+  if (booleanOf(record.otp_required_for_login) === false) return null;
   const sealed = textOf(record.otp_secret_ciphertext) ?? "";
   if (sealed === "") {
-    lacks.push({ part: "factor", reason: `Its second factor is in force and has no secret, ${noWayIn}.` });
+    missingParts.push({ part: "factor", reason: `Its second factor is active and has no secret, ${withoutPassword}.` });
     return "lost";
   }
   const opening = lockbox.open({ table: "users", column: "otp_secret_ciphertext" }, sealed);
   if (opening.outcome === "unreadable") {
-    lacks.push({ part: "factor", reason: `No key opens its second factor, ${noWayIn}.` });
+    missingParts.push({ part: "factor", reason: `No key opens its second factor, ${withoutPassword}.` });
     return "lost";
   }
-  if (opening.underDefaultKey) findings.note("userUnderDefaultKey", id);
+  if (opening.underDefaultKey) rowWarnings.add("userUnderDefaultKey", id);
   const digests = digestsOf(textOf(record.otp_backup_code_digests));
   if (digests === undefined) {
-    lacks.push({ part: "backup_codes", reason: "Its backup codes cannot be read: new ones must be made." });
+    missingParts.push({
+      part: "backup_codes",
+      reason: "Its backup codes cannot be read. The user has to create new ones.",
+    });
   }
   const left = digests ?? [];
-  if (left.length > 0 && secretKeyBase === undefined) lacks.push({ part: "backup_codes", reason: noSecretKeyBase });
+  if (left.length > 0 && secretKeyBase === undefined)
+    missingParts.push({ part: "backup_codes", reason: noSecretKeyBase });
   return {
     secret: opening.text,
     lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null,
@@ -98,7 +103,7 @@ function totpOf(
   };
 }
 
-/** A JSON array of hex digests; undefined: it is none. */
+/** A JSON array of hex digests; undefined for any other text. */
 function digestsOf(text: string | null): readonly string[] | undefined {
   if (text === null || text.trim() === "") return [];
   try {

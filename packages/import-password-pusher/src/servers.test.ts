@@ -41,7 +41,7 @@ describe("a source on PostgreSQL", () => {
   it("is read in a transaction that can write nothing", async () => {
     const { database } = await installProductionOnPostgres();
     const address = addressOf(database);
-    if (address.engine !== "postgres") throw new Error("It is no address of PostgreSQL.");
+    if (address.engine !== "postgres") throw new Error("It is not an address of PostgreSQL.");
     const { openPostgresRows } = await import("./store/postgres-rows.ts");
     const rows = await openPostgresRows(address);
     onTestFinished(() => rows.close());
@@ -49,17 +49,17 @@ describe("a source on PostgreSQL", () => {
     await expect(rows.all("DELETE FROM pushes")).rejects.toThrow("25006");
   });
 
-  it("is said to be closed to a user who may not read it", async () => {
+  it("is reported as unreadable for a user without permission", async () => {
     const installation = await installProductionOnPostgres();
     const closed = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET role TO pg_monitor', current_database()); END $$";
     await onPostgres.change(installation.database, closed);
 
     await expect(openSource(installation)).rejects.toThrow(
-      /^The user that --database names may not read all of it \(42501\): permission denied for table \w+\.$/,
+      /^The user in --database may not read the whole database \(42501\): permission denied for table \w+\.$/,
     );
   });
 
-  it("is said in one sentence to be missing, without its password", async () => {
+  it("is reported as missing in one sentence without its password", async () => {
     const installation = await installProductionOnPostgres();
     const url = new URL(installation.database);
     url.pathname = "/nowhere";
@@ -104,7 +104,7 @@ describe.runIf(mariadbProgram !== undefined)("a source on MariaDB", () => {
     failing: "CASE WHEN id = 11 THEN CAST(18446744073709551615 + id AS CHAR) ELSE payload_ciphertext END",
   });
 
-  it("is said in one sentence to refuse, without its password", async () => {
+  it("is reported as refusing in one sentence without its password", async () => {
     const installation = await installProductionOnMysql(server());
     const url = new URL(installation.database);
     url.password = "s3cret-word";
@@ -122,7 +122,7 @@ describe.runIf(mariadbProgram !== undefined)("a source on MariaDB", () => {
 const asWriter = (database: string) => database.replace("mysql2://reader", "mysql://writer");
 
 function describeServer({ install, change, cutOff, failing }: Server): void {
-  it("that goes between two readings is said to have gone, and ends nothing else", async () => {
+  it("that disconnects between two reads is reported, and breaks nothing else", async () => {
     const installation = await install();
     const source = await openSource(installation);
     await cutOff(installation.database);
@@ -134,7 +134,7 @@ function describeServer({ install, change, cutOff, failing }: Server): void {
     await source.close();
   });
 
-  it("is read as it was when the reading began, whatever is changed meanwhile", async () => {
+  it("is read as of the start, despite later changes", async () => {
     const installation = await install();
     const source = await openSource(installation);
     await change(installation.database, "UPDATE audit_logs SET push_id = 11");
@@ -146,7 +146,7 @@ function describeServer({ install, change, cutOff, failing }: Server): void {
     expect(names).not.toContain("changed meanwhile");
   });
 
-  it("gives all but the one row that the server cannot read, trails asked for in between included", async () => {
+  it("returns all rows but the unreadable one, and audit trails in between", async () => {
     const installation = await install();
     await change(installation.database, "ALTER TABLE pushes RENAME TO pushes_below");
     await change(

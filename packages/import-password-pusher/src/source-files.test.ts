@@ -42,7 +42,7 @@ async function read(files: SourceFiles, file: SourceFile): Promise<Buffer> {
 }
 
 describe("a file on the disk", () => {
-  it("is read whole, also when it is empty or has no checksum on record", async () => {
+  it("is read completely, also if it is empty or has no checksum", async () => {
     const folder = makeFolder();
     put(folder, content);
     expect(await read(filesIn(folder), fileOf(content, { checksum: null }))).toEqual(content);
@@ -51,26 +51,26 @@ describe("a file on the disk", () => {
     expect(await read(filesIn(folder), fileOf(Buffer.alloc(0)))).toEqual(Buffer.alloc(0));
   });
 
-  it("is found flat too, as it is when somebody fetched it from a bucket", async () => {
+  it("is also found in one folder, as downloads of a bucket are", async () => {
     const folder = makeFolder();
     writeFileSync(join(folder, key), content);
     expect(await read(filesIn(folder), fileOf(content, { service: "google" }))).toEqual(content);
   });
 
   it.each([
-    ["shorter", content.subarray(1), /^It has 14 bytes of the 15 on record\.$/],
-    ["longer", Buffer.concat([content, content]), /^It has more than the 15 bytes on record\.$/],
-    ["other bytes", Buffer.from("what was pulled"), /checksum is another/],
-  ])("is told when it has become %s", async (_, bytes, message) => {
+    ["shorter", content.subarray(1), /^It has 14 of the recorded 15 bytes\.$/],
+    ["longer", Buffer.concat([content, content]), /^It has more than the recorded 15 bytes\.$/],
+    ["other bytes", Buffer.from("what was pulled"), /Its checksum differs/],
+  ])("is refused if it is %s", async (_, bytes, message) => {
     const folder = makeFolder();
     put(folder, bytes);
     await expect(read(filesIn(folder), fileOf(content))).rejects.toThrow(message);
   });
 
-  it("is told when it is missing, a folder, a link to somewhere else, or a pipe", async () => {
+  it("is refused if it is missing, a folder, a symbolic link or a pipe", async () => {
     const folder = makeFolder();
     const files = filesIn(folder);
-    await expect(read(files, fileOf(content))).rejects.toThrow(new SourceFileError("It is not there."));
+    await expect(read(files, fileOf(content))).rejects.toThrow(new SourceFileError("It is missing."));
 
     const path = put(folder, content);
     renameSync(path, join(folder, "elsewhere"));
@@ -79,18 +79,20 @@ describe("a file on the disk", () => {
 
     rmSync(path);
     mkdirSync(path);
-    await expect(read(files, fileOf(content))).rejects.toThrow("What lies in its place is no file.");
+    await expect(read(files, fileOf(content))).rejects.toThrow("Its path is not a regular file.");
 
     rmSync(path, { recursive: true });
     execFileSync("mkfifo", [path]);
-    await expect(read(files, fileOf(content))).rejects.toThrow("What lies in its place is no file.");
+    await expect(read(files, fileOf(content))).rejects.toThrow("Its path is not a regular file.");
   });
 
   it.each(["../../../../etc/passwd", "ab/cd", "..", "", "a\0bcdefghijk", "abcdefgh.txt"])(
-    "is never looked for under the key %j",
+    "is never searched with the key %j",
     async (wrong) => {
       const folder = makeFolder();
-      await expect(read(filesIn(folder), fileOf(content, { key: wrong }))).rejects.toThrow("a shape that no key has");
+      await expect(read(filesIn(folder), fileOf(content, { key: wrong }))).rejects.toThrow(
+        "Its key in the store is invalid",
+      );
     },
   );
 });
@@ -100,33 +102,35 @@ describe("a file in an object store", () => {
   const storeOf = (bytes: Buffer): ObjectReader => ({
     has: (service) => service === "minio",
     async *read(service, wanted, bytesMax) {
-      if (service !== "minio" || wanted !== key) throw new SourceFileError("It is not there.");
+      if (service !== "minio" || wanted !== key) throw new SourceFileError("It is missing.");
       yield bytes.subarray(0, bytesMax);
     },
   });
 
-  it("is read from there, the others from the disk", async () => {
+  it("is read from there, and other files from the disk", async () => {
     const folder = makeFolder();
     put(folder, Buffer.from("what is on disk"));
     const files = openSourceFiles({ storageFolder: folder, objects: storeOf(content) });
 
     expect(await read(files, onRecord)).toEqual(content);
-    await expect(read(files, fileOf(content))).rejects.toThrow("checksum is another");
+    await expect(read(files, fileOf(content))).rejects.toThrow("Its checksum differs");
   });
 
   it("is checked like a file on disk", async () => {
     const files = (bytes: Buffer) => openSourceFiles({ storageFolder: undefined, objects: storeOf(bytes) });
 
-    await expect(read(files(Buffer.concat([content, content])), onRecord)).rejects.toThrow("more than the 15 bytes");
-    await expect(read(files(content.subarray(1)), onRecord)).rejects.toThrow("It has 14 bytes of the 15 on record.");
+    await expect(read(files(Buffer.concat([content, content])), onRecord)).rejects.toThrow(
+      "more than the recorded 15 bytes",
+    );
+    await expect(read(files(content.subarray(1)), onRecord)).rejects.toThrow("It has 14 of the recorded 15 bytes.");
   });
 
-  it("is out of reach in a service that nobody names", async () => {
+  it("is out of reach in an unnamed service", async () => {
     const files = openSourceFiles({ storageFolder: undefined, objects: storeOf(content) });
 
     expect([files.reaches("minio"), files.reaches("amazon"), files.reaches("local")]).toEqual([true, false, false]);
     await expect(read(files, fileOf(content, { service: "amazon" }))).rejects.toThrow(
-      "It lies in the service amazon, which --storage does not name.",
+      "It is in the service amazon, which --storage does not name.",
     );
   });
 });

@@ -7,27 +7,27 @@ import type { Installation } from "./installation.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 export interface SourceFiles {
-  /** The bytes as they lie there, checked by size and sum: an error may come after the last of them. */
+  /** The bytes, checked against size and checksum: an error may follow the last of them. @throws SourceFileError. */
   read(file: SourceFile): AsyncIterable<Uint8Array>;
-  /** Whether files of this service can be asked for at all. */
+  /** Whether files of this service can be read. */
   reaches(service: string): boolean;
 }
 
 type SizedFile = SourceFile & { readonly sizeBytes: number };
 
-/** The shape that the source makes keys of: nothing in it can lead out of a folder. */
+/** The keys of the source. They cannot contain a path. */
 const keyShape = /^[0-9A-Za-z]{8,64}$/;
-/** Names of the source's services that are a folder. */
+/** Services of the source that are folders. */
 const diskServices: readonly string[] = ["local", "test"];
 const chunkBytes = 256 * 1024;
 
-/** @throws SourceArgumentError when the folder is none. */
+/** @throws SourceArgumentError if the folder does not exist. */
 export function openSourceFiles({
   storageFolder: folder,
   objects,
 }: Pick<Installation, "storageFolder" | "objects">): SourceFiles {
   if (folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new SourceArgumentError(`--storage names ${folder}, which is no folder.`);
+    throw new SourceArgumentError(`--storage names ${folder}, which is not a folder.`);
   }
   const isInStore = (service: string) => !diskServices.includes(service) && objects.has(service);
 
@@ -35,14 +35,14 @@ export function openSourceFiles({
     // One byte more than on record, so that a longer object is detected.
     if (isInStore(service)) return objects.read(service, key, sizeBytes + 1);
     if (folder !== undefined) return diskBytes(folder, key);
-    throw new SourceFileError(`It lies in the service ${named(service)}, which --storage does not name.`);
+    throw new SourceFileError(`It is in the service ${named(service)}, which --storage does not name.`);
   }
 
   return {
     async *read(file) {
       const { sizeBytes } = file;
-      if (!keyShape.test(file.key)) throw new SourceFileError("Its key in the store has a shape that no key has.");
-      if (sizeBytes === null || sizeBytes < 0) throw new SourceFileError("How large it is (byte_size) cannot be read.");
+      if (!keyShape.test(file.key)) throw new SourceFileError("Its key in the store is invalid.");
+      if (sizeBytes === null || sizeBytes < 0) throw new SourceFileError("Its size (byte_size) cannot be read.");
       const sized = { ...file, sizeBytes };
       yield* checked(sized, bytesOf(sized));
     },
@@ -50,9 +50,9 @@ export function openSourceFiles({
   };
 }
 
-/** What a database says is not shown as it is. */
+/** For messages: text of the database is not shown unchecked. */
 export function named(service: string): string {
-  return /^[a-z0-9_]{1,40}$/.test(service) ? service : "of an unknown name";
+  return /^[a-z0-9_]{1,40}$/.test(service) ? service : "of unknown name";
 }
 
 async function* checked(file: SizedFile, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -60,22 +60,22 @@ async function* checked(file: SizedFile, chunks: AsyncIterable<Uint8Array>): Asy
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > file.sizeBytes) throw new SourceFileError(`It has more than the ${file.sizeBytes} bytes on record.`);
+    if (bytes > file.sizeBytes) throw new SourceFileError(`It has more than the recorded ${file.sizeBytes} bytes.`);
     md5.update(chunk);
     yield chunk;
   }
-  if (bytes < file.sizeBytes) throw new SourceFileError(`It has ${bytes} bytes of the ${file.sizeBytes} on record.`);
+  if (bytes < file.sizeBytes) throw new SourceFileError(`It has ${bytes} of the recorded ${file.sizeBytes} bytes.`);
   if (file.checksum !== null && md5.digest("base64") !== file.checksum.trim()) {
-    throw new SourceFileError("Its bytes are not those on record: the checksum is another.");
+    throw new SourceFileError("Its checksum differs from the recorded one.");
   }
 }
 
 async function* diskBytes(folder: string, key: string): AsyncGenerator<Uint8Array> {
-  // Files that were fetched from a bucket lie flat.
+  // Files that were downloaded from a bucket are in one folder.
   const paths = [join(folder, key.slice(0, 2), key.slice(2, 4), key), join(folder, key)];
   const handle = await openFirst(paths);
   try {
-    if (!(await handle.stat()).isFile()) throw new SourceFileError("What lies in its place is no file.");
+    if (!(await handle.stat()).isFile()) throw new SourceFileError("Its path is not a regular file.");
     for (;;) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes);
       if (bytesRead === 0) return;
@@ -92,7 +92,7 @@ async function openFirst(paths: readonly string[]): Promise<FileHandle> {
   let missing: unknown;
   for (const path of paths) {
     try {
-      // Not waiting for a writer, should it be a pipe.
+      // O_NONBLOCK: opening a pipe must not wait for a writer.
       return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     } catch (error) {
       const code = systemErrorCode(error);
@@ -101,7 +101,7 @@ async function openFirst(paths: readonly string[]): Promise<FileHandle> {
       missing = error;
     }
   }
-  throw new SourceFileError("It is not there.", { cause: missing });
+  throw new SourceFileError("It is missing.", { cause: missing });
 }
 
 function fileError(error: unknown): SourceFileError {

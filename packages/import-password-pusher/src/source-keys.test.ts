@@ -9,7 +9,7 @@ const secretsOf =
   (name) =>
     values[name];
 
-describe("the keys of a source", () => {
+describe("keys", () => {
   it("are the current one, then the previous ones in their order", () => {
     const secret = secretsOf({
       PWPUSH_MASTER_KEY: one,
@@ -20,7 +20,7 @@ describe("the keys of a source", () => {
   });
 
   it.each([{}, { PWPUSH_MASTER_KEY: publishedDefaultKey.toUpperCase() }])(
-    "warn loudly when they are the published one: %j",
+    "cause a warning if they are the published one: %j",
     (values) => {
       expect(sourceKeysOf(secretsOf(values)).warnings).toEqual([
         expect.stringContaining("Change the secrets that matter."),
@@ -28,15 +28,13 @@ describe("the keys of a source", () => {
     },
   );
 
-  it("stop the import when they are none, without being repeated", () => {
+  it("are refused if they are malformed, and are not repeated", () => {
     const wrong = `${one}0`;
     const named = (values: Partial<Record<SecretName, string>>) => () => sourceKeysOf(secretsOf(values));
 
-    expect(named({ PWPUSH_MASTER_KEY: wrong })).toThrow(
-      "PWPUSH_MASTER_KEY does not hold what Password Pusher takes for a key",
-    );
+    expect(named({ PWPUSH_MASTER_KEY: wrong })).toThrow("PWPUSH_MASTER_KEY is not a key of Password Pusher");
     expect(named({ PWPUSH_MASTER_KEY: one, PWPUSH_MASTER_KEY_PREVIOUS: `${two},${wrong}` })).toThrow(
-      "PWPUSH_MASTER_KEY_PREVIOUS does not",
+      "PWPUSH_MASTER_KEY_PREVIOUS is not",
     );
     expect(named({ PWPUSH_MASTER_KEY: wrong })).not.toThrow(wrong);
   });

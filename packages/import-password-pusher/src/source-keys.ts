@@ -3,7 +3,7 @@ import type { Installation } from "./installation.ts";
 import { publishedDefaultKey } from "./lockbox.ts";
 
 export interface SourceKeys {
-  /** 64 hex digits each, the current one first; empty when the operator never set one. */
+  /** 64 hex digits each, the current one first. Empty if none was ever set. */
   readonly masterKeys: readonly string[];
   /** undefined: not given. */
   readonly secretKeyBase: string | undefined;
@@ -13,7 +13,7 @@ export interface SourceKeys {
 const keyName = "PWPUSH_MASTER_KEY";
 const previousName = "PWPUSH_MASTER_KEY_PREVIOUS";
 
-/** @throws SourceArgumentError with one sentence, which repeats no key. */
+/** @throws SourceArgumentError with one sentence that repeats no key. */
 export function sourceKeysOf(secret: Installation["secret"]): SourceKeys {
   const current = secret(keyName);
   const previous = (secret(previousName) ?? "")
@@ -32,10 +32,10 @@ export function sourceKeysOf(secret: Installation["secret"]): SourceKeys {
 
 function unprotectedWarning(current: string | undefined): string {
   const why = current === undefined ? `No ${keyName} is given` : `${keyName} is the published default key`;
-  return `${why}, so this installation seals under a key that anybody can read: whoever has a copy of its database has every secret in it. Change the secrets that matter.`;
+  return `${why}, so this installation encrypts with a key that anybody can read. A copy of its database reveals every secret in it. Change the secrets that matter.`;
 }
 
 function checked(key: string, name: string): string {
   if (/^[0-9a-f]{64}$/i.test(key)) return key;
-  throw new SourceArgumentError(`${name} does not hold what Password Pusher takes for a key: 64 hex digits.`);
+  throw new SourceArgumentError(`${name} is not a key of Password Pusher, which has 64 hex digits.`);
 }

@@ -1,35 +1,34 @@
 import type { KeyTrial } from "../../../src/import/source.ts";
 import { textOf } from "./cells.ts";
-import type { Lockbox, SealedPlace } from "./lockbox.ts";
+import type { Lockbox, SealedColumn } from "./lockbox.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 
 /**
- * Of each column so many of the newest and as many of the oldest values: after rotations that were not recorded, only the
- * newest may open.
+ * The number of newest and of oldest values of each column. If earlier keys are unknown, only the newest may open.
  */
 const valuesEach = 4;
 const examplesMax = 5;
 
-const places: readonly SealedPlace[] = [
-  ...(["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"] as const).map((column): SealedPlace => {
+const columns: readonly SealedColumn[] = [
+  ...(["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"] as const).map((column): SealedColumn => {
     return { table: "pushes", column };
   }),
   { table: "users", column: "otp_secret_ciphertext" },
-  ...(["recipients_ciphertext", "locale_ciphertext"] as const).map((column): SealedPlace => {
+  ...(["recipients_ciphertext", "locale_ciphertext"] as const).map((column): SealedColumn => {
     return { table: "notify_by_emails", column };
   }),
 ];
 
-/** At most 48 values of all tables together. */
+/** Tries at most 48 values. */
 export async function tryKeys(queries: Pick<SourceQueries, "sealedValues">, lockbox: Lockbox): Promise<KeyTrial> {
   const unopened = new Set<string>();
   let [tried, opened] = [0, 0];
-  for (const place of places) {
-    for (const { id, value } of await sampleOf(queries, place)) {
+  for (const sealed of columns) {
+    for (const { id, value } of await sampleOf(queries, sealed)) {
       tried += 1;
-      if (lockbox.open(place, textOf(value ?? null) ?? "").outcome === "opened") opened += 1;
-      else unopened.add(`${place.table} ${textOf(id)}`);
+      if (lockbox.open(sealed, textOf(value ?? null) ?? "").outcome === "opened") opened += 1;
+      else unopened.add(`${sealed.table} ${textOf(id)}`);
     }
   }
   return { tried, opened, examples: [...unopened].slice(0, examplesMax) };
@@ -37,7 +36,7 @@ export async function tryKeys(queries: Pick<SourceQueries, "sealedValues">, lock
 
 async function sampleOf(
   { sealedValues }: Pick<SourceQueries, "sealedValues">,
-  place: SealedPlace,
+  place: SealedColumn,
 ): Promise<readonly SourceRecord[]> {
   try {
     const both = [
@@ -46,7 +45,7 @@ async function sampleOf(
     ];
     return [...new Map(both.map((record) => [String(record.id), record])).values()];
   } catch (error) {
-    // Damage is told row by row, later.
+    // Damage is reported for each row later.
     if (error instanceof SourceReadError) return [];
     throw error;
   }

@@ -1,18 +1,19 @@
 import { closeSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import { indexKeyName } from "../../pushes/vault.ts";
-import { BackupError } from "../backup-error.ts";
+import { BackupError } from "../durable-files.ts";
 import type { BackupCounts } from "../manifest.ts";
 
-/** What is to be known of a database whose schema may be older than this program's. */
+/** Facts about a database, whose schema may be older than this program's. */
 export interface DatabaseFacts {
   readonly schemaVersion: number;
-  /** Master keys that may seal rows of it. */
+  /** Ids of the master keys that its rows may be sealed under. */
   readonly keyIds: readonly string[];
   readonly counts: BackupCounts;
 }
 
-export interface NamedBlob {
+/** A file of a live push. */
+export interface LiveBlob {
   readonly fileId: number;
   readonly pushId: number;
   readonly blobKey: string;
@@ -22,21 +23,21 @@ export interface NamedBlob {
 
 const lockWaitMs = 15_000;
 const problemsMax = 5;
-/** More than a database can have. */
+/** More pages than a database can have. */
 const pagesMax = 2 ** 31 - 1;
 
 /**
- * Copies the database while servers write to it, as it stands at one moment, into a new file that only its user may
- * read. Page by page and in a single step: one read transaction sees it all, so nothing that others write starts the
- * copy anew, and every page is laid out as in the original. VACUUM INTO would move rows, and a moved row leaves a copy of
- * its bytes between others: a data key that ends after a restore would stay in the file (see the table's schema).
- * @throws BackupError when the copy cannot be written.
+ * Copies the state of the database at one moment, while servers write to it, into a new file that only its user may read.
+ * All pages are copied in one step and one read transaction, so that concurrent writes do not restart the copy. Pages keep
+ * their layout. VACUUM INTO would move rows, and a moved row leaves a copy of its bytes in the page: a data key that is
+ * destroyed after a restore would stay in the file (see the schema of the table).
+ * @throws BackupError if the copy cannot be written.
  */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   closeSync(openSync(to, "wx", 0o600));
   try {
     await copyPages(from, to);
-    standAlone(to);
+    leaveWriteAheadMode(to);
   } catch (error) {
     if (!(error instanceof SqliteDriver.SqliteError)) throw error;
     throw new BackupError(`The database ${from} could not be copied to ${to} (${error.code}).`, { cause: error });
@@ -52,8 +53,8 @@ async function copyPages(from: string, to: string): Promise<void> {
   }
 }
 
-/** Without a write-ahead log, whose files would come and go beside a database that is only read. */
-function standAlone(path: string): void {
+/** A reader in write-ahead mode would create files beside the database. */
+function leaveWriteAheadMode(path: string): void {
   const connection = new SqliteDriver(path, { fileMustExist: true });
   try {
     connection.pragma("journal_mode = DELETE");
@@ -62,11 +63,11 @@ function standAlone(path: string): void {
   }
 }
 
-/** A database as a file that nobody writes to: a copy, or what came out of a backup. */
+/** A database file without writers: a copy, or the database of a backup. */
 export class DatabaseCopy implements Disposable {
   readonly #connection: Connection;
 
-  /** @throws BackupError when it is no database. */
+  /** @throws BackupError if it is not a database. */
   constructor(path: string) {
     this.#connection = new SqliteDriver(path, { readonly: true, fileMustExist: true });
   }
@@ -75,14 +76,14 @@ export class DatabaseCopy implements Disposable {
     this.#connection.close();
   }
 
-  /** @throws BackupError when SQLite finds anything wrong with a page, a row or an index. Reads the whole file. */
+  /** Reads the whole file. @throws BackupError if SQLite finds an error in a page, a row or an index. */
   assertSound(): void {
-    const problems = this.#asking(() => this.#connection.pragma(`integrity_check(${problemsMax})`, { simple: true }));
-    if (problems !== "ok") throw damaged("SQLite finds it unsound");
+    const problems = this.#query(() => this.#connection.pragma(`integrity_check(${problemsMax})`, { simple: true }));
+    if (problems !== "ok") throw damaged("SQLite's integrity check failed");
   }
 
   facts(): DatabaseFacts {
-    return this.#asking(() => {
+    return this.#query(() => {
       const counts = this.#connection.prepare<[], BackupCounts>(countsText).get();
       if (counts === undefined) throw new Error("Nothing was counted.");
       const keys = this.#connection.prepare<[], { keyId: string }>(keysText).all();
@@ -94,18 +95,18 @@ export class DatabaseCopy implements Disposable {
     });
   }
 
-  /** undefined: it has none, so nothing was ever kept in it. */
+  /** undefined: no server has used the database yet. */
   indexKeySealed(): Buffer | undefined {
     const text = "SELECT value FROM meta WHERE name = ?";
-    return this.#asking(() => this.#connection.prepare<[string], { value: Buffer }>(text).get(indexKeyName)?.value);
+    return this.#query(() => this.#connection.prepare<[string], { value: Buffer }>(text).get(indexKeyName)?.value);
   }
 
   /** Of live pushes, in the order of the files' ids. @param afterId 0: from the first. */
-  blobsAfter(afterId: number, limit: number): readonly NamedBlob[] {
-    return this.#asking(() => this.#connection.prepare<[number, number], NamedBlob>(blobsText).all(afterId, limit));
+  blobsAfter(afterId: number, limit: number): readonly LiveBlob[] {
+    return this.#query(() => this.#connection.prepare<[number, number], LiveBlob>(blobsText).all(afterId, limit));
   }
 
-  #asking<T>(work: () => T): T {
+  #query<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {
@@ -116,7 +117,7 @@ export class DatabaseCopy implements Disposable {
 }
 
 /** All blobs of live pushes, a batch at a time. */
-export function* allBlobs(copy: DatabaseCopy): Generator<NamedBlob> {
+export function* allBlobs(copy: DatabaseCopy): Generator<LiveBlob> {
   const batchRows = 500;
   for (let afterId = 0; ; ) {
     const batch = copy.blobsAfter(afterId, batchRows);
@@ -127,11 +128,11 @@ export function* allBlobs(copy: DatabaseCopy): Generator<NamedBlob> {
   }
 }
 
-/** Whether a push that lives still has this file, in a database that servers write to. */
-export function isStillNamed(databasePath: string, blobKey: string): boolean {
+/** Whether a live push still has this file, in a database that servers write to. */
+export function isStillUsed(databasePath: string, blobKey: string): boolean {
   const connection = new SqliteDriver(databasePath, { fileMustExist: true, timeout: lockWaitMs });
   try {
-    return connection.prepare<[string]>(namedText).get(blobKey) !== undefined;
+    return connection.prepare<[string]>(usedText).get(blobKey) !== undefined;
   } finally {
     connection.close();
   }
@@ -145,7 +146,7 @@ const countsText = `SELECT (SELECT count(*) FROM pushes) AS pushes,
 const keysText = "SELECT substr(name, 12) AS keyId FROM meta WHERE name GLOB 'key_in_use:*' ORDER BY name";
 const blobsText = `SELECT files.id AS fileId, push_id AS pushId, blob_key AS blobKey, size_bytes AS sizeBytes ${liveFiles}
   AND files.id > ? ORDER BY files.id LIMIT ?`;
-const namedText = `SELECT 1 ${liveFiles} AND blob_key = ?`;
+const usedText = `SELECT 1 ${liveFiles} AND blob_key = ?`;
 
 function damaged(reason: string): BackupError {
   return new BackupError(`The database of the backup is damaged (${reason}).`);

@@ -4,7 +4,7 @@ import { storageLocationsOf } from "./storage-locations.ts";
 
 const secret = "s3cret-word";
 
-describe("the address of a source's database", () => {
+describe("the address of the source's database", () => {
   it.each([
     ["sqlite:storage/db/production.sqlite3", { engine: "sqlite", path: "storage/db/production.sqlite3" }],
     ["sqlite3:/opt/x.sqlite3?pool=5", { engine: "sqlite", path: "/opt/x.sqlite3" }],
@@ -24,7 +24,12 @@ describe("the address of a source's database", () => {
     [
       "mysql2://pw:p%2Fss@[::1]:3307/pwpush?reconnect=true&ssl_mode=verify_identity&sslca=/ca.pem",
       {
-        ...{ engine: "mysql", host: "::1", port: 3307, user: "pw", password: "p/ss", database: "pwpush" },
+        engine: "mysql",
+        host: "::1",
+        port: 3307,
+        user: "pw",
+        password: "p/ss",
+        database: "pwpush",
         tls: { mode: "verify_identity", rootCertificateFile: "/ca.pem" },
       },
     ],
@@ -46,16 +51,16 @@ describe("the address of a source's database", () => {
     [`mysql2://pw:${secret}@db/pwpush?ssl_mode=preferred`, "its ssl_mode must be one of disabled, required"],
     [`postgres://pw:${secret}@db/`, "it names no database"],
     [`postgres://pw:${secret}@db/x?sslmode=prefer`, "its sslmode must be one of"],
-  ])("refuses %s and says why, without repeating it", (text, reason) => {
-    expect(() => parseSourceAddress(text)).toThrow(`--database is of no use: ${reason}`);
+  ])("refuses %s with a reason that does not repeat it", (text, reason) => {
+    expect(() => parseSourceAddress(text)).toThrow(`--database cannot be used: ${reason}`);
     expect(() => parseSourceAddress(text)).not.toThrow(secret);
   });
 });
 
-describe("the places of a source's files", () => {
+describe("the locations of the source's files", () => {
   const keys = { PWP__FILES__S3__ACCESS_KEY_ID: "AKIA", PWP__FILES__S3__SECRET_ACCESS_KEY: secret };
 
-  it("takes the bucket of the env file beside the folder, with the source's own defaults", () => {
+  it("include the bucket of the env file, with the source's defaults", () => {
     const { folder, buckets } = storageLocationsOf(["/srv/storage"], {
       ...keys,
       PWP__FILES__S3__REGION: "eu-central-1",
@@ -66,14 +71,18 @@ describe("the places of a source's files", () => {
       [
         "",
         {
-          ...{ endpoint: "https://s3.eu-central-1.amazonaws.com", bucket: "pwpush-files", region: "eu-central-1" },
-          ...{ pathStyle: true, accessKeyId: "AKIA", secretAccessKey: secret },
+          endpoint: "https://s3.eu-central-1.amazonaws.com",
+          bucket: "pwpush-files",
+          region: "eu-central-1",
+          pathStyle: true,
+          accessKeyId: "AKIA",
+          secretAccessKey: secret,
         },
       ],
     ]);
   });
 
-  it("takes several places, each for its service", () => {
+  it("can be several, each for its service", () => {
     const { folder, buckets } = storageLocationsOf(
       ["s3://one?endpoint=https://minio.example.com&service=minio", "s3://two?path_style=false", "/srv/storage"],
       keys,
@@ -88,7 +97,7 @@ describe("the places of a source's files", () => {
     expect(buckets.get("")).toMatchObject({ bucket: "two", pathStyle: false });
   });
 
-  it("lets nobody be stopped by half of a pair of keys when files lie in a folder", () => {
+  it("need no complete key pair if files are in a folder", () => {
     expect(storageLocationsOf(["/srv"], { PWP__FILES__S3__ACCESS_KEY_ID: "AKIA" }).buckets.size).toBe(0);
   });
 

@@ -60,7 +60,7 @@ describe("a file in a bucket", () => {
     return row?.outcome === "read" ? (row.row.open?.files ?? []) : [];
   }
 
-  it("is read from there, the others from the disk", async () => {
+  it("is read from there, and other files from the disk", async () => {
     const store = await startObjectStore();
     const installation = installWithBucket();
     const large = Buffer.alloc(5 * 1024 ** 2, 7);
@@ -70,47 +70,47 @@ describe("a file in a bucket", () => {
     if (inBucket === undefined || onDisk === undefined) throw new Error("The fixture has lost files.");
 
     store.objects.set(inBucket.key, large);
-    await expect(collect(source.readFile(inBucket))).rejects.toThrow("checksum is another");
+    await expect(collect(source.readFile(inBucket))).rejects.toThrow("Its checksum differs");
     const checksum = createHash("md5").update(large).digest("base64");
     expect(Buffer.concat(await collect(source.readFile({ ...inBucket, checksum }))).equals(large)).toBe(true);
     expect(Buffer.concat(await collect(source.readFile(onDisk)))).toHaveLength(123);
     expect(source.warnings).toEqual([]);
   });
 
-  it("is told when it is missing, longer than on record, or out of reach", async () => {
+  it("is refused if it is missing, of another size, or out of reach", async () => {
     const store = await startObjectStore();
     const source = await open(installWithBucket(), store);
     const [file] = await filesOf(source, 56);
     if (file === undefined) throw new Error("The fixture has lost files.");
 
-    await expect(collect(source.readFile(file))).rejects.toThrow(new SourceFileError("It is not there."));
+    await expect(collect(source.readFile(file))).rejects.toThrow(new SourceFileError("It is missing."));
     store.objects.set(file.key, Buffer.alloc((file.sizeBytes ?? 0) + 1));
-    await expect(collect(source.readFile(file))).rejects.toThrow("It has more than the 30 bytes on record.");
+    await expect(collect(source.readFile(file))).rejects.toThrow("It has more than the recorded 30 bytes.");
     store.objects.set(file.key, Buffer.alloc(0));
-    await expect(collect(source.readFile(file))).rejects.toThrow("It has 0 bytes of the 30 on record.");
+    await expect(collect(source.readFile(file))).rejects.toThrow("It has 0 of the recorded 30 bytes.");
     store.plan = () => "denied";
     const refused = collect(source.readFile(file));
     await expect(refused).rejects.toThrow("The object store answered GetObject with 403 (AccessDenied).");
     await expect(refused).rejects.toSatisfy(isSourceFileError);
   });
 
-  it("is counted at the start when nothing says where that service is", async () => {
+  it("is counted in a warning if its service is not named", async () => {
     const store = await startObjectStore();
     const installation = installWithBucket();
     const storage = [`s3://${bucket}?endpoint=${store.endpoint}&service=amazon`];
     const unnamed = await open({ ...installation, storage }, store, { PWP__FILES__S3__BUCKET: "" });
 
     expect(unnamed.warnings).toEqual([
-      expect.stringMatching(/^10 files lie in the service local, which --storage does not name/),
+      expect.stringMatching(/^10 files are in the service local, which --storage does not name/),
     ]);
   });
 
-  it("never shows its credentials in what is asked for or told", async () => {
+  it("never shows the credentials in requests or errors", async () => {
     const store = await startObjectStore();
     const source = await open(installWithBucket(), store);
     const [file] = await filesOf(source, 56);
-    const told = file && (await collect(source.readFile(file)).catch(String));
+    const message = file && (await collect(source.readFile(file)).catch(String));
 
-    expect(`${told} ${store.seen.join()}`).not.toContain(credentials.secretAccessKey);
+    expect(`${message} ${store.seen.join()}`).not.toContain(credentials.secretAccessKey);
   });
 });

@@ -88,8 +88,7 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch (error) {
-    if (error instanceof URIError)
-      throw refusal("a percent sign in it stands before something else than two hex digits");
+    if (error instanceof URIError) throw refusal("a percent sign in it is not followed by two hex digits");
     throw error;
   }
 }
@@ -99,5 +98,5 @@ function reasonOf(parsed: { readonly ok: boolean; readonly reason?: string }): s
 }
 
 function refusal(reason: string): SourceArgumentError {
-  return new SourceArgumentError(`--database is of no use: ${reason}.`);
+  return new SourceArgumentError(`--database cannot be used: ${reason}.`);
 }

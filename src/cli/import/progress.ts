@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CliIo } from "../cli-io.ts";
 
-/** A file name that sorts by time. */
+/** The default path of a report. Its name sorts by time. */
 export function reportPath(dataDir: string, now: number): string {
   return join(dataDir, `import-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, "")}.json`);
 }
@@ -9,30 +9,30 @@ export function reportPath(dataDir: string, now: number): string {
 const progressEveryMs = 2_000;
 
 export function createProgress(io: CliIo): (table: string, read: number, total: number) => void {
-  let toldAt = io.monotonicMs();
+  let printedAt = io.monotonicMs();
   return (table, read, total) => {
     const now = io.monotonicMs();
-    if (read < total && now - toldAt < progressEveryMs) return;
-    toldAt = now;
+    if (read < total && now - printedAt < progressEveryMs) return;
+    printedAt = now;
     io.stderr(`${table}: ${read} of ${total}\n`);
   };
 }
 
 const problemLinesMax = 50;
 
-/** There may be as many as rows: the report has them all. */
+/** Prints the first problems only: there may be as many as rows. The report has them all. */
 export function createProblemLines(io: CliIo, path: string | undefined) {
-  let problems = 0;
+  let count = 0;
   return {
-    problem(line: string) {
-      problems += 1;
-      if (problems <= problemLinesMax) io.stderr(`${line}\n`);
+    print(line: string) {
+      count += 1;
+      if (count <= problemLinesMax) io.stderr(`${line}\n`);
     },
     end() {
-      const more = problems - problemLinesMax;
+      const more = count - problemLinesMax;
       if (more <= 0) return;
       io.stderr(
-        `and ${more} more${path === undefined ? ", which --report FILE would hold" : ", all in the report"}.\n`,
+        `and ${more} more. ${path === undefined ? "--report FILE lists them all" : "The report lists them all"}.\n`,
       );
     },
   };

@@ -108,7 +108,7 @@ export function objectReaderOf(buckets: StorageLocations["buckets"], deps: Bucke
       try {
         yield* readObject(await bucketOf(service), key, { start: 0, end: bytesMax - 1 });
       } catch (error) {
-        if (error instanceof BlobMissingError) throw new SourceFileError("It is not there.", { cause: error });
+        if (error instanceof BlobMissingError) throw new SourceFileError("It is missing.", { cause: error });
         throw error instanceof BlobStoreError ? new SourceFileError(error.message, { cause: error }) : error;
       }
     },

@@ -1,71 +1,45 @@
-import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
+import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { firstGeneration } from "../../pushes/seals.ts";
-import { type Part, readParts, writeParts } from "../lacks.ts";
-import { type Holdings, noHoldings } from "../source.ts";
+import { type Part, readParts, writeParts } from "../missing-parts.ts";
+import { noRelated, type RelatedCounts } from "../source.ts";
 
 export type ImportedKind = "user" | "push" | "style";
 
-/** How many rows are noted. */
-export interface NotedCounts extends Holdings {
+/** How many rows are recorded. */
+export interface RecordedCounts extends RelatedCounts {
   readonly users: number;
   readonly pushes: number;
 }
 
-/** What stands here of the pushes that one run brought. A server that runs meanwhile ends, edits and forgets some. */
-export interface Standing {
-  readonly pushes: number;
-  /** Events of their trails, those that happened here since included. */
-  readonly auditEvents: number;
-  /** Of those that are open and unchanged. */
-  readonly files: { readonly noted: number; readonly found: number };
-}
-
-/** Another run has changed what is noted of a row; undoes the transaction. */
-export class NoteChangedError extends Error {
-  override readonly name = "NoteChangedError";
-}
-
-/** `already`: by an earlier try of the same write. `other`: under another id, by another write. */
-type Noted = "now" | "already" | "other";
-
-/** What came in from one source, noted in the transactions that wrote it. */
-export interface ImportedRows {
-  note(tx: Transaction, kind: ImportedKind, sourceId: number, row: Omit<ImportedRow, "sourceId">): Promise<Noted>;
-  /** Of a row that came in part: what it lacks now, and what came with it in all. @throws NoteChangedError. */
-  renote(
-    tx: Transaction,
-    kind: ImportedKind,
-    before: ImportedRow,
-    now: Pick<ImportedRow, "lacks" | "holdings">,
-  ): Promise<void>;
-  /** The next ones in the order of the source's ids. */
-  after(kind: ImportedKind, sourceId: number, limit: number): Promise<readonly ImportedRow[]>;
-  /** Users with whether they still have an account here, in the order of the source's ids. */
-  usersAfter(sourceId: number, limit: number): Promise<readonly (ImportedRow & { readonly stands: boolean })[]>;
-  find(kind: ImportedKind, sourceId: number): Promise<ImportedRow | undefined>;
-  count(kind: ImportedKind): Promise<number>;
-  /** @param run not given: all of the source. */
-  counts(run?: string): Promise<NotedCounts>;
-  standingOf(run: string): Promise<Standing>;
-}
-
+/** The record of a row of the source that was imported. */
 export interface ImportedRow {
   readonly sourceId: number;
   readonly id: number;
-  /** The run that brought it. */
+  /** The run that imported it. */
   readonly run: string;
-  /** What of it has not come yet; none: it came whole. */
-  readonly lacks: readonly Part[];
-  /** What came with it. */
-  readonly holdings: Holdings;
+  /** Parts that could not be imported yet. */
+  readonly missingParts: readonly Part[];
+  /** What was imported with it. */
+  readonly related: RelatedCounts;
 }
 
-interface RawRow extends Holdings {
+/** A user that was imported before. */
+export type ImportedUser = ImportedRow & {
+  /** The account was not deleted since. */
+  readonly accountExists: boolean;
+};
+
+/** Another run has changed the record of a row. Rolls back the transaction. */
+export class RecordChangedError extends Error {
+  override readonly name = "RecordChangedError";
+}
+
+interface RawRow extends RelatedCounts {
   readonly sourceId: number;
   readonly id: number;
   readonly run: string;
-  readonly lacks: string;
+  readonly missingParts: string;
 }
 
 const insertRow = sql<
@@ -75,7 +49,7 @@ const insertRow = sql<
     sourceId: number,
     id: number,
     run: string,
-    lacks: string,
+    missingParts: string,
     auditEntries: number,
     notifications: number,
     files: number,
@@ -86,99 +60,165 @@ const insertRow = sql<
 );
 const updateRow = sql<
   [
-    lacks: string,
+    missingParts: string,
     auditEntries: number,
     notifications: number,
     files: number,
     source: string,
     kind: string,
     sourceId: number,
-    lacksBefore: string,
+    missingPartsBefore: string,
   ]
 >(
   `UPDATE imported_rows SET missing_parts = ?, audit_entries = ?, notifications = ?, files = ?
    WHERE source = ? AND kind = ? AND source_id = ? AND missing_parts = ?`,
 );
-const columns = `source_id AS sourceId, imported_rows.id AS id, run, missing_parts AS lacks, audit_entries AS auditEntries, notifications, files`;
+const columns = `source_id AS sourceId, imported_rows.id AS id, run, missing_parts AS missingParts, audit_entries AS auditEntries, notifications, files`;
 const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: number], RawRow>(
   `SELECT ${columns} FROM imported_rows WHERE source = ? AND kind = ? AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
-const usersAfter = sql<[source: string, sourceId: number, limit: number], RawRow & { stands: number }>(
-  `SELECT ${columns}, CASE WHEN EXISTS (SELECT 1 FROM users WHERE users.id = imported_rows.id) THEN 1 ELSE 0 END AS stands
+const usersAfter = sql<[source: string, sourceId: number, limit: number], RawRow & { accountExists: number }>(
+  `SELECT ${columns}, CASE WHEN EXISTS (SELECT 1 FROM users WHERE users.id = imported_rows.id) THEN 1 ELSE 0 END AS accountExists
    FROM imported_rows WHERE source = ? AND kind = 'user' AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
 const rowAt = sql<[source: string, kind: string, sourceId: number], RawRow>(
   `SELECT ${columns} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
 );
-const noted = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
+const recordedCounts = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
     coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_entries), 0) AS auditEntries,
     coalesce(sum(notifications), 0) AS notifications, coalesce(sum(files), 0) AS files
   FROM imported_rows WHERE source = ?`;
-const countAll = sql<[source: string], NotedCounts>(noted);
-const countRun = sql<[source: string, run: string], NotedCounts>(`${noted} AND run = ?`);
+const countAll = sql<[source: string], RecordedCounts>(recordedCounts);
+const countRun = sql<[source: string, run: string], RecordedCounts>(`${recordedCounts} AND run = ?`);
 const countKind = sql<[source: string, kind: string], { count: number }>(
   "SELECT count(*) AS count FROM imported_rows WHERE source = ? AND kind = ?",
 );
-const standing = `FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id
+const presentPushes = `FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id
   WHERE source = ? AND imported_rows.kind = 'push' AND run = ?`;
 const sumPushes = sql<[source: string, run: string], { pushes: number; auditEvents: number }>(
-  `SELECT count(*) AS pushes, coalesce(sum(audit_count), 0) AS auditEvents ${standing}`,
+  `SELECT count(*) AS pushes, coalesce(sum(audit_count), 0) AS auditEvents ${presentPushes}`,
 );
 /** In one statement, so that both numbers are of the same moment. */
-const sumFiles = sql<[source: string, run: string, generation: number], { noted: number; found: number }>(
-  `SELECT coalesce(sum(imported_rows.files), 0) AS noted,
+const sumFiles = sql<[source: string, run: string, generation: number], { recorded: number; found: number }>(
+  `SELECT coalesce(sum(imported_rows.files), 0) AS recorded,
      coalesce(sum((SELECT count(*) FROM files WHERE files.push_id = pushes.id)), 0) AS found
-   ${standing} AND ended_at IS NULL AND seal_generation = ?`,
+   ${presentPushes} AND ended_at IS NULL AND seal_generation = ?`,
 );
 
-function rowOf({ sourceId, id, run, lacks, auditEntries, notifications, files }: RawRow): ImportedRow {
-  return { sourceId, id, run, lacks: readParts(lacks), holdings: { auditEntries, notifications, files } };
+function rowOf({ sourceId, id, run, missingParts, auditEntries, notifications, files }: RawRow): ImportedRow {
+  return { sourceId, id, run, missingParts: readParts(missingParts), related: { auditEntries, notifications, files } };
 }
 
-export function createImportedRows(reading: ReadConnection, source: string): ImportedRows {
+const batchRows = 1_000;
+
+export type ImportedRows = ReturnType<typeof createImportedRows>;
+
+/** The rows that were imported from one source. Each is recorded in the transaction that writes it. */
+export function createImportedRows(connection: ReadConnection, source: string) {
   return {
-    async note(tx, kind, sourceId, { id, run, lacks, holdings: { auditEntries, notifications, files } }) {
-      const values = [source, kind, sourceId, id, run, writeParts(lacks), auditEntries, notifications, files] as const;
-      if ((await tx.run(insertRow, ...values)) === 1) return "now";
+    /** @returns `already`: recorded by an earlier attempt of the same write. `other`: by another write, under another id. */
+    async record(
+      tx: Transaction,
+      kind: ImportedKind,
+      { sourceId, id, run, missingParts, related }: ImportedRow,
+    ): Promise<"now" | "already" | "other"> {
+      const { auditEntries, notifications, files } = related;
+      const parts = writeParts(missingParts);
+      const inserted = await tx.run(
+        insertRow,
+        source,
+        kind,
+        sourceId,
+        id,
+        run,
+        parts,
+        auditEntries,
+        notifications,
+        files,
+      );
+      if (inserted === 1) return "now";
       const present = await tx.one(rowAt, source, kind, sourceId);
       return present?.id === id && present.run === run ? "already" : "other";
     },
-    async renote(tx, kind, before, { lacks, holdings: { auditEntries, notifications, files } }) {
-      const values = [writeParts(lacks), auditEntries, notifications, files] as const;
-      const changed = await tx.run(updateRow, ...values, source, kind, before.sourceId, writeParts(before.lacks));
-      if (changed !== 1) throw new NoteChangedError("What is noted of an imported row has changed.");
+    /** Records that missing parts were added. @throws RecordChangedError. */
+    async updateRecord(
+      tx: Transaction,
+      kind: ImportedKind,
+      before: ImportedRow,
+      { missingParts, related }: Pick<ImportedRow, "missingParts" | "related">,
+    ): Promise<void> {
+      const { auditEntries, notifications, files } = related;
+      const values = [writeParts(missingParts), auditEntries, notifications, files] as const;
+      const key = [source, kind, before.sourceId, writeParts(before.missingParts)] as const;
+      if ((await tx.run(updateRow, ...values, ...key)) !== 1) {
+        throw new RecordChangedError("The record of an imported row has changed.");
+      }
     },
-    after: async (kind, sourceId, limit) => (await reading.all(rowsAfter, source, kind, sourceId, limit)).map(rowOf),
-    async usersAfter(sourceId, limit) {
-      const found = await reading.all(usersAfter, source, sourceId, limit);
-      return found.map((raw) => ({ ...rowOf(raw), stands: raw.stands === 1 }));
-    },
-    async find(kind, sourceId) {
-      const found = await reading.one(rowAt, source, kind, sourceId);
+    async find(kind: ImportedKind, sourceId: number): Promise<ImportedRow | undefined> {
+      const found = await connection.one(rowAt, source, kind, sourceId);
       return found && rowOf(found);
     },
-    count: async (kind) => (await reading.one(countKind, source, kind))?.count ?? 0,
-    async counts(run) {
-      const found = await (run === undefined ? reading.one(countAll, source) : reading.one(countRun, source, run));
-      return found ?? { users: 0, pushes: 0, ...noHoldings };
+    async findUser(sourceId: number): Promise<ImportedUser | undefined> {
+      const [found] = await connection.all(usersAfter, source, sourceId - 1, 1);
+      return found?.sourceId === sourceId ? userOf(found) : undefined;
     },
-    async standingOf(run) {
+    /** By the source's ids. */
+    async readUsers(): Promise<ReadonlyMap<number, ImportedUser>> {
+      const users = new Map<number, ImportedUser>();
+      for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+        const batch = await connection.all(usersAfter, source, last, batchRows);
+        for (const row of batch) users.set(row.sourceId, userOf(row));
+        last = batch.at(-1)?.sourceId ?? last;
+        if (batch.length < batchRows) return users;
+      }
+    },
+    /**
+     * Finds pushes that were imported before, in constant memory: both sides are read in the order of the source's ids.
+     * @returns a function whose argument is greater at each call.
+     */
+    pushFinder(): (sourceId: number) => Promise<ImportedRow | undefined> {
+      let batch: readonly ImportedRow[] = [];
+      let at = 0;
+      let last = Number.MIN_SAFE_INTEGER;
+      let isLastBatch = false;
+      return async (sourceId) => {
+        for (;;) {
+          while (at < batch.length && (batch[at]?.sourceId ?? sourceId) < sourceId) at += 1;
+          const row = batch[at];
+          if (row !== undefined) return row.sourceId === sourceId ? row : undefined;
+          if (isLastBatch) return undefined;
+          batch = (await connection.all(rowsAfter, source, "push", last, batchRows)).map(rowOf);
+          at = 0;
+          last = batch.at(-1)?.sourceId ?? last;
+          isLastBatch = batch.length < batchRows;
+        }
+      };
+    },
+    count: async (kind: ImportedKind) => (await connection.one(countKind, source, kind))?.count ?? 0,
+    /** @param run omitted: of all runs. */
+    async counts(run?: string): Promise<RecordedCounts> {
+      const found = await (run === undefined
+        ? connection.one(countAll, source)
+        : connection.one(countRun, source, run));
+      return found ?? { users: 0, pushes: 0, ...noRelated };
+    },
+    /** What is present of the pushes that one run imported. A running server ends, edits and deletes some meanwhile. */
+    async countPresent(run: string) {
       const [pushes, files] = await Promise.all([
-        reading.one(sumPushes, source, run),
-        reading.one(sumFiles, source, run, firstGeneration),
+        connection.one(sumPushes, source, run),
+        connection.one(sumFiles, source, run, firstGeneration),
       ]);
-      return { ...(pushes ?? { pushes: 0, auditEvents: 0 }), files: files ?? { noted: 0, found: 0 } };
+      return {
+        pushes: pushes?.pushes ?? 0,
+        /** Of their audit trails, including entries that were written here. */
+        auditEntries: pushes?.auditEvents ?? 0,
+        /** Of pushes that are open and unchanged. */
+        files: files ?? { recorded: 0, found: 0 },
+      };
     },
   };
 }
 
-/** A transaction of its own. @returns false when it is noted already. */
-export async function noteAlone(
-  db: Database,
-  rows: ImportedRows,
-  kind: ImportedKind,
-  { sourceId, id, run }: Pick<ImportedRow, "sourceId" | "id" | "run">,
-): Promise<boolean> {
-  const noted = await db.write((tx) => rows.note(tx, kind, sourceId, { id, run, lacks: [], holdings: noHoldings }));
-  return noted === "now";
+function userOf(raw: RawRow & { readonly accountExists: number }): ImportedUser {
+  return { ...rowOf(raw), accountExists: raw.accountExists === 1 };
 }

@@ -166,7 +166,10 @@ function expectDispatches(
   const told = logs.filter(({ kind }) => kind === "creation_email_send").map((entry) => entry.notify_by_email);
   expect(told).toMatchObject(
     wanted.map(({ recipients, locale, status, successful_sends: sends, error_message: error }) => ({
-      ...{ recipients, locale, status, successful_sends: sends },
+      recipients,
+      locale,
+      status,
+      successful_sends: sends,
       ...(error !== undefined && { error_message: error }),
     })),
   );

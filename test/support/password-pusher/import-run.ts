@@ -31,7 +31,8 @@ export function startMove(): Move {
   const clock = new TestClock(referenceTime);
   const cli = makeTestCli({ clock, monotonicMs: () => clock.now() });
   return {
-    ...{ cli, clock },
+    cli,
+    clock,
     run: (installation, ...more) => cli.run(importOf(installation, ...more)),
     async serve(environment = {}) {
       const app = await startTestApp({ dataDir: cli.dataDir, clock, environment });

@@ -47,7 +47,10 @@ export function installDefaultKey(): Installation {
   copyFileSync(join(fixtureFolder, "default-key.sqlite3"), databasePath);
   const { SECRET_KEY_BASE } = keysOfFixture;
   return {
-    ...{ folder, databasePath, storageFolder: folder, storage: [folder] },
+    folder,
+    databasePath,
+    storageFolder: folder,
+    storage: [folder],
     database: `sqlite:${databasePath}`,
     environment: { SECRET_KEY_BASE },
   };

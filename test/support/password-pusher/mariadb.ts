@@ -43,11 +43,18 @@ export async function startMariadb(program: string): Promise<Mariadb> {
     const initFile = writeOwn({ folder, runAs }, "users.sql", users);
     return await onFreePort(async (port) => {
       const running = await startGuarded({
-        ...{ folder, runAs },
+        folder,
+        runAs,
         command: [
-          ...([program, "--no-defaults", `--datadir=${data}`, `--init-file=${initFile}`, `--port=${port}`] as const),
+          program,
+          "--no-defaults",
+          `--datadir=${data}`,
+          `--init-file=${initFile}`,
+          `--port=${port}`,
           ...["--bind-address=127.0.0.1", `--socket=${join(folder, "socket")}`, `--pid-file=${join(folder, "pid")}`],
-          ...["--character-set-server=utf8mb4", "--innodb-flush-log-at-trx-commit=0", "--skip-name-resolve"],
+          "--character-set-server=utf8mb4",
+          "--innodb-flush-log-at-trx-commit=0",
+          "--skip-name-resolve",
         ],
         endsBy: "TERM",
         readyLine: /ready for connections/,

@@ -2,8 +2,16 @@ import SqliteDriver from "better-sqlite3";
 import { createConnection } from "mysql2/promise";
 
 const tables = [
-  ...["users", "pushes", "audit_logs", "notify_by_emails", "active_storage_attachments", "active_storage_blobs"],
-  ...["site_settings", "ar_internal_metadata", "schema_migrations", "views"],
+  "users",
+  "pushes",
+  "audit_logs",
+  "notify_by_emails",
+  "active_storage_attachments",
+  "active_storage_blobs",
+  "site_settings",
+  "ar_internal_metadata",
+  "schema_migrations",
+  "views",
 ];
 /** These have whole seconds there. */
 const coarse = new Set(["users", "active_storage_blobs", "active_storage_attachments"]);

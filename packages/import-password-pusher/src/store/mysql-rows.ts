@@ -2,8 +2,14 @@ import { readFileSync } from "node:fs";
 import { type Connection, createConnection, type RowDataPacket, type SslOptions } from "mysql2/promise";
 import { SourceError } from "../../../../src/import/source.ts";
 import type { MysqlAddress } from "../installation.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
-import { type Cell, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
+import {
+  type Cell,
+  oneAtATime,
+  type SourceDialect,
+  SourceReadError,
+  type SourceRecord,
+  type SourceRows,
+} from "./source-rows.ts";
 
 const dialect: SourceDialect = {
   engine: "MySQL",
@@ -12,16 +18,16 @@ const dialect: SourceDialect = {
 };
 
 const connectMs = 10_000;
-/** Of the connection, or of a server that goes: nothing more can be read. The rest have an SQLSTATE of their own. */
-const ofTheConnection = /^(PROTOCOL_|ECONN|EPIPE|ETIMEDOUT|ER_SERVER_SHUTDOWN|ER_CONNECTION_KILLED|4031$)/;
+/** Errors of the connection or of a server that shuts down: nothing more can be read. */
+const connectionCodes = /^(PROTOCOL_|ECONN|EPIPE|ETIMEDOUT|ER_SERVER_SHUTDOWN|ER_CONNECTION_KILLED|4031$)/;
 
 /** One connection to MySQL or MariaDB and one read-only transaction, whose snapshot all reads share. @throws SourceError. */
 export async function openMysqlRows(address: MysqlAddress): Promise<SourceRows> {
   const connection = await connect(address);
   const next = oneAtATime();
-  /** Why the connection went: the driver says so once, and afterwards only that it is closed. */
+  /** Why the connection was lost. The driver reports it once, and later only that the connection is closed. */
   let loss: unknown;
-  // The next statement tells of it; unheard, the event would end the process.
+  // The next statement reports it. Without a listener, the event would end the process.
   connection.on("error", (error: unknown) => {
     loss ??= error;
   });
@@ -32,7 +38,7 @@ export async function openMysqlRows(address: MysqlAddress): Promise<SourceRows> 
         return rows.map(recordOf);
       } catch (error) {
         if (isLoss(error)) loss ??= error;
-        throw loss === undefined ? meaningOf(error) : lost(loss);
+        throw loss === undefined ? classify(error) : lost(loss);
       }
     });
   return {
@@ -56,11 +62,13 @@ async function connect(address: MysqlAddress): Promise<Connection> {
     const ssl = tlsOptions(address);
     connection = await createConnection({
       ...(socketPath === undefined ? { host, port } : { socketPath }),
-      ...{ user, password, database },
+      user,
+      password,
+      database,
       ...(ssl === undefined ? {} : { ssl }),
       charset: "utf8mb4",
       connectTimeout: connectMs,
-      // Every value in the server's own text: no driver's idea of time zones, booleans and large numbers.
+      // Every value as the server's text, so that the driver converts no times, booleans and large numbers.
       typeCast: (field) => field.string("utf8"),
     });
     await connection.query("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ");
@@ -89,14 +97,14 @@ function tlsOptions({ tls }: MysqlAddress): SslOptions | undefined {
 }
 
 function isLoss(error: unknown): boolean {
-  return ofTheConnection.test(codeOf(error)) || (error instanceof Error && "fatal" in error && error.fatal === true);
+  return connectionCodes.test(codeOf(error)) || (error instanceof Error && "fatal" in error && error.fatal === true);
 }
 
 function lost(cause: unknown): SourceError {
   return new SourceError(`The connection to the source database was lost (${codeOf(cause)}): run it again.`, { cause });
 }
 
-function meaningOf(error: unknown): unknown {
+function classify(error: unknown): unknown {
   const code = codeOf(error);
   const state = error instanceof Error && "sqlState" in error ? String(error.sqlState) : "";
   return state === "" || /^42/.test(state) ? error : new SourceReadError(code, error);

@@ -1,13 +1,12 @@
 import pg from "pg";
 import { SourceError } from "../../../../src/import/source.ts";
 import type { PostgresAddress } from "../installation.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
-import { type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
+import { oneAtATime, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
 
 const dialect: SourceDialect = {
   engine: "PostgreSQL",
   quoted: (name) => `"${name}"`,
-  // The driver reads times without a zone as local ones; the text of a value is the same everywhere.
+  // The driver reads times without a zone as local times. The text is the same everywhere.
   asText: (expression) => `(${expression})::text`,
 };
 
@@ -15,9 +14,9 @@ const connectMs = 10_000;
 const notAllowed = "42501";
 /** 08: connection errors; 57P01 to 57P05: the server shuts down or ends the session; 25P03: idle for too long. */
 const connectionStates = /^(08|57P0|25P03$)/;
-/** Undoes the failure of a statement, which otherwise ends the whole snapshot. */
+/** Without it, a failed statement ends the transaction and its snapshot. */
 const resume = "ROLLBACK TO SAVEPOINT reading";
-/** The importer may take long between two statements; a server's limits on that are for applications. */
+/** An import may take long between two statements, so the server's time limits are turned off. */
 const timeLimits = ["statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"];
 
 /** One connection and one read-only transaction, whose snapshot all reads share. @throws SourceError. */
@@ -34,7 +33,7 @@ export async function openPostgresRows(address: PostgresAddress): Promise<Source
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
   });
-  // The statement that runs tells of a broken connection; unheard, the event would end the process.
+  // The running statement reports a broken connection. Without a listener, the event would end the process.
   client.on("error", () => undefined);
   try {
     await client.connect();
@@ -67,13 +66,13 @@ function rowsOf(client: pg.Client): SourceRows {
         await client.query(resume);
         if (state === notAllowed) {
           throw new SourceError(
-            `The user that --database names may not read all of it (${notAllowed}): ${said(error)}.`,
+            `The user in --database may not read the whole database (${notAllowed}): ${messageOf(error)}.`,
             {
               cause: error,
             },
           );
         }
-        // Class 42: the statement is wrong, which no other row would change.
+        // Class 42: the statement is wrong, so it fails for all rows.
         throw /^42/.test(state) ? error : new SourceReadError(state, error);
       }
     });
@@ -81,7 +80,7 @@ function rowsOf(client: pg.Client): SourceRows {
     dialect,
     all,
     async columns(table) {
-      // By the search path, as the application finds its tables.
+      // to_regclass uses the search path, as the source does.
       const rows = await all(
         "SELECT attname AS name FROM pg_attribute WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped",
         [table],
@@ -96,7 +95,7 @@ function refusalOf(error: unknown, place: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error) ?? "no answer in time";
   return new SourceError(
-    `The PostgreSQL server at ${place} cannot be read (${code}): ${said(error)}. Check --database.`,
+    `The PostgreSQL server at ${place} cannot be read (${code}): ${messageOf(error)}. Check --database.`,
     { cause: error },
   );
 }
@@ -110,6 +109,6 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-function said(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "") : "no reason was given";
 }

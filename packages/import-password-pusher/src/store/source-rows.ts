@@ -1,19 +1,19 @@
 import { SourceError } from "../../../../src/import/source.ts";
 
-/** What a column holds: numbers and texts as the engine gives them, bytes decoded as UTF-8. Read it by `cells.ts`. */
+/** A value of a column: numbers and texts as the engine returns them, bytes decoded as UTF-8. `cells.ts` reads them. */
 export type Cell = string | number | null;
 export type SourceRecord = Readonly<Record<string, Cell>>;
 
 /**
- * The other installation's database, read in one snapshot and never written. The three engines differ in how names are
- * quoted and in how a value is read without a driver's idea of time zones and of large numbers.
+ * The source's database, read in one snapshot and never written. The dialects of the three engines differ in quoted names, and in
+ * how a value is read before the driver converts times and large numbers.
  */
 export interface SourceRows {
-  /** Names of the columns; empty when there is no such table. */
+  /** The names of the columns; empty if the table does not exist. */
   columns(table: string): Promise<ReadonlySet<string>>;
   /**
-   * @param statement with `?` for each parameter, and for nothing else.
-   * @throws SourceReadError when these rows cannot be read and others may be; any other error ends the reading.
+   * @param statement with `?` for each parameter, and nowhere else.
+   * @throws SourceReadError if these rows cannot be read but others may be. Any other error ends the import.
    */
   all(statement: string, parameters?: readonly (string | number)[]): Promise<readonly SourceRecord[]>;
   readonly dialect: SourceDialect;
@@ -23,19 +23,29 @@ export interface SourceRows {
 export interface SourceDialect {
   readonly engine: "SQLite" | "PostgreSQL" | "MySQL";
   quoted(name: string): string;
-  /** A value in the engine's own plain text, if its driver would make something else of it. */
+  /** A value as the engine's own text, if its driver would convert it. */
   asText(expression: string): string;
 }
 
-/** The database refuses to give some rows: damaged, or in an encoding that is none. */
+/** The database cannot return some rows: they are damaged, or their text is not valid in its encoding. */
 export class SourceReadError extends SourceError {
   /** SQLSTATE, or SQLite's name of the error. */
   readonly damage: string;
 
   constructor(damage: string, cause: unknown) {
-    super(`The source database cannot read a part of itself (${damage}): mend a copy of it, and bring in that.`, {
+    super(`The source database is damaged (${damage}): repair a copy of it, and import the copy.`, {
       cause,
     });
     this.damage = damage;
   }
+}
+
+/** Runs tasks one after another, in the order of the calls. A task that fails does not stop later ones. */
+export function oneAtATime(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const run = last.then(task);
+    last = run.catch(() => undefined);
+    return run;
+  };
 }

@@ -1,22 +1,53 @@
 import { SourceError } from "../../../../src/import/source.ts";
 import type { SourceRecord, SourceRows } from "./source-rows.ts";
 
-/** Columns that are read of each table. What an older installation does not have is read as NULL. */
+/** The columns that are read. Columns that an older installation lacks are read as NULL. */
 const wanted = {
   users: [
-    ...["id", "email", "encrypted_password", "admin", "authentication_token", "preferred_language", "confirmed_at"],
-    ...["otp_secret_ciphertext", "otp_required_for_login", "last_otp_timestep", "otp_backup_code_digests"],
-    ...["created_at", "updated_at", "current_sign_in_at", "last_sign_in_at"],
+    "id",
+    "email",
+    "encrypted_password",
+    "admin",
+    "authentication_token",
+    "preferred_language",
+    "confirmed_at",
+    "otp_secret_ciphertext",
+    "otp_required_for_login",
+    "last_otp_timestep",
+    "otp_backup_code_digests",
+    "created_at",
+    "updated_at",
+    "current_sign_in_at",
+    "last_sign_in_at",
   ],
   pushes: [
-    ...["id", "kind", "url_token", "user_id", "name", "note_ciphertext", "payload_ciphertext"],
-    ...["passphrase_ciphertext", "expire_after_days", "expire_after_views", "expired", "expired_on"],
-    ...["deletable_by_viewer", "retrieval_step", "created_at", "updated_at"],
+    "id",
+    "kind",
+    "url_token",
+    "user_id",
+    "name",
+    "note_ciphertext",
+    "payload_ciphertext",
+    "passphrase_ciphertext",
+    "expire_after_days",
+    "expire_after_views",
+    "expired",
+    "expired_on",
+    "deletable_by_viewer",
+    "retrieval_step",
+    "created_at",
+    "updated_at",
   ],
   audit_logs: ["id", "push_id", "kind", "ip", "user_agent", "referrer", "user_id", "created_at", "updated_at"],
   notify_by_emails: [
-    ...["id", "audit_log_id", "status", "proceed_at", "recipients_ciphertext", "locale_ciphertext"],
-    ...["successful_sends_ciphertext", "error_message_ciphertext"],
+    "id",
+    "audit_log_id",
+    "status",
+    "proceed_at",
+    "recipients_ciphertext",
+    "locale_ciphertext",
+    "successful_sends_ciphertext",
+    "error_message_ciphertext",
   ],
   active_storage_attachments: ["id", "name", "record_type", "record_id", "blob_id"],
   active_storage_blobs: ["id", "key", "filename", "content_type", "byte_size", "checksum", "service_name"],
@@ -28,8 +59,8 @@ const wanted = {
 export type SourceTable = keyof typeof wanted;
 
 /**
- * What there is since which version of the schema: a copy without it is not whole, and nothing of it is taken for empty. A
- * passphrase, a second factor or a file would be missing, and nobody be told.
+ * The tables and columns of each schema version. A copy that lacks one is incomplete and is refused: reading it as empty would
+ * silently lose a passphrase, a second factor or a file.
  */
 const needed: readonly { readonly since: number; readonly table: SourceTable; readonly columns: readonly string[] }[] =
   [
@@ -43,9 +74,9 @@ const needed: readonly { readonly since: number; readonly table: SourceTable; re
     { since: 20260427190300, table: "notify_by_emails", columns: wanted.notify_by_emails },
   ];
 
-/** Since then pushes lie in the one table; in older ones some may not have been moved there. */
+/** Since this version all pushes are in one table. */
 const schemaVersionMin = 20250606094103;
-/** Of 2.11.4, which this was written for. */
+/** The schema version of 2.11.4, which this package was written for. */
 const schemaVersionKnown = 20260509010000;
 
 export interface SourceTables {
@@ -53,14 +84,14 @@ export interface SourceTables {
   readonly warnings: readonly string[];
   has(table: SourceTable): boolean;
   hasColumn(table: SourceTable, column: string): boolean;
-  /** A table by the name that the engine takes for one. */
+  /** The quoted name of a table. */
   name(table: SourceTable): string;
   column(column: string, alias?: string): string;
   /** `SELECT` all wanted columns of the table. */
   selection(table: SourceTable): string;
 }
 
-/** Looks at what there is. @throws SourceError when it is no database of the source, or one that is too old. */
+/** Reads which tables and columns exist. @throws SourceError if it is not a database of the source, or is too old. */
 export async function openSourceTables(rows: SourceRows): Promise<SourceTables> {
   const present = new Map<SourceTable, ReadonlySet<string>>();
   for (const table of tablesOf(wanted)) present.set(table, await rows.columns(table));
@@ -68,9 +99,9 @@ export async function openSourceTables(rows: SourceRows): Promise<SourceTables> 
   for (const { since, table, columns } of needed) {
     if (version < since) continue;
     const there = present.get(table) ?? new Set();
-    if (there.size === 0) throw notWhole(`there is no table ${table}`);
+    if (there.size === 0) throw incomplete(`there is no table ${table}`);
     const missing = columns.find((column) => !there.has(column));
-    if (missing !== undefined) throw notWhole(`the table ${table} has no column ${missing}`);
+    if (missing !== undefined) throw incomplete(`the table ${table} has no column ${missing}`);
   }
   const { quoted, asText } = rows.dialect;
   const tables = {
@@ -94,7 +125,7 @@ function tablesOf(tables: typeof wanted): readonly SourceTable[] {
   return Object.keys(tables).filter((name): name is SourceTable => name in tables);
 }
 
-/** @throws SourceError when it is no database of the source, or one that is too old. */
+/** @throws SourceError if it is not a database of the source, or is too old. */
 async function knownVersionOf(
   rows: SourceRows,
   present: ReadonlyMap<SourceTable, ReadonlySet<string>>,
@@ -103,7 +134,7 @@ async function knownVersionOf(
     throw notTheSource("there is no table schema_migrations with a version");
   }
   if (present.get("pushes")?.has("url_token") !== true) {
-    // Before 2.x, pushes lay in tables of their own; this one was there from the beginning.
+    // Before 2.x there were several tables of pushes; this one existed from the beginning.
     if ((await rows.columns("passwords")).has("url_token")) throw tooOld("1.x");
     throw notTheSource("there is no table pushes with url_tokens");
   }
@@ -123,11 +154,13 @@ function versionOf({ version }: SourceRecord): number {
 
 function warningsOf(version: number): readonly string[] {
   if (version < schemaVersionKnown) {
-    return [`This Password Pusher is older than 2.11.4 (schema ${version}): what its tables lack is taken for empty.`];
+    return [
+      `This Password Pusher is older than 2.11.4 (schema ${version}): missing tables and columns are read as empty.`,
+    ];
   }
   if (version > schemaVersionKnown) {
     return [
-      `This Password Pusher is newer than 2.11.4 (schema ${version}): what later versions added does not come along.`,
+      `This Password Pusher is newer than 2.11.4 (schema ${version}): additions of later versions are not imported.`,
     ];
   }
   return [];
@@ -135,14 +168,14 @@ function warningsOf(version: number): readonly string[] {
 
 function tooOld(what: string): SourceError {
   return new SourceError(
-    `This Password Pusher is too old (${what}): upgrade it to the newest 2.x, start it once, and come back.`,
+    `This Password Pusher is too old (${what}): upgrade it to the newest 2.x, start it once, and run the import again.`,
   );
 }
 
-function notWhole(what: string): SourceError {
-  return new SourceError(`--database leads to a copy of Password Pusher's database that is not whole: ${what}.`);
+function incomplete(what: string): SourceError {
+  return new SourceError(`--database names an incomplete copy of Password Pusher's database: ${what}.`);
 }
 
 function notTheSource(what: string): SourceError {
-  return new SourceError(`--database leads to no database of Password Pusher 2.x: ${what}.`);
+  return new SourceError(`--database does not name a database of Password Pusher 2.x: ${what}.`);
 }

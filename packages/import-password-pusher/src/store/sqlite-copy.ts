@@ -14,11 +14,11 @@ import SqliteDriver, { type Database as Connection, SqliteError } from "better-s
 import { SourceError } from "../../../../src/import/source.ts";
 import { systemErrorCode } from "../system-error.ts";
 
-export interface SqlitePlace {
+export interface SqliteLocation {
   readonly path: string;
-  /** Gets a folder for the copy, which nobody else can look into and which is gone when this returns. */
+  /** A private folder for the copy is created here, and deleted before the function returns. */
   readonly scratchFolder: string;
-  /** Milliseconds: what was left behind a day ago by a process that was killed while it copied is removed. */
+  /** Milliseconds since the epoch. Folders of killed processes are deleted after a day. */
   readonly now: number;
 }
 
@@ -26,24 +26,23 @@ const dayMs = 86_400_000;
 const scratchPrefix = ".sealpush-import-";
 const copiesMax = 3;
 /**
- * The log holds the newest rows; the journal undoes a transaction that was cut short. The index of the log (`-shm`) is
- * made anew by whoever opens the copy.
+ * The log has the newest rows, and the journal rolls back an interrupted transaction. SQLite creates the index of the log (`-shm`)
+ * again.
  */
 const companions = ["-wal", "-journal"] as const;
 
 /**
- * Opens a copy: the original may lie in a folder where nothing can be written, and opening a database in write-ahead mode
- * writes. The copy's log is folded in and its name removed at once, so that nothing is left behind however this process
- * ends. @throws SourceError.
+ * Opens a copy, because opening a database in write-ahead mode writes, and the folder of the original may be read-only. The
+ * copy is unlinked at once, so that nothing remains if this process is killed. @throws SourceError.
  */
-export function openSqliteCopy({ path, scratchFolder, now }: SqlitePlace): Connection {
+export function openSqliteCopy({ path, scratchFolder, now }: SqliteLocation): Connection {
   mkdirSync(scratchFolder, { recursive: true, mode: 0o700 });
   removeLeftovers(scratchFolder, now);
   const folder = mkdtempSync(join(scratchFolder, scratchPrefix));
   try {
     const copy = join(folder, "source.sqlite3");
     copyAtRest(path, copy);
-    fold(copy, path);
+    mergeLog(copy, path);
     return new SqliteDriver(copy, { readonly: true, fileMustExist: true });
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -58,7 +57,7 @@ function removeLeftovers(scratchFolder: string, now: number): void {
   }
 }
 
-/** A dry run copies into a folder that all users of the machine share: what one of them left there stays. */
+/** A dry run copies to the temporary folder that all users share. Folders of other users stay. */
 function removeOurs(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
@@ -67,11 +66,12 @@ function removeOurs(path: string): void {
   }
 }
 
-/** Database and log belong together: a copy during which either was written is made again. */
+/** Copies the database with its log. The copy is repeated if one of them was written meanwhile. */
 function copyAtRest(from: string, to: string): void {
   for (let copies = 1; copies <= copiesMax; copies += 1) {
     const before = stateOf(from);
-    if (before[0] === "absent") throw new SourceError(`${from} is no file: --database must name the SQLite database.`);
+    if (before[0] === "absent")
+      throw new SourceError(`${from} is not a file: --database must name the SQLite database.`);
     for (const companion of companions) rmSync(to + companion, { force: true });
     copyPart(from, to);
     for (const companion of companions) {
@@ -85,11 +85,11 @@ function copyAtRest(from: string, to: string): void {
 function copyPart(from: string, to: string): void {
   try {
     copyFileSync(from, to, constants.COPYFILE_FICLONE);
-    // A copy has the mode of the original, which may allow no writing, or reading by others.
+    // The copy gets the mode of the original, which may be read-only, or readable by others.
     chmodSync(to, 0o600);
   } catch (error) {
     const code = systemErrorCode(error);
-    // A log that was folded in just now: the comparison afterwards tells.
+    // The log was removed by a checkpoint. The comparison after the copy detects it.
     if (code === "ENOENT") return;
     if (code === undefined) throw error;
     throw new SourceError(`${from} cannot be copied to ${to} (${code}).`, { cause: error });
@@ -106,8 +106,8 @@ function stateOfFile(path: string): string {
   return `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
 }
 
-/** Out of write-ahead mode, so that the copy is one file and can be read after its name is gone. */
-function fold(copy: string, named: string): void {
+/** Leaves write-ahead mode, so that the copy is one file and can be read after it is unlinked. */
+function mergeLog(copy: string, named: string): void {
   try {
     const connection = new SqliteDriver(copy, { fileMustExist: true });
     try {

@@ -1,6 +1,6 @@
 import { SqliteError, type Statement } from "better-sqlite3";
 import { type Cell, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
-import { openSqliteCopy, type SqlitePlace } from "./sqlite-copy.ts";
+import { openSqliteCopy, type SqliteLocation } from "./sqlite-copy.ts";
 
 const dialect: SourceDialect = {
   engine: "SQLite",
@@ -9,16 +9,16 @@ const dialect: SourceDialect = {
 };
 
 const statementsMax = 100;
-/** Of a page that is damaged: other pages can still be read. */
+/** Errors of a damaged page. Other pages can still be read. */
 const damageCodes = /^SQLITE_(CORRUPT|IOERR|TOOBIG)/;
 
-/** On a copy, of which nothing is left behind. @throws SourceError when it cannot be made or opened. */
-export function openSqliteRows(place: SqlitePlace): SourceRows {
-  const connection = openSqliteCopy(place);
+/** Reads a copy that is unlinked at once. @throws SourceError if it cannot be created or opened. */
+export function openSqliteRows(location: SqliteLocation): SourceRows {
+  const connection = openSqliteCopy(location);
   const prepared = new Map<string, Statement<unknown[], Record<string, unknown>>>();
   const statementOf = (text: string) => {
     const known = prepared.get(text) ?? connection.prepare<unknown[], Record<string, unknown>>(text);
-    // Lists of ids have many lengths; what is asked for most is soon back.
+    // Lists of ids have many lengths. Frequent statements are soon prepared again.
     if (prepared.size === statementsMax) prepared.clear();
     prepared.set(text, known);
     return known;
@@ -49,7 +49,7 @@ function recordOf(row: Record<string, unknown>): SourceRecord {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, cellOf(value)]));
 }
 
-/** Texts that came as bytes from the application, such as hashes of passwords, are stored as blobs. */
+/** The source stores some texts as blobs, such as password hashes. */
 function cellOf(value: unknown): Cell {
   if (typeof value === "string" || typeof value === "number" || value === null) return value;
   return Buffer.isBuffer(value) ? value.toString("utf8") : String(value);

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import type { PushPart, SourceRow } from "../../../src/import/source.ts";
-import { readInGroups } from "./in-groups.ts";
+import { readInBatches } from "./read-in-batches.ts";
 import { SourceReadError } from "./store/source-rows.ts";
 
 const mebibyte = 1024 ** 2;
 
-/** A table of rows whose size is told by their number. */
+/** A table whose rows have a size that depends on their id. */
 function tableOf(count: number, bytesOf: (id: number) => number) {
   const fetched: number[][] = [];
   let lists = 0;
@@ -21,17 +21,17 @@ function tableOf(count: number, bytesOf: (id: number) => number) {
       sizes: async (ids: readonly number[]) => ids.map((id) => ({ id, bytes: String(bytesOf(id)) })),
       async fetch(ids: readonly number[]): Promise<readonly SourceRow<number, PushPart>[]> {
         fetched.push([...ids]);
-        return ids.map((id) => ({ outcome: "read", id, row: id, lacks: [] }));
+        return ids.map((id) => ({ outcome: "read", id, row: id, missingParts: [] }));
       },
     },
   };
 }
 
-it("holds no more than a few MiB at once, and misses no row of a hundred thousand", async () => {
+it("reads a hundred thousand rows with a few MiB at once", async () => {
   const bytesOf = (id: number) => (id % 10_000 === 0 ? 6 * mebibyte : id % 100 === 0 ? mebibyte : 300);
   const table = tableOf(100_000, bytesOf);
   let next = 1;
-  for await (const { id } of readInGroups(table.reading, 0)) {
+  for await (const { id } of readInBatches(table.reading, 0)) {
     expect(id).toBe(next);
     next += 1;
   }
@@ -44,16 +44,16 @@ it("holds no more than a few MiB at once, and misses no row of a hundred thousan
   }
 });
 
-it("does not even fetch a row that is larger than any can be", async () => {
+it("does not fetch a row that is impossibly large", async () => {
   const table = tableOf(3, (id) => (id === 2 ? 200 * mebibyte : 10));
   const rows: SourceRow<number, PushPart>[] = [];
-  for await (const row of readInGroups(table.reading, 0)) rows.push(row);
+  for await (const row of readInBatches(table.reading, 0)) rows.push(row);
 
   expect(rows.map(({ outcome }) => outcome)).toEqual(["read", "unreadable", "read"]);
   expect(table.fetched).toEqual([[1], [3]]);
 });
 
-it("finds the one damaged row among its group, also when sizes cannot be told", async () => {
+it("finds the one damaged row of a batch, also if sizes cannot be read", async () => {
   const damaged = (ids: readonly number[]) => {
     if (ids.includes(42)) throw new SourceReadError("SQLITE_CORRUPT", undefined);
   };
@@ -70,7 +70,7 @@ it("finds the one damaged row among its group, also when sizes cannot be told", 
     },
   };
   const rows: SourceRow<number, PushPart>[] = [];
-  for await (const row of readInGroups(reading, 0)) rows.push(row);
+  for await (const row of readInBatches(reading, 0)) rows.push(row);
 
   expect(rows).toHaveLength(50);
   expect(rows.filter(({ outcome }) => outcome !== "read")).toEqual([

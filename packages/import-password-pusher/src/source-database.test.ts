@@ -10,7 +10,7 @@ const hourMs = 3_600_000;
 /** A push of the fixture. */
 const textPush = 11;
 
-describe("the database that was handed over", () => {
+describe("a SQLite database", () => {
   it("is read with the rows that are only in its log", async () => {
     const installation = installProduction();
     const server = new SqliteDriver(installation.databasePath);
@@ -24,7 +24,7 @@ describe("the database that was handed over", () => {
     expect(row).toMatchObject({ id: textPush, row: { name: "only in the log" } });
   });
 
-  it("stays as it was, to the byte, with its folder; and no copy of it is left behind", async () => {
+  it("stays unchanged, like its folder, and no copy remains", async () => {
     const installation = installProduction();
     const folder = dirname(installation.databasePath);
     const state = () => [
@@ -41,7 +41,7 @@ describe("the database that was handed over", () => {
     expect(state()).toEqual(before);
   });
 
-  it("leaves no copy of a process that was killed while it copied for longer than a day", async () => {
+  it("keeps copies of killed processes for a day at most", async () => {
     const installation = installProduction();
     const { scratchFolder } = readingOptions(installation);
     const made = {
@@ -57,7 +57,7 @@ describe("the database that was handed over", () => {
     expect(readdirSync(scratchFolder)).toEqual([".sealpush-import-young"]);
   });
 
-  it("may lie where nothing can be written", async () => {
+  it("may be in a read-only folder", async () => {
     const installation = installProduction();
     chmodSync(installation.databasePath, 0o400);
     chmodSync(dirname(installation.databasePath), 0o500);
@@ -66,7 +66,7 @@ describe("the database that was handed over", () => {
     expect(await collect((await openSource(installation)).users(0))).toHaveLength(4);
   });
 
-  it("is refused in one sentence when it is missing, something else, of another application, or too old", async () => {
+  it("is refused in one sentence if it is missing, another file, of another application, or too old", async () => {
     const installation = installProduction();
     const { folder } = installation;
     const other = join(folder, "other.sqlite3");
@@ -83,16 +83,16 @@ describe("the database that was handed over", () => {
     const old = installProduction((db) => db.exec("DELETE FROM schema_migrations WHERE version > '20250101'"));
 
     await expect(openSource(installation, { database: `sqlite:${folder}/missing.sqlite3` })).rejects.toThrow(
-      "missing.sqlite3 is no file: --database must name the SQLite database.",
+      "missing.sqlite3 is not a file: --database must name the SQLite database.",
     );
     await expect(openSource(installation, { database: `sqlite:${folder}/text.sqlite3` })).rejects.toThrow(
       "text.sqlite3 cannot be opened as a SQLite database (SQLITE_NOTADB).",
     );
     await expect(openSource(installation, { database: `sqlite:${other}` })).rejects.toThrow(
-      "--database leads to no database of Password Pusher 2.x: there is no table schema_migrations with a version.",
+      "--database does not name a database of Password Pusher 2.x: there is no table schema_migrations with a version.",
     );
     await expect(openSource(installation, { database: `sqlite:${blank}` })).rejects.toThrow(
-      "--database leads to no database of Password Pusher 2.x: there is no table schema_migrations with a version.",
+      "--database does not name a database of Password Pusher 2.x: there is no table schema_migrations with a version.",
     );
     await expect(openSource(oldest)).rejects.toThrow(/too old \(1\.x\): upgrade it to the newest 2\.x/);
     await expect(openSource(old)).rejects.toThrow(/too old .*upgrade it to the newest 2\.x/);
@@ -103,11 +103,11 @@ describe("the database that was handed over", () => {
     ["ALTER TABLE users DROP COLUMN otp_required_for_login", "the table users has no column otp_required_for_login"],
     ["DROP TABLE active_storage_attachments", "there is no table active_storage_attachments"],
     ["DROP TABLE notify_by_emails", "there is no table notify_by_emails"],
-  ])("is refused when a part of it is missing that its version has: %s", async (change, what) => {
+  ])("is refused if it lacks a part of its version: %s", async (change, what) => {
     const installation = installProduction((db) => db.exec(change));
 
     await expect(openSource(installation)).rejects.toThrow(
-      `--database leads to a copy of Password Pusher's database that is not whole: ${what}.`,
+      `--database names an incomplete copy of Password Pusher's database: ${what}.`,
     );
   });
 });

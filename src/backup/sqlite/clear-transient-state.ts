@@ -1,29 +1,29 @@
 import SqliteDriver from "better-sqlite3";
 
-/** What of a restored database was made void, and what works again in the state that the backup has. */
-export interface Revived {
+/** What was cleared in a restored database, and which credentials of the backup work again. */
+export interface ClearedState {
   readonly sessionsEnded: number;
   readonly emailsDropped: number;
   readonly tokensRevoked: number;
-  /** API tokens that work now; some may have been revoked since the backup. */
+  /** API tokens that work now. Some may have been revoked since the backup. */
   readonly tokensInUse: number;
   readonly users: number;
 }
 
 /**
- * A backup knows nothing of what was ended, used or sent since. What a person makes anew in a moment does not come
- * back: sessions, links in mails, sign-ins under way, codes of authenticator apps up to this moment. Mails that waited
- * may have left since and are not sent again. @param now ms since the epoch.
+ * Clears what was possibly ended, used or sent since the backup and is easy to create again: sessions, links in emails,
+ * unfinished sign-ins, and codes of authenticator apps up to now. Queued emails may have been sent since and are dropped.
+ * @param now ms since the epoch.
  */
-export function forgetRevived(
+export function clearTransientState(
   path: string,
   options: { readonly now: number; readonly revokeTokens: boolean },
-): Revived {
+): ClearedState {
   const connection = new SqliteDriver(path, { fileMustExist: true });
   try {
     connection.pragma("secure_delete = ON");
     connection.pragma("foreign_keys = ON");
-    const forget = connection.transaction((): Revived => {
+    const clear = connection.transaction((): ClearedState => {
       const run = (text: string, ...parameters: number[]) => connection.prepare(text).run(...parameters).changes;
       const count = (text: string) => Number(connection.prepare(text).pluck().get());
       const emailsDropped = count("SELECT count(due_at) FROM outbox");
@@ -44,20 +44,20 @@ export function forgetRevived(
         users: count("SELECT count(*) FROM users"),
       };
     });
-    const revived = forget.immediate();
-    // Nobody else has it open: what was deleted is then in no log either.
+    const cleared = clear.immediate();
+    // No other process has the database open, so this also removes the deleted rows from the log.
     connection.pragma("wal_checkpoint(TRUNCATE)");
-    return revived;
+    return cleared;
   } finally {
     connection.close();
   }
 }
 
-/** What became of their emails nobody knows: those that the backup does not know to have left count as given up. */
+/** Emails that were not sent by the time of the backup count as given up: they may have been sent since. */
 const giveUpLinkDeliveries = `UPDATE link_deliveries SET given_up = ((1 << recipient_count) - 1) & ~sent, settled_at = ?
   WHERE sent | given_up <> (1 << recipient_count) - 1`;
 
-/** RFC 6238: a code is that of the 30 seconds it was made in. */
+/** RFC 6238: a code is valid for a time step of 30 seconds. */
 const totpStepMs = 30_000;
 
 function twice(value: number): [number, number] {

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
-import { inLanes } from "./lanes.ts";
+import { runConcurrently } from "./run-concurrently.ts";
 
 async function* numbers(count: number): AsyncGenerator<number> {
   for (let number = 0; number < count; number += 1) yield number;
 }
 
-const limits = { lanesMax: 3, weightMax: 10, signal: new AbortController().signal };
+const limits = { tasksMax: 3, weightMax: 10, signal: new AbortController().signal };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 test("no more rows are under way than there are lanes, and each is worked on once", async () => {
   const done: number[] = [];
   let [underWay, most] = [0, 0];
-  await inLanes(numbers(50), { ...limits, weightOf: () => 1 }, async (number) => {
+  await runConcurrently(numbers(50), { ...limits, weightOf: () => 1 }, async (number) => {
     underWay += 1;
     most = Math.max(most, underWay);
     await turn();
@@ -26,13 +26,17 @@ test("rows under way weigh no more than they may, and one that weighs more goes 
   const weights = [6, 5, 4, 30, 1];
   const underWay = new Set<number>();
   const seen: number[][] = [];
-  await inLanes(numbers(weights.length), { ...limits, weightOf: (number) => weights[number] ?? 0 }, async (number) => {
-    underWay.add(number);
-    seen.push([...underWay].map((each) => weights[each] ?? 0));
-    await turn();
-    await turn();
-    underWay.delete(number);
-  });
+  await runConcurrently(
+    numbers(weights.length),
+    { ...limits, weightOf: (number) => weights[number] ?? 0 },
+    async (number) => {
+      underWay.add(number);
+      seen.push([...underWay].map((each) => weights[each] ?? 0));
+      await turn();
+      await turn();
+      underWay.delete(number);
+    },
+  );
   for (const together of seen) {
     if (together.length > 1) expect(together.reduce((sum, weight) => sum + weight, 0)).toBeLessThanOrEqual(10);
   }
@@ -42,7 +46,7 @@ test("rows under way weigh no more than they may, and one that weighs more goes 
 test("the first failure ends the reading, and is told once nothing is under way any more", async () => {
   const begun: number[] = [];
   let underWay = 0;
-  const work = inLanes(numbers(1_000), { ...limits, weightOf: () => 1 }, async (number) => {
+  const work = runConcurrently(numbers(1_000), { ...limits, weightOf: () => 1 }, async (number) => {
     begun.push(number);
     underWay += 1;
     await turn();
@@ -57,7 +61,7 @@ test("the first failure ends the reading, and is told once nothing is under way 
 test("what is told to stop begins nothing more", async () => {
   const controller = new AbortController();
   const begun: number[] = [];
-  await inLanes(numbers(1_000), { ...limits, signal: controller.signal, weightOf: () => 1 }, async (number) => {
+  await runConcurrently(numbers(1_000), { ...limits, signal: controller.signal, weightOf: () => 1 }, async (number) => {
     begun.push(number);
     if (number === 5) controller.abort();
     await turn();

@@ -1,0 +1,107 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { PushPart, SourceRow, UserPart } from "../../../src/import/source.ts";
+import { wholeNumberOf } from "./cells.ts";
+import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
+
+/** The queries for the rows of one table. */
+export interface BatchQueries<Row, Part extends UserPart | PushPart> {
+  /** `id` of the next rows, in order. */
+  ids(afterId: number, limit: number): Promise<readonly SourceRecord[]>;
+  /** `id` and `bytes` of these rows. @throws SourceReadError if one of them is damaged. */
+  sizes(ids: readonly number[]): Promise<readonly SourceRecord[]>;
+  /** The rows of these ids, in order. @throws SourceReadError if one of them is damaged. */
+  fetch(ids: readonly number[]): Promise<readonly SourceRow<Row, Part>[]>;
+}
+
+const pageIds = 1_000;
+const batchRows = 100;
+/** Of one batch; a single row may have more. */
+const batchBytes = 4 * 1024 ** 2;
+/** The widest column for a payload in the three engines. The source's limit results in 6 MB. */
+const rowBytesMax = 17 * 1024 ** 2;
+
+interface Size {
+  readonly id: number;
+  readonly bytes: number;
+}
+
+/** Reads rows in the order of ids: first their sizes, then batches that fit into memory. */
+export async function* readInBatches<Row, Part extends UserPart | PushPart>(
+  queries: BatchQueries<Row, Part>,
+  afterId: number,
+): AsyncGenerator<SourceRow<Row, Part>, void, undefined> {
+  for (let last = afterId; ; ) {
+    const page = await queries.ids(last, pageIds);
+    const ids = page.map((record) => wholeNumberOf(record.id)).filter((id) => id !== undefined);
+    for (const batch of batchesOf(await sizesOf(queries, ids))) {
+      yield* readBatch(queries, batch);
+      // Reading SQLite never yields to the event loop, and OpenSSL's memory is freed only between its turns.
+      await nextTurn();
+    }
+    // Such an id is greater than all exact ones, so it comes last.
+    for (const record of page) if (wholeNumberOf(record.id) === undefined) yield inexact(record);
+    if (ids.length < pageIds) return;
+    last = ids.at(-1) ?? last;
+  }
+}
+
+/** If a size cannot be read, each row gets a batch of its own. */
+async function sizesOf<Row, Part extends UserPart | PushPart>(
+  queries: BatchQueries<Row, Part>,
+  ids: readonly number[],
+): Promise<readonly Size[]> {
+  try {
+    const bytes = new Map((await queries.sizes(ids)).map((record) => [idOf(record), wholeNumberOf(record.bytes)]));
+    return ids.map((id) => ({ id, bytes: bytes.get(id) ?? 0 }));
+  } catch (error) {
+    if (error instanceof SourceReadError) return ids.map((id) => ({ id, bytes: batchBytes }));
+    throw error;
+  }
+}
+
+function inexact({ id }: SourceRecord) {
+  const reason = "Its number (id) is greater than any that can be recorded here.";
+  return { outcome: "unreadable" as const, id: Number(id), reason };
+}
+
+function idOf(record: SourceRecord): number {
+  const id = wholeNumberOf(record.id);
+  if (id === undefined) throw new SourceReadError("a row without an id", undefined);
+  return id;
+}
+
+function* batchesOf(sizes: readonly Size[]): Generator<readonly Size[]> {
+  let batch: Size[] = [];
+  let bytes = 0;
+  for (const size of sizes) {
+    if (batch.length > 0 && (batch.length === batchRows || bytes + size.bytes > batchBytes)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(size);
+    bytes += size.bytes;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** If the database cannot read a batch, its rows are read one by one to find the damaged one. */
+async function* readBatch<Row, Part extends UserPart | PushPart>(
+  queries: BatchQueries<Row, Part>,
+  batch: readonly Size[],
+): AsyncGenerator<SourceRow<Row, Part>, void, undefined> {
+  const [first] = batch;
+  if (first !== undefined && first.bytes > rowBytesMax) {
+    const reason = `Its encrypted columns have ${first.bytes} bytes, which is more than the source can store.`;
+    yield { outcome: "unreadable", id: first.id, reason };
+    return;
+  }
+  const rows = await queries
+    .fetch(batch.map(({ id }) => id))
+    .catch((error: unknown) => (error instanceof SourceReadError ? error : Promise.reject(error)));
+  if (!(rows instanceof SourceReadError)) yield* rows;
+  else if (batch.length > 1) for (const size of batch) yield* readBatch(queries, [size]);
+  else
+    for (const { id } of batch)
+      yield { outcome: "unreadable", id, reason: `The database cannot read it (${rows.damage}).` };
+}

@@ -1,0 +1,43 @@
+/** Counts rows that the operator should know about, with the ids of the first ones. */
+export class Warnings {
+  readonly #ids = new Map<Warning, { count: number; readonly first: number[] }>();
+
+  /** Called once for each row. @param id of the row in the source. */
+  add(warning: Warning, id: number): void {
+    const found = this.#ids.get(warning) ?? { count: 0, first: [] };
+    found.count += 1;
+    if (found.first.length < idsShown) found.first.push(id);
+    this.#ids.set(warning, found);
+  }
+
+  sentences(): readonly string[] {
+    return [...this.#ids].map(([warning, { count, first }]) => {
+      const more = count > first.length ? ", …" : "";
+      return `${count} ${count === 1 ? sentences[warning][0] : sentences[warning][1]} (${first.join(", ")}${more}).`;
+    });
+  }
+}
+
+const idsShown = 20;
+
+/** For one row, and for several. The ids follow. */
+const sentences = {
+  pushUnderDefaultKey: [
+    "push was sealed under the published default key, completely or in part: anybody with a copy of the database can read it",
+    "pushes were sealed under the published default key, completely or in part: anybody with a copy of the database can read them",
+  ],
+  userUnderDefaultKey: [
+    "user's second factor was sealed under the published default key",
+    "users' second factors were sealed under the published default key",
+  ],
+  notificationUnderDefaultKey: [
+    "link delivery's addresses were sealed under the published default key",
+    "link deliveries' addresses were sealed under the published default key",
+  ],
+  adminUnreadable: [
+    "user is imported without administrator rights, because the column admin cannot be read",
+    "users are imported without administrator rights, because the column admin cannot be read",
+  ],
+} as const;
+
+export type Warning = keyof typeof sentences;

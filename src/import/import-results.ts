@@ -1,0 +1,238 @@
+import { type Part, partNames } from "./missing-parts.ts";
+import { type MissingPart, noRelated, type RelatedCounts, type SourceKind } from "./source.ts";
+
+/** A row that was not imported completely. It holds no secret, token or name. */
+export interface Problem {
+  readonly table: "users" | "pushes" | "site_settings";
+  /** In the source. */
+  readonly id: number;
+  /**
+   * `left_out`: the row was not imported; a later run tries again. `partly`: it was imported without the part that the reason
+   * names; a later run tries to add it. `superseded`: the missing part is no longer needed, so this is not an error.
+   */
+  readonly effect: "left_out" | "partly" | "superseded";
+  readonly reason: string;
+}
+
+/** Each row of the source is counted once. */
+export interface Counts {
+  imported: number;
+  /** By an earlier run. */
+  importedBefore: number;
+  /** Could not be imported. */
+  leftOut: number;
+  /** Not worth importing. */
+  skipped: number;
+}
+
+/** Tables that are counted in source and destination. */
+export type CountedTable = "users" | "pushes" | keyof RelatedCounts;
+
+const relatedTables = ["auditEntries", "notifications", "files"] as const satisfies (keyof RelatedCounts)[];
+export const countedTables = ["users", "pushes", ...relatedTables] as const;
+
+/** In texts for people. */
+export const tableNames: Readonly<Record<CountedTable, string>> = {
+  users: "Users",
+  pushes: "Pushes",
+  auditEntries: "Audit entries",
+  notifications: "Link deliveries",
+  files: "Files",
+};
+
+export type PushState = "open" | "ended" | "tombstone";
+
+/** How many rows of a table were not imported for one reason. They are a part of the table's `leftOut` or `skipped`. */
+export interface NotImported {
+  readonly table: CountedTable;
+  readonly effect: "leftOut" | "skipped";
+  readonly reason: string;
+  count: number;
+}
+
+/** Why rows that belong to a push were not imported. */
+type Reasons = Readonly<Record<keyof RelatedCounts, Pick<NotImported, "effect" | "reason">>>;
+
+function forAllTables(effect: NotImported["effect"], reason: string): Reasons {
+  const same = { effect, reason };
+  return { auditEntries: same, notifications: same, files: same };
+}
+
+const ofLeftOutPush = forAllTables("leftOut", "They belong to pushes that are left out.");
+const ofSkippedPush = forAllTables("skipped", "They belong to pushes that are skipped.");
+const withoutPush = forAllTables("skipped", "Their push is not in the source any more.");
+const ofUnreadablePush = forAllTables("leftOut", "They belong to pushes that the database cannot read.");
+
+const unreadable = {
+  effect: "leftOut",
+  reason: "They cannot be read, are missing or damaged, or were created after their push was imported.",
+} as const;
+const ownerless = { effect: "skipped", reason: "Their push has no owner, so nobody could see them." } as const;
+const ended = { effect: "skipped", reason: "Their push had ended." } as const;
+
+const reasonsMax = 200;
+const otherReasons = "Other reasons.";
+const idsShown = 20;
+const noCounts = (): Counts => ({ imported: 0, importedBefore: 0, leftOut: 0, skipped: 0 });
+
+/** The results of a run so far. It holds numbers and reasons only, none of the rows. */
+export class ImportResults {
+  readonly counts: Readonly<Record<CountedTable, Counts>> = {
+    users: noCounts(),
+    pushes: noCounts(),
+    auditEntries: noCounts(),
+    notifications: noCounts(),
+    files: noCounts(),
+  };
+  readonly styleSheet: Counts = noCounts();
+  /** Keys such as "text open". */
+  readonly kinds = new Map<string, number>();
+  readonly problemReasons = new Map<string, number>();
+  /** Those of problems that are not in the counts of a table. */
+  readonly partReasons = new Map<string, number>();
+  problems = 0;
+  /** Rows of earlier runs to which missing parts were added. */
+  completed = 0;
+  fileBytes = 0;
+  /** Pushes of this run that no server deletes before the run ends, and the entries of their audit trails. */
+  readonly lasting = { pushes: 0, auditEntries: 0 };
+  /** Pushes whose related rows could not be counted. */
+  uncounted = 0;
+  /** How many pushes have an owner who is not in the source, and the first ids. */
+  readonly ownerless: { count: number; readonly first: number[] } = { count: 0, first: [] };
+  readonly #notImported = new Map<string, NotImported>();
+  readonly #onProblem: (problem: Problem) => void;
+
+  constructor(onProblem: (problem: Problem) => void) {
+    this.#onProblem = onProblem;
+  }
+
+  get notImported(): readonly NotImported[] {
+    return [...this.#notImported.values()];
+  }
+
+  skip(table: "users" | "pushes", reason: string): void {
+    this.#addNotImported(table, "skipped", reason, 1);
+  }
+
+  leaveOut(table: Problem["table"], id: number, reason: string): void {
+    if (table === "site_settings") this.styleSheet.leftOut += 1;
+    else this.#addNotImported(table, "leftOut", reason, 1);
+    this.#report({ table, id, effect: "left_out", reason });
+  }
+
+  reportMissing(table: Problem["table"], id: number, parts: readonly MissingPart[]): void {
+    for (const { reason } of parts) this.#report({ table, id, effect: "partly", reason });
+  }
+
+  reportSuperseded(table: Problem["table"], id: number, parts: readonly Part[]): void {
+    if (parts.length === 0) return;
+    const names = parts.map((part) => partNames[part]).join(", ");
+    const reason = `It was imported without ${names}. Since then that was set or deleted here, and stays as it is.`;
+    this.#onProblem({ table, id, effect: "superseded", reason });
+  }
+
+  addOwnerless(id: number): void {
+    this.ownerless.count += 1;
+    if (this.ownerless.first.length < idsShown) this.ownerless.first.push(id);
+  }
+
+  addPush(push: {
+    readonly kind: SourceKind;
+    readonly state: PushState;
+    /** No server deletes it before the run ends. */
+    readonly isLasting: boolean;
+    readonly auditEntries: number;
+    readonly fileBytes: number;
+  }): void {
+    this.counts.pushes.imported += 1;
+    count(this.kinds, `${push.kind} ${push.state}`);
+    this.fileBytes += push.fileBytes;
+    if (!push.isLasting) return;
+    this.lasting.pushes += 1;
+    this.lasting.auditEntries += push.auditEntries;
+  }
+
+  /** Counts the related rows of a push that was not imported. @param inSource undefined: they could not be counted. */
+  addRelatedOfMissingPush(effect: NotImported["effect"], inSource: RelatedCounts | undefined): void {
+    if (inSource === undefined) this.uncounted += 1;
+    else this.#addRest(inSource, noRelated, effect === "skipped" ? ofSkippedPush : ofLeftOutPush);
+  }
+
+  /** Counts the related rows of an imported push. */
+  addRelated(push: {
+    /** undefined: they could not be counted. */
+    readonly inSource: RelatedCounts | undefined;
+    /** Imported by any run. */
+    readonly imported: RelatedCounts;
+    /** Imported by this run. */
+    readonly importedNow: RelatedCounts;
+    readonly missingParts: readonly Part[];
+    readonly isOwned: boolean;
+  }): void {
+    const { inSource, imported, importedNow, missingParts, isOwned } = push;
+    for (const table of relatedTables) {
+      this.counts[table].imported += importedNow[table];
+      this.counts[table].importedBefore += imported[table] - importedNow[table];
+    }
+    if (inSource === undefined) {
+      this.uncounted += 1;
+      return;
+    }
+    const hasTrail = imported.auditEntries > 0 || missingParts.includes("trail");
+    this.#addRest(inSource, imported, {
+      auditEntries: hasTrail || isOwned ? unreadable : ownerless,
+      notifications: isOwned ? unreadable : ownerless,
+      files: missingParts.includes("files") ? unreadable : ended,
+    });
+  }
+
+  /** Counts related rows that belong to no push, or to pushes that could not be counted. Called last. */
+  addRelatedWithoutPush(inSource: RelatedCounts, countsWithoutPush: RelatedCounts): void {
+    this.#addRest(countsWithoutPush, noRelated, withoutPush);
+    if (this.uncounted === 0) return;
+    const counted = (table: keyof RelatedCounts) => totalOf(this.counts[table]);
+    const soFar = {
+      auditEntries: counted("auditEntries"),
+      notifications: counted("notifications"),
+      files: counted("files"),
+    };
+    this.#addRest(inSource, soFar, ofUnreadablePush);
+  }
+
+  #addRest(inSource: RelatedCounts, imported: RelatedCounts, reasons: Reasons): void {
+    for (const table of relatedTables) {
+      const { effect, reason } = reasons[table];
+      this.#addNotImported(table, effect, reason, Math.max(inSource[table] - imported[table], 0));
+    }
+  }
+
+  #addNotImported(table: CountedTable, effect: NotImported["effect"], reason: string, rows: number): void {
+    if (rows === 0) return;
+    this.counts[table][effect] += rows;
+    const isKept = this.#notImported.has(`${table} ${effect} ${reason}`) || this.#notImported.size < reasonsMax;
+    const shown = isKept ? reason : otherReasons;
+    const key = `${table} ${effect} ${shown}`;
+    const entry = this.#notImported.get(key) ?? { table, effect, reason: shown, count: 0 };
+    entry.count += rows;
+    this.#notImported.set(key, entry);
+  }
+
+  #report(problem: Problem): void {
+    this.problems += 1;
+    // Reasons that differ in the ids of rows only are counted together.
+    const reason = problem.reason.replace(/\b\d+\b/g, "…");
+    count(this.problemReasons, reason);
+    if (problem.effect === "partly" || problem.table === "site_settings") count(this.partReasons, reason);
+    this.#onProblem(problem);
+  }
+}
+
+export function totalOf({ imported, importedBefore, leftOut, skipped }: Counts): number {
+  return imported + importedBefore + leftOut + skipped;
+}
+
+function count(counts: Map<string, number>, reason: string): void {
+  const key = counts.has(reason) || counts.size < reasonsMax ? reason : otherReasons;
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
