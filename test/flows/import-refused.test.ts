@@ -16,8 +16,8 @@ const ofBucket = {
 };
 
 const wrong: readonly (readonly [string, (installation: Installation) => Partial<Installation>, RegExp])[] = [
-  ["scheme", () => ({ database: "oracle://user@host/db" }), /^--database is of no use: it must be sqlite:PATH/],
-  ["key", () => ({ environment: { PWPUSH_MASTER_KEY: "short" } }), /^PWPUSH_MASTER_KEY does not hold/],
+  ["scheme", () => ({ database: "oracle://user@host/db" }), /^--database cannot be used: it must be sqlite:PATH/],
+  ["key", () => ({ environment: { PWPUSH_MASTER_KEY: "short" } }), /^PWPUSH_MASTER_KEY is not a key/],
   ["folder", ({ folder }) => ({ storage: [join(folder, "none")] }), /^--storage names .*, which is not a folder\.$/],
   ["bucket", () => ({ storage: ["s3://files?what=ever"] }), /^--storage s3:\/\/… takes the parameters/],
 ];

@@ -41,7 +41,7 @@ function userOf(context: UserContext, id: number, record: SourceRecord | undefin
   const confirmedAt = timeOf(record.confirmed_at) ?? null;
   const [createdAt, updatedAt] = [timeOf(record.created_at), timeOf(record.updated_at)];
   if (createdAt === undefined) {
-    const reason = "When it was made (created_at) cannot be read: the nearest time on record accountExists in for it.";
+    const reason = "Its time of creation (created_at) cannot be read. Another time of the row is used instead.";
     missingParts.push({ part: "created_at", reason });
   }
   const row: SourceUser = {
