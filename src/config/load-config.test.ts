@@ -237,6 +237,18 @@ describe("warnings", () => {
     ]);
   });
 
+  it.each([
+    ["db.example.com", 1],
+    ["10.0.0.7", 1],
+    ["127.0.0.1", 0],
+    ["[::1]", 0],
+    ["localhost", 0],
+    ["db", 0],
+  ])("are given for a remote PostgreSQL server without TLS only: %s", (host, count) => {
+    expect(good({ DATABASE_URL: `postgres://push:quartz@${host}/push` }).warnings).toHaveLength(count);
+    expect(good({ DATABASE_URL: `postgres://push:quartz@${host}/push?sslmode=verify-full` }).warnings).toEqual([]);
+  });
+
   it("are limited in number and length, and come with mistakes too", () => {
     const names = Array.from({ length: 500 }, (_, at) => [`PWP__X${at}_${"Y".repeat(300)}`, "1"]);
     const result = loadConfig({ ...Object.fromEntries(names), PORT: "x" }, noFile);

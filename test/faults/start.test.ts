@@ -66,7 +66,7 @@ describe("a start", () => {
     const address = taken.address();
     if (address === null || typeof address === "string") throw new Error("The port is not known.");
     expect(await refusedStart({ dataDir, environment: { PORT: String(address.port) } })).toBe(
-      `The server cannot listen on 127.0.0.1 port ${address.port} (another process listens there already): check HOST and PORT.\n`,
+      `The server cannot listen on 127.0.0.1 port ${address.port} (another process already listens there): check HOST and PORT.\n`,
     );
     await expectIntact(dataDir, push);
   });

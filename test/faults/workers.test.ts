@@ -136,7 +136,7 @@ describe("workers", () => {
     const inUse = await runWorkers(4, environment);
     expect(inUse.exitCode).toBe(1);
     expect(inUse.stderr).toBe(
-      `The server cannot listen on 127.0.0.1 port ${address.port} (another process listens there already): check HOST and PORT.\n`,
+      `The server cannot listen on 127.0.0.1 port ${address.port} (another process already listens there): check HOST and PORT.\n`,
     );
     const misspelled = await runWorkers(4, { ...environment, PORT: "0", PWP__ALLOW_ANONYMOUS: "perhaps" });
     expect(misspelled).toMatchObject({ exitCode: 2, stdout: "" });

@@ -52,7 +52,7 @@ export const databaseSettings = {
   },
 };
 
-const loopback = /^(?:localhost|127(?:\.\d{1,3}) {3}|::1|\/.*)$/;
+const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\/.*)$/;
 
 /** @param dataDir absolute. */
 export function databaseConfig(
