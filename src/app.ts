@@ -40,8 +40,8 @@ export interface AppOptions {
 
 export type App = Awaited<ReturnType<typeof buildApp>>;
 
-/** Of several workers, only the first logs what applies to all. */
-export function speaksForAll(worker: WorkerLink | undefined): boolean {
+/** Whether this process logs what applies to all workers: only the first one does. */
+export function logsForAllWorkers(worker: WorkerLink | undefined): boolean {
   return worker === undefined || worker.number === 1;
 }
 
@@ -59,14 +59,14 @@ export async function buildApp(config: Config, options: AppOptions) {
     ...effects,
     abandoned: options.abandoned,
     onWaiting(sentence) {
-      if (speaksForAll(options.worker)) events.databaseAwaited(sentence);
+      if (logsForAllWorkers(options.worker)) events.databaseAwaited(sentence);
     },
   });
   const domain = await openDomain(config, effects, events);
   try {
     const server = await composeServer(config, options, domain, telemetry);
     const { bootCode } = domain.vault;
-    if ((await domain.accounts.openFirstRun(bootCode)) && speaksForAll(options.worker)) {
+    if ((await domain.accounts.openFirstRun(bootCode)) && logsForAllWorkers(options.worker)) {
       events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
     }
     const timetable = await startTimetable(domain, effects, events);

@@ -40,7 +40,7 @@ import { createPushStore } from "./pushes/store/push-store.ts";
 import { findSealedIndexKey, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
 import type { Events } from "./telemetry/events.ts";
 
-/** What the program takes from the outside world; tests replace it. */
+/** The program's dependencies on the outside world; tests replace them. */
 export interface Effects {
   readonly clock: Clock;
   readonly random: Random;
@@ -49,7 +49,7 @@ export interface Effects {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-/** The product without HTTP and without jobs: what the server, the jobs and the operator's commands work with. */
+/** The product without HTTP and jobs: the server, the jobs and the operator's commands use it. */
 export type Domain = Awaited<ReturnType<typeof openDomain>>;
 
 /** All columns outside of pushes that a master key seals: a rotation of keys must reseal every one of them. */
@@ -162,11 +162,11 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     /** Queues the emails of counted views that owners have asked for. */
     notifyOfViews: (stop: AbortSignal) => notifyOfViews({ store, emails, vault, clock }, stop),
     /**
-     * Deletes an account with everything in it, then its pushes: the only way to delete a user. Resolves when the pushes have
-     * ended; the sweeper finishes after a crash. @param by null: the user himself, so no administrative action is recorded.
+     * Deletes an account with all its data, then its pushes. It is the only way to delete a user. Resolves when the pushes have
+     * ended; the sweeper finishes after a crash. @param by null: the users themselves, so no administrative action is recorded.
      */
     async deleteAccount(userId: number, by: Administrator | null): Promise<Change> {
-      // In this order: accounts refuse to delete the last administrator, and a deleted user creates no more pushes.
+      // The order matters: accounts refuse to delete the last administrator, and a deleted user creates no more pushes.
       const change = await accounts.deleteUser(userId, by);
       if (change.outcome === "done") await pushes.removeOwner(userId);
       return change;

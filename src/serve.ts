@@ -1,11 +1,11 @@
 import type { AddressInfo } from "node:net";
-import { type App, type AppOptions, buildApp, speaksForAll } from "./app.ts";
+import { type App, type AppOptions, buildApp, logsForAllWorkers } from "./app.ts";
 import type { Config } from "./config/config.ts";
 
 /** Starts a server that listens; a worker gets its connections from its primary. Resolves when it answers requests. */
 export async function startServer(config: Config, warnings: readonly string[], options: AppOptions): Promise<App> {
   const app = await buildApp(config, options);
-  if (speaksForAll(options.worker)) for (const warning of warnings) app.events.settingWarning(warning);
+  if (logsForAllWorkers(options.worker)) for (const warning of warnings) app.events.settingWarning(warning);
   try {
     await app.server.ready();
     if (options.worker === undefined) await app.server.listen({ host: config.host, port: config.port });

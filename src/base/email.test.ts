@@ -36,11 +36,11 @@ describe("normalizeEmail", () => {
     `ada@${"a".repeat(64)}.com`,
     `ada@${"abc.".repeat(70)}com`,
     "a".repeat(1_000_000),
-  ])("refuses what is no address: case %#", (given) => {
+  ])("refuses text that is not an address: case %#", (given) => {
     expect(normalizeEmail(given)).toBeUndefined();
   });
 
-  it("takes 254 octets and not one more", () => {
+  it("accepts 254 octets and no more", () => {
     const local = "a".repeat(64);
     const domain = `${"b".repeat(61)}.${"c".repeat(61)}.${"d".repeat(61)}.eee`;
     expect(`${local}@${domain}`).toHaveLength(254);

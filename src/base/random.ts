@@ -10,7 +10,7 @@ let pool = Buffer.alloc(0);
 let used = 0;
 
 /**
- * The system's CSPRNG, read in blocks: one system call serves many nonces. Each byte is handed out once. Each block is a new
+ * The system's CSPRNG, read in blocks: one system call serves many nonces. Each byte is used once. Each block is a new
  * allocation, so callers own the part that they get.
  */
 export const systemRandom: Random = {

@@ -15,11 +15,11 @@ test.each([
   [59 * dayMs, "in 59 days"],
   [-100 * dayMs, "3 months ago"],
   [-1_000 * dayMs, "3 years ago"],
-])("%i ms away is told as a person would", (differenceMs, told) => {
-  expect(english(1e12 + differenceMs, 1e12)).toBe(told);
+])("%i ms away is shown in the words that people use", (differenceMs, shown) => {
+  expect(english(1e12 + differenceMs, 1e12)).toBe(shown);
 });
 
-test("other languages speak for themselves, in the digits asked for", () => {
+test("other languages use their own words and the requested digits", () => {
   expect(relativeTimes("de")(1e12 + dayMs * 3, 1e12)).toBe("in 3 Tagen");
   expect(relativeTimes("ar-u-nu-latn")(1e12 - hourMs * 12, 1e12)).toBe("قبل 12 ساعة");
 });

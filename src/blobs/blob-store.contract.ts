@@ -17,10 +17,10 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 const mebibyte = 1024 ** 2;
 const wholeFile = { start: 0, end: 1_000_000 };
 
-/** What every store must do. `open` gives one that is empty, or at least knows none of the keys made here. */
+/** The behaviour of every store. `open` returns a store without any of the keys used here. */
 export function describeBlobStore(name: string, open: () => Promise<BlobStore>): void {
   describe(name, () => {
-    test("what was written is read, whole and in ranges with both ends included", async () => {
+    test("a blob is read back, whole and in inclusive ranges", async () => {
       const store = await open();
       const key = makeKey();
       const content = randomBytes(600_000);
@@ -34,7 +34,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect(await read(5, 4)).toHaveLength(0);
     });
 
-    test("an empty blob and empty chunks are no special case", async () => {
+    test("an empty blob and empty chunks work like others", async () => {
       const store = await open();
       const [empty, sparse] = [makeKey(), makeKey()];
       expect(await store.write(empty, chunksOf())).toBe(0);
@@ -43,7 +43,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect((await collect(store.read(sparse, wholeFile))).toString()).toBe("a");
     });
 
-    test("a blob of many megabytes is read as it was written, across all its parts", async () => {
+    test("a blob of many megabytes is read back unchanged, across all its parts", async () => {
       const store = await open();
       const key = makeKey();
       const content = randomBytes(11 * mebibyte + 7);
@@ -56,7 +56,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect((await read(border - 2, border + 1)).equals(content.subarray(border - 2, border + 2))).toBe(true);
     });
 
-    test("a source that fails after many megabytes leaves nothing either", async () => {
+    test("a source that fails after many megabytes leaves nothing", async () => {
       const store = await open();
       const key = makeKey();
       async function* content(): AsyncGenerator<Uint8Array> {
@@ -67,7 +67,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect(await isMissing(store, key)).toBe(true);
     });
 
-    test("keys do not touch each other", async () => {
+    test("keys are independent of each other", async () => {
       const store = await open();
       const keys = Array.from({ length: 20 }, makeKey);
       await Promise.all(keys.map((key) => store.write(key, chunksOf(Buffer.from(key)))));
@@ -91,7 +91,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect(await isMissing(store, key)).toBe(false);
     });
 
-    test("a source that fails leaves nothing, and its own error is told", async () => {
+    test("a source that fails leaves nothing, and its own error is thrown", async () => {
       const store = await open();
       const key = makeKey();
       const failure = new Error("the sender went away");
@@ -101,12 +101,12 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       }
       await expect(store.write(key, content())).rejects.toBe(failure);
       expect(await isMissing(store, key)).toBe(true);
-      // And the key can be used after all.
+      // The key can still be used afterwards.
       expect(await store.write(key, chunksOf(Buffer.from("again")))).toBe(5);
       expect((await collect(store.read(key, wholeFile))).toString()).toBe("again");
     });
 
-    test("a reader that stops early leaves the blob as it is", async () => {
+    test("a reader that stops early leaves the blob unchanged", async () => {
       const store = await open();
       const key = makeKey();
       const content = randomBytes(900_000);
@@ -118,7 +118,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       expect((await collect(store.read(key, wholeFile))).equals(content)).toBe(true);
     });
 
-    test("deleting is a success, also twice, also of what never was", async () => {
+    test("deleting succeeds, also twice and for unknown keys", async () => {
       const store = await open();
       const key = makeKey();
       await store.write(key, chunksOf(Buffer.from("a")));
@@ -128,7 +128,7 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       await store.delete(makeKey());
     });
 
-    test("what is not there is reported as missing", async () => {
+    test("a missing blob is reported as missing", async () => {
       const store = await open();
       await expect(collect(store.read(makeKey(), wholeFile))).rejects.toBeInstanceOf(BlobMissingError);
     });

@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 
-/** Free (to this process) and total bytes of the file system that holds the data. */
+/** Free (to this process) and total bytes of the file system that contains the data folder. */
 export type StatFs = () => Promise<{ readonly freeBytes: number; readonly totalBytes: number }>;
 
 export function diskSpaceOf(path: string): StatFs {
@@ -13,7 +13,7 @@ export function diskSpaceOf(path: string): StatFs {
 const freeBytesFloor = 1024 ** 3;
 const freeShareFloor = 0.05;
 
-/** Below this much free disk no new push is taken, so that what ends pushes still has room to write. */
+/** With less free disk space no new push is accepted, so that ends of pushes can still be written. */
 export function freeDiskFloorBytes(setting: number | "auto", totalBytes: number): number {
   return setting === "auto" ? Math.max(freeBytesFloor, totalBytes * freeShareFloor) : setting;
 }

@@ -31,7 +31,7 @@ const filesIn = (folder: string) =>
 
 describeBlobStore("the file blob store", async () => createFileBlobStore(join(makeFolder(), "blobs")));
 
-test("what a crash between writing and renaming left cannot be read, and goes with the deletion", async () => {
+test("the remains of a crash between write and rename cannot be read and are removed by a deletion", async () => {
   const folder = makeFolder();
   const store = createFileBlobStore(folder);
   mkdirSync(join(folder, "01"));
@@ -52,7 +52,7 @@ test("a failed write leaves no file behind", async () => {
   expect(filesIn(folder)).toEqual([]);
 });
 
-test("a write that meets another of the same key fails and does the other no harm", async () => {
+test("a concurrent write of the same key fails and does not affect the first", async () => {
   const folder = makeFolder();
   const store = createFileBlobStore(folder);
   const arrived = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ test("only the server's own user can read the blobs", async () => {
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test("a folder that cannot hold blobs is told as it is", async () => {
+test("the error for an unusable folder is thrown unchanged", async () => {
   const folder = makeFolder();
   writeFileSync(join(folder, "01"), "a file where the folder should be");
   await expect(createFileBlobStore(folder).write(key, content("a"))).rejects.toMatchObject({ code: "EEXIST" });

@@ -11,8 +11,8 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /**
- * Blobs as files, spread over 256 folders. A blob is written beside its place, synced, then renamed into it and the
- * folder synced: after a crash it is whole or not there.
+ * Blobs as files, spread over 256 folders. A blob is written to a temporary file, synced and renamed, and then its folder is
+ * synced: after a crash it is complete or does not exist.
  */
 export function createFileBlobStore(directory: string): BlobStore {
   const pathOf = (key: string) => join(directory, blobPath(key));
@@ -54,7 +54,7 @@ export function createFileBlobStore(directory: string): BlobStore {
       const path = pathOf(key);
       const unfinishedWasThere = await removeFile(unfinishedPath(path));
       const wasThere = await removeFile(path);
-      // Without it, a crash could bring back what is on nobody's list any more.
+      // Without the sync, a crash could restore a blob that no queue would delete again.
       if (wasThere || unfinishedWasThere) await syncDirectory(dirname(path));
     },
   };
@@ -68,7 +68,7 @@ async function writeSynced(file: FileHandle, content: AsyncIterable<Uint8Array>)
   try {
     let bytes = 0;
     for await (const chunk of content) {
-      // One call may write less than it was given, on a disk that is nearly full.
+      // One call may write less than requested, for example on a nearly full disk.
       for (let written = 0; written < chunk.length; ) {
         written += (await file.write(chunk, written)).bytesWritten;
       }
@@ -81,7 +81,7 @@ async function writeSynced(file: FileHandle, content: AsyncIterable<Uint8Array>)
   }
 }
 
-/** A folder is on the disk once the folder that holds it is synced. */
+/** A new folder is durable once its parent folder is synced. */
 async function makeDirectory(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
@@ -97,7 +97,7 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** @returns false when it was not there. */
+/** @returns false when the file did not exist. */
 async function removeFile(path: string): Promise<boolean> {
   try {
     await unlink(path);

@@ -2,18 +2,18 @@ import type { BlobStore } from "./blob-store.ts";
 import { createFileBlobStore } from "./file-blob-store.ts";
 import type { BucketDeps, BucketSettings } from "./s3/bucket.ts";
 
-export interface BlobPlace {
+export interface BlobLocation {
   /** For blobs on this machine. */
   readonly directory: string;
-  /** Given: the blobs lie there, and the folder is not looked at. */
+  /** If given, blobs are in this bucket and the folder is not used. */
   readonly s3: BucketSettings | undefined;
-  /** Of the largest blob. */
+  /** The size of the largest blob. */
   readonly blobBytesMax: number;
 }
 
-/** An object store's client is loaded where one is set: a server on its own disk goes without the memory. */
-export async function openBlobStore(place: BlobPlace, deps: BucketDeps): Promise<BlobStore> {
-  if (place.s3 === undefined) return createFileBlobStore(place.directory);
+/** The client of the object store is loaded on demand: a server that uses its own disk saves the memory. */
+export async function openBlobStore(location: BlobLocation, deps: BucketDeps): Promise<BlobStore> {
+  if (location.s3 === undefined) return createFileBlobStore(location.directory);
   const { createS3BlobStore } = await import("./s3-blob-store.ts");
-  return createS3BlobStore({ ...place.s3, blobBytesMax: place.blobBytesMax }, deps);
+  return createS3BlobStore({ ...location.s3, blobBytesMax: location.blobBytesMax }, deps);
 }

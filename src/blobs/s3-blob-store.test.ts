@@ -57,21 +57,21 @@ describeBlobStore("S3, on a store that checks signatures", async () => (await op
 const harmless: readonly Fault[] = ["reset", "lost_answer", "error", "error_after", "slow_down"];
 for (const fault of harmless) {
   describeBlobStore(
-    `S3, where every other request meets ${fault}`,
+    `S3, where every other request fails with ${fault}`,
     async () => (await openFaulty(everyOther(fault))).store,
   );
 }
 describeBlobStore(
-  "S3, where every other upload arrives damaged",
+  "S3, where every other upload is damaged in transit",
   async () => (await openFaulty(everyOther("damaged", "PutObject", "UploadPart", "CompleteMultipartUpload"))).store,
 );
-describeBlobStore("S3, where every answer comes slowly", async () => (await openFaulty(always("slow"))).store);
+describeBlobStore("S3, where every response is slow", async () => (await openFaulty(always("slow"))).store);
 describeBlobStore(
-  "S3, where every other answer with content breaks off",
+  "S3, where every other response body is truncated",
   async () => (await openFaulty(everyOther("cut", "GetObject"))).store,
 );
 
-test("a bucket stands in the path, behind a path of the endpoint's own, or before the host", () => {
+test("a bucket is in the path, after the endpoint's own path, or in the host name", () => {
   const url = (endpoint: string, pathStyle: boolean) => bucketUrl({ endpoint, bucket, pathStyle }).href;
   expect(url("https://s3.example.com:9000", true)).toBe("https://s3.example.com:9000/sealed-files");
   expect(url("https://example.com/storage/v1/s3", true)).toBe("https://example.com/storage/v1/s3/sealed-files");
@@ -79,7 +79,7 @@ test("a bucket stands in the path, behind a path of the endpoint's own, or befor
 });
 
 describe("uploads", () => {
-  test("a small blob is one request, a larger one goes in parts", async () => {
+  test("a small blob is one request, a larger one is sent in parts", async () => {
     const { store, remote } = await openFaulty();
     await store.write(key, chunksOf(randomBytes(5 * mebibyte)));
     expect(remote.operations).toEqual(["PutObject"]);
@@ -93,7 +93,7 @@ describe("uploads", () => {
     ]);
   });
 
-  test("nothing of the secret key is sent, and no address works without a signature", async () => {
+  test("no part of the secret key is sent, and no address works without a signature", async () => {
     const { store, remote } = await openFaulty();
     await store.write(key, chunksOf(randomBytes(6 * mebibyte)));
     await read(store);
@@ -103,7 +103,7 @@ describe("uploads", () => {
     expect(remote.seen.every((request) => request.includes("AWS4-HMAC-SHA256"))).toBe(true);
   });
 
-  test("a store that tells of other bytes than were sent is not believed", async () => {
+  test("a response with the checksum of other bytes is an error", async () => {
     const { store, remote } = await openFaulty(always("wrong_digest", "PutObject", "UploadPart"));
     for (const bytes of [1_000, 6 * mebibyte]) {
       await expect(store.write(key, chunksOf(randomBytes(bytes)))).rejects.toThrow(/checksum of other bytes/);
@@ -112,14 +112,14 @@ describe("uploads", () => {
     await expect(read(store)).rejects.toBeInstanceOf(BlobMissingError);
   });
 
-  test("an error that comes with status 200 is one", async () => {
+  test("an error in a response with status 200 is recognised", async () => {
     const { store } = await openFaulty(always("error_in_success", "CompleteMultipartUpload"));
     await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({
       code: "InternalError",
     });
   });
 
-  test("an upload that is gone at its end was not completed, whatever has been confirmed before", async () => {
+  test("an upload that is missing at its end counts as not completed, whatever was confirmed before", async () => {
     const { store } = await openFaulty(always("gone", "CompleteMultipartUpload"));
     await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toBeInstanceOf(BlobStoreError);
   });
@@ -136,7 +136,7 @@ describe("uploads", () => {
     }
   });
 
-  test("a sender who goes away in the middle leaves no unfinished upload", async () => {
+  test("a sender that disconnects leaves no unfinished upload", async () => {
     const { store, remote } = await openFaulty();
     async function* content(): AsyncGenerator<Uint8Array> {
       yield randomBytes(11 * mebibyte);
@@ -146,7 +146,7 @@ describe("uploads", () => {
     expect([...remote.objects.keys(), ...remote.uploads.keys()]).toEqual([]);
   });
 
-  test("what could not be taken back goes with the deletion of the key", async () => {
+  test("remains that could not be removed are removed with the key", async () => {
     const { store, remote } = await openFaulty(always("error", "UploadPart", "AbortMultipartUpload", "DeleteObject"));
     await expect(store.write(key, chunksOf(randomBytes(12 * mebibyte)))).rejects.toBeInstanceOf(BlobStoreError);
     expect(remote.uploads.size).toBe(1);
@@ -156,7 +156,7 @@ describe("uploads", () => {
     expect(remote.uploads.size).toBe(0);
   });
 
-  test("an upload that was begun twice, because the first answer was lost, leaves the other to the deletion", async () => {
+  test("the first upload, whose response was lost, is removed with the key", async () => {
     const { store, remote } = await openFaulty(everyOther("lost_answer", "CreateMultipartUpload"));
     await store.write(key, chunksOf(randomBytes(6 * mebibyte)));
     expect(remote.uploads.size).toBe(1);
@@ -165,7 +165,7 @@ describe("uploads", () => {
     expect([remote.uploads.size, remote.objects.size]).toEqual([0, 0]);
   });
 
-  test("two parts of memory are enough, and no blob has more parts than S3 allows", () => {
+  test("two part buffers are enough, and no blob has more parts than S3 allows", () => {
     expect(partBytesFor(2 * 1024 ** 3)).toBe(5 * mebibyte);
     expect(partBytesFor(1024 ** 4)).toBe(105 * mebibyte);
     expect(Math.ceil(1024 ** 4 / partBytesFor(1024 ** 4))).toBeLessThanOrEqual(10_000);
@@ -182,29 +182,26 @@ describe("reads", () => {
     return opened;
   }
 
-  test.each<Fault>(["cut", "short"])(
-    "an answer that ends too early (%s) is continued where it ended",
-    async (fault) => {
-      const { store, remote } = await openWithBlob(everyOther(fault, "GetObject"));
-      expect((await read(store)).equals(content)).toBe(true);
-      expect(remote.operations.filter((operation) => operation === "GetObject")).toHaveLength(2);
-    },
-  );
+  test.each<Fault>(["cut", "short"])("a truncated response (%s) is resumed where it ended", async (fault) => {
+    const { store, remote } = await openWithBlob(everyOther(fault, "GetObject"));
+    expect((await read(store)).equals(content)).toBe(true);
+    expect(remote.operations.filter((operation) => operation === "GetObject")).toHaveLength(2);
+  });
 
   test.each<Fault>(["cut", "short"])(
-    "answers that always end too early (%s) are an error, not an end",
+    "responses that are always truncated (%s) are an error, not the end of the blob",
     async (fault) => {
       const { store } = await openWithBlob(always(fault, "GetObject"));
       await expect(read(store)).rejects.toBeInstanceOf(BlobStoreError);
     },
   );
 
-  test("another range than was asked for is refused", async () => {
+  test("a response with another range than requested is refused", async () => {
     const { store } = await openWithBlob(always("wrong_range", "GetObject"));
     await expect(read(store, { start: 5, end: 10 })).rejects.toThrow(/not the range/);
   });
 
-  test("the rest of a broken answer is of the same object, or there is none", async () => {
+  test("a broken response is resumed only from the same object", async () => {
     const { store, remote } = await openWithBlob(everyOther("cut", "GetObject"));
     const chunks = store.read(key, { start: 0, end: content.length - 1 })[Symbol.asyncIterator]();
     await chunks.next();
@@ -215,7 +212,7 @@ describe("reads", () => {
     await expect(rest()).rejects.toMatchObject({ code: "PreconditionFailed" });
   });
 
-  test("a bucket that is not there is no missing blob, and confirms no deletion", async () => {
+  test("a missing bucket does not count as a missing blob or as a confirmed deletion", async () => {
     const { remote } = await openFaulty();
     const elsewhere = openStore({ endpoint: remote.endpoint, bucket: "another", ...credentials });
     await expect(read(elsewhere)).rejects.toMatchObject({ code: "NoSuchBucket" });
@@ -224,7 +221,7 @@ describe("reads", () => {
 });
 
 describe("a store in trouble", () => {
-  test("is tried four times with growing pauses, half of them chance, and then given up", async () => {
+  test("is tried four times with growing, partly random pauses", async () => {
     const remote = await startObjectStore();
     remote.plan = always("slow_down");
     const pauses: number[] = [];
@@ -238,7 +235,7 @@ describe("a store in trouble", () => {
     }
   });
 
-  test("that refuses is asked once: a wrong key gets no better", async () => {
+  test("that refuses is asked once, since retrying does not help", async () => {
     const { remote } = await openFaulty();
     const secretAccessKey = "another-secret-key";
     const store = openStore({ endpoint: remote.endpoint, bucket, ...credentials, secretAccessKey });
@@ -248,14 +245,14 @@ describe("a store in trouble", () => {
     expect(String(failure)).not.toMatch(/ACCESSKEY|another-secret|0123456789abcdef|127\.0\.0\.1|[0-9a-f]{64}/);
   });
 
-  test("that is silent is left, and reported as such", async () => {
+  test("that is silent times out and is reported as silent", async () => {
     const { store, remote } = await openFaulty(always("silent"));
     await expect(read(store)).rejects.toMatchObject({ code: "ETIMEDOUT" });
     await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({ code: "ETIMEDOUT" });
     expect(remote.operations.length).toBeGreaterThan(4);
   });
 
-  test("that is silent is given up before the server cuts the connection of who waits", async () => {
+  test("that is silent is given up before the server closes the client's connection", async () => {
     const { remote } = await openFaulty(always("silent"));
     const startedAt = Date.now();
     const clock = { now: () => startedAt + remote.operations.length * defaultPatience.silenceMs };
@@ -265,7 +262,7 @@ describe("a store in trouble", () => {
     expect(clock.now() - startedAt).toBeLessThan(idleMsMax);
   });
 
-  test("that is not there is an error of the store, not of ours", async () => {
+  test("that is unreachable is a store error, not a bug", async () => {
     const { store, remote } = await openFaulty();
     await remote.close();
     await expect(read(store)).rejects.toMatchObject({ name: "S3Error", code: "ECONNREFUSED" });
@@ -273,7 +270,7 @@ describe("a store in trouble", () => {
     await expect(store.delete(key)).rejects.toBeInstanceOf(BlobStoreError);
   });
 
-  test("that keeps no list of unfinished uploads still deletes", async () => {
+  test("without a list of unfinished uploads still deletes", async () => {
     const foreign = await startForeignStore();
     const store = openStore(foreign);
     await store.write(key, chunksOf(Buffer.from("a")));

@@ -7,14 +7,14 @@ import { removeObject } from "./s3/remove-object.ts";
 
 const mebibyte = 1024 ** 2;
 
-/** The smallest parts, in whole MiB, of which a blob of this size has no more than S3 allows. */
+/** The smallest part size, in whole MiB, with which a blob of this size does not exceed S3's number of parts. */
 export function partBytesFor(blobBytesMax: number): number {
   return Math.max(partBytesMin, Math.ceil(blobBytesMax / partsMax / mebibyte) * mebibyte);
 }
 
 /**
- * Blobs as objects of an S3 bucket, at `blobPath` of their key: with nothing before it, so a bucket is for one
- * installation alone. @param blobBytesMax of the largest blob; it decides how large the parts are.
+ * Blobs as objects of an S3 bucket, at the `blobPath` of their key. There is no prefix, so each installation needs its own
+ * bucket. @param blobBytesMax the size of the largest blob; it determines the part size.
  */
 export function createS3BlobStore(
   settings: BucketSettings & { readonly blobBytesMax: number },
@@ -30,7 +30,7 @@ export function createS3BlobStore(
         for await (const chunk of content) await upload.add(chunk);
         return await upload.finish();
       } catch (error) {
-        // What cannot be taken back now lies under a key that the caller has on record, and deletes.
+        // Remains that cannot be removed now are under a recorded key, which the caller deletes.
         await upload.discard();
         throw error;
       }

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { isBcryptHash, verifyBcrypt } from "./bcrypt.ts";
 import { createArgon2Queue } from "./passphrase.ts";
 
-/** Made by another program. */
+/** Hash created by another program. */
 const password = "Größe-пароль-2026";
 const known = "$2a$12$P2LGMOxYOg98MBraDDXIk.FfynaKP38lvIIQZTkDjwasnw55JPabu";
 
 describe("verifyBcrypt", () => {
-  it("verifies what another program made, under every name of the format", async () => {
+  it("verifies another program's hashes with every prefix of the format", async () => {
     expect(await verifyBcrypt(known, password)).toBe(true);
     expect(await verifyBcrypt(known, "Größe-пароль-2027")).toBe(false);
     const cheap = await bcrypt.hash(password, 4);
@@ -17,19 +17,19 @@ describe("verifyBcrypt", () => {
     }
   });
 
-  it("reads 72 bytes and no more, as the format does", async () => {
+  it("reads only the first 72 bytes, as the format defines", async () => {
     const long = "x".repeat(72);
     const hash = await bcrypt.hash(long, 4);
     expect(await verifyBcrypt(hash, `${long} and more`)).toBe(true);
     expect(await verifyBcrypt(hash, long.slice(1))).toBe(false);
   });
 
-  it.each([16, 31])("never tries a hash of cost %i: it would keep the server busy", async (cost) => {
+  it.each([16, 31])("never verifies a hash of cost %i, which would keep the server busy", async (cost) => {
     expect(await verifyBcrypt(known.replace("$12$", `$${cost}$`), password)).toBe(false);
   });
 
   it.each(["", "$2a$", "$argon2id$v=19$", known.slice(1), `${known}x`, known.replace("$2a$", "$2x$")])(
-    "is asked for bcrypt hashes only: %#",
+    "accepts only bcrypt hashes: %#",
     async (stored) => {
       expect(isBcryptHash(stored)).toBe(false);
       expect(await verifyBcrypt(stored, password)).toBe(false);

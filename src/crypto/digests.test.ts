@@ -10,7 +10,7 @@ describe("keyedDigest", () => {
     expect(keyedDigest(hex(vector.key), vector.text).toString("hex")).toBe(vector.digest);
   });
 
-  test("agrees with HMAC given the key as bytes", () => {
+  test("equals HMAC with the key as bytes", () => {
     const text = fc.string({ unit: "grapheme" });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), text, (key, value) => {
@@ -27,7 +27,7 @@ describe("digest", () => {
 });
 
 describe("equalDigests", () => {
-  test("tells equal bytes from all others, a difference of length included", () => {
+  test("distinguishes equal from different bytes, also of different lengths", () => {
     const one = digest("one");
     expect(equalDigests(one, Buffer.from(one))).toBe(true);
     expect(equalDigests(one, Uint8Array.from(one))).toBe(true);

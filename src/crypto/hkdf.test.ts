@@ -11,7 +11,7 @@ describe("hkdf", () => {
     expect(hkdf(hex(ikm), hex(salt), hex(info), 5).toString("hex")).toBe(okm.slice(0, 10));
   });
 
-  test("agrees with the one of node:crypto", () => {
+  test("equals the implementation of node:crypto", () => {
     const bytes = fc.uint8Array({ maxLength: 150 });
     const info = fc.string({ unit: "grapheme", maxLength: 100 });
     fc.assert(
@@ -22,7 +22,7 @@ describe("hkdf", () => {
     );
   });
 
-  test("gives up to 255 blocks and refuses every other length", () => {
+  test("returns up to 255 blocks and refuses other lengths", () => {
     const ikm = Buffer.from("key");
     expect(hkdf(ikm, ikm, "", 8160)).toEqual(Buffer.from(hkdfSync("sha256", ikm, ikm, "", 8160)));
     for (const lengthBytes of [0, -1, 1.5, 8161, Number.NaN]) {

@@ -23,7 +23,7 @@ describe("createKeyring", () => {
     expect(keyring.open(vector.context, hex(vector.envelope))?.toString("hex")).toBe(vector.plaintext);
   });
 
-  test("the master key itself seals nothing", () => {
+  test("the master key itself is never used for sealing", () => {
     expect(ring(first).active.key.export()).not.toEqual(first);
   });
 
@@ -38,7 +38,7 @@ describe("createKeyring", () => {
     expect(ring(first).open("row:1", resealed)).toBeUndefined();
   });
 
-  test("the order of the ring decides who seals, not who opens", () => {
+  test("the order of the ring decides which key seals, not which keys open", () => {
     const sealed = [first, second, third].map((master) => ring(master).seal("row:1", value));
     for (const order of [ring(first, second, third), ring(third, first, second), ring(second, third, first)]) {
       for (const envelope of sealed) expect(order.open("row:1", envelope)).toEqual(value);
@@ -47,14 +47,14 @@ describe("createKeyring", () => {
     expect(ring(second, first).active.id.toString("hex")).toBe(ring(second).ids[0]);
   });
 
-  test("knows its own ids only", () => {
+  test("has only its own ids", () => {
     const keyring = ring(first, second);
     for (const id of keyring.ids) expect(keyring.has(id)).toBe(true);
     expect(keyring.has(ring(third).ids[0] ?? "")).toBe(false);
     expect(keyring.has("00000000")).toBe(false);
   });
 
-  test("a removed key, a moved row, changed bytes and no envelope at all do not open", () => {
+  test("nothing opens after key removal, a moved row or changed bytes, or without an envelope", () => {
     const keyring = ring(first, second);
     const envelope = keyring.seal("row:1", value);
     expect(ring(third).open("row:1", envelope)).toBeUndefined();
@@ -79,19 +79,19 @@ describe("parseMasterKeys", () => {
   const b = "cd".repeat(32);
   const c = "0F".repeat(32);
 
-  test("reads the active key first, then the previous ones, in either case, blanks around dropped", () => {
+  test("returns the active key first, then the previous ones; case and surrounding blanks do not matter", () => {
     expect(parseMasterKeys(a, undefined)).toEqual([hex(a)]);
     expect(parseMasterKeys(` ${a}\n`, ` ${b} ,\t${c}\n`)).toEqual([hex(a), hex(b), hex(c)]);
     expect(parseMasterKeys(a, `${b},`)).toEqual([hex(a), hex(b)]);
     expect(parseMasterKeys(a, " ")).toEqual([hex(a)]);
   });
 
-  test("gives no key when none is given", () => {
+  test("returns no key when none is given", () => {
     expect(parseMasterKeys(undefined, undefined)).toEqual([]);
     expect(parseMasterKeys(" ", "")).toEqual([]);
   });
 
-  test("previous keys alone are a mistake", () => {
+  test("previous keys without an active key are an error", () => {
     expect(() => parseMasterKeys(undefined, b)).toThrow("no active master key");
   });
 
@@ -119,7 +119,7 @@ describe("parseMasterKeys", () => {
     );
   });
 
-  test("a published default never becomes the active key, but may open what it sealed", () => {
+  test("a published default key is refused as the active key, but accepted as a previous one", () => {
     expect(() => parseMasterKeys(publishedKey, undefined)).toThrow(/published default/);
     expect(() => parseMasterKeys(publishedKey.toUpperCase(), b)).toThrow(/published default/);
     expect(parseMasterKeys(b, publishedKey)).toEqual([hex(b), hex(publishedKey)]);

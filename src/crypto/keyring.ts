@@ -6,16 +6,16 @@ const masterKeyBytes = 32;
 const noSalt = Buffer.alloc(0);
 const unringedId = "00000000";
 
-/** A published default key, so known to everybody: it may open old data but never seal new data. */
+/** A published default key that everybody knows: it may open old data but never seal new data. */
 const publishedKey = Buffer.from("749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f", "hex");
 
 export interface Keyring {
   readonly active: SealingKey;
   /** 8 hex digits each, the active one first. */
   readonly ids: readonly string[];
-  /** Under the active key. */
+  /** Seals under the active key. */
   seal(context: string, plaintext: Uint8Array): Buffer;
-  /** With the key that the envelope names; undefined when the ring does not have it or the envelope does not open. */
+  /** Opens with the key named in the envelope; undefined when that key is not in the ring or the envelope does not open. */
   open(context: string, envelope: Uint8Array): Buffer | undefined;
   sealedUnderActive(envelope: Uint8Array): boolean;
   /** @param keyId 8 hex digits. */

@@ -13,7 +13,7 @@ describe("linkKey", () => {
     expect(key.id.toString("hex")).toBe("00000000");
   });
 
-  test("token, salt and passphrase each decide whether the data key opens", () => {
+  test("the data key opens only with the right token, salt and passphrase", () => {
     const salt = Buffer.alloc(16, 1);
     const hash = Buffer.alloc(32, 2);
     const envelope = seal(linkKey("token", salt, hash), "push:1:key", Buffer.alloc(32, 9), systemRandom);
@@ -24,7 +24,7 @@ describe("linkKey", () => {
     expect(open(linkKey("token", salt, undefined), "push:1:key", envelope)).toBeUndefined();
   });
 
-  test("a passphrase hash of another length is a bug, so no token can imitate a pair", () => {
+  test("a passphrase hash of another length throws, so no token can imitate a token with a hash", () => {
     for (const length of [0, 31, 33]) {
       expect(() => linkKey("token", Buffer.alloc(16), Buffer.alloc(length))).toThrow(RangeError);
     }
@@ -36,7 +36,7 @@ describe("fileKey", () => {
     expect(fileKey(hex(vector.dataKey), vector.fileId).toString("hex")).toBe(vector.key);
   });
 
-  test("refuses what is no id", () => {
+  test("refuses an invalid id", () => {
     for (const id of [1.5, Number.NaN, 2 ** 53]) expect(() => fileKey(Buffer.alloc(32), id)).toThrow(RangeError);
   });
 });

@@ -7,7 +7,7 @@ const separator = Uint8Array.of(0);
 const noSalt = Buffer.alloc(0);
 
 /**
- * The key that only the link contains: HKDF-SHA256 (RFC 5869) of the token, followed by the Argon2id output of the passphrase
+ * The key that only the link provides: HKDF-SHA256 (RFC 5869) of the token, followed by the Argon2id output of the passphrase
  * if there is one. The hash has a fixed length and comes last, so no token alone equals a token with a hash.
  * @param salt of the push, not secret.
  * @param passphraseHash 32 bytes.

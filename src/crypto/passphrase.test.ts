@@ -7,7 +7,7 @@ import vectors from "./vectors.json" with { type: "json" };
 const salt = Buffer.alloc(16, 1);
 const roomy: Argon2QueueLimits = { runningMax: 1, waitingMax: 100, waitingPerClientMax: 50 };
 
-/** Runs one derivation per name, "a1" for client "a", and notes the order in which they end. */
+/** Runs one derivation per name, "a1" for client "a", and records the order in which they end. */
 function deriver(limits: Argon2QueueLimits) {
   const queue = createArgon2Queue(limits);
   const ended: string[] = [];
@@ -35,14 +35,14 @@ describe("Argon2id", () => {
     expect(await queue.verifyPassword(vector.phc, vector.secret, "a")).toBe(true);
   });
 
-  test("takes a secret byte for byte: blanks, case and Unicode forms differ", async () => {
+  test("uses a secret byte for byte: blanks, case and Unicode forms differ", async () => {
     const forms = ["pässword", "pässword".normalize("NFD"), " pässword", "pässword ", "Pässword", "pässword\0", ""];
     const keys = await Promise.all(forms.map((form) => queue.deriveKey(form, salt, "a")));
     expect(new Set(keys.map((key) => key.toString("hex"))).size).toBe(forms.length);
     expect(keys[0]).toEqual(await queue.deriveKey("p\u00e4ssword", salt, "b"));
   });
 
-  test("hashes a password at the stated cost, with a salt of its own", async () => {
+  test("hashes a password at the configured cost, each with its own salt", async () => {
     const phc = await queue.hashPassword("correct horse", "a");
     expect(phc).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     expect(await queue.hashPassword("correct horse", "a")).not.toBe(phc);
@@ -62,7 +62,7 @@ describe("the queue", () => {
     expect(queue.waiting).toBe(0);
   });
 
-  test("one who comes late waits for one turn of the flood, not for all of it", async () => {
+  test("a late client waits for one operation of a flood, not for all of it", async () => {
     const { ended, derive } = deriver(roomy);
     const flood = Promise.all(Array.from({ length: 20 }, (_, at) => derive(`a${at}`)));
     await derive("b1");
@@ -71,7 +71,7 @@ describe("the queue", () => {
     expect(ended.length).toBe(21);
   });
 
-  test("a client that fills its own places is refused, another is not", async () => {
+  test("a client that exceeds its part of the queue is refused, another is not", async () => {
     const { queue, ended, derive } = deriver({ runningMax: 1, waitingMax: 10, waitingPerClientMax: 2 });
     const accepted = ["a1", "a2", "a3"].map(derive);
     await expectFull(derive("a4"));
@@ -81,7 +81,7 @@ describe("the queue", () => {
     expect(ended).toEqual(["a1", "a2", "b1", "a3"]);
   });
 
-  test("a full queue refuses everybody, and takes up again when it has emptied", async () => {
+  test("a full queue refuses all clients, and accepts them again once it has emptied", async () => {
     const { queue, derive } = deriver({ runningMax: 1, waitingMax: 2, waitingPerClientMax: 2 });
     const accepted = ["a1", "b1", "c1"].map(derive);
     await expectFull(derive("d1"));
@@ -92,7 +92,7 @@ describe("the queue", () => {
     expect(queue.waiting).toBe(0);
   });
 
-  test("as many run at once as allowed", async () => {
+  test("the number of concurrent operations is limited", async () => {
     const { queue, ended, derive } = deriver({ runningMax: 3, waitingMax: 10, waitingPerClientMax: 10 });
     const all = Promise.all(["a1", "a2", "a3", "a4", "a5"].map(derive));
     expect(queue.waiting).toBe(2);
@@ -101,7 +101,7 @@ describe("the queue", () => {
     expect(queue.waiting).toBe(0);
   });
 
-  test("work that fails gives its place back", async () => {
+  test("a failed operation frees its place in the queue", async () => {
     const { queue, ended, derive } = deriver(roomy);
     const failing = [1, 2, 3].map(() => queue.verifyPassword("no PHC string", "password", "a"));
     const next = derive("b1");
@@ -111,7 +111,7 @@ describe("the queue", () => {
     expect(queue.waiting).toBe(0);
   });
 
-  test("refuses limits that would let nothing through", () => {
+  test("refuses limits below 1", () => {
     for (const limit of [0, -1, 1.5, Number.NaN]) {
       expect(() => createArgon2Queue({ ...roomy, runningMax: limit })).toThrow(RangeError);
       expect(() => createArgon2Queue({ ...roomy, waitingMax: limit })).toThrow(RangeError);

@@ -21,7 +21,7 @@ describe("known answers", () => {
 });
 
 describe("round trip", () => {
-  test("what was sealed opens, at the stated overhead", () => {
+  test("a sealed value opens and has the documented overhead", () => {
     const anyKey = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => unringedKey(Buffer.from(bytes)));
     const anyContext = fc.string({ unit: "grapheme" });
     fc.assert(
@@ -34,7 +34,7 @@ describe("round trip", () => {
     );
   });
 
-  test("the same value never looks the same twice", () => {
+  test("sealing a value twice gives different envelopes", () => {
     const nonces = Array.from({ length: 1000 }, () =>
       seal(key, context, plaintext, systemRandom).subarray(5, 17).toString("hex"),
     );
@@ -43,7 +43,7 @@ describe("round trip", () => {
 });
 
 describe("misuse", () => {
-  test("a flipped bit anywhere keeps it shut", () => {
+  test("an envelope with any bit flipped does not open", () => {
     for (let at = 0; at < envelope.length; at += 1) {
       for (const bit of [0, 3, 7]) expect(open(key, context, withFlippedBit(envelope, at, bit))).toBeUndefined();
     }
@@ -59,7 +59,7 @@ describe("misuse", () => {
     expect(open(sealingKey(key.id, Buffer.alloc(32, 8)), context, envelope)).toBeUndefined();
   });
 
-  test("an envelope relabelled with another key's id does not open, even when the bytes are the same", () => {
+  test("an envelope with another key id does not open, even if the key bytes are equal", () => {
     const twin = { id: hex("01020304"), key: key.key };
     expect(open(twin, context, envelope)).toBeUndefined();
     const relabelled = Buffer.from(envelope);
@@ -67,7 +67,7 @@ describe("misuse", () => {
     expect(open(twin, context, relabelled)).toBeUndefined();
   });
 
-  test("cut, lengthened and repeated envelopes do not open", () => {
+  test("truncated, extended and repeated envelopes do not open", () => {
     for (let length = 0; length < envelope.length; length += 1) {
       expect(open(key, context, envelope.subarray(0, length))).toBeUndefined();
     }
@@ -75,7 +75,7 @@ describe("misuse", () => {
     expect(open(key, context, Buffer.concat([envelope, envelope]))).toBeUndefined();
   });
 
-  test("hostile bytes are answered, never thrown at", () => {
+  test("hostile bytes return undefined and never throw", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const labelled = Buffer.concat([Uint8Array.of(1), key.id, bytes]);

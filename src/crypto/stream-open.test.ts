@@ -22,7 +22,7 @@ async function expectBroken(bytes: Uint8Array, plaintextBytes = length): Promise
   await expect(collect(openAll(bytes, plaintextBytes))).rejects.toThrow(SealBrokenError);
 }
 
-test("the untouched stream opens", async () => {
+test("an unchanged stream opens", async () => {
   expect((await collect(openAll(stored, length))).equals(plaintext)).toBe(true);
 });
 
@@ -41,7 +41,7 @@ describe("changed streams", () => {
     await expectBroken(withFlippedBit(stored, at, at % 8));
   });
 
-  test("cut anywhere", async () => {
+  test("truncation at any position", async () => {
     const edges = [0, 1, headerBytes - 1, headerBytes, headerBytes + 1, headerBytes + 16, stored.length - 1];
     for (const index of [1, 2, 3]) {
       const start = headerBytes + index * sealedSegmentBytes;
@@ -50,18 +50,18 @@ describe("changed streams", () => {
     for (const edge of edges) await expectBroken(stored.subarray(0, edge));
   });
 
-  test("the last segment dropped, with the recorded length made to fit", async () => {
+  test("the last segment removed and the recorded length adjusted", async () => {
     await expectBroken(stored.subarray(0, headerBytes + 3 * sealedSegmentBytes), 3 * segmentBytes);
     await expectBroken(stored.subarray(0, headerBytes + sealedSegmentBytes), segmentBytes);
     await expectBroken(Buffer.concat([header, segment(stored, 3)]), 1000);
   });
 
-  test("cut inside a segment, with the recorded length made to fit", async () => {
+  test("truncation within a segment and the recorded length adjusted", async () => {
     await expectBroken(stored.subarray(0, stored.length - 1), length - 1);
     await expectBroken(stored.subarray(0, headerBytes + 16), 0);
   });
 
-  test("segments swapped, repeated or left out", async () => {
+  test("segments swapped, repeated or omitted", async () => {
     await expectBroken(Buffer.concat([header, segments(stored, 1, 0, 2, 3)]));
     await expectBroken(Buffer.concat([header, segments(stored, 0, 2, 1, 3)]));
     await expectBroken(Buffer.concat([header, segments(stored, 0, 0, 2, 3)]));
@@ -79,14 +79,14 @@ describe("changed streams", () => {
     await expectBroken(Buffer.concat([other.subarray(0, headerBytes), segments(stored, 0, 1, 2, 3)]));
   });
 
-  test("a source that gives more than was asked for", async () => {
+  test("a source that returns more than was requested", async () => {
     const range = { start: 0, end: length - 1 };
     const tooMuch = Buffer.concat([stored, Buffer.alloc(1)]);
     const opened = openStream(streamKey, streamContext, length, range, () => readerOf(tooMuch)({ start: 0, end: 1e9 }));
     await expect(collect(opened)).rejects.toThrow(SealBrokenError);
   });
 
-  test("the wrong key, the wrong place", async () => {
+  test("the wrong key, and the wrong context", async () => {
     await expect(collect(openAll(stored, length, Buffer.alloc(32, 6)))).rejects.toThrow(SealBrokenError);
     await expect(collect(openAll(stored, length, streamKey, "file:4"))).rejects.toThrow(SealBrokenError);
   });
@@ -99,7 +99,7 @@ describe("changed streams", () => {
     await expect(collect(openAll(empty, 0, Buffer.alloc(32, 6)))).rejects.toThrow(SealBrokenError);
   });
 
-  test("what came before the break is genuine, what comes after it never leaves", async () => {
+  test("bytes before a broken segment are verified, bytes after it are never returned", async () => {
     const broken = withFlippedBit(stored, headerBytes + 2 * sealedSegmentBytes + 9);
     const received: Buffer[] = [];
     const run = (async () => {
@@ -124,7 +124,7 @@ describe("ranges", () => {
       ],
     ],
     [
-      "across a border",
+      "across a segment boundary",
       { start: 2 * segmentBytes - 1, end: 2 * segmentBytes },
       [
         { start: 0, end: 7 },
@@ -140,14 +140,14 @@ describe("ranges", () => {
       ],
     ],
     ["everything", { start: 0, end: length - 1 }, [{ start: 0, end: stored.length - 1 }]],
-  ])("%s: reads the header and the segments that hold it", async (_, range, expected) => {
+  ])("%s: reads the header and the segments of the range", async (_, range, expected) => {
     const asked: ByteRange[] = [];
     const opened = openStream(streamKey, streamContext, length, range, readerOf(stored, [9_999], asked));
     expect((await collect(opened)).equals(plaintext.subarray(range.start, range.end + 1))).toBe(true);
     expect(asked).toEqual(expected);
   });
 
-  test("a break elsewhere does not matter, a break in the range's segments does", async () => {
+  test("only a broken segment within the range is an error", async () => {
     const broken = withFlippedBit(stored, sealedStart(1) + 9);
     const open = (start: number, end: number) =>
       collect(openStream(streamKey, streamContext, length, { start, end }, readerOf(broken)));
@@ -175,7 +175,7 @@ describe("ranges", () => {
 });
 
 describe("the source", () => {
-  test("its own errors pass through as they are", async () => {
+  test("its own errors are rethrown unchanged", async () => {
     const missing = new Error("no such blob");
     const opened = openStream(streamKey, streamContext, length, { start: 0, end: 9 }, () => ({
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(missing) }),
@@ -183,7 +183,7 @@ describe("the source", () => {
     await expect(collect(opened)).rejects.toBe(missing);
   });
 
-  test("is closed when the receiver stops early or the seal is broken", async () => {
+  test("is closed when the receiver stops early or a segment does not open", async () => {
     let closed = 0;
     async function* source(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
       try {
@@ -201,7 +201,7 @@ describe("the source", () => {
     expect(closed).toBe(2);
   });
 
-  test("chunks that were handed out stay as they are", async () => {
+  test("returned chunks never change", async () => {
     const kept: Buffer[] = [];
     const copies: Buffer[] = [];
     for await (const chunk of openAll(stored, length)) {

@@ -35,11 +35,11 @@ const anySizes = fc.array(
   ),
   { minLength: 1, maxLength: 8 },
 );
-/** At the end of a list of sizes: large enough that one-byte chunks do not go on for ever. */
+/** The last size in a list: large enough that a list of one-byte chunks stays short. */
 const lastSize = fc.integer({ min: 5_000, max: 100_000 });
 
 describe("round trip", () => {
-  test("any length in any chunks comes back, every range of it exactly", async () => {
+  test("content of any length in any chunks opens again, and every range of it is exact", async () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     await fc.assert(
       fc.asyncProperty(
@@ -63,7 +63,7 @@ describe("round trip", () => {
     );
   });
 
-  test("the same content never looks the same twice", async () => {
+  test("sealing the same content twice gives different streams", async () => {
     const once = () => collect(sealStream(streamKey, streamContext, inChunks(patternBytes(100), [10]), systemRandom));
     const [a, b] = [await once(), await once()];
     expect(a.subarray(1, 8)).not.toEqual(b.subarray(1, 8));
@@ -72,7 +72,7 @@ describe("round trip", () => {
 });
 
 describe("sealStream", () => {
-  test("holds one segment at most, and hands all out in the same memory, however long the content is", async () => {
+  test("buffers at most one segment and reuses its memory, regardless of the content's length", async () => {
     const plaintext = patternBytes(10 * segmentBytes);
     const memory = new Set<ArrayBufferLike>();
     let segments = -1;
@@ -85,7 +85,7 @@ describe("sealStream", () => {
     }
     for await (const chunk of sealStream(streamKey, streamContext, content(), systemRandom)) {
       segments += 1;
-      // The header lies apart.
+      // The header has its own buffer.
       if (segments > 0) memory.add(chunk.buffer);
       expect(chunk.length).toBeLessThanOrEqual(sealedSegmentBytes);
       expect(given).toBeLessThanOrEqual(segments * segmentBytes + 16_384);
@@ -94,7 +94,7 @@ describe("sealStream", () => {
     expect(memory.size).toBe(1);
   });
 
-  test("content that breaks off leaves nothing that opens as a whole", async () => {
+  test("an interrupted stream does not open as a whole", async () => {
     const broken = new Error("connection lost");
     async function* content(): AsyncGenerator<Uint8Array> {
       yield patternBytes(segmentBytes + 1);
@@ -113,7 +113,7 @@ describe("sealStream", () => {
     await expect(collect(opened)).rejects.toThrow("Segment 0 of the sealed stream does not open.");
   });
 
-  test("stopping early closes the content", async () => {
+  test("stopping early closes the content's iterator", async () => {
     let closed = false;
     async function* content(): AsyncGenerator<Uint8Array> {
       try {

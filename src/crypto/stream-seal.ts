@@ -15,11 +15,11 @@ export { sealedLength } from "./stream-segments.ts";
 /**
  * Seals a stream of any length in constant memory: the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár:
  * Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance, CRYPTO 2015) over AES-256-GCM.
- * @param key 32 bytes, one per stream: prefixes of 56 bits are too short to share a key among many.
- * @param context of what the stream belongs to.
+ * @param key 32 bytes, one per stream: nonce prefixes of 56 bits are too short for many streams under one key.
+ * @param context identifies the stream, e.g. "file:3".
  * @param content chunks of any size; each is consumed before the next is requested.
- * @returns `sealedLength` bytes. Each chunk is valid until the next is requested: all share one buffer, because new ones would
- *   pile up until the garbage collector runs.
+ * @returns `sealedLength` bytes. Each chunk is valid until the next is requested: all share one buffer, because new buffers
+ *   would accumulate until the garbage collector runs.
  */
 export async function* sealStream(
   key: Buffer,
@@ -47,7 +47,7 @@ export async function* sealStream(
   for await (const chunk of content) {
     let taken = 0;
     while (taken < chunk.length) {
-      // A full segment is held back until another byte shows that it is not the last.
+      // A full segment is held back until another byte proves that it is not the last.
       if (pendingBytes === segmentBytes) {
         yield sealSegment(pending, false);
         pendingBytes = 0;

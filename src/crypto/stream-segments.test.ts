@@ -5,13 +5,13 @@ import { hex } from "./test-support.ts";
 const prefix = hex("c0c1c2c3c4c5c6");
 
 describe("segmentNonce", () => {
-  test("is prefix, counter and last flag", () => {
+  test("consists of prefix, counter and last flag", () => {
     expect(segmentNonce(prefix, 0, false).toString("hex")).toBe("c0c1c2c3c4c5c60000000000");
     expect(segmentNonce(prefix, 0x01020304, true).toString("hex")).toBe("c0c1c2c3c4c5c60102030401");
     expect(segmentNonce(prefix, 2 ** 32 - 1, true).toString("hex")).toBe("c0c1c2c3c4c5c6ffffffff01");
   });
 
-  test("refuses a counter that would repeat", () => {
+  test("refuses a counter that would overflow", () => {
     expect(() => segmentNonce(prefix, 2 ** 32, false)).toThrow(RangeError);
   });
 });
@@ -29,7 +29,7 @@ describe("lengths", () => {
     expect(sealedLength(plaintextBytes)).toBe(sealedBytes);
   });
 
-  test("refuses more than the counter can number, and what is no count", () => {
+  test("refuses more segments than the counter allows, and invalid counts", () => {
     for (const bytes of [2 ** 48 + 1, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => sealedLength(bytes)).toThrow(RangeError);
     }

@@ -11,7 +11,7 @@ export function patternBytes(length: number): Buffer {
   return bytes;
 }
 
-/** The bytes in chunks of these sizes, the last size repeated; every chunk lies in the same memory, as a reader's may. */
+/** Yields chunks of these sizes, repeating the last size. All chunks share one buffer, as those of a file reader may. */
 export async function* inChunks(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   const reused = Buffer.alloc(Math.max(...sizes));
   let turn = 0;
@@ -36,7 +36,7 @@ export function sealed(plaintext: Uint8Array, key = streamKey, context = streamC
   return collect(sealStream(key, context, inChunks(plaintext, [50_000]), systemRandom));
 }
 
-/** A reader over stored bytes: gives what is there of a range, and notes what it was asked for. */
+/** A reader of stored bytes: returns the existing part of a range, and records the requested ranges. */
 export function readerOf(stored: Uint8Array, sizes: readonly number[] = [30_000], asked: ByteRange[] = []) {
   return (range: ByteRange): AsyncIterable<Uint8Array> => {
     asked.push(range);

@@ -4,7 +4,7 @@ export function hex(digits: string): Buffer {
   return Buffer.from(digits, "hex");
 }
 
-/** Hands out these bytes in order and throws when they are used up, so a test sees how many were drawn. */
+/** Returns these bytes in order and throws when they are used up, so a test proves how many were used. */
 export function fixedRandom(digits: string): Random {
   let rest = hex(digits);
   return {

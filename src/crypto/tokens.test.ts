@@ -9,7 +9,7 @@ describe("makeUrlToken", () => {
     expect(makeUrlToken(fixedRandom(random))).toBe(token);
   });
 
-  test("every letter stands for the same number of bytes, so none is likelier", () => {
+  test("every character results from the same number of byte values, so all are equally likely", () => {
     const counts = new Map<string, number>();
     for (let byte = 0; byte < 256; byte += 1) {
       const [letter = ""] = makeUrlToken({ bytes: (count) => Buffer.alloc(count, byte) });
@@ -19,7 +19,7 @@ describe("makeUrlToken", () => {
     expect(new Set(counts.values())).toEqual(new Set([8]));
   });
 
-  test("is 26 lower-case letters and digits, never the same twice", () => {
+  test("is 26 lower-case letters and digits, different each time", () => {
     const tokens = Array.from({ length: 1000 }, () => makeUrlToken(systemRandom));
     for (const token of tokens) expect(token).toMatch(/^[0-9a-hjkmnp-tv-z]{26}$/);
     expect(new Set(tokens).size).toBe(tokens.length);
@@ -32,7 +32,7 @@ describe("makeOpaqueToken", () => {
     expect(`${prefix}${makeOpaqueToken(fixedRandom(random))}`).toBe(token);
   });
 
-  test("holds 256 bits", () => {
+  test("has 256 bits", () => {
     expect(makeOpaqueToken(systemRandom)).toMatch(/^[\w-]{43}$/);
     expect(makeOpaqueToken(systemRandom)).not.toBe(makeOpaqueToken(systemRandom));
   });

@@ -1,6 +1,6 @@
 import type { Random } from "../base/random.ts";
 
-/** 32 characters, so that five bits of a random byte choose one without bias; without those that look alike (i, l, o, u). */
+/** 32 characters, so that five random bits choose one without bias. The letters i, l, o and u are left out as ambiguous. */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const urlTokenLength = 26;
 const opaqueTokenBytes = 32;
@@ -10,7 +10,7 @@ export function makeUrlToken(random: Random): string {
   return makeReadableCharacters(random, urlTokenLength);
 }
 
-/** Five bits per character, for what people copy by hand: no two characters look alike. */
+/** Five bits per character, for text that people copy by hand: no two characters look alike. */
 export function makeReadableCharacters(random: Random, count: number): string {
   let letters = "";
   for (const byte of random.bytes(count)) letters += alphabet.charAt(byte & 31);

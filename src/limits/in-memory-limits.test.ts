@@ -5,7 +5,7 @@ import { describeLimits } from "./limits.contract.ts";
 describeLimits("counted in memory", async () => [createInMemoryLimits()]);
 
 test.each(["inWindows", "sliding"] as const)(
-  "what is counted %s in memory is bounded: the oldest goes",
+  "memory of counters %s is bounded: the oldest is dropped",
   async (kind) => {
     const counter = createInMemoryLimits()[kind]({ name: "tries", windowMs: 60_000, max: 1, rememberedMax: 3 });
     for (const key of ["a", "b", "c", "d"]) await counter.charge(key, 1_000_000);

@@ -14,11 +14,11 @@ async function refund(charge: Charge | undefined): Promise<void> {
   await charge.refund();
 }
 
-/** What limits must do wherever they count. `open` gives as many views of the same counts as there are processes. */
+/** The behaviour of every implementation of limits. `open` returns one instance per process, all with the same counts. */
 export function describeLimits(name: string, open: () => Promise<readonly Limits[]>): void {
   const kinds = { inWindows: "in windows", sliding: "sliding" } as const;
   for (const kind of ["inWindows", "sliding"] as const) {
-    /** One attempt after the other, each at the next process. */
+    /** Makes each attempt in the next process. */
     const openCounter = async (more: Partial<typeof limit> = {}): Promise<Counter> => {
       const counters = (await open()).map((limits) => limits[kind]({ ...limit, ...more }));
       let asked = 0;
@@ -33,7 +33,7 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
     };
 
     describe(`${name}, ${kinds[kind]}`, () => {
-      test("so many attempts, whichever process is asked, then a wait for the rest of the window", async () => {
+      test("the maximum of attempts over all processes, then a wait for the rest of the window", async () => {
         const counter = await openCounter();
         for (let at = 0; at < 3; at += 1)
           expect(await counter.charge("a", start)).toMatchObject({ outcome: "charged" });
@@ -49,7 +49,7 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
         expect(await outcomes(racers)).toEqual([...Array(3).fill("charged"), ...Array(37).fill("refused")]);
       });
 
-      test("a refused attempt is not counted, and one given back makes room for one", async () => {
+      test("a refused attempt is not counted, and a refunded one allows another", async () => {
         const counter = await openCounter();
         const [first] = await Promise.all([1, 2, 3].map(() => counter.charge("a", start)));
         for (let ask = 0; ask < 10; ask += 1) {
@@ -62,7 +62,7 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
         ]);
       });
 
-      test("what is given back late takes nothing of a later window", async () => {
+      test("a late refund does not reduce a later window", async () => {
         const counter = await openCounter();
         const early = await counter.charge("a", start);
         const later = start + 120_000;
@@ -71,7 +71,7 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
         expect(await counter.charge("a", later)).toMatchObject({ outcome: "refused" });
       });
 
-      test("neither another key nor another limit is touched", async () => {
+      test("another key and another limit are unaffected", async () => {
         const counter = await openCounter();
         for (let at = 0; at < 3; at += 1) await counter.charge("a", start);
         expect(await counter.charge("b", start)).toMatchObject({ outcome: "charged" });
@@ -80,7 +80,7 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
         expect(await other?.charge("a", start)).toMatchObject({ outcome: "charged" });
       });
 
-      test("a clock that is set back locks nobody out until then", async () => {
+      test("after the clock is set back, no client is locked out until the old time", async () => {
         const counter = await openCounter();
         for (let at = 0; at < 3; at += 1) await counter.charge("a", start + 3_600_000);
         expect(await counter.charge("a", start)).toMatchObject({ outcome: "charged" });
@@ -88,7 +88,7 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
     });
   }
 
-  test(`${name}: a window begins with its first attempt and ends as a whole`, async () => {
+  test(`${name}: a window begins with its first attempt, and all its attempts expire together`, async () => {
     const [limits] = await open();
     const counter = limits?.inWindows(limit);
     const at = async (ms: number) => (await counter?.charge("a", start + ms))?.outcome;
@@ -98,7 +98,7 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
     expect(await at(60_003)).toBe("refused");
   });
 
-  test(`${name}: no stretch of a minute holds more attempts than a sliding limit has`, async () => {
+  test(`${name}: no period of one minute contains more attempts than a sliding limit allows`, async () => {
     const [limits] = await open();
     const counter = limits?.sliding(limit);
     const at = async (ms: number) => (await counter?.charge("a", start + ms))?.outcome;

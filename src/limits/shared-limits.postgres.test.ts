@@ -33,7 +33,7 @@ describeLimits("counted under serializable isolation", async () => {
   return processes.map((process) => createLimits(process.db, assertAnswered));
 });
 
-test.each(kinds)("%s: clocks of two machines that differ a little share their windows", async (kind) => {
+test.each(kinds)("%s: machines whose clocks differ slightly share their windows", async (kind) => {
   const { limits } = await openTwo();
   const [ahead, behind] = limits.map((one) => one[kind](limit));
   expect(await ahead?.charge("a", start + 30_000)).toMatchObject({ outcome: "charged" });
@@ -42,7 +42,7 @@ test.each(kinds)("%s: clocks of two machines that differ a little share their wi
   expect(await ahead?.charge("a", start + 30_001)).toMatchObject({ outcome: "refused" });
 });
 
-test("what is over is forgotten, so much at a time, and nothing that still counts", async () => {
+test("expired counters are deleted in bounded steps, and current ones are kept", async () => {
   const { limits, db } = await openTwo();
   const [one] = limits;
   for (let at = 0; at < 5; at += 1) {
@@ -59,14 +59,14 @@ test("what is over is forgotten, so much at a time, and nothing that still count
   for (const kind of kinds) expect(await one[kind](limit).charge("young", now)).toMatchObject({ outcome: "refused" });
 });
 
-test("however the server joins, what is over is forgotten in bounded steps", async () => {
+test("expired counters are deleted in bounded steps with every join strategy", async () => {
   const { db } = await openJoiningRowByRow();
   const limits = createLimits(db, assertAnswered);
   for (const kind of kinds) for (let at = 0; at < 5; at += 1) await limits[kind](limit).charge(`old ${at}`, start);
   for (const expected of [6, 4, 0]) expect(await limits.removeOver(start + 200_000, 3)).toBe(expected);
 });
 
-test("nothing in the tables tells an address, and no charge waits for a disk", async () => {
+test("the tables contain no address, and no charge waits for a disk", async () => {
   const { limits, db } = await openTwo();
   for (const kind of kinds) await limits[0][kind](limit).charge("192.0.2.77 ada@example.com", start);
   const keys = sql<[], { key: Buffer }>("SELECT key FROM limit_windows UNION ALL SELECT key FROM limit_attempts");
@@ -78,14 +78,14 @@ test("nothing in the tables tells an address, and no charge waits for a disk", a
   expect(await db.read.all(logged)).toEqual([]);
 });
 
-test.each(kinds)("%s: while the database does not answer, the process counts alone and says so", async (kind) => {
+test.each(kinds)("%s: while the database does not answer, the process counts alone and reports it", async (kind) => {
   const { db, close } = await openTestDatabase();
   const failures: unknown[] = [];
   const counter = createLimits(db, (error) => failures.push(error))[kind](limit);
   const charged = await counter.charge("a", start);
   await counter.charge("a", start);
   await close();
-  // Right, and it cannot be said: nobody is refused for that now.
+  // The attempt was correct, but the refund cannot be written: the attempt succeeds anyway.
   if (charged.outcome !== "charged") throw new Error("The attempt was refused.");
   await charged.refund();
   expect(failures).toHaveLength(1);

@@ -8,65 +8,65 @@ import { amzDate, authorization, type Credentials, encodeQuery, percentEncode } 
 import { textOf } from "./xml.ts";
 
 export interface BucketSettings extends Credentials {
-  /** Absolute, http or https, without query; a path stands before everything. */
+  /** Absolute, http or https, without query. Its path precedes the bucket and all keys. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly region: string;
-  /** false: the bucket is a part of the host's name. */
+  /** false: the bucket is part of the host name. */
   readonly pathStyle: boolean;
 }
 
 export interface BucketDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** Resolves after `ms`; rejects never. */
+  /** Resolves after `ms`; never rejects. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
 export interface Patience extends Waiting {
   readonly attemptsMax: number;
-  /** After so long an operation is not begun once more. */
+  /** An operation is not retried after this time. */
   readonly retryMs: number;
 }
 
 /**
- * With the pauses between them, four tries take about two seconds of a store that answers with errors. Of a store that is
- * silent there are two, and then one to take back what was sent: together less than the 75 seconds after which the
- * server cuts a connection on which nothing moves. Who waits gets an answer.
+ * With the pauses in between, four attempts take about two seconds if the store answers with errors. If it is silent, there
+ * are two attempts, then one to clean up. Together they take less than the 75 seconds after which the server closes an idle
+ * connection, so the client gets an answer.
  */
 export const defaultPatience: Patience = { connectMs: 5_000, silenceMs: 20_000, attemptsMax: 4, retryMs: 25_000 };
 
 export interface Operation {
-  /** As S3's reference calls it. */
+  /** The name in S3's API reference. */
   readonly name: string;
   readonly method: "GET" | "PUT" | "POST" | "DELETE" | "HEAD";
-  /** In the bucket; undefined: the bucket itself. */
+  /** The path in the bucket; undefined: the bucket itself. */
   readonly path?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly content?: Content;
-  /** Statuses beside 200 that are no refusal. */
+  /** Statuses other than 200 that are not errors. */
   readonly expected?: readonly number[];
   /** Ends the operation and its retries. */
   readonly signal?: AbortSignal;
-  /** Overrides how often it is tried. */
+  /** Overrides the number of attempts. */
   readonly attemptsMax?: number;
 }
 
 export interface Answer {
   readonly status: number;
   header(name: string): string | undefined;
-  /** The body. It is read, or cut: else the connection stays taken. */
+  /** The body. It must be read or cut, or the connection stays in use. */
   readonly chunks: AsyncGenerator<Buffer, void, undefined>;
-  /** Ends the answer where it is, with its connection. */
+  /** Ends the response and closes its connection. */
   cut(): void;
 }
 
-/** A bucket of an S3-compatible store, spoken to with signed requests. */
+/** A bucket of an S3-compatible store, accessed with signed requests. */
 export interface Bucket {
   /**
-   * Repeats what may pass, with growing pauses, so that each operation must be harmless when it is done twice: the answer
-   * to the first may have been lost. @param read its errors count as the operation's. @throws S3Error.
+   * Retries temporary failures with growing pauses. Each operation must be idempotent, because the response to an earlier
+   * attempt may have been lost. @param read its errors count as the operation's. @throws S3Error.
    */
   call<T>(operation: Operation, read: (answer: Answer) => Promise<T>): Promise<T>;
 }
@@ -94,7 +94,7 @@ export function createBucket(settings: BucketSettings, deps: BucketDeps, patienc
     const toSign = { method, path, query, headers, payloadSha256: content.sha256 };
     const sent = {
       ...headers,
-      // Counted here, so it is left out of what is signed: some proxies set it anew.
+      // Not signed, because some proxies replace it.
       ...(method === "PUT" || method === "POST" ? { "content-length": String(content.bytes) } : {}),
       authorization: authorization(toSign, { region: settings.region, service: "s3" }, settings),
     };
@@ -127,14 +127,14 @@ export function createBucket(settings: BucketSettings, deps: BucketDeps, patienc
   };
 }
 
-/** Doubles with each try; half of it is chance, so that those who failed together do not come back together. */
+/** Doubles with each attempt; half of it is random, so that clients that failed together do not retry together. */
 function pauseMs(attempts: number, random: Random): number {
   const whole = Math.min(pauseFirstMs * 2 ** (attempts - 1), pauseMaxMs);
   const share = random.bytes(4).readUInt32BE() / 2 ** 32;
   return (whole * (1 + share)) / 2;
 }
 
-/** What the addresses of all objects begin with. */
+/** The common prefix of the addresses of all objects. */
 export function bucketUrl({
   endpoint,
   bucket,
@@ -168,12 +168,12 @@ function answerOf(response: IncomingMessage, patience: Patience): Answer {
   };
 }
 
-/** The system's errors and the parser's have a code; what has none is a bug of ours. */
+/** Errors of the system and the parser have a code; an error without one is a bug. */
 function isSystemError(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "string";
 }
 
-/** A small answer as text. @throws S3Error when it is not small. */
+/** Reads a small body as text. @throws S3Error when it is too long. */
 export async function textBody(operation: string, answer: Answer): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;

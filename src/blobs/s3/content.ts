@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 
-/** The body of a request, as often as it has to be sent. */
+/** The body of a request, which can be sent several times. */
 export interface Content {
   readonly blocks: readonly Uint8Array[];
   readonly bytes: number;
@@ -21,8 +21,8 @@ export const noContent = contentOf(new Uint8Array());
 const blockBytes = 256 * 1024;
 
 /**
- * Collects one part of a blob. It grows with what it is given and keeps its memory for the part after next: a blob of
- * any size goes through the same two buffers. The digests are taken as the bytes come, never of a whole part at once.
+ * Collects one part of a blob. It grows on demand and keeps its memory for the part after the next, so a blob of any size
+ * uses the same two buffers. The digests are updated as the bytes arrive, never for a whole part at once.
  */
 export class PartBuffer {
   readonly #bytesMax: number;
@@ -43,7 +43,7 @@ export class PartBuffer {
     return this.#bytes === this.#bytesMax;
   }
 
-  /** Copies as much as there is room for. @returns bytes taken. */
+  /** Copies as many bytes as fit. @returns bytes taken. */
   take(chunk: Uint8Array): number {
     const taken = chunk.subarray(0, this.#bytesMax - this.#bytes);
     this.#sha256.update(taken);
@@ -64,7 +64,7 @@ export class PartBuffer {
     return block;
   }
 
-  /** Holds until `clear`. Once for each part: a digest can be asked for once. */
+  /** Valid until `clear`. Call it once per part, because a digest can be finished only once. */
   content(): Content {
     const used = this.#blocks.slice(0, Math.ceil(this.#bytes / blockBytes));
     const blocks = used.map((block, index) => block.subarray(0, this.#bytes - index * blockBytes));

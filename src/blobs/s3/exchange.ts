@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 
 export interface Waiting {
-  /** For a connection, TLS included. */
+  /** For opening a connection, including TLS. */
   readonly connectMs: number;
   /** For the next byte, in either direction. */
   readonly silenceMs: number;
@@ -11,14 +11,14 @@ export interface Waiting {
 
 export interface HttpRequest {
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: readonly Uint8Array[];
   readonly signal: AbortSignal;
 }
 
-/** One request and the head of its answer, which follows no redirect. Rejects with the system's or the signal's error. */
+/** Sends one request and returns the response head. It follows no redirect. Rejects with the system's or the signal's error. */
 export type Exchange = (request: HttpRequest) => Promise<IncomingMessage>;
 
 class SilenceError extends Error {
@@ -33,7 +33,7 @@ export function createExchange(origin: URL, waiting: Waiting): Exchange {
   const send = secure ? httpsRequest : httpRequest;
   return ({ method, path, headers, body, signal }) =>
     new Promise((resolve, reject) => {
-      const request = send({ ...placeOf(origin), agent, method, path, headers, signal });
+      const request = send({ ...addressOf(origin), agent, method, path, headers, signal });
       const giveUp = () => request.destroy(new SilenceError("The store is silent."));
       request.on("socket", (socket) => {
         if (!socket.connecting) return;
@@ -44,9 +44,9 @@ export function createExchange(origin: URL, waiting: Waiting): Exchange {
       request.setTimeout(waiting.silenceMs, giveUp);
       request.on("error", reject);
       request.on("response", (response) => {
-        // From here on `chunksOf` waits, and only while somebody wants the next byte: readers may be slow.
+        // From here on `chunksOf` enforces the timeout, only while the next byte is requested: readers may be slow.
         request.setTimeout(0);
-        // A store may refuse before it has read everything; then nobody reads the rest.
+        // A store may refuse before it has read the whole request, and then never reads the rest.
         response.once("end", () => {
           if (!request.writableFinished) request.destroy();
         });
@@ -57,12 +57,12 @@ export function createExchange(origin: URL, waiting: Waiting): Exchange {
     });
 }
 
-function placeOf(origin: URL): { readonly host: string; readonly port?: number } {
+function addressOf(origin: URL): { readonly host: string; readonly port?: number } {
   const host = origin.hostname.replace(/^\[|\]$/g, "");
   return origin.port === "" ? { host } : { host, port: Number(origin.port) };
 }
 
-/** The answer's body. However the reading ends, the answer is done with; a body that was not read to its end is cut. */
+/** The response body. After the last read the response is finished; a body that was not read to its end is cut. */
 export async function* chunksOf(response: IncomingMessage, waiting: Waiting): AsyncGenerator<Buffer, void, undefined> {
   const chunks: AsyncIterator<unknown> = response[Symbol.asyncIterator]();
   try {

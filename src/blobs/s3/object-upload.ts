@@ -5,14 +5,14 @@ import { removeObject } from "./remove-object.ts";
 import { brokenAnswer, refusal, S3Error } from "./s3-error.ts";
 import { encoded, textOf } from "./xml.ts";
 
-/** S3's limits of a multipart upload ("Amazon S3 multipart upload limits"). */
+/** S3's limits for multipart uploads ("Amazon S3 multipart upload limits"). */
 export const partBytesMin = 5 * 1024 ** 2;
 export const partsMax = 10_000;
 
 /**
- * One blob on its way into the bucket: a single PutObject when it fits into one part, else a multipart upload of equal
- * parts. While one part is being sent the next is filled: two parts are all the memory a blob takes, whatever its size.
- * Nothing can be read before `finish` is through, since S3 shows an object at once and whole.
+ * The upload of one blob to the bucket: a single PutObject if it fits into one part, else a multipart upload of equal
+ * parts. While one part is being sent the next is filled, so a blob of any size needs the memory of two parts. The object
+ * can be read only after `finish`, since S3 makes an object visible as a whole.
  */
 export class ObjectUpload {
   readonly #bucket: Bucket;
@@ -44,7 +44,7 @@ export class ObjectUpload {
     this.#assertNotFailed();
   }
 
-  /** @returns bytes of the whole blob. */
+  /** @returns the size of the whole blob in bytes. */
   async finish(): Promise<number> {
     if (this.#uploadId === undefined) {
       await this.#put("PutObject", {}, this.#filling.content());
@@ -58,9 +58,9 @@ export class ObjectUpload {
   }
 
   /**
-   * After a failure: takes back what may be there, also what was stored although its answer was lost. Tried once only,
-   * since the store may be what failed.
-   * @returns false when that did not succeed either: then the key has to be deleted later.
+   * After a failure: removes everything that may be stored, including objects whose response was lost. It is tried only once,
+   * since the store itself may have failed.
+   * @returns false when that failed, too: then the key must be deleted later.
    */
   async discard(): Promise<boolean> {
     this.#cancel.abort();
@@ -75,7 +75,7 @@ export class ObjectUpload {
     }
   }
 
-  /** Returns when the part before it has arrived and this one is on its way. */
+  /** Returns when the previous part has been stored and this one is being sent. */
   async #sendPart(): Promise<void> {
     await this.#sending;
     this.#assertNotFailed();
@@ -101,7 +101,7 @@ export class ObjectUpload {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** When an answer is lost there is one upload more, which ends when the key is deleted. */
+  /** If the response is lost, a second upload exists, which ends when the key is deleted. */
   async #create(): Promise<string> {
     const name = "CreateMultipartUpload";
     this.#reachedStore = true;
@@ -115,7 +115,7 @@ export class ObjectUpload {
     );
   }
 
-  /** Sent twice, the second replaces the first. @returns the entity tag, as it was given. */
+  /** A second attempt replaces the first. @returns the entity tag, unchanged. */
   async #put(name: string, query: Readonly<Record<string, string>>, content: Content): Promise<string> {
     this.#reachedStore = true;
     const { signal } = this.#cancel;
@@ -134,7 +134,7 @@ export class ObjectUpload {
     );
   }
 
-  /** Whatever was answered, what counts is what lies there then: the answer to a first try may have been lost. */
+  /** Checks the object that is stored in the end: the response to a first attempt may have been lost. */
   async #complete(uploadId: string): Promise<void> {
     const name = "CompleteMultipartUpload";
     const parts = this.#entityTags.map(
@@ -149,7 +149,7 @@ export class ObjectUpload {
       async (answer) => {
         const text = await textBody(name, answer);
         const code = textOf(text, "Code");
-        // The status is sent before the work is done, so a 200 may hold an error.
+        // The status is sent before the work is done, so a 200 may contain an error.
         if (code !== undefined && code !== "NoSuchUpload") throw refusal(name, answer.status, code);
         if (code === undefined && answer.status === 404) throw refusal(name, 404, code);
         const entityTag = textOf(text, "ETag");
@@ -172,7 +172,7 @@ export class ObjectUpload {
     });
   }
 
-  /** The tag of a multipart object is the digest of its parts' digests, with their number. Others tell nothing. */
+  /** The tag of a multipart object is the digest of its parts' digests and their number. Tags of other forms prove nothing. */
   #isOfParts(answer: Answer, entityTag: string): boolean {
     const [, digest, count] = /^([0-9a-f]{32})-(\d+)$/.exec(bare(entityTag)) ?? [];
     if (digest === undefined || !this.#entityTags.every((tag) => isDigest(answer, tag))) return true;
@@ -185,8 +185,8 @@ export class ObjectUpload {
 const bare = (entityTag: string) => entityTag.replaceAll('"', "");
 
 /**
- * Whether the tag is the MD5 of the bytes: in S3 unless the object is encrypted under a key of KMS or the client; in
- * stores whose tags have another shape (Cloudflare's parts) never.
+ * Whether the tag is the MD5 of the bytes. In S3 it is, unless the object is encrypted under a key of KMS or the client. In
+ * stores whose tags have another form (Cloudflare's parts) it never is.
  */
 function isDigest(answer: Answer, entityTag: string): boolean {
   if (!/^[0-9a-f]{32}$/.test(bare(entityTag))) return false;

@@ -16,13 +16,13 @@ import { textOf } from "./xml.ts";
 const probeBytes = 4_096;
 
 export interface BucketProbe {
-  /** What is deleted there stays as an older version. */
+  /** Deleted objects remain as older versions. */
   readonly versioned: boolean;
-  /** Uploads that never came to their end can be found and ended. */
+  /** Unfinished uploads can be listed and aborted. */
   readonly endsUploads: boolean;
 }
 
-/** Does with an object of its own all that the server will do, and takes it away. @throws S3Error when it may not. */
+/** Tests every operation that the server needs with one object, and removes it. @throws S3Error when one is not allowed. */
 export async function probeBucket(settings: BucketSettings, deps: BucketDeps): Promise<BucketProbe> {
   const bucket = createBucket(settings, deps, defaultPatience);
   const path = blobPath(deps.random.bytes(16).toString("hex"));

@@ -4,7 +4,7 @@ import { brokenAnswer, noAnswer, refusal, S3Error } from "./s3-error.ts";
 import { textOf } from "./xml.ts";
 
 const operation = "GetObject";
-/** Of one reading: a long download may lose its connection several times. */
+/** Per read: a long download may lose its connection several times. */
 const resumesMax = 16;
 
 interface ByteRange {
@@ -12,15 +12,15 @@ interface ByteRange {
   readonly end: number;
 }
 
-/** What the store sends: from `start`, at least up to `end`. */
+/** The bytes that the store sends: from `start`, at least up to `end`. */
 interface Span extends ByteRange {
   readonly chunks: AsyncGenerator<Buffer, void, undefined>;
   readonly entityTag: string | undefined;
 }
 
 /**
- * The bytes of a range, as far as the object has them. Each byte is counted against what was announced; a connection
- * that breaks or falls silent in between is followed by another for the rest, of the same object.
+ * The bytes of a range, as far as the object has them. All bytes are counted against the announced length. After a broken or
+ * silent connection the rest is requested on another one, from the same object.
  */
 export async function* readObject(
   bucket: Bucket,
@@ -46,7 +46,7 @@ export async function* readObject(
   }
 }
 
-/** @returns why it ended before its end, if it did. */
+/** @returns the error if the response ended too early. */
 async function* counted(
   span: Span,
   onBytes: (bytes: number) => void,
@@ -106,7 +106,7 @@ async function openSpan(
   );
 }
 
-/** RFC 9110, section 14.4. A store may send more than the range, never less than the object has of it. */
+/** RFC 9110, section 14.4. A store may send more than the range, but never less than the object has of it. */
 function spanOf(answer: Answer, range: ByteRange): Span | undefined {
   const length = answer.header("content-length");
   const whole = answer.status === 200 && length !== undefined ? `bytes 0-${Number(length) - 1}/${length}` : "";

@@ -5,8 +5,8 @@ import { elementsOf, textOf } from "./xml.ts";
 const listsMax = 10;
 
 /**
- * Ends what is still being uploaded under the path, then deletes what lies there. In this order: an upload whose end is
- * on its way could otherwise put back what has just been deleted. Done twice, it finds nothing the second time.
+ * Aborts unfinished uploads under the path, then deletes the object. The order matters: an upload that is just being
+ * completed could restore the object. Running it twice is harmless.
  */
 export async function removeObject(bucket: Bucket, path: string, attemptsMax?: number): Promise<void> {
   const tries = attemptsMax === undefined ? {} : { attemptsMax };
@@ -15,14 +15,14 @@ export async function removeObject(bucket: Bucket, path: string, attemptsMax?: n
     { name: "DeleteObject", method: "DELETE", path, expected: [204, 404], ...tries },
     async (answer) => {
       const body = await textBody("DeleteObject", answer);
-      // A bucket that is not there would confirm everything.
+      // A missing bucket would confirm every deletion.
       if (answer.status === 404 && textOf(body, "Code") === "NoSuchBucket")
         throw refusal("DeleteObject", 404, "NoSuchBucket");
     },
   );
 }
 
-/** A part that arrives while its upload ends can outlive it, so the list is asked again until it is empty. */
+/** A part that arrives while its upload is being aborted can outlive it, so the list is read until it is empty. */
 async function endUploads(bucket: Bucket, path: string, tries: { readonly attemptsMax?: number }): Promise<void> {
   for (let lists = 0; lists < listsMax; lists += 1) {
     const uploadIds = await unfinishedUploads(bucket, path, tries);
@@ -40,7 +40,7 @@ async function endUploads(bucket: Bucket, path: string, tries: { readonly attemp
   });
 }
 
-/** None where the store keeps no list (501): what it does with such uploads is then its own affair. */
+/** Empty if the store keeps no list (501): such a store has to remove unfinished uploads itself. */
 async function unfinishedUploads(
   bucket: Bucket,
   path: string,

@@ -9,9 +9,9 @@ export interface RequestToSign {
   readonly method: string;
   /** Each segment percent-encoded by `percentEncode`. */
   readonly path: string;
-  /** As they are, not encoded. */
+  /** Raw values, not encoded. */
   readonly query: Readonly<Record<string, string>>;
-  /** All of them are signed. Lower-case names; `host` and `x-amz-date` are among them. */
+  /** All of them are signed. Names are lower case and include `host` and `x-amz-date`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Hex. */
   readonly payloadSha256: string;
@@ -55,7 +55,7 @@ function hmac(key: string | Buffer, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();
 }
 
-/** In the order and the encoding in which it is signed. */
+/** In the order and encoding that are signed. */
 export function encodeQuery(query: Readonly<Record<string, string>>): string {
   return Object.entries(query)
     .map(([name, value]) => `${percentEncode(name)}=${percentEncode(value)}`)
@@ -63,7 +63,7 @@ export function encodeQuery(query: Readonly<Record<string, string>>): string {
     .join("&");
 }
 
-/** RFC 3986, section 2.3: all but the unreserved characters, which is stricter than encodeURIComponent. */
+/** RFC 3986, section 2.3: encodes all but the unreserved characters, which is stricter than encodeURIComponent. */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

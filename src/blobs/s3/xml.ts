@@ -1,6 +1,6 @@
 /**
- * Just enough XML for S3's answers, which hold neither attributes nor CDATA where we look. What is not found is
- * undefined; nothing here fails on what a server may send.
+ * A minimal XML reader for S3's responses, whose relevant parts have neither attributes nor CDATA. Missing elements are
+ * undefined, and no input throws.
  */
 
 /** The text of the first element of this name. */
@@ -9,7 +9,7 @@ export function textOf(xml: string, name: string): string | undefined {
   return text === undefined ? undefined : decoded(text);
 }
 
-/** What stands inside of each element of this name; they are not nested. */
+/** The content of each element of this name. They must not be nested. */
 export function elementsOf(xml: string, name: string): string[] {
   return xml
     .split(`<${name}>`)

@@ -73,8 +73,8 @@ test("a write returns the number of changed rows, with and without RETURNING", a
 });
 
 test.each([
-  ["when it learns", "SELECT no_such_column FROM meta"],
-  ["when it is given its values", "SELECT CAST(? AS BIGINT) AS x"],
+  ["when it is prepared", "SELECT no_such_column FROM meta"],
+  ["when its values are bound", "SELECT CAST(? AS BIGINT) AS x"],
   ["when it runs", "SELECT 1 / CAST(? AS BIGINT) AS x"],
 ])("a statement whose first run fails %s fails alone, and can be run again", async (_when, text) => {
   await withConnection(async (statements) => {
