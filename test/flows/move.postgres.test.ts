@@ -204,8 +204,8 @@ test("a move that would mix, overwrite or split data is refused with one sentenc
   const refusals = [
     [places.sqlite, `sqlite:${join(places.dataDir, "other.sqlite3")}`, /from SQLite to PostgreSQL or back/],
     [`sqlite:${join(places.dataDir, "missing.sqlite3")}`, places.postgres, /no database at/],
-    [places.sqlite, elsewhere.url, /not empty|process\(es\) worked/],
-    [elsewhere.url, places.second, /process\(es\) worked/],
+    [places.sqlite, elsewhere.url, /not empty|process\(es\) used/],
+    [elsewhere.url, places.second, /process\(es\) used/],
     [places.sqlite, "mysql://user:hunter2@host/db", /DATABASE_URL cannot be used/],
   ] as const;
   for (const [from, to, sentence] of refusals) {
