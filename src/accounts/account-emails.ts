@@ -9,7 +9,7 @@ import type { Outbox } from "../mail/outbox.ts";
 import type { ClientOrigin, User } from "./account.ts";
 import type { MailedLinkStore } from "./store/mailed-links.ts";
 
-/** The email that notifies an account's owner of a change. @param subject the name of what was changed; "": none. */
+/** The email that notifies an account's owner of a change. @param subject the name of the changed object; "": it has none. */
 export function noticeFor(
   user: Pick<User, "email" | "language">,
   notice: NoticeName,
@@ -58,7 +58,7 @@ export async function putConfirmation(
   confirmation: {
     /** For a user without a chosen language. */
     readonly language: string;
-    /** Of the sign-up that causes the email; becomes the account's on confirmation. null: the password is unchanged. */
+    /** The password of the sign-up; it becomes the account's on confirmation. null: the password is unchanged. */
     readonly passwordHash: string | null;
     readonly now: number;
   },

@@ -28,7 +28,7 @@ export interface ClientOrigin {
   readonly userAgent: string;
 }
 
-/** The origin of what an operator does in a shell. */
+/** The origin of changes that an operator makes in a shell. */
 export const noOrigin: ClientOrigin = { address: "", userAgent: "" };
 
 export interface Session {

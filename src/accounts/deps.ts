@@ -14,7 +14,7 @@ export interface AccountsDeps {
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "hashPassword" | "verifyPassword">;
   readonly settings: Config["accounts"];
-  /** Opened only for sealed values: commands that need none of them work without the master key. */
+  /** Called only for sealed values: commands that use none work without the master key. */
   readonly keyring: () => Keyring;
   readonly outbox: Outbox;
   /** See `createMail`. */
@@ -23,7 +23,7 @@ export interface AccountsDeps {
   readonly bootCodeFile: BootCodeFile;
   /** undefined: single sign-on is off. */
   readonly provider: Provider | undefined;
-  /** The time of last use could not be stored. The request succeeds all the same. */
+  /** The time of last use could not be stored. The request still succeeds. */
   readonly onUseNotRecorded: (of: "api_token" | "session", error: unknown) => void;
 }
 

@@ -2,8 +2,7 @@
 const rememberedMax = 10_000;
 
 /**
- * Records when something was last used, at most once per interval and key. No request waits for the write, and none
- * fails because of it.
+ * Records the time of last use, at most once per interval and key. No request waits for the write or fails because of it.
  */
 export function createLastUse<Key extends string | number, Details extends readonly unknown[] = []>(deps: {
   readonly intervalMs: number;
@@ -12,7 +11,7 @@ export function createLastUse<Key extends string | number, Details extends reado
 }) {
   const attemptedAt = new Map<Key, number>();
 
-  /** In both directions: a time from before the clock was set back is due as well. */
+  /** In both directions: a time from before the clock was set back is due, too. */
   const isDue = (at: number | null | undefined, now: number) =>
     at === null || at === undefined || Math.abs(now - at) >= deps.intervalMs;
 

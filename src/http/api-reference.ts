@@ -1,4 +1,4 @@
-/** The reference of one version of the API, arranged for a reader. The API builds it, the help pages show it. */
+/** The reference of one version of the API in readable form. The API builds it, and the help pages show it. */
 export interface ApiReference {
   readonly title: string;
   readonly description: string;
@@ -18,7 +18,7 @@ export interface ReferenceEndpoint {
   readonly scope: string | null;
   /** `type`: path, query or header. */
   readonly parameters: readonly ReferenceField[];
-  /** The object in the body that holds the fields; null: the body itself. */
+  /** The object in the body that contains the fields; null: the body itself. */
   readonly wrapper: string | null;
   readonly fields: readonly ReferenceField[];
   readonly answers: readonly { readonly status: string; readonly description: string; readonly keys: string }[];

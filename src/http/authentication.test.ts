@@ -44,7 +44,7 @@ async function ask(access: RouteAccess, headers: Record<string, string>) {
 
 describe("with anonymous use", () => {
   test.each<[RouteAccess, unknown, unknown, unknown, unknown]>([
-    // access, without anything, good token, bad token, session cookie
+    // Columns: access, then the results without credentials, with a good token, a bad token, and a session cookie.
     ["public", nobody, nobody, nobody, nobody],
     ["api", nobody, known, 401, nobody],
     ["api_token", 401, known, 401, 401],

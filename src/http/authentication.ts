@@ -107,7 +107,7 @@ function readCredentials(headers: IncomingHttpHeaders): Credentials | undefined 
   return bearer === undefined ? undefined : { token: bearer.trim(), email: undefined };
 }
 
-/** @param address the client's, as far as trusted proxies report it; tokens can be limited to networks. */
+/** @param address the client's address as reported by trusted proxies; tokens can be limited to networks. */
 async function findHolder(
   { token, email }: Credentials,
   address: string,
@@ -132,7 +132,7 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
     const isProven = !changesState || isFromOwnSite(request);
     findSignInState(sessionToken, declared, deps).then((signIn) => {
       if (access === "page_admin" && isNoAdministrator(signIn)) {
-        // Before the request is identified, so that the answer equals that of an unknown address.
+        // Refuse before the request is identified, so that the answer equals that for an unknown path.
         done(new AppError("not_found", "not-found"));
         return;
       }
@@ -168,7 +168,10 @@ function isNoAdministrator(signIn: SignInState): boolean {
   return signIn.state !== "anonymous" && signIn.state !== "waiting" && !signIn.session.user.admin;
 }
 
-/** The page that the visitor must complete first; undefined: none. Open pages treat a sign-in without its factor as anonymous. */
+/**
+ * The page that the visitor must complete first; undefined: none. Open pages treat a sign-in without its second factor as
+ * anonymous.
+ */
 function requiredStep(access: RouteAccess, signIn: SignInState, deps: AuthenticationDeps): string | undefined {
   if (access === "page") return undefined;
   if (access === "page_waiting") return signIn.state === "waiting" ? undefined : signInPath;

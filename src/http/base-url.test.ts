@@ -31,7 +31,7 @@ test.each([
   "ä.example",
   "<script>",
   "a".repeat(300),
-])("%j is no host", (host) => {
+])("%j is not a host", (host) => {
   const baseUrl = createBaseUrls({ overrideBaseUrl: undefined, allowedHosts: [] });
   expect(() => baseUrl(at(host))).toThrow(AppError);
 });

@@ -14,7 +14,7 @@ interface BaseUrlSettings {
 }
 
 /**
- * @returns the function that gives the origin of links for a client, without a trailing slash. It throws AppError
+ * @returns the function that returns the origin of links for a client, without a trailing slash. It throws AppError
  * invalid_request when Host is missing, malformed or not allowed: a link must never point to a forged host.
  */
 export function createBaseUrls(settings: BaseUrlSettings): (client: Client) => string {

@@ -65,7 +65,7 @@ test("CONNECT and an upgrade to another protocol end quietly", async () => {
   expect(upgrade).toContain("200 OK");
 });
 
-test("a refused upload gets its answer although it goes on sending", async () => {
+test("a refused upload gets its answer while it is still sending", async () => {
   const origin = await listen();
   const bytes = 4 * 1024 * 1024;
   const head = `POST /api/refuse HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${bytes}\r\n${close}\r\n`;
@@ -73,7 +73,7 @@ test("a refused upload gets its answer although it goes on sending", async () =>
   expect(answer).toContain("401 Unauthorized");
 });
 
-test("a body that is cut off holds no memory", async () => {
+test("a truncated body releases its memory", async () => {
   const origin = await listen();
   const { hostname, port } = new URL(origin);
   const gone = once(server.fastify.server, "connection").then(([socket]: Socket[]) =>

@@ -26,7 +26,10 @@ const answers: ReadonlyMap<string, Answer> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", { status: 408, reason: "Request Timeout", message: "The request took too long." }],
 ]);
 
-/** Answers what the HTTP parser refuses: it never becomes a request, so the answer is written to the socket, which is closed. */
+/**
+ * Answers requests that the HTTP parser refuses. They never reach a handler, so the answer is written to the socket, which
+ * is then closed.
+ */
 export function answerClientError(error: Error & { code?: string }, socket: Socket, requestId: string): void {
   if (socket.destroyed || error.code === "ECONNRESET") {
     socket.destroy();
@@ -49,7 +52,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   socket.end([`HTTP/1.1 ${answer.status} ${answer.reason}`, ...lines, "", body].join("\r\n"));
 }
 
-/** The client would take text in the middle of an answer for a part of it. */
+/** The client would read an error text in the middle of an answer as part of that answer. */
 function isAnswering(socket: Socket): boolean {
   const current: unknown = Reflect.get(socket, "_httpMessage");
   return current instanceof ServerResponse && current.headersSent;

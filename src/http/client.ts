@@ -6,10 +6,10 @@ import { type Address, isWithin, parseAddress, parseNetworks } from "../base/net
 export interface Client {
   /** IPv4, or IPv6 in its shortest form; for the audit trail. */
   readonly address: string;
-  /** The key that limits count by: the IPv4 address, or the IPv6 /64 network, which one household or attacker owns whole. */
+  /** The key of limits: the IPv4 address, or the IPv6 /64 network, which usually belongs to one household or attacker. */
   readonly key: string;
   readonly https: boolean;
-  /** Unchecked: `base-url.ts` checks it. */
+  /** Not validated: `base-url.ts` does that. */
   readonly host: string;
   /** The connection itself comes from a trusted proxy. */
   readonly fromTrustedProxy: boolean;
@@ -34,8 +34,8 @@ interface ClientReaderDeps {
 }
 
 /**
- * X-Forwarded-For, -Proto and -Host count only when the connection itself comes from a trusted proxy; the client is then
- * the rightmost address that is not a trusted proxy. Anybody can forge the rest.
+ * X-Forwarded-For, -Proto and -Host count only when the connection itself comes from a trusted proxy. The client is then
+ * the rightmost address that is not a trusted proxy. All entries to its left can be forged.
  */
 export function createClientReader(deps: ClientReaderDeps): (request: IncomingMessage) => Client {
   const networks = parseNetworks(deps.trustedProxies);
@@ -105,7 +105,7 @@ function asText(header: string | readonly string[] | undefined): string {
   return typeof header === "string" ? header : (header ?? []).join(",");
 }
 
-/** Each proxy appends its value: the last one is the trusted proxy's. */
+/** Each proxy appends its value, so the last one comes from the trusted proxy. */
 function lastOf(list: string): string {
   return list.slice(list.lastIndexOf(",") + 1).trim();
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** What a refused client may still send before the connection is cut, so that it gets to read the answer. */
+/** How much a refused client may still send before the connection is cut, so that it can read the answer. */
 const discardedBytesMax = 8 * 1024 * 1024;
 const discardMsMax = 10_000;
 

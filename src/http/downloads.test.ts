@@ -14,7 +14,7 @@ interface Opened {
   readonly actor: Actor;
 }
 
-/** Hands out `bytes` in small pieces; throws before the piece that holds the byte `breaksAt`. */
+/** Returns `bytes` in small chunks; throws before the chunk that contains the byte `breaksAt`. */
 function start(bytes: Buffer, file: Partial<Download> = {}, breaksAt = Number.POSITIVE_INFINITY) {
   server = startBareServer();
   const opened: Opened[] = [];
@@ -77,7 +77,7 @@ test.each([
   "application/javascript",
   "x\r\ny: z",
   "",
-])("%j goes out as plain bytes", async (contentType) => {
+])("%j is sent as plain bytes", async (contentType) => {
   const answer = await start(alphabet, { contentType }).get();
   expect(answer.headers["content-type"]).toBe("application/octet-stream");
 });
@@ -146,7 +146,7 @@ test("a file that is damaged at its start gets an error, not a truncated answer"
   expect(answer.headers["content-disposition"]).toBeUndefined();
 });
 
-test("a file that is damaged further on cuts the connection", async () => {
+test("a file that is damaged after its start cuts the connection", async () => {
   const { logLines } = start(alphabet, {}, 15);
   const origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
   const answer = await fetch(`${origin}/files/good`);

@@ -106,7 +106,7 @@ async function verifiedStream(
   return stream;
 }
 
-/** A missing file is answered like an unknown ticket; the log tells the operator which file it was. */
+/** A missing file is answered like an unknown ticket; the log contains the id of the file for the operator. */
 async function readFirst(
   bytes: AsyncIterator<Uint8Array>,
   { pushId, fileId }: Download,
@@ -132,7 +132,7 @@ async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): A
   }
 }
 
-/** Both ends are included. */
+/** Inclusive at both ends. */
 interface ByteRange {
   readonly start: number;
   readonly end: number;

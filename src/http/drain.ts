@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { stopListening } from "../base/stop-listening.ts";
 
 export interface DrainTimes {
-  /** The server reports that it is not ready but still accepts connections: a load balancer needs time to notice. */
+  /** The server reports not ready but still accepts connections, because a load balancer needs time to notice. */
   readonly graceMs: number;
   /** How long a connection without a request stays open: its next request may be on the way. */
   readonly idleMs: number;
-  /** In a worker: resolves when the primary passes it no more connections. */
+  /** In a worker: resolves when the primary passes no more connections to it. */
   readonly handedOver?: () => Promise<void>;
 }
 
@@ -19,9 +19,9 @@ export const drainAtOnce: DrainTimes = { graceMs: 0, idleMs: 20 };
 const runningMsMax = 25_000;
 
 /**
- * Stops a server without cutting a request. Node's own closing cuts connections that look idle, also those whose request
- * is on the way or whose answer has not left completely, and waits for connections that have not sent a byte, which
- * browsers open in advance.
+ * Stops a server without cutting a request. Node's own `close` cuts connections that seem idle, including those whose request
+ * is in transit or whose answer is not completely sent. It also waits for connections without a single byte, which browsers
+ * open in advance.
  */
 export function createDrain(server: HttpServer) {
   const sockets = new Set<Socket>();
@@ -35,7 +35,7 @@ export function createDrain(server: HttpServer) {
     });
   });
 
-  /** Makes every further answer the last on its connection. */
+  /** Makes each further answer close its connection. */
   function disableKeepAlive(): void {
     server.prependListener("request", (_request, response) => {
       response.shouldKeepAlive = false;

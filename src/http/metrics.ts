@@ -19,8 +19,8 @@ export function createMetricsGate({ token }: NonNullable<Config["metrics"]>) {
     /** @param authorization the header's value. */
     allows: (authorization: string | undefined): boolean => expected === undefined || hasToken(authorization),
     /**
-     * Whether the request asks for the metrics with the right token. It is then not throttled, and answered under any host
-     * name. Requests with a wrong token, or where no token is needed, are throttled like all others.
+     * Whether the request asks for the metrics with the right token. It is then exempt from throttling and from the check of the
+     * host name. Requests with a wrong token, or where no token is needed, are throttled like all others.
      */
     isScrape: ({ url, headers }: IncomingMessage): boolean => url === metricsPath && hasToken(headers.authorization),
   };

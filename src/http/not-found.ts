@@ -4,7 +4,10 @@ import { discardBody } from "./discard-body.ts";
 import { answerRefusal, isJsonPath, type RenderError, refusalOf } from "./errors.ts";
 import { allowedMethods, type RouteEntry } from "./route-access.ts";
 
-/** Answers a request that matches no route: 405 on a known path, a redirect for a page's path with a trailing slash, else 404. */
+/**
+ * Answers a request that matches no route: 405 on a known path, a redirect for a page's path with a trailing slash, else
+ * 404.
+ */
 export function answerNotFound(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -19,7 +22,7 @@ export function answerNotFound(
   const page = pageWithoutSlash(path, routes);
   if (page !== undefined && isRead(request.method)) return reply.redirect(`${page}${query}`, 301);
   const allowed = allowedMethods(path, routes);
-  // A route with this method that still got here has not found its file.
+  // A route with this method exists, but its file was not found.
   const methods = allowed.includes(request.method) ? [] : allowed;
   if (methods.length > 0) reply.header("allow", methods.join(", "));
   if (methods.length > 0 && request.method === "OPTIONS") return reply.code(204).send();

@@ -8,17 +8,17 @@ import {
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-/** Probes, scrapes and page assets: counted, but without a log line and a span each. */
+/** Probes, scrapes and page assets: counted, but without a log line or span. */
 const quietRoutes: ReadonlySet<string> = new Set(["/up", "/ready", "/metrics", "/assets/:name"]);
 
-/** As nginx: the connection ended before the whole answer was sent. */
+/** nginx's status: the connection ended before the whole answer was sent. */
 const statusCutOff = 499;
 
 type Observe = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Reports each request to `watch` when its answer has ended, in whatever way. Call it before any other hook is added, so
- * that requests that those refuse are reported too. Without a watcher no hook is added.
+ * Reports each request to `watch` when its answer has ended, for whatever reason. Call it before any other hook is added, so
+ * that requests refused by those hooks are reported, too. Without a watcher no hook is added.
  * @returns the function that observes a request that reaches no hook.
  */
 export function observeRequests(server: FastifyInstance, watch: RequestWatch, monotonicMs: () => number): Observe {

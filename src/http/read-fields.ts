@@ -62,7 +62,7 @@ function readBoolean(given: unknown): FieldResult {
   return { value: given === true || given === 1 || (typeof given === "string" && trueWords.has(given.toLowerCase())) };
 }
 
-/** Integers within ±10^15 are exact. Larger ones are outside every range, but rounding must not bring them into one. */
+/** Integers within ±10^15 are exact. Larger ones are outside every range, and rounding must not move them into one. */
 const digits = /^-?\d{1,15}$/;
 
 function readInteger(given: unknown): FieldResult {

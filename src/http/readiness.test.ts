@@ -31,7 +31,7 @@ function fixture() {
 }
 
 describe("readiness", () => {
-  it("asks the database once for all concurrent requests and those of the next second", async () => {
+  it("queries the database once for all concurrent requests and those of the next second", async () => {
     const { readiness, asked, pass } = fixture();
     const looks = Array.from({ length: 100 }, () => readiness.check());
     asked[0]?.resolve(true);
@@ -46,7 +46,7 @@ describe("readiness", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("says what the database threw", async () => {
+  it("returns the error that the database threw", async () => {
     const { readiness, asked } = fixture();
     const check = readiness.check();
     const cause = new Error("no connection");
@@ -54,7 +54,7 @@ describe("readiness", () => {
     expect(await check).toEqual({ state: "database_unavailable", cause });
   });
 
-  it("waits only so long, and does not ask again before it has an answer", async () => {
+  it("times out, and does not query again before it has an answer", async () => {
     vi.useFakeTimers();
     const { readiness, asked, pass } = fixture();
     const check = readiness.check();
@@ -67,7 +67,7 @@ describe("readiness", () => {
     expect(await second).toEqual({ state: "ready" });
   });
 
-  it("does not ask any more once the server drains", async () => {
+  it("sends no more queries once the server drains", async () => {
     const { readiness, asked, drain } = fixture();
     drain();
     expect(await readiness.check()).toEqual({ state: "draining" });

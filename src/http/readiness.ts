@@ -17,7 +17,7 @@ interface ReadinessDeps {
 }
 
 export const answerMsMax = 2 * secondMs;
-/** Strangers may ask too and must not load the database: within this time everyone gets the same answer. */
+/** Strangers may send probes, too, and must not load the database: all probes within this time get the same answer. */
 const cachedMs = secondMs;
 
 export type Readiness = ReturnType<typeof createReadiness>;
@@ -79,7 +79,7 @@ export function registerProbes(server: FastifyInstance, readiness: Readiness): v
       case "ready":
         return sendJson(reply, 200, { status: "ready" });
       case "draining":
-        // Expected, so it is not thrown: that would log it.
+        // An expected state: throwing an error would log it.
         reply.header("retry-after", String(retryAfterSeconds));
         return sendJson(reply, 503, { error: "The server is stopping." });
       case "database_unavailable":

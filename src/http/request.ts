@@ -4,7 +4,7 @@ import type { FormFields } from "./body/form-fields.ts";
 import type { Client } from "./client.ts";
 
 /**
- * Who may call a route. Every route declares one (`route-access.ts` refuses to start otherwise):
+ * The callers that may use a route. Every route declares one value (`route-access.ts` refuses to start otherwise):
  * - `public`: credentials are ignored;
  * - `api`: API credentials are checked when present, and required when anonymous use is off; cookies are never read;
  * - `api_token`: API credentials are required;
@@ -29,7 +29,7 @@ declare module "fastify" {
     client: Client;
     /** The origin of links in the answer, without a trailing slash; empty on `/up`. */
     baseUrl: string;
-    /** Who sends the request; anonymous on `public` routes. */
+    /** The sender of the request; anonymous on `public` routes. */
     actor: Actor;
     /** The account behind `actor.user`. */
     user: User | null;
@@ -48,7 +48,7 @@ declare module "fastify" {
     scope?: Scope | null;
     /** Page routes that change state refuse requests from other sites. */
     changesState?: boolean;
-    /** The handler reads multipart forms itself by `receiveBody`, as their files arrive. */
+    /** The handler itself reads multipart forms with `receiveBody`, as their files arrive. */
     formInParts?: boolean;
     /** Open to users who lack a required second factor, so that they can set one up or sign out. */
     beforeFactor?: boolean;

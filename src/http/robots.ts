@@ -137,8 +137,8 @@ const pattern = new RegExp(linkFetchers.map((name) => name.replace(/[.*+?^${}()|
 const userAgentLengthMax = 1_024;
 
 /**
- * Whether a known program requests the page that opens links on behalf of others. Used on page paths only: on API paths
- * the user agent does not matter.
+ * Whether a known program that opens links on behalf of others requests the page. Used on page paths only: on API paths the
+ * user agent does not matter.
  */
 export function isRobot(userAgent: string | undefined): boolean {
   if (userAgent === undefined) return false;

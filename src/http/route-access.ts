@@ -7,7 +7,7 @@ import { isMultipart, receiveForm } from "./body/receive-body.ts";
 import { answerRefusal, isJsonPath, type Refusal, type RenderError } from "./errors.ts";
 import type { RouteAccess } from "./request.ts";
 
-/** One route and who may call it. */
+/** One route and the callers that it admits. */
 export interface RouteEntry {
   readonly method: string;
   /** With parameters, e.g. `/api/v2/pushes/:url_token`. */
@@ -25,8 +25,8 @@ interface GuardDeps extends AuthenticationDeps {
 }
 
 /**
- * Adds to each route registered later the hooks that its declaration requires. A route that does not declare its access
- * and whether it changes state stops the start, and so does an API route without a scope: no route is public by default.
+ * Adds the required hooks to each route that is registered later. A route that does not declare its access and whether it
+ * changes state stops the start, and so does an API route without a scope: no route is public by default.
  * @returns the routes; the list grows as routes are registered.
  */
 export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly RouteEntry[] {
@@ -93,8 +93,8 @@ const prefetchRefusal: Refusal = {
 };
 
 /**
- * Keeps requests whose answer nobody reads away from retrievals. A prefetch is refused with Retry-After. HEAD gets 200 for
- * every token without reading the push, so it reveals less than GET.
+ * Keeps requests without a reader away from retrievals. A prefetch is refused with Retry-After. HEAD gets 200 for every
+ * token without reading the push, so it reveals less than GET.
  */
 function uncountedHook(renderError: RenderError) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
@@ -104,7 +104,7 @@ function uncountedHook(renderError: RenderError) {
   };
 }
 
-/** Headers in which a browser declares that it fetches a page before the person asks for it. */
+/** Headers with which a browser declares that it fetches a page before the person requests it. */
 const prefetchHeaders = ["sec-purpose", "purpose", "x-moz", "x-purpose"] as const;
 
 function isDeclaredPrefetch(headers: IncomingHttpHeaders): boolean {

@@ -121,7 +121,7 @@ test.each([
   expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
 });
 
-test("a bug gets a 500 that names only the request's id, in the answer and in the log", async () => {
+test("a bug gets a 500 that contains only the request's id, in the answer and in the log", async () => {
   const answer = await failing(new Error("SELECT hunter2 FROM /root/secret")).inject({
     url: "/api/fails?passphrase=hunter2",
   });
@@ -180,7 +180,7 @@ test("a route that accepts tokens but declares no scope stops the start", () => 
   expect(() => fastify.get("/page-with-scope", { config }, () => "x")).toThrow(said);
 });
 
-test("the inventory knows every route", () => {
+test("the inventory contains every route", () => {
   start();
   expect(server.routes).toContainEqual({
     method: "HEAD",

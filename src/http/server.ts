@@ -47,16 +47,16 @@ export type Server = ReturnType<typeof createServer>;
 
 const requestIdBytes = 8;
 const headerBytesMax = 16 * 1024;
-/** No limit of its own: handlers check a parameter's shape, and an overlong token must be answered like an unknown one. */
+/** Parameters have no separate limit: handlers check their shape, and an overlong token is answered like an unknown one. */
 const paramLengthMax = headerBytesMax;
 const headersMsMax = 20_000;
-/** Without a byte in either direction: a slow upload may take long, a stalled one may not. */
+/** Time without a byte in either direction: a slow upload may take long, a stalled one may not. */
 export const idleMsMax = 75_000;
 const keepAliveMs = 65_000;
 /** 1 GiB at 400 kbit/s. */
 const requestMsMax = 6 * 3_600_000;
 
-/** Sets up everything that applies to every request. The caller adds the routes and listens. */
+/** Creates the server with everything that applies to all requests. The caller adds the routes and listens. */
 export function createServer(deps: ServerDeps) {
   const { config, events, random, renderError } = deps;
   const newRequestId = () => random.bytes(requestIdBytes).toString("hex");
@@ -75,7 +75,7 @@ export function createServer(deps: ServerDeps) {
     routerOptions: { maxParamLength: paramLengthMax },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, newRequestId()),
     frameworkErrors(error, request, reply) {
-      // No caller catches: an exception here would end the process.
+      // This callback has no caller that catches, so an exception here would end the process.
       try {
         setDefaults(request, reply);
         observe(request, reply);

@@ -4,7 +4,7 @@ import { createRequestCounts, type RequestCounts } from "../limits/request-count
 import { createSharedThrottle } from "./shared-throttle.ts";
 import type { ThrottleLimits } from "./throttle.ts";
 
-/** Of so many processes on one database. */
+/** The counts of several processes on one database. */
 async function openCounts(processes: number): Promise<readonly RequestCounts[]> {
   const first = await openTestDatabase();
   const counts = [createRequestCounts(first.db)];
@@ -35,7 +35,7 @@ async function start(processes: number, limits: ThrottleLimits) {
   return {
     time,
     asked: () => asked,
-    /** At one process after the other. */
+    /** Charges one process after another. */
     charge: async (key = "a") => {
       const throttle = throttles[next % throttles.length];
       next += 1;

@@ -5,7 +5,7 @@ import { createSharedThrottle } from "./shared-throttle.ts";
 
 const start = 1_800_000_000_000;
 
-/** One row a client, as the database keeps them, for windows that do not end while the test runs. */
+/** One row per client, as in the database, for windows that do not end while the test runs. */
 function countInMemory(): RequestCounts {
   const totals = new Map<string, { minute: number; second: number }>();
   return {
@@ -46,7 +46,7 @@ test("while the database does not answer, a process counts alone, retries rarely
   expect(asked).toBe(2);
 });
 
-test("a bug is not mistaken for a database that does not answer", async () => {
+test("a bug is not treated as an unavailable database", async () => {
   const charge = createSharedThrottle({
     limits: { minute: 5, second: 0 },
     clock: { now: () => start },

@@ -22,13 +22,13 @@ interface Window {
   /** 0 is off. */
   readonly max: number;
   startedAt: number;
-  /** Requests that all processes let pass, as far as this one knows. */
+  /** Requests that all processes admitted, as far as this process knows. */
   count: number;
-  /** Requests that this process let pass and has not reported. */
+  /** Requests that this process admitted and has not reported. */
   unreported: number;
-  /** The part of `count` that other processes let pass: it moves this process's waiting requests back in the order. */
+  /** The part of `count` that other processes admitted. It moves this process's waiting requests back in the order. */
   fromOthers: number;
-  /** Counts the windows: a request that waits for an answer may find the next one begun. */
+  /** Number of the current window: the next one may begin while a request waits for an answer. */
   number: number;
 }
 
@@ -48,11 +48,10 @@ interface ThrottleEntry {
 }
 
 /**
- * As `createThrottle`, over all processes on one database. Asking the database for every request would cost each a round
- * trip, so a process reports a client's requests, and reads those of the others, once it has let a sixteenth of a limit
- * pass; the request that makes the report due waits for it. A client therefore passes at most its limit and less than a
- * sixteenth of it more for each process; limits below 32 are exact. While the database does not answer, each process counts
- * alone.
+ * As `createThrottle`, over all processes on one database. Querying the database for every request would cost each a round
+ * trip. So a process reports a client's requests and reads those of the others only once it has admitted a sixteenth of a
+ * limit; the request that makes the report due waits for it. Each process can therefore admit less than a sixteenth of the
+ * limit beyond it; limits below 32 are exact. While the database does not answer, each process counts alone.
  */
 export function createSharedThrottle(deps: SharedThrottleDeps): ChargeRequest {
   const { limits, clock, monotonicMs, counts, onUnanswered } = deps;
@@ -135,12 +134,12 @@ function isReportDue({ max, unreported }: Window): boolean {
   return max !== 0 && unreported >= Math.max(1, Math.floor(max * unreportedShareMax));
 }
 
-/** Never true once the request's window is over. */
+/** Never true once the window of the request has ended. */
 function isOverLimit({ window, number, ordinal }: ThrottleEntry): boolean {
   return window.max !== 0 && window.number === number && ordinal + window.fromOthers > window.max;
 }
 
-/** @returns the function that adopts the answered total, unless the window is over by then. */
+/** @returns the function that applies the answered total, unless the window has ended by then. */
 function beginReport(window: Window): (total: RequestTotal, now: number) => void {
   const { number } = window;
   window.unreported = 0;

@@ -52,7 +52,7 @@ test("0 switches a limit off", () => {
   for (let i = 0; i < 1_000; i += 1) expect(charge("a")).toBe(0);
 });
 
-test("a flood of addresses is remembered only so far", () => {
+test("the number of remembered addresses is bounded in a flood", () => {
   const { charge } = throttleAt({ minute: 1, second: 0 });
   charge("first");
   for (let i = 0; i < 50_000; i += 1) charge(`a${i}`);

@@ -19,7 +19,7 @@ interface Usage {
   readonly second: Window;
 }
 
-/** About 10 MB. Beyond it the client that has been known longest is forgotten. */
+/** About 10 MB. Beyond it the client that was added first is forgotten. */
 const clientsMax = 50_000;
 
 /**
@@ -57,7 +57,7 @@ export function createThrottle(limits: ThrottleLimits, clock: Clock): (clientKey
   };
 }
 
-/** A window that begins in the future means that the clock was set back: it is dropped, so that nobody waits for it. */
+/** A window that begins in the future means that the clock was set back. It is dropped, so that no client waits for it. */
 function renew(window: Window, lengthMs: number, now: number): void {
   if (now >= window.startedAt && now < window.startedAt + lengthMs) return;
   window.startedAt = now;

@@ -6,7 +6,7 @@ import { browserOf } from "../base/user-agent.ts";
 import { en, findMessages, type Messages } from "../i18n/i18n.ts";
 import { type ContentOf, type Email, type EmailContent, linkLifeMs, type NoticeName } from "./email.ts";
 
-/** Names and addresses in a notice are user input: cut them, so that nobody can put a text of their own into an email. */
+/** Names and addresses in a notice are user input: they are cut, so that no user can put their own message into an email. */
 const factCharactersMax = 200;
 
 const noticeMessages = {

@@ -13,7 +13,7 @@ import type { EmailStore, StoredEmail } from "./store/emails.ts";
 const leaseMs = 2 * minuteMs;
 const retryMsMin = minuteMs;
 const refusedRetryMsMax = 6 * hourMs;
-/** Short, so that emails leave soon after the mail server is back. The pause limits how often a dead server is tried. */
+/** Short, so that emails are sent soon after the mail server recovers. The pause limits how often a dead server is tried. */
 const unavailableRetryMsMax = 15 * minuteMs;
 const givenUpAfterMs = 3 * dayMs;
 /**
@@ -27,7 +27,7 @@ const pauseMsMax = minuteMs;
 const batchMax = 50;
 export const failedMax = 1_000;
 
-/** The part of a link delivery that the rest of the program decides. Each call may be repeated. */
+/** The caller's decisions about link emails. Each call may be repeated. */
 export interface LinkEmails {
   /** The push can still be retrieved. Called right before the link is sent. */
   isRetrievable(content: ContentOf<"push_link">): Promise<boolean>;
@@ -59,7 +59,7 @@ export type Delivery = ReturnType<typeof createDelivery>;
 
 export function createDelivery(deps: Deps) {
   const { store, clock, events } = deps;
-  /** While the mail server is unavailable, one email at a time tries whether it is back. */
+  /** While the mail server is unavailable, only one email at a time is tried. */
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let pauseMs = 0;
 

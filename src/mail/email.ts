@@ -39,7 +39,7 @@ const contents = {
   test: {},
   notice: {
     notice: isNoticeName,
-    /** What the notice is about, e.g. the name of a token; "": nothing with a name. */
+    /** The name of the notice's subject, e.g. of a token; "": it has no name. */
     subject: isText,
     at: isNumber,
     address: isText,

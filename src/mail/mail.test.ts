@@ -18,7 +18,7 @@ async function openMailDomain() {
 const put = ({ domain, clock }: TestDomain, to: string, content: EmailContent = noticeEmail) =>
   domain.db.write((tx) => domain.mail.outbox.put(tx, { to, language: null, content }, clock.now()));
 
-/** What the job does, until no email waits. */
+/** Runs the delivery job until no email waits. */
 async function deliverAll({ domain, clock }: TestDomain) {
   while ((await domain.mail.sizes()).waiting > 0) {
     await domain.mail.deliverDue(going);

@@ -10,7 +10,7 @@ import { createOutbox } from "./outbox.ts";
 import { createSmtpMailer } from "./smtp.ts";
 import { createEmailStore, type FailedRow } from "./store/emails.ts";
 
-/** An email that could not be delivered. Its content, above all its link, is shown to nobody. */
+/** An email that could not be delivered. Its content, which may include a link, is never shown. */
 export interface FailedEmail {
   readonly id: number;
   /** null: it cannot be opened, because its master key is gone. */
@@ -23,7 +23,7 @@ export interface FailedEmail {
 }
 
 export type Mail = ReturnType<typeof createMail>;
-/** What administrators do with failed emails. */
+/** The operations of administrators on failed emails. */
 export type FailedEmails = Pick<Mail, "failedEmails" | "retry" | "discard" | "sizes">;
 
 export const failedPageSize = 50;

@@ -10,8 +10,8 @@ import { createEmailStore } from "./store/emails.ts";
 export const waitingMax = 10_000;
 
 /**
- * Notices to an account's owner: there are only as many as there are changes. Emails about pushes: users have a limit
- * for them, and `isFull` is checked before one is accepted.
+ * Notices to an account's owner are limited by the number of changes. Emails about pushes are limited per user, and
+ * `isFull` is checked before one is accepted.
  */
 const neverDropped: ReadonlySet<EmailKind> = new Set(["notice", "push_link", "push_view"]);
 
@@ -29,7 +29,7 @@ export function createOutbox(deps: { readonly db: Database; readonly keyring: ()
       if (!neverDropped.has(message.content.kind) && (await store.hasWaiting(tx, waitingMax))) return;
       await store.insert(tx, (id) => sealEmail(deps.keyring(), id, message), now);
     },
-    /** Costs what `put` costs and queues nothing, so that the time taken does not reveal whether an email is sent. */
+    /** Costs as much as `put` and queues nothing, so that the time taken does not reveal whether an email is sent. */
     async putNothing(tx: Transaction): Promise<void> {
       if (!deps.open || (await store.hasWaiting(tx, waitingMax))) return;
       await store.insertNothing(tx);

@@ -25,7 +25,7 @@ function mailerOf(sink: MailSink, more: Readonly<Record<string, string>> = {}): 
   return createSmtpMailer(settingsOf({ ...sink.environment, ...more }));
 }
 
-/** This process believes the sink's certificate until the test ends. */
+/** Makes this process trust the sink's certificate until the test ends. */
 function trust(sink: MailSink): void {
   const before = getCACertificates("default");
   setDefaultCACertificates([...before, sink.certificate]);
@@ -87,7 +87,7 @@ describe("a message", () => {
     "a@example.com\u0000",
     "a",
     "",
-  ])("is not sent to anything but exactly one address: %j", async (to) => {
+  ])("is sent only to exactly one address: %j", async (to) => {
     const sink = await startMailSink();
     expect(await mailerOf(sink).send({ ...message, to }, going)).toMatchObject({ outcome: "refused", permanent: true });
     expect(sink.attempts()).toBe(0);

@@ -28,7 +28,7 @@ export interface MailFailure {
 }
 
 export type Sending =
-  /** The mail server is responsible from now on. `reply`: its answer, bounded like a failure. */
+  /** The mail server has taken responsibility for the message. `reply`: its answer, bounded like a failure. */
   | { readonly outcome: "accepted"; readonly reply: string }
   /** The server rejects this message or this recipient, permanently or for now. */
   | { readonly outcome: "refused"; readonly permanent: boolean; readonly failure: MailFailure }
@@ -75,7 +75,7 @@ export function createSmtpMailer(settings: MailSettings) {
   };
 }
 
-/** The library is loaded for the first message: a server that sends none does not need its memory. */
+/** The library is loaded for the first message, so a server that sends none saves the memory. */
 async function makeTransport(settings: MailSettings) {
   const { createTransport } = await import("nodemailer");
   return createTransport({
@@ -181,7 +181,7 @@ function sendingOf(error: unknown): Sending {
   const { code, status, command } = about;
   // Nodemailer refuses a recipient that this server cannot encode (RFC 6531) without asking the server.
   if (code === "EENVELOPE" && status === undefined) return { outcome: "refused", permanent: true, failure };
-  // 421 closes the session (RFC 5321, section 3.8), and a refused sender is not about this message.
+  // 421 closes the session (RFC 5321, section 3.8), and a refused sender does not concern this message.
   const aboutThisMessage = status !== undefined && status !== 421 && /^(?:RCPT|DATA|BDAT)/.test(command);
   if (!aboutThisMessage) return { outcome: "unavailable", failure };
   return { outcome: "refused", permanent: status >= 500, failure };

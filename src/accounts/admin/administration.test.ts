@@ -18,7 +18,7 @@ it("finds users by a part of their email address, newest first", async () => {
     ["ada@example.com", 0],
   ]);
   expect(await accounts.searchUsers(" EXAMPLE.org", 1)).toHaveLength(1);
-  // Nothing of it is a pattern.
+  // Search text is never a pattern.
   expect(await accounts.searchUsers("%", 1)).toHaveLength(0);
   expect(await accounts.searchUsers("", 2)).toHaveLength(0);
 });
@@ -32,7 +32,7 @@ it("appoints and removes administrators, but never the last one", async () => {
   expect(await accounts.deleteUser(ada.id, shell)).toMatchObject({ outcome: "last_admin" });
   expect(await accounts.setAdmin(eve.id, true, shell)).toMatchObject({ outcome: "done" });
   expect(await accounts.setDisabled(eve.id, true, shell)).toMatchObject({ outcome: "done" });
-  // A disabled administrator is none.
+  // A disabled administrator does not count.
   expect(await accounts.setAdmin(ada.id, false, shell)).toMatchObject({ outcome: "last_admin" });
   expect(await accounts.setAdmin(99, true, shell)).toEqual({ outcome: "unknown" });
 });

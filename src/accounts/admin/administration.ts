@@ -9,7 +9,7 @@ export interface UserSummary {
   readonly tokensInUse: number;
 }
 
-/** Who acts. Commands in a shell have neither user nor address. */
+/** The person who acts. Commands in a shell have neither user nor address. */
 export interface Administrator {
   readonly userId: number | null;
   readonly email: string;
@@ -78,8 +78,8 @@ export function createAdministration(deps: {
     setDisabled: async (userId: number, disabled: boolean, by: Administrator): Promise<Change> =>
       store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),
     /**
-     * Deletes the account and what belongs to it in this room; `domain.deleteAccount` also removes its pushes.
-     * @param by null: the user deletes their own account, which is not recorded.
+     * Deletes the account and its data in this room; `domain.deleteAccount` also removes its pushes.
+     * @param by null: the users themselves delete their account, which is not recorded.
      */
     deleteUser: async (userId: number, by: Administrator | null): Promise<Change> =>
       store.deleteUser(userId, clock.now(), by === null ? null : await entryAbout(userId, "deleted_user", by)),

@@ -75,7 +75,7 @@ export function createFirstAdministrator(deps: Deps) {
       return true;
     },
 
-    /** Whether there is no user, in whatever state. */
+    /** Whether there is no user, not even a disabled one. */
     isFirstRun: async (): Promise<boolean> => !(await isOver()),
 
     /**

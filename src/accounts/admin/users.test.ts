@@ -3,7 +3,7 @@ import { clientAt, makeTestAccounts, makeUser, password, startOfTests } from "..
 import { readRows } from "../../../test/support/engine-database.ts";
 import { createArgon2Queue } from "../../crypto/passphrase.ts";
 
-/** So many characters, from the one given on, each once: in steps that make no sequence of a keyboard or alphabet. */
+/** A text of `count` different characters, in steps that form no sequence of a keyboard or alphabet. */
 function distinct(count: number, first = 0x3b1): string {
   return String.fromCodePoint(...Array.from({ length: count }, (_, at) => first + at));
 }

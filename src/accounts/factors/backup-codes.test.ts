@@ -52,7 +52,7 @@ test("a short key is kept unchanged", () => {
 });
 
 test.each(["a1b2c3d4e", "a1b2c3d4e5f", "g1b2c3d4e5", "", "123456"])(
-  "%j is no code of another installation",
+  "%j is not a code of another installation",
   (typed) => {
     expect(readImportedCode(typed)).toBeUndefined();
   },

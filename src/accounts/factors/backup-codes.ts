@@ -5,7 +5,7 @@ import { makeReadableCharacters } from "../../crypto/tokens.ts";
 import { latinDigits } from "../text.ts";
 
 export const backupCodesMade = 10;
-/** 80 bits: too many to guess even without a limit, or to find from a digest. */
+/** 80 bits: too many to guess, even without a limit, and too many to compute from a digest. */
 const codeLength = 16;
 const groupLength = 4;
 
@@ -21,7 +21,7 @@ export function grouped(text: string, between: string): string {
 
 /** @returns the code without dashes and spaces, in lower case; undefined: the text cannot be a code. */
 export function readBackupCode(typed: string): string | undefined {
-  // Characters that codes never contain are read as the similar ones that they do.
+  // Characters that codes never contain are read as the similar ones that they do contain.
   const code = latinDigits(typed)
     .toLowerCase()
     .replace(/[\s\p{Pd}]/gu, "")

@@ -30,14 +30,14 @@ export interface Factors {
 export interface FactorChange {
   readonly session: Session;
   readonly client: ClientContext;
-  /** Shows that the owner makes the change, and not somebody at an unattended screen. See `proofNeeded`. */
+  /** Proves that the owner makes the change, and not another person at an unattended screen. See `proofNeeded`. */
   readonly proof: Proof;
 }
 
 /**
- * Before the first factor, a fresh session is enough; an older one needs the password: a passkey that somebody adds at
- * an unattended screen would give them access for good. Once the account has a factor, each change needs the password or
- * any factor. "sign_in_again": the session is not fresh and the account has no password.
+ * Before the first factor, a fresh session is enough. An older one needs the password: a passkey added at an unattended
+ * screen would give permanent access. Once the account has a factor, each change needs the password or any factor.
+ * "sign_in_again": the session is not fresh and the account has no password.
  */
 type ProofNeeded = "nothing" | "password" | "sign_in_again" | "password_or_factor";
 
@@ -100,7 +100,7 @@ export function createFactorChanges(deps: Deps) {
     });
   }
 
-  /** Ends the user's other sessions and notifies the owner. @param name of the factor; "": it has none. */
+  /** Ends the user's other sessions and notifies the owner. @param name of the factor; "": it has no name. */
   async function announce(
     tx: Transaction,
     { session, client }: FactorChange,

@@ -26,8 +26,8 @@ export function looksLikeCode(typed: string): boolean {
 export type FactorCodes = ReturnType<typeof createFactorCodes>;
 
 /**
- * Checks codes for a sign-in or a change. All functions require the accounts lock: each of several simultaneous guesses
- * finds the others counted.
+ * Checks codes for a sign-in or a change. All functions require the accounts lock, so each of several simultaneous guesses
+ * is counted before the next is checked.
  */
 export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
   async function tryGuess(
@@ -76,9 +76,9 @@ export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
   }
 
   return {
-    /** Any other guess at six digits, counted with the account's codes. */
+    /** Counts another guess of a six-digit code with the account's codes. */
     tryGuess,
-    /** @param typed a code of the authenticator app or a backup code; a right one cannot be used again. */
+    /** @param typed a code of the authenticator app or a backup code; a correct one cannot be used again. */
     tryCode: (tx: Transaction, userId: number, typed: string, now: number): Promise<CodeAnswer> =>
       tryGuess(tx, userId, now, () => claim(tx, userId, typed, now)),
   };

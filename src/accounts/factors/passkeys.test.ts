@@ -11,7 +11,7 @@ describe("adding a passkey", () => {
     ["no name", "  "],
     ["a control character", "a\nb"],
     ["too much", "x".repeat(passkeyNameCharactersMax + 1)],
-  ])("takes no name that is %s", async (_case, name) => {
+  ])("refuses a name that is %s", async (_case, name) => {
     const { accounts, signIn } = await openFactorFixture();
     const { session } = await signIn();
     const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
@@ -83,7 +83,7 @@ describe("a passkey", () => {
     const given = await Promise.all(
       [1, 2, 3].map(() => accounts.givePasskey({ ...waiting, client }, { answer, party })),
     );
-    // Who comes to look after the others have signed in finds the answer used, the rest find the sign-in over.
+    // A late request finds the response used; the others find that the sign-in has ended.
     expect(given.filter(({ outcome }) => outcome === "complete")).toHaveLength(1);
 
     const alone = authenticator.get(await accounts.offerAnyPasskey(party));
@@ -100,7 +100,7 @@ describe("a passkey", () => {
     const sure = authenticator.get(await accounts.offerAnyPasskey(party));
     const signedIn = await accounts.signInByPasskey({ answer: sure, party }, client);
     expect(await accounts.authenticateSession(signedIn?.sessionToken ?? "")).toMatchObject({ waitsForFactor: false });
-    // As second factor the password stands beside it.
+    // As a second factor it is used together with the password.
     const waiting = await signIn();
     const second = authenticator.get(await accounts.offerOwnPasskeys(waiting.session, party), { verifiesUser: false });
     expect((await accounts.givePasskey({ ...waiting, client }, { answer: second, party })).outcome).toBe("complete");

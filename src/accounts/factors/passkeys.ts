@@ -224,12 +224,12 @@ const timeBytes = 8;
 /** Several times the length of our base64url. */
 const lengthMax = 512;
 
-/** The purpose of a challenge. A response is only valid for the purpose, and the session, that its challenge was made for. */
+/** The purpose of a challenge. A response is only valid for the purpose and the session of its challenge. */
 export type ChallengeUse =
   | { readonly purpose: "sign_in" }
   | { readonly purpose: "add" | "second_factor" | "confirm"; readonly sessionId: number };
 
-/** Independent of how the base64url is written. */
+/** Independent of the base64url variant of the challenge. */
 export function challengeDigest(challenge: string): Buffer {
   return digest(Buffer.from(challenge, "base64url").toString("base64url"));
 }
@@ -245,7 +245,7 @@ export function createPasskeyChallenges(deps: { readonly keyring: () => Keyring;
       const content = Buffer.concat([time, deps.random.bytes(randomBytes)]);
       return deps.keyring().seal(contextOf(use), content).toString("base64url");
     },
-    /** Whether we made it for this purpose and it has not expired. `claimChallenge` prevents that it is used twice. */
+    /** Whether this server made the challenge for this purpose and it has not expired. `claimChallenge` prevents reuse. */
     isOpen(challenge: string, use: ChallengeUse, now: number): boolean {
       if (challenge.length > lengthMax) return false;
       const content = deps.keyring().open(contextOf(use), Buffer.from(challenge, "base64url"));

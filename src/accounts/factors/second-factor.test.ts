@@ -48,7 +48,7 @@ describe("a code of the app", () => {
     const codes = [app.code(), ...backupCodes.slice(0, 3)];
     const given = await Promise.all(codes.map((code) => accounts.giveCode({ ...waiting, client }, code)));
     expect(given.map(({ outcome }) => outcome).sort()).toEqual(["complete", "over", "over", "over"]);
-    // What came too late has used nothing up.
+    // The late requests consumed nothing.
     const cameByApp = given[0]?.outcome === "complete";
     const { backupCodesLeft } = await accounts.findFactors(waiting.session.user.id);
     expect(backupCodesLeft).toBe(cameByApp ? 10 : 9);
@@ -207,7 +207,7 @@ describe("guesses", () => {
     );
     expect((await give(app.code())).outcome).toBe("too_many");
     expect(await accounts.removeAuthenticatorApp(changeBy(session, app.code()))).toMatchObject({ outcome: "too_many" });
-    // The password has a count of its own.
+    // The password has its own counter.
     expect(await accounts.removeAuthenticatorApp(changeBy(session, password))).toEqual({ outcome: "removed" });
   });
 });

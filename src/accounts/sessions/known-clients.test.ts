@@ -10,7 +10,7 @@ const firefox = (version: number, system = "X11; Linux x86_64") =>
   `Mozilla/5.0 (${system}; rv:${version}.0) Gecko/20100101 Firefox/${version}.0`;
 const home: ClientContext = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: firefox(140) };
 
-/** Accounts whose mails are kept in a list. */
+/** Accounts whose emails are collected in a list. */
 function makeFixture() {
   const { outbox, emails } = createRecordingOutbox();
   const fixture = makeTestAccounts({

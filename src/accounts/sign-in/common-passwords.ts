@@ -1,8 +1,7 @@
 /**
- * The passwords that people use most, lower case, from the list of `@zxcvbn-ts/language-common` (MIT licence; copyright
- * 2012-2016 Dan Wheeler and Dropbox, Inc., copyright 2021 @zxcvbn-ts). All of it that has as many characters as a password
- * needs, and the thousand that come first of those which have fewer: by themselves too short, they are what people
- * lengthen by a few digits.
+ * The most used passwords, lower case, from the list of `@zxcvbn-ts/language-common` (MIT licence; copyright 2012-2016 Dan
+ * Wheeler and Dropbox, Inc., copyright 2021 @zxcvbn-ts). It contains every entry of the minimum length or longer, and the
+ * thousand most used shorter ones: too short by themselves, they are what people extend with a few digits.
  */
 
 const long = `

@@ -6,7 +6,7 @@ import { createKeyring } from "../../crypto/keyring.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { createOutbox } from "../../mail/outbox.ts";
 
-/** Each statement is a question to the database, and on a network a time that strangers could measure. */
+/** Counts statements. On a network each one takes time, which a stranger can measure. */
 function countStatements(db: Database) {
   let statements = 0;
   const counting = (tx: Transaction): Transaction => ({
@@ -48,7 +48,7 @@ function expectEqual(costs: readonly number[]): void {
   expect(new Set(costs).size, costs.join()).toBe(1);
 }
 
-/** Accounts in each state, and what each request for a mail costs. */
+/** Accounts in each state, and the cost of each request for an email. */
 async function makeFixture() {
   const db = openEngineDatabase();
   const { counted, during } = countStatements(db);

@@ -31,7 +31,7 @@ describe("passwordProblem", () => {
       ["abcdefghijkl", "ZYXWVUTSRQPO", "qwertyuiopasdf", "lkjhgfdsapoi", "098765432109", "567890123456"],
     ],
     ["password_email", [email, email.toUpperCase(), "ada.lovelace", "Ada.Lovelace1815", "ada.lovelaceada.lovelace"]],
-  ])("says %s of the ones that are guessed first", (problem, passwords) => {
+  ])("returns %s for passwords that attackers guess first", (problem, passwords) => {
     for (const password of passwords) expect([password, passwordProblem(password, email)]).toEqual([password, problem]);
   });
 

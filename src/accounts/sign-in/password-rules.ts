@@ -48,13 +48,13 @@ const lettersFor = new Map([
   ["7", "t"],
   ["$", "s"],
 ]);
-/** So few characters hardly slow an attacker: they are mostly a year and a sign. */
+/** So few characters hardly slow an attacker, because they are mostly a year and a punctuation mark. */
 const addedCharactersMax = 6;
 /** Each row twice, so that a sequence may continue at its beginning. */
 const sequences = [...rows, ...joined].flatMap((row) => [row + row, [...(row + row)].reverse().join("")]);
 
 /**
- * @param email normalised: attackers know it.
+ * @param email normalised; attackers know it.
  * @returns undefined: the password is accepted.
  */
 export function passwordProblem(password: string, email: string): PasswordProblem | undefined {

@@ -24,7 +24,7 @@ export interface EntryProblems {
 }
 
 export type SignUpOutcome =
-  /** Account emails are off: the address cannot be confirmed, so nothing waits for that. */
+  /** Account emails are off: the address cannot be confirmed, so the account is usable at once. */
   | { readonly outcome: "signed_in"; readonly user: User; readonly sessionToken: string }
   /** The same whether the address was free or taken. */
   | { readonly outcome: "mail_sent" }
@@ -74,7 +74,7 @@ export function createRegistration(deps: Deps) {
     for (let count = 0; count < times; count += 1) await links.writeNothing(tx, random.bytes(32));
   }
 
-  /** Finds or creates the account of the address, with the same number of statements. */
+  /** Finds or creates the account of the address, always with the same number of statements. */
   async function getAccount(tx: Transaction, { email, passwordHash, language, now }: Applicant): Promise<User> {
     const made = await users.insert(tx, { email, passwordHash, admin: false, confirmed: false, language, now });
     if (made !== undefined) return made;
@@ -95,7 +95,7 @@ export function createRegistration(deps: Deps) {
       }
       const user = await getAccount(tx, applicant);
       const hasSignedIn = await users.hasSignedIn(tx, user.id);
-      // An account that was used before account emails were switched on is no pending sign-up: its password must stay.
+      // An account that was used before account emails were switched on is not a pending sign-up: its password must stay.
       if (user.confirmedAt === null && user.disabledAt === null && !hasSignedIn) {
         // Nobody has confirmed this address. Each sign-up has its own link and password, and the account gets the password
         // of the link that is used: a stranger who signed up first has no access.
@@ -212,8 +212,8 @@ interface Deps {
 }
 
 /**
- * Per hour. The address is not confirmed, so neither may one account send to many addresses nor many accounts to one.
- * Counted separately from emails that strangers cause, so that they cannot use up the owner's limit.
+ * Per hour. The address is not confirmed, so one account must not send to many addresses, nor many accounts to one.
+ * Counted separately from emails that strangers cause, so that strangers cannot use up the owner's limit.
  */
 const perHourMax = { client: 100, user: 5, address: 5 };
 const rememberedMax = 20_000;

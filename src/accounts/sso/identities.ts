@@ -22,8 +22,8 @@ export interface LinkToConfirm {
   /** The email address at the provider. */
   readonly providerEmail: string;
   /**
-   * How they prove that they own the account: by its `password`; by a `sign_in`, if it has none; or by their `consent`
-   * alone, if they have signed in since the provider answered.
+   * The required proof that the user owns the account: its `password`; a `sign_in`, if it has none; or only their `consent`,
+   * if they have signed in since the provider answered.
    */
   readonly by: "password" | "sign_in" | "consent";
 }

@@ -8,7 +8,7 @@ describe("a URL in a provider's answer", () => {
     "https://id.example.com/token",
     "https://id.example.com:8443/token",
     "https://www.googleapis.com/oauth2/v3/certs",
-  ])("is asked: %s", (target) => {
+  ])("is requested: %s", (target) => {
     expect(isTarget(target, "https://id.example.com/realm")).toBe(true);
   });
 
@@ -29,7 +29,7 @@ describe("a URL in a provider's answer", () => {
     "ftp://id.example.com/token",
     "data:text/html,x",
     "javascript:alert(1)",
-  ])("is not asked, and nobody is sent there: %s", (target) => {
+  ])("is not requested, and no browser is sent there: %s", (target) => {
     expect(isTarget(target, "https://id.example.com/realm")).toBe(false);
   });
 

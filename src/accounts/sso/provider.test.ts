@@ -48,7 +48,7 @@ describe("a provider's answer", () => {
     ["no signature", { header: { alg: "none" } }],
     ["a signature by the client's secret", { header: { alg: "HS256" } }],
     ["details of somebody else", { userInfo: { sub: "b-1" } }],
-  ])("with %s is nobody's", async (_fault, answers) => {
+  ])("with %s identifies no user", async (_fault, answers) => {
     expect(await open(answers).provider.readAnswer(query, secrets)).toMatchObject({ is: "invalid" });
   });
 
@@ -59,7 +59,7 @@ describe("a provider's answer", () => {
     ["no code", `state=${secrets.state}`],
     ["another issuer beside the code", `${query}&iss=https%3A%2F%2Fevil.example`],
     ["an error of its own", `error=server_error&state=${secrets.state}`],
-  ])("with %s does not hold, and no code is given away", async (_what, broken) => {
+  ])("with %s is invalid, and the code is not sent", async (_what, broken) => {
     const { provider, asked } = open();
     expect(await provider.readAnswer(broken, secrets)).toMatchObject({ is: "invalid" });
     expect(asked.filter(({ url }) => url.endsWith("/token"))).toEqual([]);
@@ -94,7 +94,7 @@ describe("a provider that does not answer", () => {
     ["is another issuer", { metadata: { issuer: "https://evil.example" } }],
     ["sends people elsewhere", { metadata: { authorization_endpoint: "http://10.0.0.1/auth" } }],
     ["sends people to a script", { metadata: { authorization_endpoint: "javascript:alert(1)" } }],
-  ])("because it %s sends nobody anywhere", async (_why, answers) => {
+  ])("because it %s causes no redirect", async (_why, answers) => {
     expect(await refusalOf(open(answers).provider.signOnUrl(secrets))).toBe("unavailable");
   });
 
@@ -103,7 +103,7 @@ describe("a provider that does not answer", () => {
     { token_endpoint: "http://id.example.com/token" },
     { jwks_uri: "https://127.0.0.1/keys" },
     { userinfo_endpoint: "file:///etc/passwd" },
-  ])("because it names %j is not followed there", async (metadata) => {
+  ])("with the endpoint %j is not contacted there", async (metadata) => {
     const { provider, asked } = open({ metadata });
     const [named] = Object.values(metadata);
     const outcome = await provider.readAnswer(query, secrets).then(

@@ -32,7 +32,7 @@ export interface SignOnSecrets {
 export interface ProviderClaims {
   readonly issuer: string;
   readonly subject: string;
-  /** As the provider spells it; only if it says that the address is verified. */
+  /** In the provider's spelling; only if the provider says that the address is verified. */
   readonly verifiedEmail: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export const callbackPath = "/users/auth/oidc/callback";
 const timeoutSeconds = 10;
 /** Endpoints rarely change. The library refreshes keys by itself. */
 const refreshMs = hourMs;
-/** While the provider is down, not every attempt contacts it. */
+/** The pause between attempts to reach a provider that is down. */
 const restMs = 5 * secondMs;
 /** OpenID Connect Core, section 2: 255 ASCII characters. */
 const subjectPattern = /^[\x20-\x7e]{1,255}$/;
@@ -80,7 +80,7 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
   }
 
   return {
-    /** The name that users know it by. */
+    /** The name under which users know the provider. */
     name: settings.name,
     issuer: settings.issuer,
 

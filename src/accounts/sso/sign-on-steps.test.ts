@@ -76,7 +76,7 @@ describe("a flood of sign-ons", () => {
     for (let at = 0; at < 10; at += 1) kept.push(await store.insertStep(step(`${at}`, `198.51.100.${at}`, at), limits));
     expect(kept.filter(Boolean)).toHaveLength(4);
     expect(await store.findStep(digest("victim"), -1)).toBeDefined();
-    // What is over makes room.
+    // Expired steps free their slots.
     expect(await store.insertStep(step("later", "203.0.113.1", 100), { ...limits, since: 50 })).toBe(true);
     expect(await store.deleteStepsBefore(100, 10)).toBe(1);
   });

@@ -90,7 +90,7 @@ export function createSingleSignOn(deps: Deps) {
     }): Promise<SignOnOutcome> {
       const provider = openProvider(deps);
       const step = await steps.find(stepToken, clock.now());
-      // A wrong state does not use up the step: not the provider but some other site has sent the browser here.
+      // A wrong state does not consume the step, because another site, not the provider, has sent the browser here.
       if (stepToken === undefined || step?.is !== "on_the_way" || !isStateOf(step, query)) return invalid;
       if (!(await steps.take(db.autocommit({ retry: "whenNotExecuted" }), stepToken, clock.now()))) return invalid;
       const answer = await provider.readAnswer(query, step.secrets);
@@ -151,7 +151,7 @@ async function enter(
   return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
 }
 
-/** The provider's email address need not be the account's. It must be verified all the same, to keep one simple rule. */
+/** The provider's address may differ from the account's. It must be verified anyway, to keep one simple rule. */
 async function askToLink(
   claims: ProviderClaims,
   userId: number,

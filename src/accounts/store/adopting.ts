@@ -9,7 +9,7 @@ import { nextId } from "./users.ts";
 export interface AdoptedAccount {
   /** As `normalizeEmail` returns it. */
   readonly email: string;
-  /** bcrypt or Argon2id; "": there is none. */
+  /** bcrypt or Argon2id; "": no password. */
   readonly passwordHash: string;
   readonly admin: boolean;
   readonly language: string | null;
@@ -19,7 +19,7 @@ export interface AdoptedAccount {
   readonly lastSignedInAt: number | null;
 }
 
-/** What a user can sign in with now. */
+/** The user's current means of signing in. */
 const credentials = new Table("users", {
   hasPassword: boolean,
   /** null: there is no authenticator app. */

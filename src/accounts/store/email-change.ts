@@ -34,7 +34,7 @@ const countLinks = sql<[userId: number, since: number], { count: number }>(
 const removeOld = sql<[userId: number, since: number]>(
   `DELETE FROM mailed_links WHERE user_id = ? AND purpose = ${purpose} AND created_at <= ?`,
 );
-// They are kept to be counted.
+// They are kept because they count towards the limit.
 const invalidateEarlier = sql<[userId: number]>(
   `UPDATE mailed_links SET new_email = NULL WHERE user_id = ? AND purpose = ${purpose}`,
 );
@@ -50,7 +50,7 @@ const enabledById = sql<[userId: number], UserRow>(
 const setEmail = sql<[email: string, confirmedAt: number | null, updatedAt: number, userId: number]>(
   "UPDATE users SET email = ?, unconfirmed_email = NULL, confirmed_at = ?, updated_at = ? WHERE id = ?",
 );
-// Links mailed to the old address as well: somebody else may own it by now.
+// Links mailed to the old address are removed, too: it may belong to another person by now.
 const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
 async function findEnabledUser(tx: Transaction, userId: number): Promise<User | undefined> {

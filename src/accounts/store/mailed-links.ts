@@ -8,7 +8,7 @@ export type LinkPurpose = "confirm_account" | "reset_password";
 export interface MailedLink {
   readonly userId: number;
   readonly email: string;
-  /** Of the sign-up that caused the email; null: none did. */
+  /** The password of the sign-up that caused the email; null: not caused by a sign-up. */
   readonly passwordHash: string | null;
 }
 
@@ -88,7 +88,7 @@ export function createMailedLinkStore(db: Database) {
       return true;
     },
 
-    /** Costs what a write costs, and changes nothing that is ever read. */
+    /** Costs as much as a write, and changes nothing that is ever read. */
     async writeNothing(tx: Transaction, value: Buffer): Promise<void> {
       await tx.run(putNothing, value);
     },

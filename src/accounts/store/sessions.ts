@@ -69,7 +69,7 @@ const insertRow = sessions.insert();
 const recordSignIn = sql<[now: number, userId: number]>("UPDATE users SET last_signed_in_at = ? WHERE id = ?");
 
 /**
- * Part of every change of a password or of factors: signs everybody else out.
+ * Part of every change of a password or of factors: ends the user's other sessions.
  * @param exceptId the session that makes the change; null: all sessions end.
  */
 export async function endSessions(tx: WriteConnection, userId: number, exceptId: number | null): Promise<void> {
@@ -112,7 +112,7 @@ export function createSessionStore(db: Database) {
   const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   const idempotent = db.autocommit({ retry: "idempotent" });
   return {
-    /** @returns false: the user is gone or disabled, the session to replace waits no longer, or `provided` said so. */
+    /** @returns false: the user is gone or disabled, the session to replace waits no longer, or `provided` returned false. */
     insertSession: (session: NewSession): Promise<boolean> =>
       db.writeSerialized("accounts", (tx) => insert(tx, session)),
 

@@ -2,7 +2,7 @@ import { boolean, bytes, converted, integer, nullable, oneOf, Table, text, withD
 import { allScopes, type Scope } from "../account.ts";
 import { type AdminAction, adminActions } from "../admin/administration.ts";
 
-/** What is not readable here is sealed. Times in milliseconds since the epoch. */
+/** Columns are either readable metadata or sealed. Times in milliseconds since the epoch. */
 export const users = new Table("users", {
   id: integer,
   email: text,
@@ -12,7 +12,7 @@ export const users = new Table("users", {
   passwordHash: text,
   admin: boolean,
   language: nullable(text),
-  /** As `writePushDefaults` makes it; null: never set. */
+  /** As written by `writePushDefaults`; null: never set. */
   pushDefaults: withDefault(nullable(text), null),
   createdAt: integer,
   updatedAt: integer,
@@ -66,14 +66,14 @@ export const mailedLinks = new Table("mailed_links", {
   digest: bytes,
   userId: integer,
   purpose: oneOf({ confirm_account: 0, reset_password: 1, change_email: 2 }),
-  /** Of a change of the email address; null: the link has no effect any more. */
+  /** For a change of the email address; null: the link has no effect any more. */
   newEmail: withDefault(nullable(text), null),
-  /** Of the sign-up that the email answers; null: it answers none. */
+  /** The password of the sign-up that caused the email; null: not caused by a sign-up. */
   passwordHash: withDefault(nullable(text), null),
   createdAt: integer,
 });
 
-/** Accounts that are gone, until everything of their pushes is removed. */
+/** Deleted accounts, until all data of their pushes is removed. */
 export const deletedUsers = new Table("deleted_users", { userId: integer, deletedAt: integer });
 
 /** Clients that have signed in to an account before, as digests. */

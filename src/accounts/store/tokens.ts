@@ -24,7 +24,7 @@ export interface NewToken {
 
 const listedTokens = apiTokens.omit("userId", "digest");
 
-/** What a request needs to know of its token, read together with the token's user. */
+/** The columns of a token that a request needs, read together with the token's user. */
 const foundTokens = apiTokens.pick("scopes", "networks", "expiresAt", "lastUsedAt");
 const tokenIds = new Table("api_tokens", { tokenId: integer });
 export type FoundToken = RowOf<typeof foundTokens> & { readonly tokenId: number; readonly user: User };

@@ -4,7 +4,7 @@ import { boolean, integer, nullable, type StoredRowOf, Table, text } from "../..
 import type { User } from "../account.ts";
 import { users } from "./tables.ts";
 
-/** A `User` as it is read, with two columns that are computed. */
+/** A `User` as it is read, with two computed columns. */
 const userView = new Table("users", {
   id: integer,
   email: text,
@@ -36,7 +36,7 @@ export const userColumns = userView.selectExpressions({
 export const userById = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
 export const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
 
-/** @param row other columns that the statement has selected are left out. */
+/** @param row may contain other columns, which are omitted. */
 export function toUser(row: UserRow): User {
   const { id, email, admin, createdAt, confirmedAt, disabledAt, language, hasPassword, hasSecondFactor } =
     userView.decode(row);
@@ -102,7 +102,7 @@ export function createUserStore(db: Database) {
 
     hasSignedIn: async (tx: Transaction, userId: number) => (await tx.one(everSignedIn, userId)) !== undefined,
 
-    /** Whether there is any account, in whatever state. */
+    /** Whether there is any account, including disabled ones. */
     hasAnyUser,
 
     /** As `hasAnyUser`, outside of a transaction. */

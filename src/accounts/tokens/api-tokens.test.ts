@@ -9,7 +9,7 @@ import { type TokenLimits, tokenLimits } from "./api-tokens.ts";
 
 const address = "192.0.2.1";
 
-/** So many tokens more, without the time that it takes to make each. */
+/** Adds tokens directly, without the time that creating each one takes. */
 async function fill(db: Database, userId: number, tokens: number): Promise<void> {
   const insert = (digestOf: string) =>
     `WITH RECURSIVE numbers (number) AS
@@ -162,7 +162,7 @@ describe("API tokens", () => {
     ["networks", { networks: ["10.0.0.0/8", "ten"] }],
     ["networks", { networks: [""] }],
     ["networks", { networks: Array.from({ length: 51 }, (_, at) => `192.0.2.${at}`) }],
-  ])("say what is wrong with their %s: case %#", async (field, limits) => {
+  ])("report invalid %s: case %#", async (field, limits) => {
     const { accounts } = makeTestAccounts();
     const ada = await makeUser(accounts);
     await expect(accounts.createToken(ada.id, "n", limits)).rejects.toMatchObject({

@@ -15,7 +15,7 @@ import { isName } from "../text.ts";
 
 /** Lets people and secret scanners recognise a token. */
 const prefix = "sp_";
-/** Wider than our own tokens, because imported tokens look different. Other texts are not looked up. */
+/** Wider than this server's own tokens, because imported tokens look different. Other texts are not looked up. */
 const tokenShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Whether a text can be an API token at all. */
@@ -27,7 +27,7 @@ export const tokenLimits = { nameCharactersMax: 255, daysMax: 3_650, networksMax
 const endedKeptMax = 200;
 const perPage = 50;
 
-/** What limits a new token. */
+/** The limits of a new token. */
 export interface TokenLimits {
   /** At least one; default: all. */
   readonly scopes?: readonly Scope[];

@@ -5,7 +5,7 @@ export const bodyBudgetLimits = {
   bytesPerClientMax: 64 * 1024 * 1024,
 };
 
-/** Smaller bodies are not counted: the limit on connections bounds them. */
+/** Smaller bodies are not counted: the number of connections limits them. */
 export const uncountedBytesMax = 64 * 1024;
 
 /**

@@ -44,7 +44,7 @@ export class FormFieldCollector {
   }
 }
 
-/** No prototype: a field named `__proto__` or `constructor` is an ordinary key. */
+/** Without a prototype, so a field named `__proto__` or `constructor` is an ordinary key. */
 function emptyLevel(): Level {
   return Object.create(null) as Level;
 }

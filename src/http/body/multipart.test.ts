@@ -138,7 +138,7 @@ test("file content is passed on without copying each chunk, even if a chunk ends
   const handedOn: Buffer[] = [];
   for await (const chunk of reader.content()) handedOn.push(chunk);
   expect(Buffer.concat(handedOn)).toEqual(Buffer.concat(chunks));
-  // All but the one byte that may have begun a delimiter, and what came behind it.
+  // All bytes except those that may begin a delimiter, which are passed on later.
   expect(handedOn.map(String)).toEqual(["first", "second\n", "third\r", "\rfourth"]);
   const placeOf = (chunk: Buffer | undefined) => [chunk?.buffer, chunk?.byteOffset];
   for (const index of [0, 1]) expect(placeOf(handedOn[index])).toEqual(placeOf(chunks[index]));

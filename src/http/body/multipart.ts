@@ -7,10 +7,10 @@ import { decodeText } from "./read-whole.ts";
 export interface FormFile {
   /** The field's name, e.g. `push[files][]`. */
   readonly field: string;
-  /** As the sender wrote it. */
+  /** Unchanged from the sender. */
   readonly filename: string;
   readonly contentType: string;
-  /** Read it before the next part arrives; bytes that are not read are skipped. */
+  /** Must be read before the next part; unread bytes are skipped. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -74,7 +74,7 @@ async function readField(
   return Buffer.concat(chunks);
 }
 
-/** The generator again, including its first result, which has been consumed. */
+/** Yields the first result, which was already consumed, and then the rest of the generator. */
 async function* withFirst(
   first: IteratorResult<Buffer, unknown>,
   rest: AsyncGenerator<Buffer>,
@@ -84,7 +84,7 @@ async function* withFirst(
   yield* rest;
 }
 
-/** A connection that breaks while the form is being sent is the client's failure, not a server error. */
+/** A connection that breaks while the form is being received is the client's failure, not a server error. */
 function refusingCutOff(chunks: AsyncIterator<Buffer>): AsyncIterator<Buffer> {
   return {
     async next() {

@@ -10,7 +10,7 @@ const unscannedBytesMax = 16 * 1024;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Some programs begin every text with it, and a parser may ignore it there (RFC 8259, 8.1). */
+/** Some programs start every text with it, and a parser may ignore it there (RFC 8259, 8.1). */
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**

@@ -36,14 +36,14 @@ const failureColumns = failedEmails.selectExpressions({
 
 interface DueWindow {
   readonly now: number;
-  /** No email is ever due later than this: one that is, was postponed before the clock was moved back. */
+  /** No email is due later than this. A later due time was set before the clock was moved back. */
   readonly farthest: number;
 }
 
 const due = "(due_at <= ? OR due_at > ?)";
 const claimed = "id = ? AND attempts = ? AND due_at IS NOT NULL";
 
-// Ids are never reused: an administrator's "discard 7" must not hit another email that has become 7 meanwhile.
+// Ids are never reused: an administrator's "discard 7" must not affect another email.
 const takeId = sql<[], { nextId: number }>(
   `INSERT INTO id_blocks (name, next_id) VALUES ('outbox', 2)
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
