@@ -30,7 +30,7 @@ export interface BackupDeps {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of the application. */
+  /** Version of the application. */
   readonly version: string;
   /** Writes to the standard output; resolves when the other side has taken the bytes. */
   readonly pipe: (bytes: Uint8Array) => Promise<void>;

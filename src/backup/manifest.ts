@@ -21,7 +21,7 @@ export interface BackupCounts {
 
 /** Describes a backup. It is written last, so a backup without a manifest is incomplete. */
 export interface Manifest {
-  /** Of the copied database. */
+  /** Schema version of the copied database. */
   readonly schemaVersion: number;
   readonly applicationVersion: string;
   /** When the database was copied, ms since the epoch. */

@@ -130,7 +130,7 @@ class BlockReader {
     for await (const chunk of this.content(bytes)) void chunk;
   }
 
-  /** Each byte is returned once, whoever iterates. */
+  /** Returns each byte once, also if there are several iterators. */
   content(bytes: number): AsyncIterableIterator<Uint8Array> {
     const pull = (bytesMax: number) => this.#pull(bytesMax);
     let left = bytes;
@@ -179,7 +179,7 @@ async function readExtended(reader: BlockReader, bytes: number): Promise<string>
   return records.toString("utf8");
 }
 
-/** Of an extended header only the size matters: paths in a backup are short, and times and owners are ignored. */
+/** Only the size of an extended header matters: paths in a backup are short, and times and owners are ignored. */
 function sizeIn(records: string): number | undefined {
   const size = /(?:^|\n)\d+ size=(\d{1,15})\n/.exec(records)?.[1];
   return size === undefined ? undefined : Number(size);

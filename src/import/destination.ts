@@ -78,9 +78,9 @@ export interface Destination {
 }
 
 export interface StoredCounts {
-  /** Of all runs. */
+  /** Imported by all runs. */
   readonly recorded: RecordedCounts;
   readonly recordedByThisRun: RecordedCounts;
-  /** Of what this run has imported. */
+  /** Imported by this run. */
   readonly present: Awaited<ReturnType<ImportedRows["countPresent"]>>;
 }

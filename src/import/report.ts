@@ -51,7 +51,7 @@ export function openReport(location: { readonly named: string } | { readonly unn
   );
   let problems = 0;
   return {
-    /** Of the JSON file. */
+    /** Path of the JSON file. */
     path,
     problem(problem: Problem): void {
       write(json, path, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);

@@ -43,7 +43,7 @@ test("rows under way weigh no more than they may, and one that weighs more goes 
   expect(seen.some((together) => together.includes(30) && together.length === 1)).toBe(true);
 });
 
-test("the first failure ends the reading, and is told once nothing is under way any more", async () => {
+test("the first failure ends the reading, and is thrown once nothing is running any more", async () => {
   const begun: number[] = [];
   let underWay = 0;
   const work = runConcurrently(numbers(1_000), { ...limits, weightOf: () => 1 }, async (number) => {
@@ -58,7 +58,7 @@ test("the first failure ends the reading, and is told once nothing is under way 
   expect(begun.length).toBeLessThan(20);
 });
 
-test("what is told to stop begins nothing more", async () => {
+test("after a stop nothing new is started", async () => {
   const controller = new AbortController();
   const begun: number[] = [];
   await runConcurrently(numbers(1_000), { ...limits, signal: controller.signal, weightOf: () => 1 }, async (number) => {

@@ -41,7 +41,7 @@ export interface ImportSource {
 export interface SourceCounts extends RelatedCounts {
   readonly users: number;
   readonly pushes: number;
-  /** Of the related, those that belong to no push that is there. */
+  /** Related rows whose push does not exist. */
   readonly withoutPush: RelatedCounts;
 }
 
@@ -63,10 +63,10 @@ export interface KeyTrial {
   readonly examples: readonly string[];
 }
 
-/** A row that cannot be read is told by its id, and the rest goes on. */
+/** A row that cannot be read is reported by its id, and reading continues. */
 export type SourceRow<Row, Which extends UserPart | PushPart> = {
   readonly id: number;
-  /** Of a push, as far as it could be counted. */
+  /** Related rows of a push, as far as they could be counted. */
   readonly related?: RelatedCounts;
 } & (
   | { readonly outcome: "read"; readonly row: Row; readonly missingParts: readonly MissingPart<Which>[] }
@@ -75,7 +75,7 @@ export type SourceRow<Row, Which extends UserPart | PushPart> = {
   | { readonly outcome: "skipped"; readonly reason: string }
 );
 
-/** Of one push, in the order in which it happened. */
+/** The audit trail of one push, oldest first. */
 export interface SourceTrail {
   readonly entries: readonly SourceAuditEntry[];
   readonly missingParts: readonly MissingPart<PushPart>[];
@@ -169,7 +169,7 @@ export interface SourceAuditEntry {
   readonly referrer: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Of creation_email_send. */
+  /** Only for creation_email_send. */
   readonly notification: SourceNotification | null;
 }
 

@@ -30,7 +30,7 @@ export interface PageServices {
   readonly branding: Branding;
   readonly mail: FailedEmails;
   health(): Promise<Health>;
-  /** Of the application. */
+  /** Version of the application. */
   readonly version: string;
   readonly sessionCookies: SessionCookies;
   readonly bodyBudget: BodyBudget;

@@ -11,7 +11,7 @@ import {
 import { collect, openSource, readAfter } from "../../../test/support/password-pusher/open-source.ts";
 import { sealedByLockbox } from "../../../test/support/password-pusher/seal.ts";
 
-/** Of the fixture: text-plain, text-passphrase-utf8 (owned, all three values sealed), url-plain. */
+/** Ids of pushes in the fixture: text-plain, text-passphrase-utf8 (owned, all three values sealed), url-plain. */
 const [textPush, sealedPush, urlPush] = [11, 17, 36];
 
 async function pushOf(source: ImportSource, id: number): Promise<SourceRow<SourcePush, PushPart> | undefined> {

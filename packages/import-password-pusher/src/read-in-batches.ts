@@ -15,7 +15,7 @@ export interface BatchQueries<Row, Part extends UserPart | PushPart> {
 
 const pageIds = 1_000;
 const batchRows = 100;
-/** Of one batch; a single row may have more. */
+/** Bound of one batch; a single larger row is still read. */
 const batchBytes = 4 * 1024 ** 2;
 /** The widest column for a payload in the three engines. The source's limit results in 6 MB. */
 const rowBytesMax = 17 * 1024 ** 2;

@@ -17,7 +17,7 @@ export interface LiveBlob {
   readonly fileId: number;
   readonly pushId: number;
   readonly blobKey: string;
-  /** Of the file before it was sealed. */
+  /** Size of the file before it was sealed. */
   readonly sizeBytes: number;
 }
 
@@ -101,7 +101,7 @@ export class DatabaseCopy implements Disposable {
     return this.#query(() => this.#connection.prepare<[string], { value: Buffer }>(text).get(indexKeyName)?.value);
   }
 
-  /** Of live pushes, in the order of the files' ids. @param afterId 0: from the first. */
+  /** Files of active pushes, in the order of their ids. @param afterId 0: from the first. */
   blobsAfter(afterId: number, limit: number): readonly LiveBlob[] {
     return this.#query(() => this.#connection.prepare<[number, number], LiveBlob>(blobsText).all(afterId, limit));
   }

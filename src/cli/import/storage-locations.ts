@@ -33,7 +33,7 @@ export function storageLocationsOf(storage: readonly string[], environment: Sour
   const folders = storage.filter((place) => !/^s3:/i.test(place));
   if (folders.length > 1) throw new SourceArgumentError("--storage names two folders: put the files into one.");
   const buckets = new Map<string, BucketSettings>();
-  // Keys that are there although nothing lies in a bucket any more must not stop anybody.
+  // Leftover keys of a bucket that is no longer used must not stop the import.
   const keyNames = ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY"];
   if (keyNames.every((name) => environmentOf(environment, name) !== undefined)) {
     buckets.set("", settingsOf(environmentOf(environment, "BUCKET") ?? bucketDefault, {}, environment));

@@ -210,9 +210,9 @@ export function createImportedRows(connection: ReadConnection, source: string) {
       ]);
       return {
         pushes: pushes?.pushes ?? 0,
-        /** Of their audit trails, including entries that were written here. */
+        /** Entries of their audit trails, including those written here. */
         auditEntries: pushes?.auditEvents ?? 0,
-        /** Of pushes that are open and unchanged. */
+        /** Files of pushes that are active and unchanged. */
         files: files ?? { recorded: 0, found: 0 },
       };
     },

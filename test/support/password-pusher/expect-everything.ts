@@ -91,7 +91,7 @@ async function expectSignIn({ app, clock }: Fixture, user: ExpectedUser): Promis
   expect(await isSignedIn(withApp, user)).toBe(true);
 }
 
-/** Whoever is signed in sees their own address on every page, whatever its language. */
+/** Every page shows a signed-in user's own address, in any language. */
 const isSignedIn = async (visitor: CookieClient, { email }: ExpectedUser) =>
   (await visitor.get("/help/api")).body.includes(email);
 
@@ -156,7 +156,7 @@ async function expectTrails(fixture: Fixture, there: ExpectedInstallation): Prom
   }
 }
 
-/** What was mailed there is told as it was, newest first. */
+/** Lists the emails that the source sent, newest first. */
 function expectDispatches(
   push: ExpectedPush,
   logs: readonly { kind: string; notify_by_email?: object }[],

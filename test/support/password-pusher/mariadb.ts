@@ -13,7 +13,7 @@ export interface Mariadb extends AsyncDisposable {
 }
 
 export interface MariadbDatabase {
-  /** Of a user who may only SELECT. */
+  /** Address for a user who may only SELECT. */
   readonly readerUrl: string;
   readonly writerUrl: string;
 }

@@ -30,7 +30,7 @@ export async function openDatabaseDesk(): Promise<DatabaseDesk> {
     async [Symbol.asyncDispose]() {
       http.closeAllConnections();
       http.close();
-      // One that has not started told so to whoever asked.
+      // A server that failed to start has reported this to its caller.
       const databases = await started?.catch(() => undefined);
       await databases?.[Symbol.asyncDispose]();
     },

@@ -5,12 +5,12 @@ import { makeTemplate } from "./template.ts";
 
 /** Made ahead, while tests run. */
 const readyMax = 2;
-/** As long as a connection may take to end when it is told to. */
+/** How long a terminated connection may take to end. */
 const endMsMax = 10_000;
 /** PostgreSQL 15 is the first that can be told to copy files: a copy through its log takes three times the work. */
 const copiesFilesFrom = 150_000;
 
-/** Of every transaction that does not say so itself, e.g. `serializable`; not given: read committed. */
+/** Default isolation of transactions, e.g. `serializable`; not given: read committed. */
 const isolation = process.env.SEALPUSH_TEST_POSTGRES_ISOLATION;
 
 /** The databases of a test run, on a server of their own. Those that come back are given out again, emptied. */
@@ -60,7 +60,7 @@ export class Databases implements AsyncDisposable {
     return this.#give(await this.#make("TEMPLATE template0"), "bare");
   }
 
-  /** Whoever still has its address finds nothing there any more. */
+  /** Afterwards its address is invalid. */
   async giveBack(name: string): Promise<void> {
     const content = this.#given.get(name);
     if (content === undefined) throw new Error(`No database ${name} was given out.`);
@@ -77,7 +77,7 @@ export class Databases implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  /** Whoever takes it is told what went wrong. */
+  /** Its next user gets the error. */
   #keep(making: Promise<string>): void {
     making.catch(() => undefined);
     this.#ready.push(making);

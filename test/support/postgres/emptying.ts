@@ -2,7 +2,7 @@ import pg from "pg";
 
 /** How a database that a test has used becomes like new: what it costs to make another is many times more. */
 export interface Emptying {
-  /** What its tables were when it was made, so that one which a test has changed is told from the others. */
+  /** Its tables when it was created, to detect a database whose tables a test has changed. */
   readonly shape: string;
   /** Brings back the rows that it was made with. */
   readonly statements: string;

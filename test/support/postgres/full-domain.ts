@@ -1,6 +1,6 @@
 import type pg from "pg";
 
-/** Who owns a tenth of all pushes. */
+/** The user who owns a tenth of all pushes. */
 export const busyOwner = 1;
 /** When the newest push was made. */
 export const newest = Date.UTC(2026, 0, 15, 12);

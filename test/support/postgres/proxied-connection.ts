@@ -4,7 +4,7 @@ import { ClientStatements, WireMessages } from "./wire-messages.ts";
 /**
  * What becomes of a statement that a client asks for: "pass"; "lose request": it never comes to the server, and the
  * connection is reset; "lose answer": the server does it, its commit included, and the connection is reset in the place
- * of the answer; "refuse": it never comes to the server, and the client is told that it was cancelled inside a transaction.
+ * of the answer; "refuse": it never reaches the server, and the client gets an error as if it was cancelled inside a transaction.
  */
 export type Verdict = "pass" | "refuse" | "lose request" | "lose answer";
 

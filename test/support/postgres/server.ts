@@ -20,7 +20,7 @@ export interface PostgresServer extends AsyncDisposable {
 
 const logLinesMax = 1_000;
 
-/** A new server; whoever calls disposes it. */
+/** A new server; the caller disposes of it. */
 export async function startPostgres(options: ClusterOptions = {}): Promise<PostgresServer> {
   return await serve(await makeCluster(options));
 }
