@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The installation that tests import: its README tells what is in it. */
+/** The installation that tests import. Its README describes the content. */
 export const fixtureFolder = resolve(import.meta.dirname, "../../fixtures/password-pusher");
 
 export interface Expected {

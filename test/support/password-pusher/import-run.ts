@@ -22,7 +22,7 @@ export interface Move {
   readonly cli: TestCli;
   readonly clock: TestClock;
   run(installation: Place, ...more: readonly string[]): ReturnType<TestCli["run"]>;
-  /** The server on what was brought in; it ends with the test. */
+  /** Starts a server on the imported data. It stops at the end of the test. */
   serve(environment?: Readonly<Record<string, string>>): Promise<TestApp>;
 }
 
@@ -53,7 +53,7 @@ export const retrieve = async (app: TestApp, tag: string) => {
   return { status: answer.statusCode, body: answer.json() };
 };
 
-/** The report of a run, which lies where it was asked to. */
+/** The report of a run at the path of --report. */
 export function withReport(move: Move) {
   const path = join(dirname(move.cli.dataDir), "report.json");
   return {
