@@ -21,7 +21,7 @@ export class ClockTrust {
   }
 
   /** Call at every tick: jumps are only detected here. */
-  look(): boolean {
+  check(): boolean {
     const monotonic = this.#monotonicMs();
     const offset = this.#clock.now() - monotonic;
     if (Math.abs(offset - this.#offset) > toleranceMs) this.#steadySince = monotonic;

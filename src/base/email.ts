@@ -11,8 +11,8 @@ const domainLabel = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?
  * @returns undefined when it is not an address. Whether it can receive mail is not checked.
  */
 export function normalizeEmail(text: string): string | undefined {
-  const longestWorthReading = 4 * addressBytesMax;
-  if (text.length > longestWorthReading) return undefined;
+  const textLengthMax = 4 * addressBytesMax;
+  if (text.length > textLengthMax) return undefined;
   const address = text.trim().toLowerCase().normalize("NFC");
   if (Buffer.byteLength(address, "utf8") > addressBytesMax) return undefined;
   const at = address.lastIndexOf("@");

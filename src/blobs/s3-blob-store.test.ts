@@ -214,9 +214,9 @@ describe("reads", () => {
 
   test("a missing bucket does not count as a missing blob or as a confirmed deletion", async () => {
     const { remote } = await openFaulty();
-    const elsewhere = openStore({ endpoint: remote.endpoint, bucket: "another", ...credentials });
-    await expect(read(elsewhere)).rejects.toMatchObject({ code: "NoSuchBucket" });
-    await expect(elsewhere.delete(key)).rejects.toMatchObject({ code: "NoSuchBucket" });
+    const otherStore = openStore({ endpoint: remote.endpoint, bucket: "another", ...credentials });
+    await expect(read(otherStore)).rejects.toMatchObject({ code: "NoSuchBucket" });
+    await expect(otherStore.delete(key)).rejects.toMatchObject({ code: "NoSuchBucket" });
   });
 });
 

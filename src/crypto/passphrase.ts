@@ -34,39 +34,39 @@ export function createArgon2Queue(limits: Argon2QueueLimits): Argon2Queue {
     if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`${name} must be a whole number of at least 1.`);
   }
   /** In the order in which clients are served; a served client moves to the end. Clients without waiting starts are removed. */
-  const turns = new Map<string, (() => void)[]>();
+  const startsByClient = new Map<string, (() => void)[]>();
   let waiting = 0;
   let running = 0;
 
   function startNext(): void {
-    const [turn] = turns;
-    if (turn === undefined || running >= limits.runningMax) return;
-    const [client, starts] = turn;
-    turns.delete(client);
+    const [next] = startsByClient;
+    if (next === undefined || running >= limits.runningMax) return;
+    const [client, starts] = next;
+    startsByClient.delete(client);
     const start = starts.shift();
-    if (starts.length > 0) turns.set(client, starts);
+    if (starts.length > 0) startsByClient.set(client, starts);
     if (start === undefined) throw new Error("A client without waiting starts was served.");
     waiting -= 1;
     running += 1;
     start();
   }
 
-  function placeFor(client: string): Promise<void> {
+  function acquireSlot(client: string): Promise<void> {
     if (running < limits.runningMax && waiting === 0) {
       running += 1;
       return Promise.resolve();
     }
-    const starts = turns.get(client) ?? [];
+    const starts = startsByClient.get(client) ?? [];
     if (waiting >= limits.waitingMax || starts.length >= limits.waitingPerClientMax) {
       throw unavailable("Too many passphrases are being checked right now. Try again in a moment.", 1);
     }
     waiting += 1;
-    turns.set(client, starts);
+    startsByClient.set(client, starts);
     return new Promise((resolve) => starts.push(resolve));
   }
 
   async function run<T>(client: string, work: () => Promise<T>): Promise<T> {
-    await placeFor(client);
+    await acquireSlot(client);
     try {
       return await work();
     } finally {

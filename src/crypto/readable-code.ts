@@ -12,8 +12,8 @@ export function makeReadableCode(random: Random): string {
 
 /** Normalises a typed code: o and 0 are equal, as are i, l and 1. @returns undefined when it is not a code. */
 export function readCode(typed: string): string | undefined {
-  const longestWorthReading = 4 * groups * groupLength;
-  if (typed.length > longestWorthReading) return undefined;
+  const typedLengthMax = 4 * groups * groupLength;
+  if (typed.length > typedLengthMax) return undefined;
   const letters = typed.replace(/[\s-]/g, "").toLowerCase().replace(/o/g, "0").replace(/[il]/g, "1");
   return /^[0-9a-hjkmnp-tv-z]{25}$/.test(letters) ? letters : undefined;
 }

@@ -25,11 +25,11 @@ describe("round trip", () => {
     const anyKey = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => unringedKey(Buffer.from(bytes)));
     const anyContext = fc.string({ unit: "grapheme" });
     fc.assert(
-      fc.property(anyKey, anyContext, fc.uint8Array({ maxLength: 5000 }), (sealingKey, place, bytes) => {
-        const sealed = seal(sealingKey, place, bytes, systemRandom);
+      fc.property(anyKey, anyContext, fc.uint8Array({ maxLength: 5000 }), (sealingKey, rowContext, bytes) => {
+        const sealed = seal(sealingKey, rowContext, bytes, systemRandom);
         expect(sealed.length).toBe(bytes.length + sealOverheadBytes);
-        expect(open(sealingKey, place, sealed)).toEqual(Buffer.from(bytes));
-        expect(open(sealingKey, place, Uint8Array.from(sealed))).toEqual(Buffer.from(bytes));
+        expect(open(sealingKey, rowContext, sealed)).toEqual(Buffer.from(bytes));
+        expect(open(sealingKey, rowContext, Uint8Array.from(sealed))).toEqual(Buffer.from(bytes));
       }),
     );
   });

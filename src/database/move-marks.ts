@@ -14,8 +14,8 @@ const writeMark = sql<[name: string, value: Buffer]>(
 );
 const deleteMark = sql<[name: string]>("DELETE FROM meta WHERE name = ?");
 
-export async function findUnfinishedMove(reading: ReadConnection): Promise<string | undefined> {
-  return (await reading.one(readMark, unfinishedName))?.value.toString("utf8");
+export async function findUnfinishedMove(connection: ReadConnection): Promise<string | undefined> {
+  return (await connection.one(readMark, unfinishedName))?.value.toString("utf8");
 }
 
 export async function markUnfinishedMove(tx: Transaction, progress: string): Promise<void> {
@@ -26,8 +26,8 @@ export async function removeUnfinishedMove(tx: Transaction): Promise<void> {
   await tx.run(deleteMark, unfinishedName);
 }
 
-export async function isMovedAway(reading: ReadConnection): Promise<boolean> {
-  return (await reading.one(readMark, movedAwayName)) !== undefined;
+export async function isMovedAway(connection: ReadConnection): Promise<boolean> {
+  return (await connection.one(readMark, movedAwayName)) !== undefined;
 }
 
 export async function markMovedAway(db: Database): Promise<void> {

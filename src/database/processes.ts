@@ -22,10 +22,10 @@ export interface ProcessRegistry {
   beat(process: RunningProcess, now: number): Promise<void>;
   remove(id: string): Promise<void>;
   /**
-   * @param reading the transaction whose write depends on the result, under the lock "keys". Default: a read of durable
+   * @param connection the transaction whose write depends on the result, under the lock "keys". Default: a read of durable
    * rows.
    */
-  running(now: number, reading?: ReadConnection): Promise<readonly RunningProcess[]>;
+  running(now: number, connection?: ReadConnection): Promise<readonly RunningProcess[]>;
 }
 
 const writeBeat = sql<[id: string, activeKeyId: string, keyIds: string, seenAt: number]>(
@@ -49,8 +49,8 @@ export function createProcessRegistry(db: Database): ProcessRegistry {
     async remove(id) {
       await db.autocommit({ retry: "whenNotExecuted" }).run(deleteProcess, id);
     },
-    async running(now, reading = db.read) {
-      const rows = await reading.all(seenSince, now - goneAfterMs);
+    async running(now, connection = db.read) {
+      const rows = await connection.all(seenSince, now - goneAfterMs);
       return rows.map((row) => ({ ...row, keyIds: row.keyIds.split(",") }));
     },
   };
@@ -76,8 +76,8 @@ const writeMark = sql<[name: string, value: Buffer]>(
 const deleteMark = sql<[name: string, value: Buffer]>("DELETE FROM meta WHERE name = ? AND value = ?");
 
 /** Ordered by key id. */
-export async function readKeyMarks(reading: ReadConnection): Promise<readonly KeyMark[]> {
-  const rows = await reading.all(readMarks, prefix, prefixEnd);
+export async function readKeyMarks(connection: ReadConnection): Promise<readonly KeyMark[]> {
+  const rows = await connection.all(readMarks, prefix, prefixEnd);
   return rows.map((row) => ({ keyId: row.name.slice(prefix.length), markedAt: row.value.toString("latin1") }));
 }
 

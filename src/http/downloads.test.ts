@@ -10,7 +10,7 @@ afterEach(() => server.fastify.close());
 
 interface Opened {
   readonly ticket: string;
-  readonly start: number | "look";
+  readonly start: number | "metadata";
   readonly actor: Actor;
 }
 
@@ -121,7 +121,7 @@ test("every request for bytes is audited, ranges too; a HEAD request is not", as
   await get({ range: "bytes=1-" });
   const head = await server.fastify.inject({ method: "HEAD", url: "/files/good" });
   expect([head.statusCode, head.headers["content-length"], head.body]).toEqual([200, "26", ""]);
-  expect(opened.map(({ start: startByte }) => startByte)).toEqual([0, 0, "look"]);
+  expect(opened.map(({ start: startByte }) => startByte)).toEqual([0, 0, "metadata"]);
 });
 
 test("an invalid or expired ticket gets 404", async () => {

@@ -67,7 +67,7 @@ async function openDownload(
   ticket: string,
   isHead: boolean,
 ): Promise<Download> {
-  const start = isHead ? "look" : 0;
+  const start = isHead ? "metadata" : 0;
   const download = ticketPattern.test(ticket) ? await deps.pushes.openTicket(ticket, request.actor, start) : undefined;
   if (download === undefined) throw new AppError("not_found", "not-found");
   return download;

@@ -30,8 +30,8 @@ const recipients = Type.String({
 });
 const recipientsLocale = Type.String({
   description:
-    "The language of those mails and of the page that their link opens, such as de or pt-BR. One that the server does " +
-    "not speak gives mails in its default language.",
+    "The language of those emails and of the page behind their link, such as de or pt-BR. If the server does not " +
+    "support it, the emails are in the server's default language.",
 });
 
 export const CreatePushFields = Type.Object({
@@ -71,8 +71,8 @@ export const CreatePushFields = Type.Object({
   notify_on_view: Type.Optional(
     Type.Boolean({
       description:
-        "An extension of Sealpush: the owner gets a mail of each counted view by somebody else. Needs a token whose " +
-        "user has confirmed their e-mail address (on the account's page), and a server that sends mails. Default: false.",
+        "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
+        "whose user has confirmed their e-mail address (on the account's page), and a server that sends mails. Default: false.",
     }),
   ),
 });

@@ -22,9 +22,9 @@ export function fieldsReader<Schema extends TObject>(schema: Schema) {
       for (const [name, read] of readers) {
         const given: unknown = Object.hasOwn(fields, name) ? Reflect.get(fields, name) : undefined;
         if (given === undefined || given === null) continue;
-        const reading = read(given);
-        if ("problem" in reading) problems.set(name, reading.problem);
-        else values[name] = reading.value;
+        const result = read(given);
+        if ("problem" in result) problems.set(name, result.problem);
+        else values[name] = result.value;
       }
       return values as Partial<Static<Schema>>;
     },
@@ -71,9 +71,9 @@ function readInteger(given: unknown): FieldResult {
 }
 
 function readBounded(given: unknown, minimum: number, maximum: number): FieldResult {
-  const reading = readInteger(given);
-  const within = "value" in reading && Number(reading.value) >= minimum && Number(reading.value) <= maximum;
-  return within ? reading : { problem: `must be an integer from ${minimum} to ${maximum}.` };
+  const result = readInteger(given);
+  const within = "value" in result && Number(result.value) >= minimum && Number(result.value) <= maximum;
+  return within ? result : { problem: `must be an integer from ${minimum} to ${maximum}.` };
 }
 
 function readChoice(given: unknown, choices: readonly unknown[]): FieldResult {

@@ -60,9 +60,9 @@ test("an expiry by time applies exactly on time, and is presented the same befor
   expect(hasEnded(row(), end)).toBe(true);
   const written = row({ endedAt: end, endReason: "time", updatedAt: end });
   for (const now of [end, end + 1, end + 20 * dayMs]) {
-    const told = toPush(row(), "t", now);
-    expect(told).toMatchObject({ expired: true, expiredOn: end, deleted: false });
-    expect(toPush(written, "t", now)).toEqual(told);
+    const presented = toPush(row(), "t", now);
+    expect(presented).toMatchObject({ expired: true, expiredOn: end, deleted: false });
+    expect(toPush(written, "t", now)).toEqual(presented);
   }
 });
 

@@ -141,9 +141,9 @@ export function createPushes(deps: PushDeps) {
 
     /**
      * Undefined: the ticket is forged or expired, or the push was deleted. Audits the download, unless `start` > 0 and the
-     * same address has begun one with this push's tickets. "look": only metadata is needed, so nothing is audited.
+     * same address has begun one with this push's tickets. "metadata": no byte is needed, so nothing is audited.
      */
-    openTicket: (ticket: string, actor: Actor, start: number | "look"): Promise<Download | undefined> =>
+    openTicket: (ticket: string, actor: Actor, start: number | "metadata"): Promise<Download | undefined> =>
       openTicket(deps, ticket, actor, start),
   };
 }

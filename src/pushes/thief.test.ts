@@ -57,8 +57,8 @@ test("they open an owned push without a passphrase, and only the labels of one w
   const secrets = { urlToken: readToken(first), passphraseHash: undefined };
   const opened = openDataKey(keyring, first.row, first.dataKeySealed ?? Buffer.alloc(0), secrets);
   if (opened.outcome !== "opened") throw new Error("The threat model says that this opens.");
-  const place = { ...first.row, fileIds: [] };
-  expect(openPayload(opened.dataKey, place, first.payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
+  const payloadContext = { ...first.row, fileIds: [] };
+  expect(openPayload(opened.dataKey, payloadContext, first.payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
 
   const second = await stolen(fixture, guarded);
   expect(readToken(second)).toBe(guarded);

@@ -63,8 +63,8 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
 }
 
 /** Undefined: no server has started on the database yet. */
-export async function findSealedIndexKey(reading: ReadConnection): Promise<Buffer | undefined> {
-  return (await reading.one(readMeta, indexKeyName))?.value;
+export async function findSealedIndexKey(connection: ReadConnection): Promise<Buffer | undefined> {
+  return (await connection.one(readMeta, indexKeyName))?.value;
 }
 
 /** Ids of the master keys that may seal rows of this database. */

@@ -90,7 +90,7 @@ export function createTotpSetUp(deps: { readonly keyring: () => Keyring; readonl
   }
 
   return {
-    /** @returns the secret; undefined: made elsewhere, for another session, or expired. */
+    /** @returns the secret; undefined: made by another server, for another session, or expired. */
     open,
     /** @param before `setUp` of an offer to show again, after a wrong code. If it is not valid, a new secret is made. */
     offer(

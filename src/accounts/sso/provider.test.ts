@@ -72,8 +72,11 @@ describe("a provider's answer", () => {
 
   it.each([{ email_verified: false }, { email_verified: "true" }, { email_verified: undefined }, { email: 7 }])(
     "has no verified e-mail with %j",
-    async (said) => {
-      for (const answers of [{ userInfo: said }, { claims: { email: "ada@example.com", ...said }, userInfo: said }]) {
+    async (details) => {
+      for (const answers of [
+        { userInfo: details },
+        { claims: { email: "ada@example.com", ...details }, userInfo: details },
+      ]) {
         const answer = await open(answers).provider.readAnswer(query, secrets);
         expect(answer).toMatchObject({ is: "claims", claims: { verifiedEmail: undefined } });
       }

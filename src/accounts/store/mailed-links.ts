@@ -56,11 +56,11 @@ const removeAccounts = sql<[upTo: number]>(
 const removeOld = sql<[upTo: number]>("DELETE FROM mailed_links WHERE created_at <= ?");
 
 const findOpen = (
-  reading: ReadConnection,
+  connection: ReadConnection,
   digest: Buffer,
   purpose: LinkPurpose,
   since: number,
-): Promise<MailedLink | undefined> => reading.one(openLink, digest, purposes.encode(purpose), since);
+): Promise<MailedLink | undefined> => connection.one(openLink, digest, purposes.encode(purpose), since);
 
 export type MailedLinkStore = ReturnType<typeof createMailedLinkStore>;
 

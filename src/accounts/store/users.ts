@@ -81,7 +81,7 @@ export async function insertUserIn(tx: Transaction, user: NewUser): Promise<User
   return findUserByEmailIn(tx, email);
 }
 
-export const hasAnyUser = async (reading: ReadConnection) => (await reading.one(anyUser)) !== undefined;
+export const hasAnyUser = async (connection: ReadConnection) => (await connection.one(anyUser)) !== undefined;
 
 export type UserStore = ReturnType<typeof createUserStore>;
 

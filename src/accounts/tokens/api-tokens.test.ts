@@ -257,8 +257,8 @@ describe("API tokens", () => {
   });
 
   it("keep working when the use cannot be recorded, and the failure is reported", async () => {
-    const told: string[] = [];
-    const { accounts, db } = makeTestAccounts({ onUseNotRecorded: (of) => told.push(of) });
+    const reported: string[] = [];
+    const { accounts, db } = makeTestAccounts({ onUseNotRecorded: (of) => reported.push(of) });
     const ada = await makeUser(accounts);
     const { token } = await accounts.createToken(ada.id, "n");
     await changeRows(db, {
@@ -268,6 +268,6 @@ describe("API tokens", () => {
     for (let at = 0; at < 5; at += 1)
       expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
     await accounts.signOut("a".repeat(43));
-    expect(told).toEqual(["api_token"]);
+    expect(reported).toEqual(["api_token"]);
   });
 });

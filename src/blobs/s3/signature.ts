@@ -31,7 +31,7 @@ const algorithm = "AWS4-HMAC-SHA256";
 export function authorization(request: RequestToSign, scope: Scope, credentials: Credentials): string {
   const time = request.headers["x-amz-date"] ?? "";
   const day = time.slice(0, 8);
-  const place = `${day}/${scope.region}/${scope.service}/aws4_request`;
+  const credentialScope = `${day}/${scope.region}/${scope.service}/aws4_request`;
   const names = Object.keys(request.headers).sort();
   const signedHeaders = names.join(";");
   const canonicalRequest = [
@@ -44,11 +44,11 @@ export function authorization(request: RequestToSign, scope: Scope, credentials:
     request.payloadSha256,
   ].join("\n");
   const digest = createHash("sha256").update(canonicalRequest).digest("hex");
-  const stringToSign = [algorithm, time, place, digest].join("\n");
+  const stringToSign = [algorithm, time, credentialScope, digest].join("\n");
   const dayKey = hmac(`AWS4${credentials.secretAccessKey}`, day);
   const signingKey = hmac(hmac(hmac(dayKey, scope.region), scope.service), "aws4_request");
   const signature = hmac(signingKey, stringToSign).toString("hex");
-  return `${algorithm} Credential=${credentials.accessKeyId}/${place},SignedHeaders=${signedHeaders},Signature=${signature}`;
+  return `${algorithm} Credential=${credentials.accessKeyId}/${credentialScope},SignedHeaders=${signedHeaders},Signature=${signature}`;
 }
 
 function hmac(key: string | Buffer, text: string): Buffer {

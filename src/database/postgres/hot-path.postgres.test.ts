@@ -26,11 +26,11 @@ const total = sql<[], { total: number | null }>("SELECT sum(deleted_at) AS total
 const tooMuch = 9_223_372_036_854_775_000;
 const ids = Array.from({ length: 10 }, (_, at) => at + 1);
 
-async function open(wish: Partial<PostgresSettings> = {}): Promise<Fixture> {
+async function open(overrides: Partial<PostgresSettings> = {}): Promise<Fixture> {
   const { url } = await makePostgresDatabase();
   const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
   const db = await openPostgres({
-    settings: postgresSettings(proxy.url(url), wish),
+    settings: postgresSettings(proxy.url(url), overrides),
     monotonicMs: () => performance.now(),
     onStorageFailure: () => undefined,
   });

@@ -38,10 +38,10 @@ describe("time limits", () => {
   test("a transaction whose process hangs is rolled back, and its rows are unlocked", async () => {
     const { db, url } = await openBehindProxy({ statementTimeoutMs: 200 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
-    const told = Promise.withResolvers<void>();
+    const resumed = Promise.withResolvers<void>();
     const silent = db.write(async (tx) => {
       await tx.run(raise, 1, 1);
-      await told.promise;
+      await resumed.promise;
       return await tx.run(raise, 1, 1);
     });
     silent.catch(() => undefined);
@@ -51,7 +51,7 @@ describe("time limits", () => {
       .toEqual([]);
     // It waits until the server has ended the hanging transaction.
     await other.query("UPDATE deleted_users SET deleted_at = 20");
-    told.resolve();
+    resumed.resolve();
     // The lost work was not committed, so it is retried, this time without a pause.
     await silent;
     expect(await db.read.one(find, 1)).toEqual({ at: 22 });

@@ -12,7 +12,7 @@ async function wait(
   onPause: (waitedMs: number) => void = () => undefined,
   abandoned: AbortSignal | undefined = undefined,
 ) {
-  const said: string[] = [];
+  const sentences: string[] = [];
   let waitedMs = 0;
   await awaitServer(postgresSettings(url), {
     abandoned,
@@ -21,29 +21,29 @@ async function wait(
       waitedMs += ms;
       onPause(waitedMs);
     },
-    onWaiting: (sentence) => said.push(sentence),
+    onWaiting: (sentence) => sentences.push(sentence),
   });
-  return { said, waitedMs };
+  return { sentences, waitedMs };
 }
 
 test("an available server is not waited for", async () => {
   const { url } = await makePostgresDatabase();
-  expect(await wait(url)).toEqual({ said: [], waitedMs: 0 });
+  expect(await wait(url)).toEqual({ sentences: [], waitedMs: 0 });
 });
 
 test("an unavailable server is waited for for half a minute and reported once", async () => {
-  const said = ["The PostgreSQL server at 127.0.0.1:1 does not answer (ECONNREFUSED): check DATABASE_URL."];
-  expect(await wait(nobody)).toEqual({ said, waitedMs: 30_000 });
+  const sentences = ["The PostgreSQL server at 127.0.0.1:1 does not answer (ECONNREFUSED): check DATABASE_URL."];
+  expect(await wait(nobody)).toEqual({ sentences, waitedMs: 30_000 });
 });
 
 test("the wait ends when the server becomes available", async () => {
   const { url } = await makePostgresDatabase();
   await using proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
   proxy.cut();
-  const { said, waitedMs } = await wait(proxy.url(url), (ms) => {
+  const { sentences, waitedMs } = await wait(proxy.url(url), (ms) => {
     if (ms >= 5_000) proxy.heal();
   });
-  expect(said).toHaveLength(1);
+  expect(sentences).toHaveLength(1);
   expect(waitedMs).toBe(5_000);
 });
 
@@ -51,7 +51,7 @@ test("a server that refuses the connection is not waited for, since waiting does
   const { url } = await makePostgresDatabase();
   const unknown = new URL(url);
   unknown.pathname = "/nowhere";
-  expect(await wait(unknown.href)).toEqual({ said: [], waitedMs: 0 });
+  expect(await wait(unknown.href)).toEqual({ sentences: [], waitedMs: 0 });
 });
 
 test("a stop request ends the wait", async () => {
@@ -61,10 +61,10 @@ test("a stop request ends the wait", async () => {
     nobody,
     (ms) => {
       waited = ms;
-      if (ms === 5_000) stop.abort(new Error("told to stop"));
+      if (ms === 5_000) stop.abort(new Error("stopped"));
     },
     stop.signal,
   );
-  await expect(waiting).rejects.toThrow("told to stop");
+  await expect(waiting).rejects.toThrow("stopped");
   expect(waited).toBe(5_000);
 });

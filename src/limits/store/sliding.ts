@@ -26,11 +26,11 @@ export const oldestRecent = sql<[key: Buffer, after: number, until: number], { o
   `SELECT min(at) AS oldest FROM limit_attempts, unnest(charged_at) AS at
    WHERE key = ? AND at > CAST(? AS BIGINT) AND at <= CAST(? AS BIGINT)`,
 );
-const place = "array_position(charged_at, CAST(? AS BIGINT))";
+const position = "array_position(charged_at, CAST(? AS BIGINT))";
 /** Removes one attempt of that time. */
 export const refundSliding = sql<[at: number, sameAt: number, key: Buffer, stillAt: number]>(
   `UPDATE limit_attempts SET charged_at =
-     charged_at[1:${place} - 1] || charged_at[${place} + 1:cardinality(charged_at)]
+     charged_at[1:${position} - 1] || charged_at[${position} + 1:cardinality(charged_at)]
    WHERE key = ? AND CAST(? AS BIGINT) = ANY(charged_at)`,
 );
 

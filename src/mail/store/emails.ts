@@ -122,8 +122,8 @@ export function createEmailStore(db: Database) {
     },
 
     /** Whether at least `count` emails wait. */
-    hasWaiting: async (reading: ReadConnection, count: number) =>
-      (await reading.one(waitingAtOffset, count - 1)) !== undefined,
+    hasWaiting: async (connection: ReadConnection, count: number) =>
+      (await connection.one(waitingAtOffset, count - 1)) !== undefined,
 
     hasDue: async ({ now, farthest }: DueWindow) => (await read.one(firstDue, now, farthest)) !== undefined,
 

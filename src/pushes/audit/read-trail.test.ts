@@ -11,10 +11,11 @@ async function view(fixture: TestDomain, urlToken: string, actor = stranger): Pr
   await fixture.domain.pushes.claimView(urlToken, { counting: "strangers" }, actor);
 }
 
-const told = (event: TrailEvent) => (event.kind === "limit" ? `limit ${event.reason}` : `${event.kind} ${event.by}`);
+const summarize = (event: TrailEvent) =>
+  event.kind === "limit" ? `limit ${event.reason}` : `${event.kind} ${event.by}`;
 
 async function trail(fixture: TestDomain, urlToken: string, page = 1): Promise<string[]> {
-  return (await fixture.domain.pushes.trail(urlToken, owner, page))?.events.map(told) ?? [];
+  return (await fixture.domain.pushes.trail(urlToken, owner, page))?.events.map(summarize) ?? [];
 }
 
 async function whole(fixture: TestDomain, urlToken: string): Promise<TrailEvent[]> {
@@ -38,7 +39,7 @@ test("the trail shows who did what, and that the last view ended the push", asyn
     "creation owner",
   ];
   expect(await trail(fixture, urlToken)).toEqual(newestFirst);
-  expect((await whole(fixture, urlToken)).map(told)).toEqual(newestFirst.toReversed());
+  expect((await whole(fixture, urlToken)).map(summarize)).toEqual(newestFirst.toReversed());
 });
 
 test("the end is listed before a refusal of the same millisecond", async () => {
@@ -48,7 +49,7 @@ test("the end is listed before a refusal of the same millisecond", async () => {
   for (let opened = 0; opened < 3; opened += 1) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
   const newestFirst = ["failed_view holder", "failed_view holder", "limit views", "view holder", "creation owner"];
   expect(await trail(fixture, urlToken)).toEqual(newestFirst);
-  expect((await whole(fixture, urlToken)).map(told)).toEqual(newestFirst.toReversed());
+  expect((await whole(fixture, urlToken)).map(summarize)).toEqual(newestFirst.toReversed());
 });
 
 test("an expiry by time is listed from that moment, swept or not", async () => {
@@ -85,7 +86,7 @@ test.each([0, 1, 48, 49, 50, 51, 99, 100, 120])(
     const pages: string[] = [];
     for (let page = 1; ; page += 1) {
       const read = await fixture.domain.pushes.trail(urlToken, owner, page);
-      pages.push(...(read?.events.map(told) ?? []));
+      pages.push(...(read?.events.map(summarize) ?? []));
       if (read?.hasMore !== true) break;
       expect(read.events).toHaveLength(50);
     }
@@ -107,7 +108,7 @@ test("the whole trail is exported across batches, with counted entries last", as
   const events = await whole(fixture, urlToken);
   expect(events).toHaveLength(auditEntriesMax + 1);
   expect(events.at(-1)).toMatchObject({ kind: "failed_view", times: 12 });
-  expect(events.slice(0, 2).map(told)).toEqual(["creation owner", "expire owner"]);
+  expect(events.slice(0, 2).map(summarize)).toEqual(["creation owner", "expire owner"]);
   const times = events.slice(0, -1).map((event) => event.createdAt);
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });

@@ -209,19 +209,19 @@ test("a push that ends and loses its files between two reads is gone, not an err
   const { store } = fixture.domain;
   const owner = signedIn(7);
   const { urlToken } = await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "a")]);
-  let readings = 0;
+  let reads = 0;
   const deps = pushDepsOf(fixture, {
     store: {
       ...store,
       async files(pushId) {
-        readings += 1;
+        reads += 1;
         await fixture.domain.pushes.expire(urlToken, owner);
         return (await store.files(pushId)).slice(1);
       },
     },
   });
   expect(await claimView(deps, urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "gone" });
-  expect(readings).toBe(1);
+  expect(reads).toBe(1);
 });
 
 test("payloads are returned byte for byte", async () => {

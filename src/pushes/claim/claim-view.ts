@@ -23,7 +23,7 @@ type Opened =
   | Exclude<ClaimOutcome, { outcome: "revealed" | "unknown" }>;
 
 /** After a refused claim, or when the rows do not match, the push is read again: it was edited, ended, or is damaged. */
-const readingsMax = 3;
+const readsMax = 3;
 const claimIdBytes = 6;
 
 /**
@@ -38,7 +38,7 @@ export async function claimView(
   actor: Actor,
 ): Promise<ClaimOutcome> {
   const tokenDigest = deps.vault.tokenDigest(urlToken);
-  for (let reading = 1; reading <= readingsMax; reading += 1) {
+  for (let reads = 1; reads <= readsMax; reads += 1) {
     const now = deps.clock.now();
     const sealed = await deps.store.findSealed(tokenDigest);
     if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
@@ -46,7 +46,7 @@ export async function claimView(
     const opened = await open(deps, sealed, urlToken, request, now, actor);
     if (opened.outcome === "broken") {
       // The files are read after the row: an edit or an end may have happened in between.
-      if (reading < readingsMax || (await hasChanged(deps, sealed.row))) continue;
+      if (reads < readsMax || (await hasChanged(deps, sealed.row))) continue;
       throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
     }
     if (opened.outcome !== "opened") return opened;

@@ -45,7 +45,7 @@ class ShredFixture {
     return fixture;
   }
 
-  get living(): Known[] {
+  get live(): Known[] {
     return this.known.filter((push) => !push.ended);
   }
 
@@ -106,18 +106,18 @@ class ShredFixture {
   }
 
   /** @returns how many ended and how many live pushes have any part of their key in any file or row. */
-  async found(): Promise<{ ended: number; living: number }> {
+  async found(): Promise<{ ended: number; live: number }> {
     let ended = 0;
-    let living = 0;
+    let live = 0;
     const found = new Set<Known>();
     for (const bytes of (await storedIn(this.dataDir)).values()) {
       for (const push of this.finder.search(bytes)) found.add(push);
     }
     for (const push of found) {
       if (push.ended) ended += 1;
-      else living += 1;
+      else live += 1;
     }
-    return { ended, living };
+    return { ended, live };
   }
 }
 
@@ -136,8 +136,8 @@ test("no file or row contains a sealed key of an ended push; those of live pushe
     }
     foundBeforeCut += (await fixture.found()).ended;
     fixture.cutLog();
-    expect(await fixture.found()).toEqual({ ended: 0, living: fixture.living.length });
-    expect(fixture.living.length).toBeGreaterThan(100);
+    expect(await fixture.found()).toEqual({ ended: 0, live: fixture.live.length });
+    expect(fixture.live.length).toBeGreaterThan(100);
     fixture.clock.advance(15 * hourMs);
   }
   if (engine === "sqlite") {
@@ -149,12 +149,12 @@ test("no file or row contains a sealed key of an ended push; those of live pushe
     expect([foundBeforeCut, trimmed]).toEqual([0, 0]);
   }
   for (const { domain } of fixture.domains) await domain.close();
-  expect(await fixture.found()).toEqual({ ended: 0, living: fixture.living.length });
+  expect(await fixture.found()).toEqual({ ended: 0, live: fixture.live.length });
 
   // The live pushes still open.
   await fixture.open();
   const { pushes } = fixture.domain.domain;
-  const claims = fixture.living
+  const claims = fixture.live
     .filter((push) => push.expiresAt > fixture.clock.now())
     .map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
   expect(new Set((await Promise.all(claims)).map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));

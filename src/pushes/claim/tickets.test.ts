@@ -82,10 +82,10 @@ test("a forged, changed or foreign ticket opens nothing", async () => {
 
 test("a ticket of one domain opens nothing in another", async () => {
   await using fixture = await openTestDomain();
-  await using elsewhere = await openTestDomain();
+  await using otherFixture = await openTestDomain();
   const { file } = await retrieveOne(fixture);
-  await retrieveOne(elsewhere);
-  expect(await elsewhere.domain.pushes.openTicket(file.ticket, stranger, 0)).toBeUndefined();
+  await retrieveOne(otherFixture);
+  expect(await otherFixture.domain.pushes.openTicket(file.ticket, stranger, 0)).toBeUndefined();
 });
 
 test("a ticket contains only the key of its own file and opens no other file", async () => {
@@ -154,7 +154,7 @@ test("each download is audited, its continuation is not, a false continuation is
   };
   expect(await addresses()).toEqual([stranger.address, stranger.address]);
   const other = { ...stranger, address: "198.51.100.9" };
-  await fixture.domain.pushes.openTicket(file.ticket, other, "look");
+  await fixture.domain.pushes.openTicket(file.ticket, other, "metadata");
   for (const start of [1, 2]) await fixture.domain.pushes.openTicket(file.ticket, other, start);
   expect(await addresses()).toEqual([other.address, stranger.address, stranger.address]);
 });

@@ -47,13 +47,13 @@ function readTicket(keyring: Keyring, text: string): Ticket | undefined {
 /**
  * Each request checks the row: a person's deletion voids the tickets of the push, a limit lets them run until they expire.
  * A request that continues a download (`start` > 0) is not audited again, unless no download of that client precedes it.
- * "look" reads no byte and is not audited.
+ * "metadata" reads no byte and is not audited.
  */
 export async function openTicket(
   deps: PushDeps,
   text: string,
   actor: Actor,
-  start: number | "look",
+  start: number | "metadata",
 ): Promise<Download | undefined> {
   const now = deps.clock.now();
   const { keyring } = deps.vault;
@@ -67,11 +67,11 @@ export async function openTicket(
   const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key });
   if (details === undefined) return undefined;
   const since = ticket.expiresAt - ticketTtlMs(deps.config);
-  if (start !== "look" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
+  if (start !== "metadata" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
     await deps.store.record(row.id, auditRecord("download", actor, now));
   }
   const read = (range: { start: number; end: number }) =>
-    reading(deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes)));
+    translateErrors(deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes)));
   return {
     ...details,
     pushId: row.id,
@@ -84,7 +84,7 @@ export async function openTicket(
 /**
  * An unreachable store is temporary, so a retry may succeed. A file that the store has lost is gone for good.
  */
-async function* reading(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* translateErrors(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     yield* chunks;
   } catch (error) {

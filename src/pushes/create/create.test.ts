@@ -45,8 +45,8 @@ test("no file or row contains payload, link, passphrase, labels or file names in
   expect(fixture.logLines.filter((line) => Object.values(needles).some((needle) => line.includes(needle)))).toEqual([]);
   // Prove that the search works.
   await changeRows(db, "INSERT INTO meta VALUES ('seen', ?)", Buffer.from(`.${payload}.`));
-  const place = db.engine === "sqlite" ? "sealpush.sqlite3-wal" : "table meta";
-  expect(findNeedles(await storedIn(fixture.dataDir), { payload })).toEqual([`${place}: payload`]);
+  const location = db.engine === "sqlite" ? "sealpush.sqlite3-wal" : "table meta";
+  expect(findNeedles(await storedIn(fixture.dataDir), { payload })).toEqual([`${location}: payload`]);
 });
 
 test("an anonymous push keeps no labels, no sealed token and no owner", async () => {

@@ -124,12 +124,12 @@ async function sealRows(
   };
   if (open === null || upload === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
   const { dataKey, files } = upload;
-  const payloadPlace = { ...row, fileIds: files.map((file) => file.id) };
+  const payloadContext = { ...row, fileIds: files.map((file) => file.id) };
   return {
     ...common,
     sealed: {
       dataKey: sealDataKey(vault.keyring, row, { urlToken, passphraseHash, dataKey }, random),
-      payload: sealPayload(dataKey, payloadPlace, open.payload, random),
+      payload: sealPayload(dataKey, payloadContext, open.payload, random),
     },
     files,
     storedBytes: Buffer.byteLength(open.payload) + upload.storedBytes,
@@ -230,9 +230,9 @@ function cleanEvent(event: ImportedEvent): ImportedEvent {
   return {
     ...event,
     address: cutText(event.address),
+    userAgent: cutText(event.userAgent),
     // The other installation's address is unknown, so links are recognised by their shape.
     referrer: cutText(cleanReferrer(event.referrer, "")),
-    // The other installation's address is unknown, so links are recognised by their shape.
   };
 }
 

@@ -60,6 +60,6 @@ test("the rotation covers every column of sealed values", async () => {
   const ofPushes = ["data_keys.sealed", "payloads.sealed", "files.details_sealed", "files.key_sealed"].concat(
     ["token_sealed", "name_sealed", "note_sealed"].map((column) => `pushes.${column}`),
   );
-  const elsewhere = sealedColumnsOutsidePushes.map(({ table, sealedColumn }) => `${table}.${sealedColumn}`);
-  expect(columns.map(({ name }) => name).sort()).toEqual([...ofPushes, ...elsewhere].sort());
+  const outsidePushes = sealedColumnsOutsidePushes.map(({ table, sealedColumn }) => `${table}.${sealedColumn}`);
+  expect(columns.map(({ name }) => name).sort()).toEqual([...ofPushes, ...outsidePushes].sort());
 });

@@ -35,8 +35,8 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
   const { db, keyring } = deps;
   const activeId = keyring.ids[0] ?? "";
   const registry = createProcessRegistry(db);
-  const assertUnused = async (reading?: ReadConnection) =>
-    assertAllUse(activeId, await registry.running(deps.clock.now(), reading));
+  const assertUnused = async (connection?: ReadConnection) =>
+    assertAllUse(activeId, await registry.running(deps.clock.now(), connection));
   const older = (await readKeyMarks(db.read)).filter((mark) => mark.keyId !== activeId);
   await assertUnused();
   const resealer = createResealer(db, keyring);

@@ -11,7 +11,7 @@ const owner = signedIn(7);
 
 const count = (fixture: TestDomain, table: string, where?: string) => countRows(fixture.domain.db, table, where);
 
-const living = (fixture: TestDomain) => count(fixture, "pushes", "ended_at IS NULL");
+const live = (fixture: TestDomain) => count(fixture, "pushes", "ended_at IS NULL");
 
 async function makeMany(
   fixture: TestDomain,
@@ -57,7 +57,7 @@ test("ends what is due and nothing else, in bounded batches with rests between",
   expect(batches).toEqual([50, 50, 20]);
   // Three times as long as the sweep worked.
   expect(rests.slice(0, 3)).toEqual([30, 30, 30]);
-  expect(await living(fixture)).toBe(30);
+  expect(await live(fixture)).toBe(30);
   expect(await count(fixture, "payloads")).toBe(30);
 });
 
@@ -89,7 +89,7 @@ test("destroys nothing until the clock has run ten minutes without a jump", asyn
     pass(minuteMs);
   }
   expect(await sweeper.sweep()).toMatchObject({ ...idle, clockTrusted: true, orphansAbandoned: 1, blobsDeleted: 1 });
-  expect(await living(fixture)).toBe(4);
+  expect(await live(fixture)).toBe(4);
 });
 
 test("deletions by a person are carried out even while the clock is not trusted", async () => {
@@ -284,7 +284,7 @@ test("a sweep that is asked to stop does so between two batches", async () => {
   const abort = new AbortController();
   const sweeper = makeSweeper(fixture, { pause: async () => abort.abort() });
   expect(await sweeper.sweep(abort.signal)).toMatchObject({ ended: 50 });
-  expect(await living(fixture)).toBe(70);
+  expect(await live(fixture)).toBe(70);
 });
 
 test("two concurrent sweepers end each push once and delete each blob once or, harmlessly, twice", async () => {
@@ -294,7 +294,7 @@ test("two concurrent sweepers end each push once and delete each blob once or, h
   await pushFiles(fixture.domain.pushes, owner, [makeFile("a", "a")]);
   fixture.clock.advance(8 * dayMs);
   await Promise.all([makeSweeper(fixture).sweep(), makeSweeper(beside).sweep()]);
-  expect(await living(fixture)).toBe(0);
+  expect(await live(fixture)).toBe(0);
   expect(await count(fixture, "blob_deletions")).toBe(0);
   expect(await fixture.domain.store.upkeep.anonymousBytes()).toBe(0);
 });

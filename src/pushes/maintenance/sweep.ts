@@ -52,7 +52,7 @@ const batchesMax = 20_000;
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<SweepReport> {
   const { upkeep, config } = deps;
   const now = deps.clock.now();
-  const clockTrusted = deps.clockTrust.look();
+  const clockTrusted = deps.clockTrust.check();
   const inBatches = (step: () => Promise<number>) => repeat(deps, signal, step);
   const trusted = async (step: () => Promise<number>) => (clockTrusted ? await inBatches(step) : 0);
 

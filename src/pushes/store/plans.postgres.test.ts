@@ -151,9 +151,9 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     },
     async end() {
       for (const pushId of [13, 16]) {
-        const wish = { pushId, endedAt: newest, blobsDueAt: newest, audit: audit("expire") };
-        expect(await store.end({ ...wish, reason: "owner" })).toBe(true);
-        expect(await store.end({ ...wish, reason: "time" })).toBe(false);
+        const endRequest = { pushId, endedAt: newest, blobsDueAt: newest, audit: audit("expire") };
+        expect(await store.end({ ...endRequest, reason: "owner" })).toBe(true);
+        expect(await store.end({ ...endRequest, reason: "time" })).toBe(false);
       }
     },
     recordRefusal: () => store.recordRefusal(2, audit("failed_view")),
@@ -266,17 +266,17 @@ describe("with a million pushes and three million audit entries", { timeout: 600
     await createResealer(recorded, keyring).pushesAfter(pushes - 900, 100);
     expect(new Set(runs.map(({ text }) => text)).size).toBeGreaterThan(50);
 
-    const looked: string[] = [];
+    const tablesRead: string[] = [];
     for (const run of distinct(runs)) {
       for (const mode of ["force_custom_plan", "force_generic_plan"] as const) {
         const nodes = await explain(client, run, mode);
         const how = `${mode}: ${run.text}`;
         expect(nodes.filter(isSlow(run.text)), how).toEqual([]);
         if (!counts.test(run.text)) expect(nodes[0]?.pages, how).toBeLessThan(pagesMax);
-        looked.push(...nodes.flatMap(({ table }) => table ?? []));
+        tablesRead.push(...nodes.flatMap(({ table }) => table ?? []));
       }
     }
-    expect(looked).toEqual(expect.arrayContaining([...large]));
+    expect(tablesRead).toEqual(expect.arrayContaining([...large]));
   });
 
   test("the test detects a missing index", async () => {

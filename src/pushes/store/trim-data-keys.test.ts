@@ -17,9 +17,9 @@ function makeKeys() {
   const overwrite = db.writer.prepare("UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ?");
   const rowIds = db.reader.prepare<[], { id: number }>("SELECT id FROM data_keys ORDER BY id");
   const finder = new NeedleFinder<number>();
-  const living = new Set<number>();
+  const live = new Set<number>();
   return {
-    living,
+    live,
     rowIds: () => rowIds.all().map((row) => row.id),
     add: (count: number) =>
       db.write(() => {
@@ -27,14 +27,14 @@ function makeKeys() {
           const key = randomBytes(keyBytes);
           const id = Number(insert.run(key).lastInsertRowid);
           finder.add(id, key);
-          living.add(id);
+          live.add(id);
         }
       }),
     end: (ids: readonly number[]) =>
       db.write(() => {
         for (const id of ids) {
           overwrite.run(id);
-          living.delete(id);
+          live.delete(id);
         }
       }),
     async trim(limit: number) {
@@ -58,12 +58,12 @@ test("trimming the overwritten rows at the head never leaves a copy of a live ne
   let trimmed = 0;
   for (let round = 0; round < 25; round += 1) {
     await keys.add(200 + numbers.below(400));
-    const rows = [...keys.living];
+    const rows = [...keys.live];
     // Destroy a run of keys at the head, and some after it.
     const head = rows.slice(0, numbers.below(rows.length));
     await keys.end([...head, ...rows.slice(head.length).filter(() => numbers.below(3) === 0)]);
     trimmed += await keys.trim(1 + numbers.below(500));
-    expect(keys.found()).toEqual(keys.living);
+    expect(keys.found()).toEqual(keys.live);
   }
   expect(trimmed).toBeGreaterThan(1_000);
 });
@@ -71,7 +71,7 @@ test("trimming the overwritten rows at the head never leaves a copy of a live ne
 test("the table shrinks with its live keys, except the rows that shield them", async () => {
   const keys = makeKeys();
   await keys.add(3_000);
-  const rows = [...keys.living];
+  const rows = [...keys.live];
   await keys.end(rows.slice(0, 2_000));
   await keys.trim(500);
   expect(keys.rowIds()[0]).toBe(2_000 - 256 + 1);
@@ -80,7 +80,7 @@ test("the table shrinks with its live keys, except the rows that shield them", a
   expect(keys.rowIds()).toHaveLength(256);
   // A live key at the head prevents trimming after it.
   await keys.add(1_000);
-  await keys.end([...keys.living].slice(1));
+  await keys.end([...keys.live].slice(1));
   await keys.trim(500);
   expect(keys.rowIds()).toHaveLength(256 + 1_000);
   expect(await keys.trim(500)).toBe(0);
