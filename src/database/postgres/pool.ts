@@ -23,7 +23,7 @@ const silenceMs = 5_000;
 /** @param onFailure an idle connection broke; the next request opens another. */
 export function openPool(settings: PostgresSettings, onFailure: (code: string) => void): ConnectionPool {
   const pool = new pg.Pool(poolConfig(settings));
-  // `end` does not wait until the connections are closed. Errors on a connection that is being closed concern nobody.
+  // `end` does not wait until the connections are closed. Errors on a closing connection are ignored.
   pool.on("error", (error) => {
     if (!pool.ending) onFailure(new LostConnectionError(error).code);
   });

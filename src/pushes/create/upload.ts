@@ -150,7 +150,7 @@ export class PendingUpload implements Upload {
   }
 }
 
-/** @returns the upload that `beginUpload` gave this actor. @throws Error for another's, a foreign or a failed upload. */
+/** @returns the upload that `beginUpload` returned to this actor. @throws Error for another user's upload or a failed one. */
 export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUpload | undefined {
   if (upload === undefined) return undefined;
   if (!(upload instanceof PendingUpload)) throw new Error("The upload was not begun here.");
