@@ -144,7 +144,7 @@ describe("the region of numbers and dates", () => {
 
   it("formats numbers in messages and keeps the language", () => {
     const { messages } = chooseLocale({ query: undefined, account: undefined, acceptLanguage: "de-CH" });
-    expect(messages.locale).toEqual(de.locale);
+    expect(messages.locale).toEqual({ ...de.locale, formatTag: "de-CH" });
     expect(messages.problems.tooLong({ max: 1_048_576 })).toBe("Geben Sie höchstens 1'048'576 Zeichen ein.");
   });
 

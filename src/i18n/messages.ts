@@ -31,7 +31,10 @@ export interface MessageTree {
 
 /** All messages in one language: those without placeholders are strings, the others functions. */
 export type Messages = EnglishMessages & {
-  readonly locale: Pick<LanguageFacts, "tag" | "name" | "dir">;
+  readonly locale: Pick<LanguageFacts, "tag" | "name" | "dir"> & {
+    /** BCP 47 with region and extension: how numbers and dates are written. */
+    readonly formatTag: string;
+  };
   readonly formats: Formats;
 };
 
@@ -87,5 +90,5 @@ export function createMessages(facts: LanguageFacts, tree: MessageTree, regionTa
     return [key, { enumerable: true, get: lazy(() => compile(section)) }] as const;
   });
   const compiled = Object.defineProperties({}, Object.fromEntries(sections)) as EnglishMessages;
-  return Object.assign(compiled, { locale: { tag, name, dir }, formats: formatsFor(formatTag) });
+  return Object.assign(compiled, { locale: { tag, name, dir, formatTag }, formats: formatsFor(formatTag) });
 }

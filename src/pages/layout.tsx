@@ -33,7 +33,7 @@ export function Layout({
 }: LayoutProps) {
   const { messages, assetUrl, theme } = page;
   return (
-    <html lang={messages.locale.tag} dir={messages.locale.dir}>
+    <html lang={messages.locale.tag} dir={messages.locale.dir} data-locale={messages.locale.formatTag}>
       <head>
         <meta charset="utf-8" />
         <title>{`${title} · ${nameOf(theme)}`}</title>

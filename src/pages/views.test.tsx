@@ -184,7 +184,8 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
     const documents = allPages(contextOf(messages)).map(renderPage);
 
     it("names its language and direction", () => {
-      const opening = `<!doctype html><html lang="${tag}" dir="${messages.locale.dir}">`;
+      const { dir, formatTag } = messages.locale;
+      const opening = `<!doctype html><html lang="${tag}" dir="${dir}" data-locale="${formatTag}">`;
       for (const html of documents) expect(html.startsWith(opening)).toBe(true);
     });
 

@@ -128,6 +128,20 @@ describe("the scripts of the page of a new link", () => {
     expect(await page.evaluate("window.printed")).toBe(true);
   });
 
+  it("write dates as the browser's region does, with and without the script", async () => {
+    for (const [locale, date] of [
+      ["en-GB", /\d{1,2} \p{L}+ \d{4}/u],
+      ["en-US", /\p{L}+ \d{1,2}, \d{4}/u],
+    ] as const) {
+      const { page } = await site.visit({ locale });
+      await page.goto("/");
+      await newPushForm(page).payload.fill("secret");
+      await createLink(page);
+      expect(await page.getByRole("region", { name: created.next }).getByRole("time").textContent()).toMatch(date);
+      expect(await page.getByLabel(created.message).inputValue()).toMatch(date);
+    }
+  });
+
   it("write times in the browser's time zone", async () => {
     const { page } = await site.visit({ timezoneId: "Asia/Tokyo" });
     await page.goto("/");

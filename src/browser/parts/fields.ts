@@ -1,3 +1,4 @@
+import { pageLocale } from "./local-times.ts";
 /** A field with `data-select` selects itself when it gets the focus. */
 export function enableSelectOnFocus(): void {
   for (const field of document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("[data-select]")) {
@@ -61,7 +62,7 @@ export function enableCounters(): void {
     const over = counter.querySelector('[role="status"]');
     if (!(field instanceof HTMLTextAreaElement) || number === null || over === null) continue;
     const limit = Number(counter.dataset.limit);
-    const format = new Intl.NumberFormat(`${document.documentElement.lang}-u-nu-latn`);
+    const format = new Intl.NumberFormat(pageLocale());
     const update = () => {
       const count = countCharacters(field.value);
       number.textContent = `${format.format(count)} / ${format.format(limit)}`;
@@ -91,7 +92,7 @@ function formatSize(bytes: number, tag: string): string {
 
 /** Lists names and sizes of the files that are chosen in the field with the id in `data-chosen-files`. */
 export function listChosenFiles(): void {
-  const tag = `${document.documentElement.lang}-u-nu-latn`;
+  const tag = pageLocale();
   for (const list of document.querySelectorAll<HTMLElement>("[data-chosen-files]")) {
     const field = document.getElementById(list.dataset.chosenFiles ?? "");
     if (!(field instanceof HTMLInputElement)) continue;

@@ -2,9 +2,15 @@ import { relativeTimes } from "../../base/relative-time.ts";
 
 const refreshMs = 30_000;
 
+/** How the server writes numbers and dates on this page: BCP 47, with the reader's region if it is known. */
+export function pageLocale(): string {
+  const { lang, dataset } = document.documentElement;
+  return dataset.locale ?? lang;
+}
+
 /** Rewrites times in the browser's time zone, with UTC as the tooltip, and keeps relative times current. */
 export function localiseTimes(): void {
-  const tag = `${document.documentElement.lang}-u-nu-latn`;
+  const tag = pageLocale();
   localiseExactTimes(tag);
   refreshRelativeTimes(tag);
 }
