@@ -8,6 +8,7 @@ const checks: readonly (readonly [string, ...string[]])[] = [
   ["node", "scripts/import-rules.ts"],
   ["node", "scripts/docs.ts", "--check"],
   ["node", "scripts/check-docs.ts"],
+  ["node", "scripts/check-words.ts"],
   ["node", "scripts/check-messages.ts"],
   ["node", "scripts/deploy-lint.ts"],
   ["knip"],

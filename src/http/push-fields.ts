@@ -2,7 +2,7 @@ import Type from "typebox";
 import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import { kindNames } from "../base/push-kinds.ts";
-import type { CreatePush } from "../pushes/pushes.ts";
+import type { CreatePush, PushOption } from "../pushes/pushes.ts";
 import { fieldsReader } from "./read-fields.ts";
 
 export const payloadBytesMax = 4 * 1024 * 1024;
@@ -108,6 +108,11 @@ export function readCreatePush(fields: object): ReadPush {
   assertSize(given.payload ?? "", files);
   const duration = given.expire_after_duration;
   const minutes = duration === undefined ? undefined : durationMinutes[duration];
+  const options: Record<PushOption, boolean | undefined> = {
+    deletableByViewer: given.deletable_by_viewer,
+    retrievalStep: given.retrieval_step,
+    notifyOnView: given.notify_on_view,
+  };
   const request = withoutUndefined({
     kind: given.kind,
     payload: given.payload,
@@ -115,14 +120,12 @@ export function readCreatePush(fields: object): ReadPush {
     expireAfterDays: given.expire_after_days,
     expireAfterViews: given.expire_after_views,
     expireAfterMs: minutes === undefined ? undefined : minutes * minuteMs,
-    deletableByViewer: given.deletable_by_viewer,
-    retrievalStep: given.retrieval_step,
+    ...options,
     passphrase: given.passphrase === "" ? undefined : given.passphrase,
     name: given.name,
     note: given.note,
     notifyEmailsTo: given.notify_emails_to,
     notifyEmailsToLocale: given.notify_emails_to_locale,
-    notifyOnView: given.notify_on_view,
   });
   return { request, files };
 }

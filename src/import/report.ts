@@ -29,8 +29,6 @@ export interface ReportEnd {
   readonly failure: string | undefined;
 }
 
-export type ReportFiles = ReturnType<typeof openReport>;
-
 /**
  * Opens the report of a run: a JSON file, and a text file beside it that ends in `.txt`. Only their owner may read them.
  * Problems are written at once, because there may be as many as rows. Neither file holds a secret, a token or a name.

@@ -146,7 +146,7 @@ export interface SourceFile {
   readonly sizeBytes: number | null;
   /** Base64 of MD5; null: unknown. */
   readonly checksum: string | null;
-  /** Where it lies: the name of its service, and its key there. */
+  /** Where it is stored: the name of its service, and its key there. */
   readonly service: string;
   readonly key: string;
 }

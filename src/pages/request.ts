@@ -40,7 +40,7 @@ export interface PageServices {
   readonly events: Pick<Events, "refusedUnavailable" | "singleSignOnRefused">;
 }
 
-/** What every page needs, the one for a refused request included. */
+/** What every page needs, including error pages. */
 export interface LayoutServices extends Pick<PageServices, "assetUrl"> {
   readonly branding: Pick<Branding, "theme">;
   readonly config: Pick<Config, "defaultLocale"> & { readonly accounts: Pick<Config["accounts"], "loginsDisabled"> };
@@ -80,7 +80,7 @@ const idShape = /^[1-9]\d{0,14}$/;
 /** One request for a page: what the browser sent, the services that a handler needs, and the ways to answer. */
 export class PageRequest {
   readonly services: PageServices;
-  /** For what only HTTP knows: headers, cookies. Handlers answer by the methods below wherever there is one. */
+  /** For headers and cookies. Prefer the methods below. */
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 
@@ -181,7 +181,7 @@ export class PageRequest {
     return this.reply.redirect(url, status);
   }
 
-  /** @throws AppError not_found: the answer is that of an address at which there is nothing. */
+  /** @throws AppError not_found: answered like an unknown path. */
   notFound(): never {
     throw new AppError("not_found", "not-found");
   }
@@ -202,7 +202,7 @@ export class PageRequest {
     return seconds;
   }
 
-  /** Logs that the server cannot do this now, for a page that shows it; the answer names when to try again. */
+  /** Logs that the server is unavailable and sets Retry-After, for a page that shows this. */
   reportUnavailable(error: AppError): void {
     const { id: requestId, method, routeOptions } = this.request;
     this.services.events.refusedUnavailable({ requestId, method, route: routeOptions.url ?? "no route" }, error);

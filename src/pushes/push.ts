@@ -4,6 +4,7 @@ import type { PushOptions } from "./store/tables.ts";
 
 export type { KindName } from "../base/push-kinds.ts";
 export type * from "./audit/audit-trail.ts";
+export type { PushOption } from "./store/tables.ts";
 
 /** The caller of an operation on pushes. */
 export interface Actor {

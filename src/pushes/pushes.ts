@@ -88,7 +88,7 @@ export function createPushes(deps: PushDeps) {
     /**
      * Mails the link of a live push that belongs to the actor to up to five addresses over its lifetime. The audit trail
      * shows the recipients and the outcome.
-     * @throws AppError not_found (unknown, or this server mails no links), not_authenticated, forbidden, invalid_fields,
+     * @throws AppError not_found (unknown, or this server does not send links by email), not_authenticated, forbidden, invalid_fields,
      * too_many_requests (5 a minute), unavailable.
      */
     deliverLink: (urlToken: string, request: LinkDeliveryRequest, actor: Actor): Promise<void> =>

@@ -154,11 +154,11 @@ describe("a push that cannot be read completely", () => {
   it("is reported by its id if pages of the database are damaged, and the others are read", async () => {
     const installation = installProduction((db) => {
       db.pragma("journal_mode = DELETE");
-      // A payload over pages of its own: what is overwritten belongs to this push alone.
+      // The payload fills whole overflow pages, so the damage affects only this push.
       db.prepare("UPDATE pushes SET payload_ciphertext = ? WHERE id = ?").run("Q".repeat(200_000), textPush);
     });
     const bytes = readFileSync(installation.databasePath);
-    // A page of nothing else begins with the number of the next: now one that the file does not have.
+    // An overflow page starts with the number of the next page. Point it outside of the file.
     const pageBytes = 4_096;
     const page = Array.from({ length: bytes.length / pageBytes }, (_, at) => at * pageBytes).find((start) =>
       bytes.subarray(start + 4, start + pageBytes).equals(Buffer.alloc(pageBytes - 4, "Q")),
@@ -194,18 +194,15 @@ describe("missing values of old rows", () => {
     [" \t\u00a0\u2003\u0085\r\n", null],
     ["  two blanks before and one after ", "  two blanks before and one after "],
     ["\u200b", "\u200b"],
-  ])(
-    "takes the passphrase %j for %j: white space alone is none, and any other is kept to the byte",
-    async (text, kept) => {
-      const place = { table: "pushes", column: "passphrase_ciphertext" } as const;
-      const sealed = sealedByLockbox(keysOfFixture.PWPUSH_MASTER_KEY, place, text);
-      const source = await readAfter((db) =>
-        db.prepare("UPDATE pushes SET passphrase_ciphertext = ? WHERE id = ?").run(sealed, sealedPush),
-      );
+  ])("takes the passphrase %j for %j: blank means none, others are kept exactly", async (text, kept) => {
+    const place = { table: "pushes", column: "passphrase_ciphertext" } as const;
+    const sealed = sealedByLockbox(keysOfFixture.PWPUSH_MASTER_KEY, place, text);
+    const source = await readAfter((db) =>
+      db.prepare("UPDATE pushes SET passphrase_ciphertext = ? WHERE id = ?").run(sealed, sealedPush),
+    );
 
-      expect(await pushOf(source, sealedPush)).toMatchObject({ row: { open: { passphrase: kept } } });
-    },
-  );
+    expect(await pushOf(source, sealedPush)).toMatchObject({ row: { open: { passphrase: kept } } });
+  });
 
   it("leave out audit entries of an unknown kind, with a reason", async () => {
     const source = await readAfter((db) => {

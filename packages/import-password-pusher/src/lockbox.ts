@@ -24,7 +24,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Opens values that the Ruby library Lockbox has sealed. Its format: base64 of nonce (12 bytes), AES-256-GCM ciphertext, tag (16). The key is HKDF-SHA384 of the master key,
- * salted with the table's name, for 32 bytes of 0xB4 and the column's name.
+ * salt: the table's name; info: 32 bytes of 0xB4 and the column's name.
  * @param masterKeys 64 hex digits each, in the order in which they are tried. The published default key is tried last. All are
  * tried for each value, because an edit after a key rotation seals only the values that it changes.
  */

@@ -10,11 +10,11 @@ import {
 import { type Mariadb, mariadbProgram, startMariadb } from "../../../test/support/password-pusher/mariadb.ts";
 import { addressOf, collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
 
-/** A server that the source's database lies on, and a way to change it from outside. */
+/** A database server with the source database, and a way to change it. */
 interface Server {
   install(): Promise<Installation>;
   change(database: string, statement: string): Promise<void>;
-  /** Ends all connections to the database but the one that does it. */
+  /** Terminates all other connections to the database. */
   readonly cutOff: (database: string) => Promise<void>;
   /** An expression that fails for the push with the id 11 and gives the column for any other. */
   readonly failing: string;
@@ -55,7 +55,7 @@ describe("a source on PostgreSQL", () => {
     await onPostgres.change(installation.database, closed);
 
     await expect(openSource(installation)).rejects.toThrow(
-      /^The user in --database may not read the whole database \(42501\): permission denied for table \w+\.$/,
+      /^The user in --database lacks permission to read the database \(42501\): permission denied for table \w+\.$/,
     );
   });
 
@@ -129,7 +129,9 @@ function describeServer({ install, change, cutOff, failing }: Server): void {
     for (const _ of ["the loss", "the state after it"]) {
       const reading = source.counts();
       await expect(reading).rejects.toBeInstanceOf(SourceError);
-      await expect(reading).rejects.toThrow(/^The connection to the source database was lost \(\w+\): run it again\.$/);
+      await expect(reading).rejects.toThrow(
+        /^The connection to the source database was lost \(\w+\): run the import again\.$/,
+      );
     }
     await source.close();
   });

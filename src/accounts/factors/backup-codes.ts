@@ -5,7 +5,7 @@ import { makeReadableCharacters } from "../../crypto/tokens.ts";
 import { latinDigits } from "../text.ts";
 
 export const backupCodesMade = 10;
-/** 80 bits: too many to guess, even without a limit, and too many to compute from a digest. */
+/** 80 bits: too many to guess, even without a limit, and too many to brute-force from a digest. */
 const codeLength = 16;
 const groupLength = 4;
 

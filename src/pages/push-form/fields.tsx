@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import type { PushOption } from "../../pushes/pushes.ts";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, NumberField, TextField } from "../parts/fields.tsx";
@@ -254,6 +255,8 @@ const pushFields = {
 
 type Fields = typeof pushFields;
 export type FieldName = keyof Fields;
+// A push option without a field in the form does not compile.
+pushFields satisfies Readonly<Record<PushOption, BoxDefinition>>;
 type Named<Definition> = { [Name in FieldName]: Fields[Name] extends Definition ? Name : never }[FieldName];
 
 /** What a person typed, unchanged: a form that is sent back shows all of it again. */

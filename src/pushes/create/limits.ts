@@ -23,8 +23,13 @@ export const pushLimits = {
     url: urlCharactersMax,
     qr: qrCharactersMax,
   } satisfies Record<KindName, number>,
-  ...{ nameCharactersMax, noteCharactersMax, passphraseCharactersMax, recipientsMax },
+  nameCharactersMax,
+  noteCharactersMax,
+  passphraseCharactersMax,
+  recipientsMax,
 } as const;
+
+const payloadCharactersMin: Readonly<Record<KindName, number>> = { text: 1, file: 0, url: 1, qr: 1 };
 
 export interface Lifetime {
   readonly expireAfterDays: number;
@@ -113,21 +118,9 @@ export function checkPayload(payload: string, kind: KindName, problems: Problems
     addProblem(problems, "payload", "contains a lone surrogate, which is not a character.");
     return;
   }
-  switch (kind) {
-    case "text":
-      checkLength(problems, "payload", payload, 1, textCharactersMax);
-      return;
-    case "qr":
-      checkLength(problems, "payload", payload, 1, qrCharactersMax);
-      return;
-    case "file":
-      checkLength(problems, "payload", payload, 0, textCharactersMax);
-      return;
-    case "url":
-      checkLength(problems, "payload", payload, 1, urlCharactersMax);
-      if (payload !== "" && !isWebAddress(payload)) {
-        addProblem(problems, "payload", "must be an absolute http or https URL.");
-      }
+  checkLength(problems, "payload", payload, payloadCharactersMin[kind], pushLimits.payloadCharactersMax[kind]);
+  if (kind === "url" && payload !== "" && !isWebAddress(payload)) {
+    addProblem(problems, "payload", "must be an absolute http or https URL.");
   }
 }
 

@@ -58,7 +58,7 @@ export async function findEmailProblems(
 ): Promise<FieldProblems> {
   const problems: Problems = {};
   if (asksForLinkDelivery(request)) {
-    if (!emails.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server mails no links.");
+    if (!emails.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server does not send links by email.");
     else if (actor.user === null) addProblem(problems, "notifyEmailsTo", "needs an API token or a signed-in user.");
     else checkRecipients(problems, request);
   }
@@ -74,7 +74,7 @@ export async function viewNotificationProblem(
   emails: PushDeps["emails"],
   { user }: Pick<Actor, "user">,
 ): Promise<string | undefined> {
-  if (!emails.notifiesOfViews) return "This server sends no mails.";
+  if (!emails.notifiesOfViews) return "This server does not send email.";
   if (user === null) return "needs an API token or a signed-in user.";
   const owner = await emails.findOwner(user.id);
   return owner?.isConfirmed === true

@@ -101,7 +101,9 @@ function isLoss(error: unknown): boolean {
 }
 
 function lost(cause: unknown): SourceError {
-  return new SourceError(`The connection to the source database was lost (${codeOf(cause)}): run it again.`, { cause });
+  return new SourceError(`The connection to the source database was lost (${codeOf(cause)}): run the import again.`, {
+    cause,
+  });
 }
 
 function classify(error: unknown): unknown {

@@ -59,14 +59,14 @@ function rowsOf(client: pg.Client): SourceRows {
         const state = sqlStateOf(error);
         if (state === "" || connectionStates.test(state)) {
           throw new SourceError(
-            `The connection to the source database was lost (${codeOf(error) ?? "CONNECTION_LOST"}): run it again.`,
+            `The connection to the source database was lost (${codeOf(error) ?? "CONNECTION_LOST"}): run the import again.`,
             { cause: error },
           );
         }
         await client.query(resume);
         if (state === notAllowed) {
           throw new SourceError(
-            `The user in --database may not read the whole database (${notAllowed}): ${messageOf(error)}.`,
+            `The user in --database lacks permission to read the database (${notAllowed}): ${messageOf(error)}.`,
             {
               cause: error,
             },
