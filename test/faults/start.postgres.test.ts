@@ -184,7 +184,7 @@ describe("TLS to PostgreSQL", () => {
       });
     const sslrootcert = authority;
     const certificate = (host: string, code: string) =>
-      `The certificate of the PostgreSQL server at ${host}:${server.port} is not accepted (${code}): sslmode and sslrootcert in DATABASE_URL say what is asked of it.`;
+      `The certificate of the PostgreSQL server at ${host}:${server.port} is not accepted (${code}): sslmode and sslrootcert in DATABASE_URL set what is accepted.`;
 
     expect(await refusedStart(server.url())).toBe(
       `The PostgreSQL server at 127.0.0.1:${server.port} takes no connection without TLS (28000): add ?sslmode=verify-full, or another sslmode, to DATABASE_URL.`,
