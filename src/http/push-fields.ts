@@ -25,7 +25,7 @@ export const JsonFile = Type.Object(
 
 const recipients = Type.String({
   description:
-    "Up to 5 e-mail addresses, separated by commas, to which the server mails the link. Needs a token, and a server " +
+    "Up to 5 email addresses, separated by commas, to which the server mails the link. Needs a token, and a server " +
     "whose version says that email_auto_dispatch is true.",
 });
 const recipientsLocale = Type.String({
@@ -72,7 +72,7 @@ export const CreatePushFields = Type.Object({
     Type.Boolean({
       description:
         "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
-        "whose user has confirmed their e-mail address (on the account's page), and a server that sends mails. Default: false.",
+        "whose user has confirmed their email address (on the account's page), and a server that sends mails. Default: false.",
     }),
   ),
 });

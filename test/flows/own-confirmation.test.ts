@@ -57,7 +57,7 @@ test("a user who signed up without account emails can confirm by a requested lin
   const refused = await push();
   expect([refused.statusCode, JSON.stringify(refused.json())]).toEqual([
     422,
-    '{"notify_on_view":["needs a confirmed e-mail address: confirm it on your account\'s page."]}',
+    '{"notify_on_view":["needs a confirmed email address: confirm it on your account\'s page."]}',
   ]);
   const form = (await person.get("/")).body;
   expect(form).toContain('href="/users/edit#email_section"');

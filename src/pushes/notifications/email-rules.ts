@@ -35,7 +35,7 @@ function recipientsProblem(recipients: string): string | undefined {
   if (given.includes("")) return "has a comma without an address beside it.";
   if (given.length > recipientsMax) return `can't have more than ${recipientsMax} addresses.`;
   const addresses = given.map(normalizeEmail);
-  if (addresses.includes(undefined)) return "must be e-mail addresses, separated by commas.";
+  if (addresses.includes(undefined)) return "must be email addresses, separated by commas.";
   return new Set(addresses).size < addresses.length ? "names an address more than once." : undefined;
 }
 
@@ -79,5 +79,5 @@ export async function viewNotificationProblem(
   const owner = await emails.findOwner(user.id);
   return owner?.isConfirmed === true
     ? undefined
-    : "needs a confirmed e-mail address: confirm it on your account's page.";
+    : "needs a confirmed email address: confirm it on your account's page.";
 }
