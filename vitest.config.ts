@@ -35,7 +35,9 @@ const engines = {
   },
   postgres: {
     include: [
-      ...["test/support/postgres/**/*.test.ts", "src/**/postgres/**/*.test.ts", "{src,test}/**/*.postgres.test.ts"],
+      "test/support/postgres/**/*.test.ts",
+      "src/**/postgres/**/*.test.ts",
+      "{src,test}/**/*.postgres.test.ts",
       // The rooms that ask the database something, and all that is tested from outside.
       "src/{accounts,branding,cli,database,jobs,limits,mail,pushes}/**/*.test.ts",
       "test/{flows,faults,races}/**/*.test.ts",

@@ -42,16 +42,27 @@ export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Prom
 function newPush(id: number, shape: RowShape): NewPush {
   const now = Date.now();
   const row: PushRow = {
-    ...{ id, kind: "text", ownerId: null, createdAt: now, updatedAt: now, expiresAt: now + lifetimeMs },
-    ...{ endedAt: null, endReason: null, expireAfterDays: 7, expireAfterViews: 1, views: 0, refusals: 0 },
-    ...{
-      deletableByViewer: true,
-      retrievalStep: true,
-      notifyOnView: false,
-      sealGeneration: 1,
-      linkSalt: randomBytes(saltBytes),
-    },
-    ...{ passphraseSalt: null, tokenSealed: null, nameSealed: null, noteSealed: null },
+    id,
+    kind: "text",
+    ownerId: null,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: now + lifetimeMs,
+    endedAt: null,
+    endReason: null,
+    expireAfterDays: 7,
+    expireAfterViews: 1,
+    views: 0,
+    refusals: 0,
+    deletableByViewer: true,
+    retrievalStep: true,
+    notifyOnView: false,
+    sealGeneration: 1,
+    linkSalt: randomBytes(saltBytes),
+    passphraseSalt: null,
+    tokenSealed: null,
+    nameSealed: null,
+    noteSealed: null,
   };
   return {
     row,

@@ -80,7 +80,11 @@ async function measurePair(
     server.pid,
     () =>
       load.run({
-        ...{ port: server.port, connections, durationMs, madeUpTokens: [], keepTokens: creates },
+        port: server.port,
+        connections,
+        durationMs,
+        madeUpTokens: [],
+        keepTokens: creates,
         request: creates ? createRequest(server.port) : claimRequest(server.port),
         each: creates ? "same" : "kept_token",
       }),

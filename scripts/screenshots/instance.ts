@@ -62,8 +62,12 @@ async function sharePushes(origin: string, cookie: string): Promise<ShownPush> {
   await open(origin, used, { address: "198.51.100.23", userAgent: browsers.chrome });
   await push({ kind: "url", payload: "https://example.com/invoice", name: "Invoice", passphrase: "willow" });
   const shown = await push({
-    ...{ payload: "quartz-lantern-willow-93", name: "Database, production", note: "For the new colleague" },
-    ...{ passphrase: "lantern", expire_after_days: "14", expire_after_views: "5" },
+    payload: "quartz-lantern-willow-93",
+    name: "Database, production",
+    note: "For the new colleague",
+    passphrase: "lantern",
+    expire_after_days: "14",
+    expire_after_views: "5",
   });
   await open(origin, shown, { address: "198.51.100.23", userAgent: browsers.chrome }, "latern");
   await open(origin, shown, { address: "198.51.100.23", userAgent: browsers.chrome }, "lantern");

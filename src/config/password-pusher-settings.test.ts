@@ -97,8 +97,11 @@ describe("values as env files of Password Pusher give them", () => {
 
   it("files at Amazon, where the region says the endpoint, and at its kin", () => {
     const amazon = {
-      ...{ PWP__FILES__STORAGE: "amazon", PWP__FILES__S3__BUCKET: "pushes", PWP__FILES__S3__REGION: "eu-central-1" },
-      ...{ PWP__FILES__S3__ACCESS_KEY_ID: "id", PWP__FILES__S3__SECRET_ACCESS_KEY: "key" },
+      PWP__FILES__STORAGE: "amazon",
+      PWP__FILES__S3__BUCKET: "pushes",
+      PWP__FILES__S3__REGION: "eu-central-1",
+      PWP__FILES__S3__ACCESS_KEY_ID: "id",
+      PWP__FILES__S3__SECRET_ACCESS_KEY: "key",
     };
     expect(good(amazon).config.files.s3?.endpoint).toBe("https://s3.eu-central-1.amazonaws.com");
     const other = { ...amazon, PWP__FILES__S3__ENDPOINT: "https://s3.example.com" };

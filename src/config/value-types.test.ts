@@ -207,7 +207,12 @@ describe("a database address", () => {
     ).toEqual([
       { ...plain, host: "db.example.com", user: "push", password: "p@ss/", database: "push" },
       {
-        ...{ ...plain, host: "2001:db8::1", port: 6432, user: "push", password: "", database: "push" },
+        ...plain,
+        host: "2001:db8::1",
+        port: 6432,
+        user: "push",
+        password: "",
+        database: "push",
         tls: { mode: "verify-full", rootCertificateFile: "/etc/ca.pem" },
       },
       { ...plain, host: "/var/run/postgresql", user: "push", password: "", database: "push" },

@@ -6,23 +6,34 @@ import type { EmailContent } from "./email.ts";
 const baseUrl = "https://push.example.com";
 const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
 const notice = {
-  ...{ kind: "notice", notice: "token_made", subject: "deploy", at: Date.UTC(2030, 0, 2, 3, 4) },
-  ...{ address: "192.0.2.7", userAgent: firefox },
+  kind: "notice",
+  notice: "token_made",
+  subject: "deploy",
+  at: Date.UTC(2030, 0, 2, 3, 4),
+  address: "192.0.2.7",
+  userAgent: firefox,
 } as const satisfies EmailContent;
 const link = {
-  ...{
-    kind: "push_link",
-    pushId: 1,
-    linkDeliveryId: 2,
-    recipientIndex: 0,
-    path: "/p/thetoken/r",
-    from: "bob@example.com",
-  },
-  ...{ passphraseRequired: true, viewsRemaining: 3, expiresAt: Date.UTC(2030, 0, 9) },
+  kind: "push_link",
+  pushId: 1,
+  linkDeliveryId: 2,
+  recipientIndex: 0,
+  path: "/p/thetoken/r",
+  from: "bob@example.com",
+  passphraseRequired: true,
+  viewsRemaining: 3,
+  expiresAt: Date.UTC(2030, 0, 9),
 } as const satisfies EmailContent;
 const view = {
-  ...{ kind: "push_view", name: "VPN", pushKind: "qr", createdAt: Date.UTC(2030, 0, 1), at: Date.UTC(2030, 0, 2) },
-  ...{ address: "192.0.2.7", userAgent: firefox, views: 2, expireAfterViews: 5 },
+  kind: "push_view",
+  name: "VPN",
+  pushKind: "qr",
+  createdAt: Date.UTC(2030, 0, 1),
+  at: Date.UTC(2030, 0, 2),
+  address: "192.0.2.7",
+  userAgent: firefox,
+  views: 2,
+  expireAfterViews: 5,
 } as const satisfies EmailContent;
 const contents: readonly EmailContent[] = [
   { kind: "confirm_account", token: "t" },

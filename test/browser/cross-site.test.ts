@@ -69,7 +69,8 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
   it("cannot read our pages", async () => {
     const otherServer = await startOtherServer();
     const { page } = await site.visit({
-      ...{ signedIn: true, allowedOrigins: [otherServer[origin]] },
+      signedIn: true,
+      allowedOrigins: [otherServer[origin]],
       expectedErrors: /CORS policy|ERR_FAILED|ERR_BLOCKED_BY_RESPONSE/,
     });
     await page.goto(`${otherServer[origin]}/`);

@@ -38,7 +38,10 @@ describe.each([
     await page.getByRole("button", { name: edit.submit }).click();
     await page.waitForURL(`**/p/${push.urlToken}/preview`);
     expect(await site.ownPush(push.urlToken)).toMatchObject({
-      ...{ expire_after_days: 30, expire_after_views: 12, note: "for Jo", deletable_by_viewer: false },
+      expire_after_days: 30,
+      expire_after_views: 12,
+      note: "for Jo",
+      deletable_by_viewer: false,
     });
     expect(await opened(push)).toMatchObject({ payload: "new\nlines" });
     expect(await site.auditKinds(push.urlToken)).toEqual(["view", "edit", "creation"]);

@@ -40,7 +40,8 @@ describe("the page of a push that is gone", () => {
   it("is the same after expiry by time, swept or not", async () => {
     await using app = await startTestApp();
     const made = await app.server.inject({
-      ...{ method: "POST", url: "/api/v2/pushes" },
+      method: "POST",
+      url: "/api/v2/pushes",
       payload: { push: { payload: "secret", expire_after_days: 1 } },
     });
     const { url_token: urlToken } = made.json();

@@ -97,8 +97,14 @@ describe.each(hostile)("markup in typed text: %j", (text) => {
     const query = encodeURIComponent(text);
     const { urlToken } = await site.push({ payload: "secret" });
     for (const path of [
-      ...[`/?kind=${query}`, `/?locale=${query}`, `/${query}`, `/p/${query}`, `/p/${query}/r`],
-      ...[`/p/${urlToken}/preview?recipient=${query}`, `/p/${urlToken}/r?locale=${query}`, `/help/api?${query}`],
+      `/?kind=${query}`,
+      `/?locale=${query}`,
+      `/${query}`,
+      `/p/${query}`,
+      `/p/${query}/r`,
+      `/p/${urlToken}/preview?recipient=${query}`,
+      `/p/${urlToken}/r?locale=${query}`,
+      `/help/api?${query}`,
     ]) {
       await page.goto(path);
       await provoke(page);

@@ -68,7 +68,10 @@ describe.each([
     expect(await statusWith(token)).toBe(403);
     const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name, exact: true }) });
     expect(await row.getByRole("listitem").allTextContents()).toEqual([
-      ...[tokens.mayCreate, tokens.mayExpire, "127.0.0.0/8", "::1"],
+      tokens.mayCreate,
+      tokens.mayExpire,
+      "127.0.0.0/8",
+      "::1",
     ]);
     await page.goto("/users/token");
     await row.getByText("from 127.0.0.1").waitFor();

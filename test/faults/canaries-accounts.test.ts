@@ -37,8 +37,11 @@ async function begin(): Promise<Begun> {
   const sink = await startMailSink({ baseUrl, signIn: { userName: "push", password: smtpPassword } });
   const masterKey = randomBytes(32).toString("hex");
   const environment = {
-    ...{ ...sink.environment, ...provider.environment },
-    ...{ PWPUSH_MASTER_KEY: masterKey, PWP__LOG_LEVEL: "debug", ...withMetrics },
+    ...sink.environment,
+    ...provider.environment,
+    PWPUSH_MASTER_KEY: masterKey,
+    PWP__LOG_LEVEL: "debug",
+    ...withMetrics,
   };
   const walk = new CanaryWalk(await startServer({ dataDir, environment }), dataDir);
   walk.canaries.add("master key", masterKey);
@@ -164,7 +167,8 @@ async function setUpApp(walk: CanaryWalk, session: Headers): Promise<string> {
   canaries.add("authenticator key, as it is shown", shown);
   canaries.add("set-up", setUp);
   const again = await walk.ask(422, path, form({ set_up: setUp, code: canaries.make("wrong set-up code") }, session), [
-    ...["authenticator key, as it is shown", "set-up"],
+    "authenticator key, as it is shown",
+    "set-up",
     ...(text.includes(shown.replaceAll(" ", "")) ? ["authenticator key"] : []),
   ]);
   expect(again.text).toContain(shown);

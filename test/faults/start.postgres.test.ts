@@ -110,7 +110,9 @@ describe("starts on one PostgreSQL", () => {
     const address = gate.address();
     if (typeof address !== "object" || address === null) throw new Error("The gate listens on no port.");
     const environment = {
-      ...{ PORT: "0", DATA_DIR: newDataDir(), PWPUSH_MASTER_KEY },
+      PORT: "0",
+      DATA_DIR: newDataDir(),
+      PWPUSH_MASTER_KEY,
       DATABASE_URL: `postgres://somebody@127.0.0.1:${address.port}/anything`,
     };
     const child = spawnProgram(["serve"], environment);

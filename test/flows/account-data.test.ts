@@ -123,7 +123,8 @@ test("a deleted account leaves no row, name or audit trail; its links and cookie
     expect(answer.json()).toMatchObject({ expired: true, deleted: true, payload: null });
   }
   const byToken = await fixture.server.inject({
-    ...{ url: "/api/v2/pushes/active", headers: { authorization: `Bearer ${token}` } },
+    url: "/api/v2/pushes/active",
+    headers: { authorization: `Bearer ${token}` },
   });
   expect(byToken.statusCode).toBe(401);
   expect((await fixture.server.inject({ url: `/api/v2/pushes/${others.urlToken}` })).json()).toMatchObject({

@@ -16,7 +16,10 @@ test("the form for a new push starts with the account's defaults", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   const saved = await save(person, {
-    ...{ first_kind: "url", "url[days]": "3", "url[views]": "", "url[retrieval_step]": "1" },
+    first_kind: "url",
+    "url[days]": "3",
+    "url[views]": "",
+    "url[retrieval_step]": "1",
     "url[deletable_by_viewer]": "0",
   });
   expect(saved).toMatchObject({ status: 303, location: "/users/edit?done=defaults" });
@@ -50,7 +53,9 @@ test("pushes made with an API token get the instance's defaults", async () => {
   const user = await fixture.app.domain.accounts.findUserByEmail(ada);
   const { token } = await fixture.app.domain.accounts.createToken(user?.id ?? 0, "script");
   const answer = await fixture.server.inject({
-    ...{ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "secret" } } },
+    method: "POST",
+    url: "/api/v2/pushes",
+    payload: { push: { payload: "secret" } },
     headers: { authorization: `Bearer ${token}` },
   });
   expect(answer.json()).toMatchObject({ expire_after_days: 7, expire_after_views: 5 });
@@ -77,7 +82,8 @@ test("defaults that the settings no longer allow are ignored", async () => {
   await save(first, { first_kind: "url", "text[days]": "30", "text[views]": "50" });
   await before.app.close();
   await using fixture = await startTestApp({
-    ...{ dataDir: before.dataDir, clock: before.clock },
+    dataDir: before.dataDir,
+    clock: before.clock,
     environment: { PWP__PW__EXPIRE_AFTER_DAYS_MAX: "10", PWP__ENABLE_URL_PUSHES: "false" },
   });
   const person = await signInClient(fixture, ada);

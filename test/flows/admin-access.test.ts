@@ -33,7 +33,9 @@ async function ask(
   payload = "admin=true&user%5Badmin%5D=true&name=Taken&style=a%7B%7D",
 ) {
   const answer = await fixture.server.inject({
-    ...{ method, url, remoteAddress: "192.0.2.7" },
+    method,
+    url,
+    remoteAddress: "192.0.2.7",
     headers: {
       "sec-fetch-site": "same-origin",
       ...(method === "POST" && { "content-type": "application/x-www-form-urlencoded" }),

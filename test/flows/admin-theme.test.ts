@@ -20,7 +20,8 @@ async function sendLogo(fixture: TestApp, root: SignedInClient, bytes: Buffer, f
   const boundary = "boundary";
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="logo"; filename="${filename}"\r\ncontent-type: ${type}\r\n\r\n`;
   return fixture.server.inject({
-    ...{ method: "POST", url: "/admin/look/logo" },
+    method: "POST",
+    url: "/admin/look/logo",
     headers: {
       cookie: root.cookie(),
       "sec-fetch-site": "same-origin",

@@ -204,9 +204,11 @@ describe("a push that an administrator ends", () => {
 
 test("no page of administration shows a secret, a label, a link, a token or what a mail says", async () => {
   const opened = await openAdministered({
-    ...{ PWPUSH_MASTER_KEY: "5eed".repeat(16), PWP__MAIL__SMTP_USER_NAME: "mailer" },
+    PWPUSH_MASTER_KEY: "5eed".repeat(16),
+    PWP__MAIL__SMTP_USER_NAME: "mailer",
     PWP__MAIL__SMTP_PASSWORD: "a-canary-of-a-mail-password",
-    ...{ PWP__OIDC__ISSUER: "http://localhost:9", PWP__OIDC__CLIENT_ID: "sealpush" },
+    PWP__OIDC__ISSUER: "http://localhost:9",
+    PWP__OIDC__CLIENT_ID: "sealpush",
     PWP__OIDC__CLIENT_SECRET: "a-canary-of-a-client-secret",
   });
   const { root, ownedPushes, failedMailId } = opened;

@@ -138,14 +138,16 @@ test("an upload that is cut off leaves nothing behind", async () => {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
   const head = [
-    ...[
-      "POST /api/v2/pushes HTTP/1.1",
-      "Host: a",
-      `Authorization: ${headers.authorization}`,
-      "Content-Length: 1000000",
-    ],
-    ...["Content-Type: multipart/form-data; boundary=b", "", "--b"],
-    ...['Content-Disposition: form-data; name="push[files][]"; filename="a"', "", ""],
+    "POST /api/v2/pushes HTTP/1.1",
+    "Host: a",
+    `Authorization: ${headers.authorization}`,
+    "Content-Length: 1000000",
+    "Content-Type: multipart/form-data; boundary=b",
+    "",
+    "--b",
+    'Content-Disposition: form-data; name="push[files][]"; filename="a"',
+    "",
+    "",
   ];
   socket.write(`${head.join("\r\n")}${"x".repeat(200_000)}`);
   await expect.poll(() => countRows(db, "uploads")).toBe(1);

@@ -97,7 +97,10 @@ describe("a token with the scope", () => {
     expect(await views({})).toBe(1);
     const audit = await ask({ url: `/api/v2/pushes/${urlToken}/audit`, headers: reading.bearer });
     expect(audit.json().logs.map(({ kind }: { kind: string }) => kind)).toEqual([
-      ...["view", "view", "owner_view", "creation"],
+      "view",
+      "view",
+      "owner_view",
+      "creation",
     ]);
   });
 
@@ -189,25 +192,28 @@ describe("the tokens page", () => {
 
   test("accepts only the fields of its form", async () => {
     const payload = new URLSearchParams({
-      ...{
-        name: "planted",
-        may_create: "1",
-        may_read: "0",
-        may_expire: "",
-        expires_in_days: "1",
-        networks: "192.0.2.1",
-      },
-      ...{
-        user_id: String(await idOf(eve)),
-        admin: "true",
-        digest: "00",
-        token: "sp_chosen",
-        scopes: "create read expire",
-      },
-      ...{ id: "77", revoked_at: "1", expires_at: "9999999999999", last_used_address: "x", "scopes[]": "read" },
+      name: "planted",
+      may_create: "1",
+      may_read: "0",
+      may_expire: "",
+      expires_in_days: "1",
+      networks: "192.0.2.1",
+      user_id: String(await idOf(eve)),
+      admin: "true",
+      digest: "00",
+      token: "sp_chosen",
+      scopes: "create read expire",
+      id: "77",
+      revoked_at: "1",
+      expires_at: "9999999999999",
+      last_used_address: "x",
+      "scopes[]": "read",
     });
     const answer = await ask({
-      ...{ method: "POST", url: "/users/token", headers: await signedIn(ada), payload: payload.toString() },
+      method: "POST",
+      url: "/users/token",
+      headers: await signedIn(ada),
+      payload: payload.toString(),
     });
     expect(answer.statusCode).toBe(201);
     const { accounts } = app.app.domain;
@@ -246,7 +252,7 @@ describe("the tokens page", () => {
       (await ask({ url: `/users/token${query}`, headers })).body.match(/class="row"/g)?.length ?? 0;
     expect(await Promise.all(["", "?page=1", "?page=2", "?page=3"].map(rows))).toEqual([50, 50, 1, 0]);
     expect(await Promise.all(["?page=0", "?page=-1", "?page=x", "?page=1e9", "?page=1&page=2"].map(rows))).toEqual([
-      ...[50, 50, 50, 50, 50],
+      50, 50, 50, 50, 50,
     ]);
   });
 

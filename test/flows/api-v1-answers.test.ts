@@ -75,11 +75,9 @@ describe("every refusal is JSON of one shape", () => {
     ["a file for nobody", 401, error, () => ask("POST", "/f.json", json, '{"file_push":{"files":[{}]}}')],
     ["a bad token where none is needed", 401, error, (t) => ask("GET", `/p/${t}.json`, bearer("bad"))],
     [
-      ...[
-        "no passphrase",
-        401,
-        { error: "That passphrase is incorrect.", message: expect.any(String), status: "unauthorized" },
-      ],
+      "no passphrase",
+      401,
+      { error: "That passphrase is incorrect.", message: expect.any(String), status: "unauthorized" },
       async () => ask("GET", `/p/${await make({ passphrase: "open" })}.json`),
     ] as const,
     ["deleted by nobody", 401, error, (t) => ask("DELETE", `/p/${t}.json`)],
@@ -92,7 +90,9 @@ describe("every refusal is JSON of one shape", () => {
     ["a wrong method", 405, error, (t) => ask("PATCH", `/p/${t}.json`)],
     ["another type", 415, error, () => ask("POST", "/p.json", { "content-type": "text/xml" }, "<x/>")],
     [
-      ...["wrong fields", 422, { expire_after_views: [expect.any(String)], payload: [expect.any(String)] }],
+      "wrong fields",
+      422,
+      { expire_after_views: [expect.any(String)], payload: [expect.any(String)] },
       () => ask("POST", "/p.json", json, '{"password":{"payload":"","expire_after_views":"900"}}'),
     ] as const,
     ["an empty wrapper", 422, { payload: [expect.any(String)] }, () => ask("POST", "/r.json", json, '{"url":{}}')],

@@ -200,7 +200,8 @@ describe("retrieving", () => {
     const { url_token } = await made("/p.json", { password: { payload: "x", expire_after_views: 2 } }, bearer(token));
     for (const given of [token, adminToken]) {
       expect((await get(`/p/${url_token}.json`, bearer(given))).json()).toMatchObject({
-        ...{ payload: "x", views_remaining: 2 },
+        payload: "x",
+        views_remaining: 2,
       });
     }
     for (const left of [1, 0]) {
@@ -210,7 +211,12 @@ describe("retrieving", () => {
     expect((await get(`/p/${url_token}.json`)).json()).toMatchObject({ payload: null, files: [], expired: true });
     const { views } = (await get(`/p/${url_token}/audit.json`, bearer(token))).json();
     expect(views.map((view: { kind: string }) => view.kind)).toEqual([
-      ...["failed_view", "view", "view", "admin_view", "owner_view", "creation"],
+      "failed_view",
+      "view",
+      "view",
+      "admin_view",
+      "owner_view",
+      "creation",
     ]);
   });
 

@@ -128,9 +128,12 @@ test.each(["planted", "of somebody else"])(
     await fixture.app.domain.accounts.createUser({ email: ada, password, admin: false });
     const fixed = which === "planted" ? `sealpush_session=${"f".repeat(43)}` : thief.cookie();
     const answer = await fixture.server.inject({
-      ...{ method: "POST", url: "/users/sign_in", payload: new URLSearchParams({ email: ada, password }).toString() },
+      method: "POST",
+      url: "/users/sign_in",
+      payload: new URLSearchParams({ email: ada, password }).toString(),
       headers: {
-        ...{ cookie: fixed, "sec-fetch-site": "same-origin" },
+        cookie: fixed,
+        "sec-fetch-site": "same-origin",
         "content-type": "application/x-www-form-urlencoded",
       },
     });

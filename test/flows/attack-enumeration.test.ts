@@ -75,7 +75,9 @@ async function observe({ fixture }: Fixture, url: string, fields: Fields, cookie
   const answer = await sendForm(fixture.server, url, encode(fields, "urlencoded"), sender);
   const { date: _date, "x-request-id": _id, ...headers } = answer.headers;
   return {
-    ...{ status: answer.statusCode, headers, cookies: answer.cookies },
+    status: answer.statusCode,
+    headers,
+    cookies: answer.cookies,
     body: answer.body.replaceAll(fields.email ?? "", "(typed)").replaceAll(/[0-9a-f]{16}/g, "(id)"),
     writes: db.counts.transactions - before.units,
     hashes: slow.hashes - before.hashes,

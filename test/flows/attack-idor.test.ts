@@ -57,8 +57,14 @@ const unknownAddressOf = (url: string) =>
 
 /** Fields for any of the forms. For paths without an id, only fields that do not change the sender's account. */
 const form = {
-  ...{ proof: password, password, current_password: password, email: mallory, next: "/p" },
-  ...{ "push[payload]": "changed", "push[name]": "changed", "push[expire_after_days]": "1" },
+  proof: password,
+  password,
+  current_password: password,
+  email: mallory,
+  next: "/p",
+  "push[payload]": "changed",
+  "push[name]": "changed",
+  "push[expire_after_days]": "1",
 };
 
 async function send(
@@ -69,7 +75,9 @@ async function send(
 ) {
   const reads = route.method === "GET" || route.method === "HEAD";
   const answer = await fixture.server.inject({
-    ...{ method: route.method as "GET", url, remoteAddress: "198.51.100.66" },
+    method: route.method as "GET",
+    url,
+    remoteAddress: "198.51.100.66",
     headers: {
       ...credentials,
       "sec-fetch-site": "same-origin",
@@ -112,8 +120,16 @@ test("the walk itself finds what an owner sees of the own", async () => {
     }
   }
   expect([...seen].sort()).toEqual([
-    ...["API token's name", "address", "e-mail", "filename", "passkey's name", "push's name", "push's note"],
-    ...["referrer", "subject", "user agent"],
+    "API token's name",
+    "address",
+    "e-mail",
+    "filename",
+    "passkey's name",
+    "push's name",
+    "push's note",
+    "referrer",
+    "subject",
+    "user agent",
   ]);
 });
 
@@ -162,11 +178,9 @@ test("IDOR: what is the owner's is answered like what never was", async () => {
 test("a session of the owner that waits for its factor shows and changes nothing", async () => {
   await open();
   const signedIn = await fixture.app.domain.accounts.signIn({
-    ...{
-      email: ownedPushes.email,
-      password,
-      client: { throttleKey: "192.0.2.9", address: "192.0.2.9", userAgent: "" },
-    },
+    email: ownedPushes.email,
+    password,
+    client: { throttleKey: "192.0.2.9", address: "192.0.2.9", userAgent: "" },
   });
   expect(signedIn?.waitsForFactor).toBe(true);
   const cookie = `sealpush_session=${signedIn?.sessionToken}`;

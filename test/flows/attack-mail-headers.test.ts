@@ -23,8 +23,16 @@ const injected: readonly string[] = [
 ];
 
 const headersOfOurs = [
-  ...["from", "to", "subject", "message-id", "date", "auto-submitted", "x-auto-response-suppress"],
-  ...["mime-version", "content-type", "content-transfer-encoding"],
+  "from",
+  "to",
+  "subject",
+  "message-id",
+  "date",
+  "auto-submitted",
+  "x-auto-response-suppress",
+  "mime-version",
+  "content-type",
+  "content-transfer-encoding",
 ];
 
 /** A mail to one person with our headers, each once, and two parts of ours. */
@@ -112,10 +120,16 @@ test("e-mail header injection: by what a browser says of itself and its place", 
     // What no client can put into one header of a request is left out; the rest arrives as it is.
     const said = text.replace(/[\r\n\0]/g, "").replace(/[^\x20-\xff]/g, "");
     const answer = await opened.fixture.server.inject({
-      ...{ method: "POST", url: "/users/sign_in", remoteAddress: `203.0.113.${at}` },
+      method: "POST",
+      url: "/users/sign_in",
+      remoteAddress: `203.0.113.${at}`,
       headers: {
-        ...{ "user-agent": `Mozilla/5.0 Firefox/140.0 ${said}`, "accept-language": said, "x-forwarded-for": said },
-        ...{ "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded", referer: said },
+        "user-agent": `Mozilla/5.0 Firefox/140.0 ${said}`,
+        "accept-language": said,
+        "x-forwarded-for": said,
+        "sec-fetch-site": "same-origin",
+        "content-type": "application/x-www-form-urlencoded",
+        referer: said,
       },
       payload: new URLSearchParams({ email: ada, password, locale: text, language: text }).toString(),
     });
@@ -129,10 +143,16 @@ test.each(["evil.example", "push.example.com.evil.example", "push.example.com@ev
   async (host) => {
     const { sink, fixture } = await open();
     const answer = await fixture.server.inject({
-      ...{ method: "POST", url: `/users/password/new?host=${encodeURIComponent(host)}` },
+      method: "POST",
+      url: `/users/password/new?host=${encodeURIComponent(host)}`,
       headers: {
-        ...{ host, "x-forwarded-host": host, "x-forwarded-proto": "http", forwarded: `host="${host}"`, "x-host": host },
-        ...{ "sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded" },
+        host,
+        "x-forwarded-host": host,
+        "x-forwarded-proto": "http",
+        forwarded: `host="${host}"`,
+        "x-host": host,
+        "sec-fetch-site": "same-origin",
+        "content-type": "application/x-www-form-urlencoded",
       },
       payload: new URLSearchParams({ email: ada, base_url: `https://${host}`, host }).toString(),
     });

@@ -18,31 +18,52 @@ const bob = "bob@example.com";
 
 /** What rows hold and no form has, by the names that rows, other servers and guessers give it. */
 const assigned: Fields = {
-  ...{ admin: "true", is_admin: "1", role: "admin", roles: "admin", id: "2", user_id: "2", owner_id: "2" },
-  ...{
-    confirmed_at: "1",
-    confirmed: "true",
-    disabled_at: "1",
-    unconfirmed_email: bob,
-    created_at: "0",
-    updated_at: "0",
-  },
-  ...{ password_hash: "x", encrypted_password: "x", push_defaults: "{}", factor_failures: "-9", last_step: "0" },
-  ...{ waits_for_factor: "0", session_id: "1", hasSecondFactor: "true", has_second_factor: "true", otp_secret: "x" },
-  ...{
-    scopes: "create read expire admin",
-    digest: "x",
-    revoked_at: "",
-    last_used_at: "0",
-    expires_at: "9999999999999",
-  },
-  ...{ views: "-5", url_token: "chosen", token_digest: "x", ended_at: "", expired: "false", kind_name: "url" },
+  admin: "true",
+  is_admin: "1",
+  role: "admin",
+  roles: "admin",
+  id: "2",
+  user_id: "2",
+  owner_id: "2",
+  confirmed_at: "1",
+  confirmed: "true",
+  disabled_at: "1",
+  unconfirmed_email: bob,
+  created_at: "0",
+  updated_at: "0",
+  password_hash: "x",
+  encrypted_password: "x",
+  push_defaults: "{}",
+  factor_failures: "-9",
+  last_step: "0",
+  waits_for_factor: "0",
+  session_id: "1",
+  hasSecondFactor: "true",
+  has_second_factor: "true",
+  otp_secret: "x",
+  scopes: "create read expire admin",
+  digest: "x",
+  revoked_at: "",
+  last_used_at: "0",
+  expires_at: "9999999999999",
+  views: "-5",
+  url_token: "chosen",
+  token_digest: "x",
+  ended_at: "",
+  expired: "false",
+  kind_name: "url",
 };
 const nestedIn = (outer: string): Fields =>
   Object.fromEntries(Object.entries(assigned).map(([name, value]) => [`${outer}[${name}]`, value]));
 const everything: Fields = {
-  ...{ ...assigned, ...nestedIn("user"), ...nestedIn("push"), ...nestedIn("token"), ...nestedIn("account") },
-  ...{ "__proto__[admin]": "true", "constructor[prototype][admin]": "true", ...everyField },
+  ...assigned,
+  ...nestedIn("user"),
+  ...nestedIn("push"),
+  ...nestedIn("token"),
+  ...nestedIn("account"),
+  "__proto__[admin]": "true",
+  "constructor[prototype][admin]": "true",
+  ...everyField,
 };
 
 interface Fixture {
@@ -92,7 +113,13 @@ async function sendEverywhere({ fixture, cookie }: Fixture, encoding: Encoding, 
 
 const now = Date.UTC(2026, 0, 15, 12);
 const user = (id: number, more = {}) => ({
-  ...{ id, admin: 0, created_at: now, waits: 0, disabled_at: null, counts: 1, ...more },
+  id,
+  admin: 0,
+  created_at: now,
+  waits: 0,
+  disabled_at: null,
+  counts: 1,
+  ...more,
 });
 
 describe("mass assignment: fields beside those of a form make nobody administrator, confirmed or owner", () => {
@@ -140,7 +167,9 @@ describe("mass assignment: fields beside those of a form make nobody administrat
     const { type, payload } = encode(everything, encoding);
     for (const headers of [{ authorization: `Bearer ${token}` }, {}]) {
       const answer = await fixture.server.inject({
-        ...{ method: "POST", url: "/api/v2/pushes", payload },
+        method: "POST",
+        url: "/api/v2/pushes",
+        payload,
         headers: { "content-type": type, ...headers },
       });
       expect(answer.statusCode, answer.body).toBe(201);
@@ -163,7 +192,9 @@ test("mass assignment: the links of mails confirm and reset what they are for, a
   const { fixture } = await open(sink.environment);
   const { accounts } = fixture.app.domain;
   await accounts.requestReset({
-    ...{ email: ada, language: "en", client: { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "" } },
+    email: ada,
+    language: "en",
+    client: { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "" },
   });
   const token = /reset_password_token=([\w-]{43})/.exec((await sink.next(ada)).text ?? "")?.[1] ?? "";
   const fields = { ...everything, email: bob, reset_password_token: token, password: "marble-otter-lantern" };

@@ -108,11 +108,13 @@ describe("operator commands next to a running server", () => {
       return runToItsEnd(spawn("npm", argv, { cwd, env: { PATH: process.env.PATH, DATA_DIR: folder } }));
     };
     expect(await run(file)).toMatchObject({
-      ...{ exitCode: 0, stderr: "" },
+      exitCode: 0,
+      stderr: "",
       stdout: expect.stringMatching(/^PWP__LOG_LEVEL +used: warn$/m),
     });
     expect(await run(`${file}.none`)).toEqual({
-      ...{ exitCode: 1, stdout: "" },
+      exitCode: 1,
+      stdout: "",
       stderr: `${file}.none cannot be read (ENOENT).\n`,
     });
   });

@@ -44,14 +44,24 @@ describe("the form", () => {
   test("saves limits, labels and options, and redirects to the unchanged link", async () => {
     const urlToken = await editing.push(ada, { payload: "x", expire_after_views: "5", expire_after_days: "3" });
     const answer = await edit(urlToken, {
-      ...{ expire_after_days: "20", expire_after_views: "9", name: "new name", note: "one\r\ntwo" },
-      ...{ retrieval_step: ["0"], deletable_by_viewer: "1", payload: "", passphrase: "" },
+      expire_after_days: "20",
+      expire_after_views: "9",
+      name: "new name",
+      note: "one\r\ntwo",
+      retrieval_step: ["0"],
+      deletable_by_viewer: "1",
+      payload: "",
+      passphrase: "",
     });
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toBe(`/p/${urlToken}/preview`);
     const found = await app.app.domain.pushes.list(1, "active", 1);
     expect(found.find((one) => one.urlToken === urlToken)).toMatchObject({
-      ...{ expireAfterDays: 20, expireAfterViews: 9, name: "new name", note: "one\ntwo", deletableByViewer: true },
+      expireAfterDays: 20,
+      expireAfterViews: 9,
+      name: "new name",
+      note: "one\ntwo",
+      deletableByViewer: true,
     });
     expect(await editing.open(urlToken)).toMatchObject({ payload: "x", views_remaining: 8 });
     expect(await editing.kindsOf(ada, urlToken)).toEqual(["view", "edit", "creation"]);
@@ -60,8 +70,13 @@ describe("the form", () => {
   test("shows errors with the typed values, but never the current passphrase", async () => {
     const urlToken = await editing.push(ada, { payload: "x", passphrase: "old", name: "kept" });
     const typed = {
-      ...{ expire_after_days: "0", expire_after_views: "abc", name: "n".repeat(256), note: "my note" },
-      ...{ payload: "my new <secret>", passphrase: "my new phrase", current_passphrase: "typed-current" },
+      expire_after_days: "0",
+      expire_after_views: "abc",
+      name: "n".repeat(256),
+      note: "my note",
+      payload: "my new <secret>",
+      passphrase: "my new phrase",
+      current_passphrase: "typed-current",
     };
     const answer = await edit(urlToken, typed);
     const html = await answer.text();
@@ -173,8 +188,12 @@ describe("refusals", () => {
     await using full = await startTestApp();
     const user = await full.app.domain.accounts.createUser({ email: "jo@example.com", password, admin: false });
     const actor = {
-      ...{ user: { id: user.id, admin: false }, client: "192.0.2.1", address: "192.0.2.1" },
-      ...{ userAgent: "", referrer: "", ownOrigin: "" },
+      user: { id: user.id, admin: false },
+      client: "192.0.2.1",
+      address: "192.0.2.1",
+      userAgent: "",
+      referrer: "",
+      ownOrigin: "",
     };
     const { urlToken } = await full.app.domain.pushes.create({ payload: "x" }, actor);
     const environment = { PWP__DISK__FREE_MIN_BYTES: "1000TiB" };

@@ -38,8 +38,12 @@ test("a permanently refused email fails at once, and the owner can see that", as
   await expect
     .poll(async () => (await mailing.mailed(urlToken))[0])
     .toEqual({
-      ...{ recipients: "bob@example.com", locale: null, status: "failed", successful_sends: "" },
-      ...{ proceed_at: expect.any(String), error_message: "None of the e-mails could be sent." },
+      recipients: "bob@example.com",
+      locale: null,
+      status: "failed",
+      successful_sends: "",
+      proceed_at: expect.any(String),
+      error_message: "None of the e-mails could be sent.",
     });
   expect(mailing.sink.attempts()).toBe(1);
 });
@@ -51,8 +55,11 @@ test("permanently refused and accepted recipients make a partial failure; the tr
   await expect
     .poll(async () => (await mailing.mailed(urlToken))[0])
     .toEqual({
-      ...{ recipients: "bob@example.com,eve@example.com", locale: null, status: "partially_failed" },
-      ...{ successful_sends: expect.stringMatching(/^(bob|eve)@example.com$/), proceed_at: expect.any(String) },
+      recipients: "bob@example.com,eve@example.com",
+      locale: null,
+      status: "partially_failed",
+      successful_sends: expect.stringMatching(/^(bob|eve)@example.com$/),
+      proceed_at: expect.any(String),
       error_message: "Some of the e-mails could not be sent.",
     });
 });
@@ -65,7 +72,8 @@ test("the link of an ended push is not sent and is not listed as failed", async 
   await expect.poll(() => sink.attempts()).toBe(2);
   await expect.poll(() => fixture.logLines.filter((line) => line.includes("mail_put_off")).length).toBe(2);
   const deleted = await fixture.server.inject({
-    ...{ method: "DELETE", url: `/api/v2/pushes/${urlToken}` },
+    method: "DELETE",
+    url: `/api/v2/pushes/${urlToken}`,
     headers: { authorization: `Bearer ${mailing.token}` },
   });
   expect(deleted.statusCode).toBe(200);

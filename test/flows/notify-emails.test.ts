@@ -28,7 +28,9 @@ test("the link of a new push is emailed to each address and recorded in the trai
     .poll(() => mailing.mailed(urlToken))
     .toEqual([
       {
-        ...{ recipients, locale: "de", status: "completed" },
+        recipients,
+        locale: "de",
+        status: "completed",
         successful_sends: "bob@example.com,Eve@Example.org",
         proceed_at: new Date(fixture.clock.now()).toISOString(),
       },
@@ -44,7 +46,9 @@ test("forms and API v1 accept the addresses in the same way", async () => {
   expect(made.statusCode).toBe(201);
   expect((await sink.next("bob@example.com")).text).toContain(`/p/${made.json().url_token}`);
   const again = await fixture.server.inject({
-    ...{ method: "POST", url: `/api/v2/pushes/${made.json().url_token}/notify_emails.json`, headers },
+    method: "POST",
+    url: `/api/v2/pushes/${made.json().url_token}/notify_emails.json`,
+    headers,
     payload: "notify_emails_to=eve%40example.com&notify_emails_to_locale=",
   });
   expect([again.statusCode, Object.keys(again.json())]).toEqual([201, ["message"]]);
@@ -56,7 +60,8 @@ describe("who may", () => {
     await using mailing = await startMailing();
     const to = { notify_emails_to: "bob@example.com" };
     expect(await mailing.create(to, null)).toMatchObject({
-      ...{ status: 422, body: { notify_emails_to: [expect.any(String)] } },
+      status: 422,
+      body: { notify_emails_to: [expect.any(String)] },
     });
     const urlToken = await mailing.push();
     const other = await mailing.fixture.makeToken("other@example.com", true);

@@ -66,10 +66,8 @@ describe.each(oddTexts)("%s", (_, odd) => {
     for (const path of paths) {
       for (const who of [{ cookie }, { authorization: `Bearer ${token}` }, {}]) {
         const { statusCode } = await fixture.server.inject({
-          ...{
-            method: "GET",
-            url: `${path}?q=${place}&page=${place}&passphrase=${place}&state=${place}&code=${place}`,
-          },
+          method: "GET",
+          url: `${path}?q=${place}&page=${place}&passphrase=${place}&state=${place}&code=${place}`,
           headers: { "x-push-passphrase": "x", "x-user-email": "ada@example.com", "x-user-token": "x\u00ff", ...who },
         });
         expect(statusCode === 503 || statusCode < 500, `${statusCode} at ${path}`).toBe(true);
@@ -81,7 +79,9 @@ describe.each(oddTexts)("%s", (_, odd) => {
     for (const field of ["payload", "passphrase", "name", "note", "kind", "expire_after_days"]) {
       const push = { payload: "x", [field]: `a${odd}` };
       const { statusCode } = await fixture.server.inject({
-        ...{ method: "POST", url: "/api/v2/pushes", payload: JSON.stringify({ push }) },
+        method: "POST",
+        url: "/api/v2/pushes",
+        payload: JSON.stringify({ push }),
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       });
       expect([201, 422], field).toContain(statusCode);

@@ -51,7 +51,9 @@ test("a user who signed up without account emails can confirm by a requested lin
   const { token } = await fixture.app.domain.accounts.createToken((await userAt(fixture))?.id ?? 0, "test");
   const push = () =>
     fixture.server.inject({
-      ...{ method: "POST", url: "/api/v2/pushes", headers: { authorization: `Bearer ${token}` } },
+      method: "POST",
+      url: "/api/v2/pushes",
+      headers: { authorization: `Bearer ${token}` },
       payload: { push: { payload: "x", notify_on_view: true } },
     });
   const refused = await push();
@@ -107,7 +109,8 @@ test("the link confirms the account it was made for, in any browser", async () =
   const another = await joinedAt(fixture, eve);
   await person.post(asking);
   expect(await press(another, await tokenFrom(sink))).toMatchObject({
-    ...{ status: 303, location: "/users/sign_in?done=confirmed" },
+    status: 303,
+    location: "/users/sign_in?done=confirmed",
   });
   expect([await isConfirmed(fixture), await isConfirmed(fixture, eve)]).toEqual([true, false]);
 });
@@ -235,7 +238,9 @@ test("while account emails are off, no other email about an account is sent, and
   await visit(fixture, "/users/password/new", { email: ada });
   await person.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern" });
   await fixture.app.domain.accounts.requestConfirmation({
-    ...{ email: ada, language: "en", client: { throttleKey: "x", address: "192.0.2.1", userAgent: "test" } },
+    email: ada,
+    language: "en",
+    client: { throttleKey: "x", address: "192.0.2.1", userAgent: "test" },
   });
   expect((await visit(fixture, asking, {})).location).toContain("/users/sign_in");
   expect(await mailsOf(unproven)).toBe(0);

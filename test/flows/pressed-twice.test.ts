@@ -40,7 +40,9 @@ test("a refused form does not end its push", async () => {
   const { urlToken } = await domain.pushes.create({ payload: "x" }, actor);
   const [{ id } = {}] = await readRows(domain.db, "SELECT max(id) AS id FROM pushes");
   const answer = await fixture.server.inject({
-    ...{ method: "POST", url: `/admin/pushes/${id}/expire`, payload: "{}" },
+    method: "POST",
+    url: `/admin/pushes/${id}/expire`,
+    payload: "{}",
     headers: { "content-type": "application/json", "sec-fetch-site": "same-origin", cookie: root.cookie() },
   });
   expect(answer.statusCode).toBe(415);

@@ -73,7 +73,9 @@ describe("on an API path, a wrong method gets 405 with the allowed methods, in J
       const answer = await ask(method, url, { accept: "text/html", "sec-fetch-site": "cross-site" });
       const at = `${method} ${path}`;
       expect([at, answer.statusCode, answer.headers.allow]).toEqual([
-        ...[at, method === "OPTIONS" ? 204 : 405, allowed.join(", ")],
+        at,
+        method === "OPTIONS" ? 204 : 405,
+        allowed.join(", "),
       ]);
       if (method === "OPTIONS") continue;
       expect([at, answer.headers["content-type"]]).toEqual([at, "application/json; charset=utf-8"]);
@@ -87,7 +89,9 @@ describe("on an API path, a wrong method gets 405 with the allowed methods, in J
     for (const url of [`/p/${urlToken}.json`, `/f/${urlToken}.json`, `/r/${urlToken}.json`]) {
       const answer = await app.server.inject({ method: "POST", url, payload: { password: { payload: "y" } } });
       expect([url, answer.statusCode, answer.json()]).toEqual([
-        ...[url, 405, { error: "That method is not allowed here." }],
+        url,
+        405,
+        { error: "That method is not allowed here." },
       ]);
     }
   });
@@ -138,9 +142,7 @@ describe("a page's path with a trailing slash", () => {
     for (const query of ["", "?locale=ja&x=%2F%2Fa%20b&passphrase=a+b", "?next=//evil.example/"]) {
       for (const method of ["GET", "HEAD"] as const) {
         const answer = await ask(method, `${path.replace("T", urlToken)}${query}`);
-        expect([answer.statusCode, answer.headers.location]).toEqual([
-          ...[301, `${target.replace("T", urlToken)}${query}`],
-        ]);
+        expect([answer.statusCode, answer.headers.location]).toEqual([301, `${target.replace("T", urlToken)}${query}`]);
         expect(answer.headers["cache-control"]).toBe("no-store");
       }
     }
@@ -163,13 +165,25 @@ describe("a page's path with a trailing slash", () => {
   });
 
   test.each([
-    ...["//evil.example/", "//evil.example/p/x/", "/%5Cevil.example/p/x/", "/%2F%2Fevil/p/x/"],
-    ...["///evil.example/p/x/", "/p/x//", "/p//", "//", "/en/p/%0D%0AX-A:b/", "/nothing/", "/nothing/here/", "/p/x/y/"],
+    "//evil.example/",
+    "//evil.example/p/x/",
+    "/%5Cevil.example/p/x/",
+    "/%2F%2Fevil/p/x/",
+    "///evil.example/p/x/",
+    "/p/x//",
+    "/p//",
+    "//",
+    "/en/p/%0D%0AX-A:b/",
+    "/nothing/",
+    "/nothing/here/",
+    "/p/x/y/",
   ])("%s is not redirected", async (path) => {
     for (const method of ["GET", "HEAD"] as const) {
       const answer = await ask(method, path);
       expect([answer.statusCode >= 400, answer.headers.location, answer.headers["x-a"]]).toEqual([
-        ...[true, undefined, undefined],
+        true,
+        undefined,
+        undefined,
       ]);
     }
   });

@@ -22,7 +22,9 @@ describe("PWP__REQUIRE_MFA", () => {
       const asking = access === "page_admin" ? administrator : visitor;
       const answer = await asking.ask(method, pattern.replace(/:[a-z_]+/g, "1"));
       expect([method, pattern, answer.statusCode, answer.headers.location]).toEqual([
-        ...[method, pattern, 303],
+        method,
+        pattern,
+        303,
         "/users/factors",
       ]);
     }
@@ -60,7 +62,8 @@ describe("PWP__REQUIRE_MFA", () => {
     for (const { method, path, access, takesPush, answers } of operations) {
       if (access === "public") continue;
       const answer = await fixture.app.server.inject({
-        ...{ method, url: path.replace(":url_token", "a".repeat(26)) },
+        method,
+        url: path.replace(":url_token", "a".repeat(26)),
         headers: { authorization: `Bearer ${fixture.adasToken}` },
         ...(takesPush && { payload: { push: { payload: "x" } } }),
       });

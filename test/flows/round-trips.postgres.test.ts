@@ -46,12 +46,14 @@ async function open(): Promise<Fixture> {
     return statements;
   };
   return {
-    ...{ app, statementsOf },
+    app,
+    statementsOf,
     async ask(method, path, { push, token } = {}) {
       let asked = { status: 0, urlToken: "" };
       const taken = await statementsOf(async () => {
         const { statusCode, payload } = await app.server.inject({
-          ...{ method, url: `/api/v2/pushes${path}` },
+          method,
+          url: `/api/v2/pushes${path}`,
           ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
           ...(push !== undefined && { payload: { push } }),
         });

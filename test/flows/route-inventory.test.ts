@@ -187,7 +187,11 @@ test("the routes are these and no others", () => {
     .filter(({ method, pattern }) => method !== "HEAD" && !isTwin(pattern))
     .map(({ method, pattern, access, changesState, retrieval, scope }) =>
       line([
-        ...[method, pattern, access, changesState ? "changes" : "", retrieval ? "retrieval" : ""],
+        method,
+        pattern,
+        access,
+        changesState ? "changes" : "",
+        retrieval ? "retrieval" : "",
         scope === null ? "" : `scope:${scope}`,
       ]),
     );

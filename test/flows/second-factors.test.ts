@@ -62,7 +62,8 @@ describe("an authenticator app", () => {
     const { code } = appFor(key, () => fixture.app.clock.now());
     const victim = await fixture.signIn();
     const planted = await victim.post("/users/factors/authenticator_app", {
-      ...{ set_up: hidden(page.body, "set_up"), code: code() },
+      set_up: hidden(page.body, "set_up"),
+      code: code(),
     });
     expect(planted.statusCode).toBe(422);
     expect(planted.body).toContain(factors.app.stale);

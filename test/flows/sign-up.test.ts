@@ -198,8 +198,19 @@ describe("without account emails", () => {
 test("mass assignment: fields that the form does not have give no further rights", async () => {
   await using fixture = await startInhabited();
   await signUp(fixture, ada, {
-    ...{ admin: "true", "user[admin]": "true", is_admin: "1", role: "admin", id: "1", user_id: "1", created_at: "0" },
-    ...{ confirmed_at: "1", confirmed: "true", disabled_at: "1", password_hash: "x", language: "ja", boot_code: "x" },
+    admin: "true",
+    "user[admin]": "true",
+    is_admin: "1",
+    role: "admin",
+    id: "1",
+    user_id: "1",
+    created_at: "0",
+    confirmed_at: "1",
+    confirmed: "true",
+    disabled_at: "1",
+    password_hash: "x",
+    language: "ja",
+    boot_code: "x",
   });
   expect(await find(fixture, ada)).toMatchObject({ admin: false, disabledAt: null, confirmedAt: null, language: "en" });
 });

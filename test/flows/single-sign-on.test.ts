@@ -36,8 +36,11 @@ describe("signing in at the provider", () => {
     for (const value of [state, nonce, challenge]) expect(value).toMatch(/^[\w-]{43}$/);
     expect(new Set([state, nonce, challenge]).size).toBe(3);
     expect(rest).toEqual({
-      ...{ client_id: "sealpush", response_type: "code", code_challenge_method: "S256" },
-      ...{ redirect_uri: "http://push.test/users/auth/oidc/callback", scope: "openid email profile" },
+      client_id: "sealpush",
+      response_type: "code",
+      code_challenge_method: "S256",
+      redirect_uri: "http://push.test/users/auth/oidc/callback",
+      scope: "openid email profile",
     });
   });
 

@@ -44,7 +44,9 @@ async function openCollector() {
   const batches = () => bodies.map((body) => JSON.parse(body) as Batch);
   return {
     endpoint: `http://127.0.0.1:${port}`,
-    ...{ bodies, paths, batches },
+    bodies,
+    paths,
+    batches,
     spans: () =>
       batches().flatMap(({ resourceSpans }) =>
         resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),

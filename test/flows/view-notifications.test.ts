@@ -62,7 +62,8 @@ test("only counted views by others are notified, and only of pushes with notific
   expect(await countRows(mailing.fixture.app.domain.db, "view_notifications")).toBe(0);
   await open(mailing, urlToken, { "x-push-passphrase": "phrase" });
   await mailing.fixture.server.inject({
-    ...{ method: "DELETE", url: `/api/v2/pushes/${urlToken}` },
+    method: "DELETE",
+    url: `/api/v2/pushes/${urlToken}`,
     headers: { authorization: `Bearer ${mailing.token}` },
   });
   await open(mailing, urlToken, { "x-push-passphrase": "phrase" });
@@ -126,7 +127,9 @@ test("anonymous users, unconfirmed addresses and servers without mail get no not
   await using without = await startTestApp();
   const token = await without.makeToken(owner);
   const answer = await without.server.inject({
-    ...{ method: "POST", url: "/api/v2/pushes", headers: { authorization: `Bearer ${token}` } },
+    method: "POST",
+    url: "/api/v2/pushes",
+    headers: { authorization: `Bearer ${token}` },
     payload: { push: { payload: "x", ...asked } },
   });
   expect([answer.statusCode, Object.keys(answer.json())]).toEqual([422, ["notify_on_view"]]);

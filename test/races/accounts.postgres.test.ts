@@ -54,7 +54,9 @@ test("of many requests with the boot code at two processes, one creates the admi
   expect(await Promise.all([here.openFirstRun(bootCode), there.openFirstRun(bootCode)])).toEqual([true, true]);
   const racers = Array.from({ length: 10 }, (_, racer) =>
     (racer % 2 === 0 ? here : there).createFirstAdministrator({
-      ...{ bootCode, email: `racer${racer}@example.com`, password },
+      bootCode,
+      email: `racer${racer}@example.com`,
+      password,
       client: { ...client, throttleKey: `192.0.2.${racer}` },
     }),
   );
@@ -87,7 +89,8 @@ test("concurrent sign-ins at two processes never exceed the session limit of a u
   const ada = await here.createUser({ email: "ada@example.com", password, admin: false });
   const signIns = Array.from({ length: 60 }, (_, at) =>
     (at % 2 === 0 ? here : there).signIn({
-      ...{ email: ada.email, password },
+      email: ada.email,
+      password,
       client: { ...client, throttleKey: `192.0.2.${at}` },
     }),
   );

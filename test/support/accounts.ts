@@ -103,7 +103,9 @@ export async function giveSomePasskey(db: Database, { id }: { readonly id: numbe
     db,
     `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
      VALUES (1, ?, 'key', ?, ?, 0, '', 0)`,
-    ...[id, Buffer.of(1), Buffer.of(0)],
+    id,
+    Buffer.of(1),
+    Buffer.of(0),
   );
 }
 

@@ -18,8 +18,15 @@ const actions: readonly AdminEntry["action"][] = [
 
 function usersNamed(email: string): readonly User[] {
   return [true, false].map((yes, at) => ({
-    ...{ id: at + 1, email, admin: yes, createdAt: nowMs, language: null, hasPassword: true, hasSecondFactor: yes },
-    ...{ confirmedAt: yes ? nowMs : null, disabledAt: yes ? null : nowMs },
+    id: at + 1,
+    email,
+    admin: yes,
+    createdAt: nowMs,
+    language: null,
+    hasPassword: true,
+    hasSecondFactor: yes,
+    confirmedAt: yes ? nowMs : null,
+    disabledAt: yes ? null : nowMs,
   }));
 }
 
@@ -27,8 +34,16 @@ function usersNamed(email: string): readonly User[] {
 export function adminPages(text: string, page: PageContext): readonly Page[] {
   const users = usersNamed(text).map((user) => ({ user, lastSignedInAt: null, tokensInUse: 1_000 }));
   const pushes = endReasons.map((endReason, at) => ({
-    ...{ id: at + 1, kind: "url" as const, ownerId: at === 0 ? null : at, endReason, views: 1, expireAfterViews: 5 },
-    ...{ createdAt: nowMs, expiresAt: nowMs + 1, endedAt: endReason === null ? null : nowMs, storedBytes: 1 },
+    id: at + 1,
+    kind: "url" as const,
+    ownerId: at === 0 ? null : at,
+    endReason,
+    views: 1,
+    expireAfterViews: 5,
+    createdAt: nowMs,
+    expiresAt: nowMs + 1,
+    endedAt: endReason === null ? null : nowMs,
+    storedBytes: 1,
     passphraseRequired: true,
   }));
   const letter = { id: 1, to: text, kind: "reset_password" as const, createdAt: nowMs, attempts: 3, lastError: text };
@@ -42,7 +57,9 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
   return [
     overviewView(
       {
-        ...{ version: text, health: { ...health, processes: 2 }, mails: { waiting: 1, failed: 2 } },
+        version: text,
+        health: { ...health, processes: 2 },
+        mails: { waiting: 1, failed: 2 },
         pushes: { live: 1, ended: 2, files: 1, fileBytes: 3, filesToDelete: 1, uploads: 1 },
       },
       page,

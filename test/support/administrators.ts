@@ -21,7 +21,9 @@ export const resetToken = "a-canary-of-a-link-that-works";
 
 /** Mails of accounts are on, and none ever arrives. */
 const nobodyListens: Environment = {
-  ...{ PWP__MAIL__SMTP_ADDRESS: "127.0.0.1", PWP__MAIL__SMTP_PORT: "9", PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" },
+  PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
+  PWP__MAIL__SMTP_PORT: "9",
+  PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
   PWP__OVERRIDE_BASE_URL: "http://localhost",
 };
 

@@ -43,7 +43,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   });
   await app.server.ready();
   return {
-    ...{ app, server: app.server, clock, dataDir, logLines },
+    app,
+    server: app.server,
+    clock,
+    dataDir,
+    logLines,
     async makeToken(email, admin = false) {
       const user = await app.domain.accounts.createUser({ email, password, admin });
       return (await app.domain.accounts.createToken(user.id, "test")).token;

@@ -13,8 +13,12 @@ const traces: Readonly<Record<string, readonly string[]>> = {
   outbox: ["attempts", "last_error"],
 };
 const tracks: readonly string[] = [
-  ...["audit_entries", "processes", "id_blocks", "passkey_challenges"],
-  ...["limit_windows", "limit_attempts"],
+  "audit_entries",
+  "processes",
+  "id_blocks",
+  "passkey_challenges",
+  "limit_windows",
+  "limit_attempts",
 ];
 
 /**

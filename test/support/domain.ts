@@ -74,7 +74,11 @@ export async function openTestDomain(
   const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
   const domain = await openDomain(testConfig(dataDir, environment), effects, createEvents({ logger, clock }));
   return {
-    ...{ domain, clock, effects, dataDir, logLines },
+    domain,
+    clock,
+    effects,
+    dataDir,
+    logLines,
     async [Symbol.asyncDispose]() {
       await domain.close();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });

@@ -59,13 +59,22 @@ async function openPostgresOf(
   const { openPostgres } = await import("../../src/database/postgres/postgres.ts");
   return await openPostgres({
     settings: {
-      ...{ host: url.hostname, port: Number(url.port), user: url.username, password: url.password },
-      ...{ database: url.pathname.slice(1), tls: { mode: "disable", rootCertificateFile: undefined } },
+      host: url.hostname,
+      port: Number(url.port),
+      user: url.username,
+      password: url.password,
+      database: url.pathname.slice(1),
+      tls: { mode: "disable", rootCertificateFile: undefined },
       // Some tests bring a thousand at once, on machines that have other things to do as well.
-      ...{ poolMax: 5, waitingMax: 1_000, connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 },
+      poolMax: 5,
+      waitingMax: 1_000,
+      connectTimeoutMs: 60_000,
+      statementTimeoutMs: 60_000,
+      lockTimeoutMs: 10_000,
       preparedStatements: true,
     },
-    ...{ monotonicMs, onStorageFailure },
+    monotonicMs,
+    onStorageFailure,
   });
 }
 

@@ -6,11 +6,31 @@ export type Fields = Readonly<Record<string, string>>;
 
 /** The fields of all forms at once; each form reads those that it knows. */
 export const everyField: Fields = {
-  ...{ email: "moved@example.com", password, current_password: password, proof: password, language: "de" },
-  ...{ name: "every form", first_kind: "url", code: "000000", backup_code: "", set_up: "", style: "", q: "" },
-  ...{ passkey: "", token: "a".repeat(43), confirmation_token: "a".repeat(43), reset_password_token: "a".repeat(43) },
-  ...{ passphrase: "", may_create: "1", may_read: "0", may_expire: "0", expires_in_days: "7", networks: "" },
-  ...{ "push[payload]": "a secret", "push[name]": "every form", "push[expire_after_days]": "3" },
+  email: "moved@example.com",
+  password,
+  current_password: password,
+  proof: password,
+  language: "de",
+  name: "every form",
+  first_kind: "url",
+  code: "000000",
+  backup_code: "",
+  set_up: "",
+  style: "",
+  q: "",
+  passkey: "",
+  token: "a".repeat(43),
+  confirmation_token: "a".repeat(43),
+  reset_password_token: "a".repeat(43),
+  passphrase: "",
+  may_create: "1",
+  may_read: "0",
+  may_expire: "0",
+  expires_in_days: "7",
+  networks: "",
+  "push[payload]": "a secret",
+  "push[name]": "every form",
+  "push[expire_after_days]": "3",
 };
 
 export type Encoding = "urlencoded" | "multipart" | "json";
@@ -56,7 +76,10 @@ export function sendForm(
   sender: { readonly cookie?: string; readonly address?: string },
 ) {
   return server.inject({
-    ...{ method: "POST", url, remoteAddress: sender.address ?? "192.0.2.7", payload: body.payload },
+    method: "POST",
+    url,
+    remoteAddress: sender.address ?? "192.0.2.7",
+    payload: body.payload,
     headers: {
       "sec-fetch-site": "same-origin",
       "content-type": body.type,

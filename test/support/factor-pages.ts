@@ -24,7 +24,9 @@ export async function openFixture(options: TestAppOptions = {}): Promise<Fixture
   await app.makeToken(eve);
   const newVisitor = () => new CookieClient(app);
   return {
-    ...{ app, adasToken, newVisitor },
+    app,
+    adasToken,
+    newVisitor,
     async signIn(email = ada) {
       const visitor = newVisitor();
       await visitor.signIn(email, password);

@@ -62,7 +62,12 @@ function idToken({ claims, header, forged = false }: FakeAnswers): string {
   const now = Math.floor(Date.now() / 1_000);
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const said = `${part({ alg: "RS256", kid: "1", ...header })}.${part({
-    ...{ iss: issuer, sub: "a-1", aud: "sealpush", iat: now, exp: now + 60, nonce: secrets.nonce },
+    iss: issuer,
+    sub: "a-1",
+    aud: "sealpush",
+    iat: now,
+    exp: now + 60,
+    nonce: secrets.nonce,
     ...claims,
   })}`;
   if (header?.alg === "none") return `${said}.`;

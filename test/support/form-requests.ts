@@ -26,7 +26,9 @@ export async function ask(
   { address = "192.0.2.7", cookie = "", userAgent = "test", headers = {} }: Sender = {},
 ) {
   return await fixture.server.inject({
-    ...{ method: form === undefined ? "GET" : "POST", url, remoteAddress: address },
+    method: form === undefined ? "GET" : "POST",
+    url,
+    remoteAddress: address,
     headers: {
       "user-agent": userAgent,
       "sec-fetch-site": "same-origin",
@@ -50,7 +52,8 @@ export async function visit(fixture: TestApp, url: string, form?: Form, sender: 
   const answer = await ask(fixture, url, form, sender);
   const { location, "retry-after": retryAfter } = answer.headers;
   return {
-    ...{ status: answer.statusCode, body: answer.body },
+    status: answer.statusCode,
+    body: answer.body,
     location: typeof location === "string" ? location : undefined,
     cookie: cookieSetBy(answer) ?? "",
     retryAfter: retryAfter === undefined ? undefined : String(retryAfter),

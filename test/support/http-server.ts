@@ -11,8 +11,15 @@ import { TestClock, testConfig } from "./domain.ts";
 const unusedDataDir = join(tmpdir(), "sealpush-unused");
 
 export const owner: User = {
-  ...{ id: 7, email: "owner@example.com", admin: false, createdAt: 0 },
-  ...{ confirmedAt: 0, disabledAt: null, language: null, hasPassword: true, hasSecondFactor: false },
+  id: 7,
+  email: "owner@example.com",
+  admin: false,
+  createdAt: 0,
+  confirmedAt: 0,
+  disabledAt: null,
+  language: null,
+  hasPassword: true,
+  hasSecondFactor: false,
 };
 const session: Session = { id: 1, user: owner, waitsForFactor: false, createdAt: 0, formToken: "form-token" };
 const waiting: Session = { ...session, id: 2, waitsForFactor: true, formToken: "waiting-form-token" };

@@ -11,7 +11,9 @@ const schemes = ["light", "dark"] as const;
 export function testLayout(site: Site, locale: string, pages: readonly PageState[] = pageStates): void {
   it.each(pages)("$name", async ({ show, signedIn, userAgent, allowedOrigins = [] }) => {
     const { page } = await site.visit({
-      ...{ locale, reducedMotion: "reduce", allowedOrigins },
+      locale,
+      reducedMotion: "reduce",
+      allowedOrigins,
       ...(signedIn === undefined ? {} : { signedIn }),
       ...(userAgent === undefined ? {} : { userAgent }),
     });
@@ -30,7 +32,9 @@ export async function expectAccessibleLayout(page: Page): Promise<void> {
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme });
       expect({ width, colorScheme, violations: await violationsIn(page) }).toEqual({
-        ...{ width, colorScheme, violations: [] },
+        width,
+        colorScheme,
+        violations: [],
       });
     }
   }

@@ -106,7 +106,8 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
   atTheEnd(stop);
   const { port } = server.server.address() as AddressInfo;
   return {
-    ...{ port, stop },
+    port,
+    stop,
     certificate: tls?.certificate ?? "",
     environment: {
       PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",

@@ -40,7 +40,11 @@ export async function startMailing(environment: Readonly<Record<string, string>>
   const create: Mailing["create"] = (push, token) =>
     ask("POST", "/api/v2/pushes", { push: { payload: "the secret", ...push } }, token);
   return {
-    ...{ fixture, sink, token: ownToken, ask, create },
+    fixture,
+    sink,
+    token: ownToken,
+    ask,
+    create,
     async push(push = {}) {
       const { status, body } = await create(push);
       if (status !== 201) throw new Error(`No push was made: ${JSON.stringify(body)}`);

@@ -40,7 +40,9 @@ export async function startProvider(baseUrl: string): Promise<TestProvider> {
   const people = new Map<string, Person>();
   const provider = makeProvider(issuer, callback, people);
   const test: TestProvider = {
-    ...{ issuer, people, answer: {} },
+    issuer,
+    people,
+    answer: {},
     environment: {
       PWP__OVERRIDE_BASE_URL: baseUrl,
       PWP__OIDC__ISSUER: issuer,

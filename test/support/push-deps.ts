@@ -8,7 +8,9 @@ import type { TestDomain } from "./domain.ts";
 
 /** The outbox of a server that sends no email. */
 const silentEmails: PushEmails = {
-  ...{ mailsLinks: false, notifiesOfViews: false, dailyMax: 0 },
+  mailsLinks: false,
+  notifiesOfViews: false,
+  dailyMax: 0,
   findOwner: async () => undefined,
   assertRoom: async () => undefined,
   putLink: async () => undefined,
@@ -19,7 +21,10 @@ const silentEmails: PushEmails = {
 export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
   const { config, vault, store, blobs, db, limits } = fixture.domain;
   return {
-    ...{ config, vault, store, blobs },
+    config,
+    vault,
+    store,
+    blobs,
     clock: fixture.clock,
     random: fixture.effects.random,
     ids: createIds(db, "pushes"),

@@ -110,7 +110,10 @@ async function watchServer(child: ChildProcess, atTheEnd: AtTheEnd): Promise<Ser
     return ended;
   };
   return {
-    ...{ port, pid, startMs, ended },
+    port,
+    pid,
+    startMs,
+    ended,
     logLines: log.lines,
     baseUrl: `http://127.0.0.1:${port}`,
     async logged(event, times = 1) {

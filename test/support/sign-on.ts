@@ -42,7 +42,9 @@ export async function startSignOnApp(environment: Readonly<Record<string, string
     return provider.walk(urlOf(leaving.body));
   };
   return {
-    ...{ app, provider, goAndReturn },
+    app,
+    provider,
+    goAndReturn,
     newVisitor: () => new CookieClient(app),
     signOn: async (visitor, person, start) => visitor.get(await goAndReturn(visitor, person, start)),
   };

@@ -43,8 +43,12 @@ export interface TestMail {
 
 export const resetEmail: EmailContent = { kind: "reset_password", token: "reset-token-0123456789" };
 export const noticeEmail: EmailContent = {
-  ...{ kind: "notice", notice: "token_made", subject: "deploy", at: Date.UTC(2026, 0, 15) },
-  ...{ address: "192.0.2.1", userAgent: "curl/8" },
+  kind: "notice",
+  notice: "token_made",
+  subject: "deploy",
+  at: Date.UTC(2026, 0, 15),
+  address: "192.0.2.1",
+  userAgent: "curl/8",
 };
 export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 
@@ -82,13 +86,23 @@ export function openTestMail(options: {
     clock,
   });
   const delivery = createDelivery({
-    ...{ store, keyring, mailer, clock, events },
+    store,
+    keyring,
+    mailer,
+    clock,
+    events,
     linkEmails: options.linkEmails ?? anyLink,
     baseUrl: "https://push.example.com",
     random: systemRandom,
   });
   return {
-    ...{ db, store, outbox, delivery, clock, logLines, sent },
+    db,
+    store,
+    outbox,
+    delivery,
+    clock,
+    logLines,
+    sent,
     recipients: () => sent.map(({ to }) => to),
     put: (to, content = noticeEmail) => db.write((tx) => outbox.put(tx, { to, language: null, content }, clock.now())),
     run: (stop = going) => delivery.deliverDue(stop),

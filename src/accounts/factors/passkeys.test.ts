@@ -176,7 +176,13 @@ describe("a passkey", () => {
     const { authenticator } = await addPasskey(fixture, session, "laptop");
     const right = authenticator.get(await accounts.offerAnyPasskey(party));
     const broken = [
-      ...["", "null", "[]", "{}", '"x"', "{", "x".repeat(40_000)],
+      "",
+      "null",
+      "[]",
+      "{}",
+      '"x"',
+      "{",
+      "x".repeat(40_000),
       right.replace('"signature":"', '"signature":"A'),
       right.replace('"type":"public-key"', '"type":"password"'),
       right.replace(/"clientDataJSON":"[^"]*"/, '"clientDataJSON":"bm90IGpzb24"'),

@@ -90,7 +90,11 @@ describe("changePassword", () => {
     const outcomes = await Promise.all(
       ["one", "two", "three"].map((word) =>
         fixture.accounts.changePassword({
-          ...{ userId: ada.id, current: password, password: `${next}-${word}`, keepSessionId: id, client },
+          userId: ada.id,
+          current: password,
+          password: `${next}-${word}`,
+          keepSessionId: id,
+          client,
         }),
       ),
     );

@@ -3,8 +3,12 @@ import { createInMemoryLimits } from "../../limits/in-memory-limits.ts";
 import { createSignInThrottle, type SignInLimits } from "./password-check.ts";
 
 const limits = {
-  ...{ windowMs: 1_000, perPairMax: 2, perClientMax: 3, rememberedMax: 4 },
-  ...{ accountWindowMs: 10_000, perAccountMax: 1_000 },
+  windowMs: 1_000,
+  perPairMax: 2,
+  perClientMax: 3,
+  rememberedMax: 4,
+  accountWindowMs: 10_000,
+  perAccountMax: 1_000,
 };
 const refusal = expect.objectContaining({ code: "too_many_requests" });
 

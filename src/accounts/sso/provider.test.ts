@@ -5,7 +5,10 @@ import { AppError } from "../../base/errors.ts";
 import { createProvider } from "./provider.ts";
 
 const settings = {
-  ...{ issuer, clientId: "sealpush", clientSecret: "lantern: & quartz", name: "Example ID" },
+  issuer,
+  clientId: "sealpush",
+  clientSecret: "lantern: & quartz",
+  name: "Example ID",
   baseUrl: "https://push.example.com",
 };
 const query = `code=abc&state=${secrets.state}`;

@@ -11,8 +11,13 @@ import { createSignOnSteps, type SignOnStep } from "./sign-on-steps.ts";
 const secrets = { state: "s", nonce: "n", verifier: "v" };
 const onTheWay: SignOnStep = { is: "on_the_way", secrets, next: "/p", linkTo: 7 };
 const toConfirm: SignOnStep = {
-  ...{ is: "to_confirm", issuer: "https://id.example.com", subject: "a-1", email: "ada@example.com" },
-  ...{ userId: 7, next: null, createdAt: 5 },
+  is: "to_confirm",
+  issuer: "https://id.example.com",
+  subject: "a-1",
+  email: "ada@example.com",
+  userId: 7,
+  next: null,
+  createdAt: 5,
 };
 
 function open() {
@@ -57,7 +62,10 @@ describe("a sign-on step", () => {
 describe("a flood of sign-ons", () => {
   const limits = { since: -1, perClientMax: 3, stepsMax: 5 };
   const step = (name: string, client: string, now: number) => ({
-    ...{ digest: digest(name), sealed: Buffer.alloc(1), client, now },
+    digest: digest(name),
+    sealed: Buffer.alloc(1),
+    client,
+    now,
   });
 
   it("only displaces the steps of the same client", async () => {

@@ -27,8 +27,15 @@ describe("API tokens", () => {
     const { token, apiToken } = await accounts.createToken(ada.id, "  deploy  ");
     expect(token).toMatch(/^sp_[A-Za-z0-9_-]{43}$/);
     expect(apiToken).toEqual({
-      ...{ id: 1, name: "deploy", scopes: ["create", "read", "expire"], expiresAt: null, networks: [] },
-      ...{ createdAt: startOfTests, lastUsedAt: null, lastUsedAddress: null, revokedAt: null },
+      id: 1,
+      name: "deploy",
+      scopes: ["create", "read", "expire"],
+      expiresAt: null,
+      networks: [],
+      createdAt: startOfTests,
+      lastUsedAt: null,
+      lastUsedAddress: null,
+      revokedAt: null,
     });
     expect(await accounts.authenticateToken({ token, address })).toMatchObject({ user: ada });
     advance(1);
@@ -229,12 +236,10 @@ describe("API tokens", () => {
     advance(dayMs);
     const pages = await Promise.all([1, 2, 3, 4].map((page) => accounts.listTokenPage(ada.id, page)));
     expect(pages.map(({ tokens, hasMore }) => [tokens.length, hasMore])).toEqual([
-      ...[
-        [50, true],
-        [50, true],
-        [2, false],
-        [0, false],
-      ],
+      [50, true],
+      [50, true],
+      [2, false],
+      [0, false],
     ]);
     const shown = pages.flatMap(({ tokens }) => tokens.map(({ id }) => id));
     expect(shown).toEqual([...ids.slice(1), newest, short.apiToken.id]);

@@ -40,8 +40,12 @@ describe("checkBucket", () => {
 
   it("names the right that is missing, whichever it is", async () => {
     const needed = [
-      ...["PutObject", "GetObject", "CreateMultipartUpload"],
-      ...["AbortMultipartUpload", "ListMultipartUploads", "DeleteObject"],
+      "PutObject",
+      "GetObject",
+      "CreateMultipartUpload",
+      "AbortMultipartUpload",
+      "ListMultipartUploads",
+      "DeleteObject",
     ];
     for (const operation of needed) {
       const remote = await startObjectStore();

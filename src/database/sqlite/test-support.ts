@@ -35,7 +35,9 @@ export function makeTestDatabase(options: { path?: string; limits?: Partial<Grou
   });
   onTestFinished(() => db.close());
   return {
-    ...{ db, path, failures },
+    db,
+    path,
+    failures,
     advance(ms) {
       monotonicMs += ms;
     },

@@ -3,8 +3,15 @@ import { type ImportedEvent, importedTrail } from "../create/import-push.ts";
 import { auditKinds } from "./audit-trail.ts";
 
 const event = (at: number, more: Partial<ImportedEvent> = {}): ImportedEvent => ({
-  ...{ kind: "view", userId: null, address: "192.0.2.1", userAgent: "test", referrer: "", linkDelivery: null },
-  ...{ at, updatedAt: at, ...more },
+  kind: "view",
+  userId: null,
+  address: "192.0.2.1",
+  userAgent: "test",
+  referrer: "",
+  linkDelivery: null,
+  at,
+  updatedAt: at,
+  ...more,
 });
 
 test("a trail of up to a thousand events is imported event by event", () => {
@@ -20,8 +27,11 @@ test("beyond a thousand, only kinds that any visitor can repeat are counted toge
   expect(trail).toHaveLength(1_000 + 2 + 1);
   expect(trail.reduce((sum, { times }) => sum + times, 0)).toBe(1_502);
   expect(trail.at(-1)).toMatchObject({
-    ...{ kind: "failed_passphrase", sequence: -(auditKinds.failed_passphrase + 1) },
-    ...{ times: 500, at: 1_000, updatedAt: 1_499 },
+    kind: "failed_passphrase",
+    sequence: -(auditKinds.failed_passphrase + 1),
+    times: 500,
+    at: 1_000,
+    updatedAt: 1_499,
   });
   expect(trail.filter(({ kind }) => kind !== "failed_passphrase").map(({ sequence }) => sequence)).toEqual([
     1_501, 1_502,

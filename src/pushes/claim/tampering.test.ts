@@ -46,7 +46,10 @@ function swap(table: string, column: string, key: string, a: number, b: number):
     `UPDATE ${table} SET ${column} = held.value
      FROM (SELECT ${key} AS id, ${column} AS value FROM ${table} WHERE ${key} IN (?, ?)) AS held
      WHERE ${table}.${key} IN (?, ?) AND held.id <> ${table}.${key}`,
-    ...[a, b, a, b],
+    a,
+    b,
+    a,
+    b,
   ];
 }
 
@@ -122,14 +125,16 @@ test.each([
     "its data key is its payload",
     (id: number): Change => [
       `UPDATE data_keys SET sealed = (SELECT sealed FROM payloads WHERE push_id = ?) WHERE id = ${keyOfPush}`,
-      ...[id, id],
+      id,
+      id,
     ],
   ],
   [
     "its payload is its data key",
     (id: number): Change => [
       `UPDATE payloads SET sealed = (SELECT sealed FROM data_keys WHERE id = ${keyOfPush}) WHERE push_id = ?`,
-      ...[id, id],
+      id,
+      id,
     ],
   ],
   ["its seal generation is raised", (id: number): Change => ["UPDATE pushes SET seal_generation = 2 WHERE id = ?", id]],
@@ -141,7 +146,8 @@ test.each([
     "it is given a file",
     (id: number): Change => [
       "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed) VALUES (900, ?, 'x', 1, ?)",
-      ...[id, Buffer.alloc(1)],
+      id,
+      Buffer.alloc(1),
     ],
   ],
 ])("when %s, nothing opens and no view is counted", async (_, change) => {

@@ -10,7 +10,9 @@ const countOf = ({ domain }: TestDomain, table: string, where?: string) => count
 
 async function makeOwner({ domain }: TestDomain) {
   const user = await domain.accounts.createUser({
-    ...{ email: "ada@example.com", password: "a long enough password", admin: false },
+    email: "ada@example.com",
+    password: "a long enough password",
+    admin: false,
   });
   await domain.accounts.createUser({ email: "root@example.com", password: "a long enough password", admin: true });
   return signedIn(user.id);

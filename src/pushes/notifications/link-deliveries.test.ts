@@ -7,7 +7,14 @@ import { type LinkDeliveryRow, pastLinkDelivery, reportOf, sealLinkDelivery } fr
 const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 const recipients = "ada@example.com, bob@example.com,eve@example.com";
 const row = (changes: Partial<LinkDeliveryRow> = {}): LinkDeliveryRow => ({
-  ...{ id: 3, pushId: 1, sequence: 2, recipientCount: 3, sent: 0, givenUp: 0, putOff: false, settledAt: null },
+  id: 3,
+  pushId: 1,
+  sequence: 2,
+  recipientCount: 3,
+  sent: 0,
+  givenUp: 0,
+  putOff: false,
+  settledAt: null,
   detailsSealed: sealLinkDelivery(keyring, 3, { recipients, locale: "de" }),
   ...changes,
 });
@@ -29,8 +36,12 @@ test.each([
 
 test("an imported link delivery is reported as on the other installation", () => {
   const report: LinkDeliveryReport = {
-    ...{ recipients, locale: null, successfulSends: "bob@example.com" },
-    ...{ status: "pending", proceedAt: null, errorMessage: "an error of that server" },
+    recipients,
+    locale: null,
+    successfulSends: "bob@example.com",
+    status: "pending",
+    proceedAt: null,
+    errorMessage: "an error of that server",
   };
   expect(reportOf(pastLinkDelivery(keyring, { id: 9, pushId: 1, sequence: 4 }, report), keyring)).toEqual(report);
 });

@@ -59,7 +59,12 @@ type Exercises<T> = {
 };
 
 const audit = (kind: AuditRecord["kind"]): AuditRecord => ({
-  ...{ kind, userId: null, address: "192.0.2.1", userAgent: "test", referrer: "", at: newest },
+  kind,
+  userId: null,
+  address: "192.0.2.1",
+  userAgent: "test",
+  referrer: "",
+  at: newest,
 });
 const digestOf = (id: number) => client.query("SELECT token_digest AS digest FROM pushes WHERE id = $1", [id]);
 
@@ -81,15 +86,21 @@ function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
 function newPush(id: number, ownerId: number | null, files: NewPush["files"] = []): NewPush {
   const row = {
     ...({ id, kind: "text", ownerId, createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs } as const),
-    ...{ endedAt: null, endReason: null, expireAfterDays: 1, expireAfterViews: 5, views: 0, refusals: 0 },
-    ...{
-      deletableByViewer: true,
-      retrievalStep: true,
-      notifyOnView: false,
-      sealGeneration: 1,
-      linkSalt: randomBytes(16),
-    },
-    ...{ passphraseSalt: null, tokenSealed: null, nameSealed: null, noteSealed: null },
+    endedAt: null,
+    endReason: null,
+    expireAfterDays: 1,
+    expireAfterViews: 5,
+    views: 0,
+    refusals: 0,
+    deletableByViewer: true,
+    retrievalStep: true,
+    notifyOnView: false,
+    sealGeneration: 1,
+    linkSalt: randomBytes(16),
+    passphraseSalt: null,
+    tokenSealed: null,
+    nameSealed: null,
+    noteSealed: null,
   };
   const [tokenDigest, dataKeySealed, payloadSealed] = [randomBytes(32), randomBytes(90), randomBytes(100)];
   return { row, tokenDigest, dataKeySealed, payloadSealed, files, storedBytes: 100 };
@@ -97,8 +108,14 @@ function newPush(id: number, ownerId: number | null, files: NewPush["files"] = [
 
 const nothing = () => Promise.resolve();
 const linkDelivery = (id: number): NewLinkDelivery => ({
-  ...{ id, ownerId: busyOwner, recipientCount: 1, detailsSealed: randomBytes(60), audit: audit("creation_email_send") },
-  ...{ day: Math.floor(newest / dayMs), dailyMax: 500, putEmails: nothing },
+  id,
+  ownerId: busyOwner,
+  recipientCount: 1,
+  detailsSealed: randomBytes(60),
+  audit: audit("creation_email_send"),
+  day: Math.floor(newest / dayMs),
+  dailyMax: 500,
+  putEmails: nothing,
 });
 
 function exercisesOf(store: PushStore): Exercises<PushStore> {
@@ -107,13 +124,14 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
   const blobKey = "a-key-of-a-file";
   const change = { pushId: 31, ownerId: busyOwner, sealGeneration: 1, now: newest, note: { sealed: randomBytes(50) } };
   const content = {
-    ...{
-      linkSalt: randomBytes(16),
-      passphraseSalt: null,
-      dataKeySealed: randomBytes(32),
-      payloadSealed: randomBytes(40),
-    },
-    ...{ storedBytes: 40, keptFiles: [], addedFiles: [], removedFileIds: [61] },
+    linkSalt: randomBytes(16),
+    passphraseSalt: null,
+    dataKeySealed: randomBytes(32),
+    payloadSealed: randomBytes(40),
+    storedBytes: 40,
+    keptFiles: [],
+    addedFiles: [],
+    removedFileIds: [61],
   };
   const file = { id: pushes + 1, blobKey, sizeBytes: 10, detailsSealed: randomBytes(40), keySealed: null };
   return {

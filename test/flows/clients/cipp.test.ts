@@ -47,7 +47,8 @@ describe.each([
     const fields = { payload: "x", expire_after_days: 900, expire_after_views: 0 };
     const invalid = await post(path, { [wrapper]: fields, ...beside });
     expect([invalid.status, Object.keys(invalid.object()).sort()]).toEqual([
-      ...[422, ["expire_after_days", "expire_after_views"]],
+      422,
+      ["expire_after_days", "expire_after_views"],
     ]);
     const bare = await post(path, beside);
     expect([bare.status, Object.keys(bare.object())]).toEqual([400, ["error"]]);

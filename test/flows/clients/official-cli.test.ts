@@ -51,10 +51,12 @@ test.each([
   ...([14, 21, 30, 60, 90] as const).map((days, index) => [days, 13 + index] as const),
 ])("--days %i goes out as the duration %i", async (days, duration) => {
   expect(await push({ payload: "x", expire_after_duration: duration })).toMatchObject({
-    ...{ expire_after_days: days, days_remaining: days },
+    expire_after_days: days,
+    days_remaining: days,
   });
   expect(await push({ payload: "x", expire_after_duration: String(duration) })).toMatchObject({
-    ...{ expire_after_days: days, days_remaining: days },
+    expire_after_days: days,
+    days_remaining: days,
   });
 });
 

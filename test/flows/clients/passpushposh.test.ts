@@ -49,7 +49,8 @@ test("it opens, previews, audits, lists and ends", async () => {
   expect((await call("GET", `/p/${url_token}.json`)).object().payload).toBe("a secret");
   expect((await call("GET", `/p/${url_token}/preview.json`)).object()).toEqual({ url: html_url });
   expect((await call("GET", `/p/${url_token}/audit.json`, [bearer()])).object().views).toMatchObject([
-    ...[{ kind: "view" }, { kind: "creation" }],
+    { kind: "view" },
+    { kind: "creation" },
   ]);
   expect((await call("GET", "/p/active.json", [bearer()])).list()[0]).toMatchObject({ url_token, note: "n" });
   const ended = await call("DELETE", `/p/${url_token}.json`, [bearer()]);

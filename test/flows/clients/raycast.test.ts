@@ -61,9 +61,13 @@ describe("its later versions, on API v2 with a workspace", () => {
       formPart(boundary, [`Content-Disposition: form-data; name="${name}"`], value);
     const file = ['Content-Disposition: form-data; name="push[files][]"; filename="été.md"'];
     const body = [
-      ...[field("push[payload]", ""), field("push[kind]", "file"), field("push[expire_after_duration]", "6")],
-      ...[field("push[retrieval_step]", "false"), field("workspace_id", "3")],
-      ...[formPart(boundary, [...file, "Content-Type: application/octet-stream"], "# hello"), formEnd(boundary)],
+      field("push[payload]", ""),
+      field("push[kind]", "file"),
+      field("push[expire_after_duration]", "6"),
+      field("push[retrieval_step]", "false"),
+      field("workspace_id", "3"),
+      formPart(boundary, [...file, "Content-Type: application/octet-stream"], "# hello"),
+      formEnd(boundary),
     ].join("");
     const type = `content-type: multipart/form-data; boundary=${boundary}`;
     const made = await replay.send(wire(request("POST /api/v2/pushes", [type]), body));

@@ -34,7 +34,10 @@ describe("the one that sends every push as a multipart form", () => {
     expect(made.status).toBeLessThan(300);
     const push = made.object();
     expect(push).toMatchObject({
-      ...{ expire_after_days: 2, expire_after_views: 10, deletable_by_viewer: false, retrieval_step: true },
+      expire_after_days: 2,
+      expire_after_views: 10,
+      deletable_by_viewer: false,
+      retrieval_step: true,
     });
     const opened = await replay.send(wire(request(`GET /p/${push.url_token}.json`, ["Accept-Encoding: gzip"])));
     expect(opened.object().payload).toBe("line one\nline two");

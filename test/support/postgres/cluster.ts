@@ -60,10 +60,24 @@ export async function makeCluster(options: ClusterOptions = {}): Promise<Cluster
 async function initialise(cluster: Cluster, options: ClusterOptions): Promise<void> {
   const passwordFile = writeOwn(cluster, "password", superuser.password);
   await runHere(cluster, join(cluster.programs, "initdb"), [
-    ...["--pgdata", cluster.dataFolder, "--username", superuser.name, "--pwfile", passwordFile],
-    ...["--auth", options.passwords === true ? "scram-sha-256" : "trust", "--no-sync", "--encoding", "UTF8"],
+    "--pgdata",
+    cluster.dataFolder,
+    "--username",
+    superuser.name,
+    "--pwfile",
+    passwordFile,
+    "--auth",
+    options.passwords === true ? "scram-sha-256" : "trust",
+    "--no-sync",
+    "--encoding",
+    "UTF8",
     // The order of words of most servers, which is not that of bytes: a statement that relies on one must say which.
-    ...["--locale", "C", "--locale-provider", "icu", "--icu-locale", "en-US"],
+    "--locale",
+    "C",
+    "--locale-provider",
+    "icu",
+    "--icu-locale",
+    "en-US",
   ]);
   const tls = options.tls && {
     ssl: "on",

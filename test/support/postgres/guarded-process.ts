@@ -39,7 +39,10 @@ export async function startGuarded(program: GuardedProgram): Promise<GuardedProc
   const { folder, runAs, command, endsBy, readyLine, onLine } = program;
   // A session of its own: Ctrl-C in the tester's terminal is for the tests, which end the program themselves.
   const child = spawn("sh", ["-c", guardian, "guardian", folder, endsBy, ...command], {
-    ...{ ...runAs, cwd: folder, env: bareEnvironment, detached: true },
+    ...runAs,
+    cwd: folder,
+    env: bareEnvironment,
+    detached: true,
   });
   const closed = once(child, "close");
   const pid = new Promise<number>((done) => child.stdout.once("data", (text) => done(Number(text))));

@@ -23,7 +23,8 @@ export async function startPgbouncer(server: PostgresServer, poolSize = 4): Prom
     return await onFreePort(async (port) => {
       const settings = writeOwn({ folder, runAs }, "pgbouncer.ini", settingsOf({ server, port, users, poolSize }));
       const running = await startGuarded({
-        ...{ folder, runAs },
+        folder,
+        runAs,
         command: [program, settings],
         endsBy: "TERM",
         readyLine: /process up:/,

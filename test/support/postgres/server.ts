@@ -57,7 +57,8 @@ class Server implements PostgresServer {
   async start(): Promise<void> {
     const { folder, dataFolder, programs, runAs } = this.cluster;
     this.#running = await startGuarded({
-      ...{ folder, runAs },
+      folder,
+      runAs,
       command: [join(programs, "postgres"), "-D", dataFolder, "-p", String(this.port)],
       // An immediate shutdown, without a checkpoint.
       endsBy: "QUIT",

@@ -7,7 +7,11 @@ export function postgresSettings(url: string, wish: Partial<PostgresSettings> = 
   if (!parsed.ok || parsed.value.engine !== "postgres") throw new Error("This is no address of a PostgreSQL server.");
   return {
     ...parsed.value,
-    ...{ poolMax: 8, waitingMax: 1_000, connectTimeoutMs: 10_000, statementTimeoutMs: 30_000, lockTimeoutMs: 10_000 },
+    poolMax: 8,
+    waitingMax: 1_000,
+    connectTimeoutMs: 10_000,
+    statementTimeoutMs: 30_000,
+    lockTimeoutMs: 10_000,
     preparedStatements: true,
     ...wish,
   };

@@ -10,9 +10,17 @@ export async function makeTemplate(server: PostgresServer, admin: pg.Pool): Prom
   const { openPostgres } = await import("../../../src/database/postgres/postgres.ts");
   const db = await openPostgres({
     settings: {
-      ...{ host: "127.0.0.1", port: server.port, user: superuser.name, password: superuser.password },
-      ...{ database: template, tls: { mode: "disable", rootCertificateFile: undefined } },
-      ...{ poolMax: 1, waitingMax: 10, connectTimeoutMs: 10_000, statementTimeoutMs: 60_000, lockTimeoutMs: 10_000 },
+      host: "127.0.0.1",
+      port: server.port,
+      user: superuser.name,
+      password: superuser.password,
+      database: template,
+      tls: { mode: "disable", rootCertificateFile: undefined },
+      poolMax: 1,
+      waitingMax: 10,
+      connectTimeoutMs: 10_000,
+      statementTimeoutMs: 60_000,
+      lockTimeoutMs: 10_000,
       preparedStatements: true,
     },
     monotonicMs: () => performance.now(),

@@ -26,7 +26,10 @@ const objectSuffix = "._S3rver_object";
 export async function startForeignStore(): Promise<ForeignStore> {
   const directory = mkdtempSync(join(tmpdir(), "sealpush-s3rver-"));
   const server = new S3rver({
-    ...{ address: "127.0.0.1", port: 0, silent: true, directory },
+    address: "127.0.0.1",
+    port: 0,
+    silent: true,
+    directory,
     configureBuckets: [{ name: bucket }],
   });
   const { port } = await server.run();
@@ -42,7 +45,9 @@ export async function startForeignStore(): Promise<ForeignStore> {
   });
   const place = {
     endpoint: `http://127.0.0.1:${port}`,
-    ...{ bucket, accessKeyId: "S3RVER", secretAccessKey: "S3RVER" },
+    bucket,
+    accessKeyId: "S3RVER",
+    secretAccessKey: "S3RVER",
   };
   const files = () => readAllFiles(directory);
   return {
