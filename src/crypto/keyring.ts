@@ -9,18 +9,7 @@ const unringedId = "00000000";
 /** A published default key that everybody knows: it may open old data but never seal new data. */
 const publishedKey = Buffer.from("749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f", "hex");
 
-export interface Keyring {
-  readonly active: SealingKey;
-  /** 8 hex digits each, the active one first. */
-  readonly ids: readonly string[];
-  /** Seals under the active key. */
-  seal(context: string, plaintext: Uint8Array): Buffer;
-  /** Opens with the key named in the envelope; undefined when that key is not in the ring or the envelope does not open. */
-  open(context: string, envelope: Uint8Array): Buffer | undefined;
-  sealedUnderActive(envelope: Uint8Array): boolean;
-  /** @param keyId 8 hex digits. */
-  has(keyId: string): boolean;
-}
+export type Keyring = Readonly<ReturnType<typeof createKeyring>>;
 
 /** A master key is only used for derivation: its id and its sealing key reveal nothing about each other. */
 function sealingKeyOf(master: Buffer): SealingKey {
@@ -31,7 +20,7 @@ function sealingKeyOf(master: Buffer): SealingKey {
  * @param masterKeys 32 bytes each, the active one first.
  * @throws Error when there is none, a length is wrong, a key is given twice, or two keys have the same id.
  */
-export function createKeyring(masterKeys: readonly Buffer[], random: Random): Keyring {
+export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
   const keys = new Map<string, SealingKey>();
   for (const [at, master] of masterKeys.entries()) {
     if (master.length !== masterKeyBytes) throw new Error(`Master key ${at + 1} is not ${masterKeyBytes} bytes long.`);
@@ -51,15 +40,19 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random): Ke
 
   return {
     active,
-    ids: [...keys.keys()],
-    seal: (context, plaintext) => seal(active, context, plaintext, random),
-    open(context, envelope) {
+    /** 8 hex digits each, the active one first. */
+    ids: [...keys.keys()] as readonly string[],
+    /** Seals under the active key. */
+    seal: (context: string, plaintext: Uint8Array): Buffer => seal(active, context, plaintext, random),
+    /** Opens with the key named in the envelope; undefined when that key is not in the ring or the envelope does not open. */
+    open(context: string, envelope: Uint8Array): Buffer | undefined {
       const id = envelopeKeyId(envelope);
       const key = id === undefined ? undefined : keys.get(id);
       return key === undefined ? undefined : open(key, context, envelope);
     },
-    sealedUnderActive: (envelope) => envelopeKeyId(envelope) === activeId,
-    has: (keyId) => keys.has(keyId),
+    sealedUnderActive: (envelope: Uint8Array) => envelopeKeyId(envelope) === activeId,
+    /** @param keyId 8 hex digits. */
+    has: (keyId: string) => keys.has(keyId),
   };
 }
 

@@ -5,23 +5,6 @@ import { isBcryptHash, verifyBcrypt } from "./bcrypt.ts";
 /** Argon2id (RFC 9106), version 0x13: 19 MiB, two passes, one lane, 32 bytes out. */
 const cost = { algorithm: 2, version: 1, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 
-/**
- * Argon2id outside the event loop, in a bounded queue. Secrets are used as their UTF-8 bytes, without trimming or
- * normalisation. `client` is a throttle key: clients are served round-robin, so that one flooding client does not block others.
- * Every operation throws AppError `unavailable` when the queue, or its part for this client, is full.
- */
-export interface Argon2Queue {
-  /** @returns 32 bytes. */
-  deriveKey(secret: string, salt: Buffer, client: string): Promise<Buffer>;
-  /** @returns a PHC string with a fresh 16-byte salt from the system's CSPRNG. */
-  hashPassword(password: string, client: string): Promise<string>;
-  /** @param stored a result of `hashPassword`, or a bcrypt hash of an imported account. */
-  verifyPassword(stored: string, password: string, client: string): Promise<boolean>;
-  /** Operations that have not started yet. */
-  readonly waiting: number;
-  readonly running: number;
-}
-
 export interface Argon2QueueLimits {
   /** Each running operation holds 19 MiB and a thread of the pool that file access also needs. */
   readonly runningMax: number;
@@ -29,7 +12,14 @@ export interface Argon2QueueLimits {
   readonly waitingPerClientMax: number;
 }
 
-export function createArgon2Queue(limits: Argon2QueueLimits): Argon2Queue {
+export type Argon2Queue = ReturnType<typeof createArgon2Queue>;
+
+/**
+ * Argon2id outside the event loop, in a bounded queue. Secrets are used as their UTF-8 bytes, without trimming or
+ * normalisation. `client` is a throttle key: clients are served round-robin, so that one flooding client does not block others.
+ * Every operation throws AppError `unavailable` when the queue, or its part for this client, is full.
+ */
+export function createArgon2Queue(limits: Argon2QueueLimits) {
   for (const [name, limit] of Object.entries(limits)) {
     if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`${name} must be a whole number of at least 1.`);
   }
@@ -76,16 +66,21 @@ export function createArgon2Queue(limits: Argon2QueueLimits): Argon2Queue {
   }
 
   return {
-    deriveKey: (secret, salt, client) => run(client, () => hashRaw(Buffer.from(secret, "utf8"), { ...cost, salt })),
-    hashPassword: (password, client) => run(client, () => hash(Buffer.from(password, "utf8"), cost)),
-    verifyPassword: (stored, password, client) =>
+    /** @returns 32 bytes. */
+    deriveKey: (secret: string, salt: Buffer, client: string) =>
+      run(client, () => hashRaw(Buffer.from(secret, "utf8"), { ...cost, salt })),
+    /** @returns a PHC string with a fresh 16-byte salt from the system's CSPRNG. */
+    hashPassword: (password: string, client: string) => run(client, () => hash(Buffer.from(password, "utf8"), cost)),
+    /** @param stored a result of `hashPassword`, or a bcrypt hash of an imported account. */
+    verifyPassword: (stored: string, password: string, client: string) =>
       run(client, () =>
         isBcryptHash(stored) ? verifyBcrypt(stored, password) : verify(stored, Buffer.from(password, "utf8")),
       ),
-    get waiting() {
+    /** Operations that have not started yet. */
+    get waiting(): number {
       return waiting;
     },
-    get running() {
+    get running(): number {
       return running;
     },
   };

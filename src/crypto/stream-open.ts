@@ -45,14 +45,14 @@ export async function* openStream(
   const endIndex = Math.max(firstIndex, Math.floor(range.end / segmentBytes));
   const lengths = pieceLengths(plaintextBytes, firstIndex, endIndex);
 
-  let opener: SegmentOpener | undefined;
+  let openSegment: ReturnType<typeof openHeader> | undefined;
   let index = firstIndex;
   for await (const piece of cut(readPieces(plaintextBytes, firstIndex, endIndex, read), lengths)) {
-    if (opener === undefined) {
-      opener = openHeader(key, context, piece);
+    if (openSegment === undefined) {
+      openSegment = openHeader(key, context, piece);
       continue;
     }
-    const plaintext = opener.openSegment(piece, index, index === lastIndex);
+    const plaintext = openSegment(piece, index, index === lastIndex);
     const segmentStart = index * segmentBytes;
     index += 1;
     const part = plaintext.subarray(Math.max(0, range.start - segmentStart), Math.max(0, range.end + 1 - segmentStart));
@@ -130,21 +130,18 @@ async function* cut(
   if (wanted.done !== true) throw new SealBrokenError("The sealed stream ends too early.");
 }
 
-interface SegmentOpener {
-  openSegment(sealed: Uint8Array, index: number, last: boolean): Buffer;
-}
-
-/** The header is verified with the first segment, whose associated data it is. */
-function openHeader(key: Buffer, context: string, header: Uint8Array): SegmentOpener {
+/**
+ * The header is verified with the first segment, whose associated data it is.
+ * @returns a function that opens one segment.
+ */
+function openHeader(key: Buffer, context: string, header: Uint8Array) {
   if (header[0] !== streamVersion) throw new SealBrokenError("The sealed stream has an unknown version.");
   const data = associatedData(header, context);
   const secret = aesKey(key);
   const prefix = data.subarray(1, headerBytes);
-  return {
-    openSegment(sealed, index, last) {
-      const plaintext = decrypt(secret, segmentNonce(prefix, index, last), data, sealed);
-      if (plaintext === undefined) throw new SealBrokenError(`Segment ${index} of the sealed stream does not open.`);
-      return plaintext;
-    },
+  return (sealed: Uint8Array, index: number, last: boolean): Buffer => {
+    const plaintext = decrypt(secret, segmentNonce(prefix, index, last), data, sealed);
+    if (plaintext === undefined) throw new SealBrokenError(`Segment ${index} of the sealed stream does not open.`);
+    return plaintext;
   };
 }

@@ -9,17 +9,6 @@ export function lazy<T>(make: () => T): () => T {
   };
 }
 
-/** How one language writes numbers, sizes and times. */
-export interface Formats {
-  number(value: number): string;
-  /** Binary multiples under their everyday names: 1024 bytes are 1 kB. */
-  bytes(count: number): string;
-  /** Milliseconds since the epoch, written in UTC and saying so. */
-  dateTime(timeMs: number): string;
-  /** How far a time is from now: "3 hours ago", "in 2 days". Both in milliseconds since the epoch. */
-  relativeTime(timeMs: number, nowMs: number): string;
-}
-
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
 const timeParts: Intl.DateTimeFormatOptions = {
@@ -38,19 +27,24 @@ function sizeParts(unit: (typeof units)[number]): Intl.NumberFormatOptions {
   return { style: "unit", unit, unitDisplay: isByte ? "long" : "short", maximumFractionDigits: isByte ? 0 : 1 };
 }
 
-/** @param tag BCP 47, with Unicode extensions where wanted (`ar-u-nu-latn`). */
-export function formatsFor(tag: string): Formats {
+export type Formats = ReturnType<typeof formatsFor>;
+
+/** How one language writes numbers, sizes and times. @param tag BCP 47, with Unicode extensions where wanted (`ar-u-nu-latn`). */
+export function formatsFor(tag: string) {
   const numbers = lazy(() => new Intl.NumberFormat(tag));
   const times = lazy(() => new Intl.DateTimeFormat(tag, timeParts));
   const sizes = units.map((unit) => lazy(() => new Intl.NumberFormat(tag, sizeParts(unit))));
   const relative = lazy(() => relativeTimes(tag));
   return {
-    number: (value) => numbers().format(value),
-    bytes(count) {
+    number: (value: number) => numbers().format(value),
+    /** Binary multiples under their everyday names: 1024 bytes are 1 kB. */
+    bytes(count: number): string {
       const step = count < 1024 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), units.length - 1);
       return sizes[step]?.().format(count / 1024 ** step) ?? numbers().format(count);
     },
-    dateTime: (timeMs) => times().format(timeMs),
-    relativeTime: (timeMs, nowMs) => relative()(timeMs, nowMs),
+    /** Milliseconds since the epoch, in UTC with the name of the time zone. */
+    dateTime: (timeMs: number) => times().format(timeMs),
+    /** The distance of a time from now: "3 hours ago", "in 2 days". Both in milliseconds since the epoch. */
+    relativeTime: (timeMs: number, nowMs: number) => relative()(timeMs, nowMs),
   };
 }

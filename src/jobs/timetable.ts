@@ -6,11 +6,6 @@ import type { Domain, Effects } from "../domain.ts";
 import { sweep } from "../pushes/maintenance/sweep.ts";
 import type { Events } from "../telemetry/events.ts";
 
-export interface Timetable {
-  /** Waits for running jobs; starts no more. */
-  stop(): Promise<void>;
-}
-
 const sweepEveryMs = 30 * secondMs;
 /**
  * Each run costs one read of an index. Emails are not sent by the request that creates them: the time of its answer would
@@ -28,7 +23,7 @@ const limitsEveryMs = minuteMs;
 const limitsMax = 5_000;
 
 /** Runs the background jobs. Each job runs immediately and then at its interval; its runs never overlap. */
-export async function startTimetable(domain: Domain, effects: Effects, events: Events): Promise<Timetable> {
+export async function startTimetable(domain: Domain, effects: Effects, events: Events) {
   const abort = new AbortController();
   const registry = createProcessRegistry(domain.db);
   const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
@@ -71,7 +66,8 @@ export async function startTimetable(domain: Domain, effects: Effects, events: E
     repeat("sign-on steps", hourMs, () => domain.accounts.removeExpiredSignOnSteps(expiredStepsMax), events),
   ];
   return {
-    async stop() {
+    /** Waits for running jobs; starts no more. */
+    async stop(): Promise<void> {
       abort.abort();
       await Promise.all(jobs.map((job) => job.stop()));
       await registry.remove(process.id);
@@ -79,7 +75,7 @@ export async function startTimetable(domain: Domain, effects: Effects, events: E
   };
 }
 
-function repeat(name: string, everyMs: number, job: () => Promise<unknown>, events: Events): Timetable {
+function repeat(name: string, everyMs: number, job: () => Promise<unknown>, events: Events) {
   let running: Promise<void> | undefined;
   const run = () => {
     running ??= job()
@@ -95,7 +91,7 @@ function repeat(name: string, everyMs: number, job: () => Promise<unknown>, even
   const timer = setInterval(run, everyMs);
   timer.unref();
   return {
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
       await running;
     },

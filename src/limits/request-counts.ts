@@ -4,36 +4,25 @@ import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
 import { addToWindows } from "./store/windows.ts";
 
-/** Requests of one client in its minute window and in its second window. */
-export interface RequestTotals {
-  readonly minute: RequestTotal;
-  readonly second: RequestTotal;
-}
-
 export interface RequestTotal {
   readonly startedAt: number;
   readonly count: number;
 }
 
-export interface RequestCounts {
-  /**
-   * Adds the requests that this process has admitted since its last call.
-   * @returns the totals of all processes. @throws AppError unavailable, quickly, because a request waits for it.
-   */
-  add(
-    clientKey: string,
-    passed: { readonly minute: number; readonly second: number },
-    now: number,
-  ): Promise<RequestTotals>;
-}
-
 /** A page that needs no database must not wait long for an unavailable one. */
 const answerMsMax = 500;
 
-export function createRequestCounts(db: Pick<Database, "autocommit">): RequestCounts {
+export type RequestCounts = ReturnType<typeof createRequestCounts>;
+
+/** Counts the requests of each client in a minute window and in a second window, across all processes. */
+export function createRequestCounts(db: Pick<Database, "autocommit">) {
   const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   return {
-    async add(clientKey, passed, now) {
+    /**
+     * Adds the requests that this process has admitted since its last call.
+     * @returns the totals of all processes. @throws AppError unavailable, quickly, because a request waits for it.
+     */
+    async add(clientKey: string, passed: { readonly minute: number; readonly second: number }, now: number) {
       const minuteKey = digest(`requests of a minute ${clientKey}`);
       const secondKey = digest(`requests of a second ${clientKey}`);
       const minuteRow = [minuteKey, now, now + minuteMs, passed.minute] as const;

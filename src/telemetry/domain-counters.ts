@@ -12,18 +12,13 @@ export const claimOutcomes = [
 ] as const;
 export type CountedClaim = (typeof claimOutcomes)[number];
 
-/** Counters of what happens in the domain, apart from requests. All label values come from this program. */
-export interface DomainCounters {
-  claimed(outcome: CountedClaim): void;
-  created(kind: KindName): void;
-  jobDone(job: string, counts: Readonly<Record<string, number>>): void;
-  jobFailed(job: string): void;
-  mail(outcome: "sent" | "put_off" | "given_up"): void;
-  unexpectedError(): void;
-  storageFailed(): void;
-}
+const mailOutcomes = ["sent", "put_off", "given_up"] as const;
+type MailOutcome = (typeof mailOutcomes)[number];
 
-export function createDomainCounters(registry: Registry, clock: Clock): DomainCounters {
+export type DomainCounters = ReturnType<typeof createDomainCounters>;
+
+/** Counters of what happens in the domain, apart from requests. All label values come from this program. */
+export function createDomainCounters(registry: Registry, clock: Clock) {
   const registers = [registry];
   const claims = new Counter({
     name: "sealpush_claims_total",
@@ -53,7 +48,7 @@ export function createDomainCounters(registry: Registry, clock: Clock): DomainCo
     labelNames: ["outcome"],
     registers,
   });
-  for (const outcome of ["sent", "put_off", "given_up"]) fromZero(mails, outcome);
+  for (const outcome of mailOutcomes) fromZero(mails, outcome);
   const bugs = new Counter({
     name: "sealpush_unexpected_errors_total",
     help: "Requests answered 500 because of a bug.",
@@ -65,13 +60,13 @@ export function createDomainCounters(registry: Registry, clock: Clock): DomainCo
     registers,
   });
   return {
-    claimed: (outcome) => claimsBy[outcome]?.inc(),
-    created: (kind) => pushes.inc({ kind }),
-    jobDone(job, counts) {
+    claimed: (outcome: CountedClaim) => claimsBy[outcome]?.inc(),
+    created: (kind: KindName) => pushes.inc({ kind }),
+    jobDone(job: string, counts: Readonly<Record<string, number>>) {
       if (job === "sweep") sweepDone(counts);
     },
-    jobFailed: (job) => failures.inc({ job: job.replaceAll(/[ -]/g, "_") }),
-    mail: (outcome) => mails.inc({ outcome }),
+    jobFailed: (job: string) => failures.inc({ job: job.replaceAll(/[ -]/g, "_") }),
+    mail: (outcome: MailOutcome) => mails.inc({ outcome }),
     unexpectedError: () => bugs.inc(),
     storageFailed: () => storage.inc(),
   };

@@ -28,16 +28,10 @@ export interface PushContext {
   readonly now: number;
 }
 
-export interface TrailSummary {
-  readonly countedViews: number;
-  readonly deletedAt: Cell;
-  readonly entries: number;
-}
-
 export interface FoundPush {
   readonly id: number;
   readonly record: SourceRecord;
-  readonly trail: TrailSummary;
+  readonly trail: ReturnType<typeof summaryOf>;
   /** A number is the id of an attachment without a blob. */
   readonly files: readonly (SourceFile | number)[];
   readonly related: RelatedCounts;
@@ -94,9 +88,9 @@ function byId(records: readonly SourceRecord[], column: string): ReadonlyMap<num
 }
 
 /** Views and refused views count as views. An entry of the kind `expire` means that a person deleted the push. */
-function summaryOf(records: readonly SourceRecord[]): TrailSummary {
+function summaryOf(records: readonly SourceRecord[]) {
   let [countedViews, entries] = [0, 0];
-  let deletedAt: SourceRecord[string] = null;
+  let deletedAt: Cell = null;
   for (const record of records) {
     const kind = auditKinds[wholeNumberOf(record.kind) ?? -1];
     if (kind === "expire") deletedAt = record.first_at ?? null;
@@ -252,17 +246,13 @@ function noteOf({ open }: Opener, missingParts: MissingPart<PushPart>[]): string
   return null;
 }
 
-interface Opener {
-  /** NULL and "" are not sealed. undefined: no key opens the value. */
-  open(column: "payload_ciphertext" | "note_ciphertext" | "passphrase_ciphertext"): string | null | undefined;
-  /** Whether the published default key has opened a value. */
-  underDefaultKey(): boolean;
-}
+type Opener = ReturnType<typeof openerOf>;
 
-function openerOf({ lockbox }: PushContext, { record }: FoundPush): Opener {
+function openerOf({ lockbox }: PushContext, { record }: FoundPush) {
   let underDefaultKey = false;
   return {
-    open(column) {
+    /** NULL and "" are not sealed. undefined: no key opens the value. */
+    open(column: "payload_ciphertext" | "note_ciphertext" | "passphrase_ciphertext"): string | null | undefined {
       const sealed = textOf(record[column]);
       if (sealed === null || sealed === "") return sealed;
       const opening = lockbox.open({ table: "pushes", column }, sealed);
@@ -270,6 +260,7 @@ function openerOf({ lockbox }: PushContext, { record }: FoundPush): Opener {
       if (opening.underDefaultKey) underDefaultKey = true;
       return opening.text;
     },
+    /** Whether the published default key has opened a value. */
     underDefaultKey: () => underDefaultKey,
   };
 }

@@ -6,12 +6,7 @@ import { SourceArgumentError, type SourceFile, SourceFileError } from "../../../
 import type { Installation } from "./installation.ts";
 import { systemErrorCode } from "./system-error.ts";
 
-export interface SourceFiles {
-  /** The bytes, checked against size and checksum: an error may follow the last of them. @throws SourceFileError. */
-  read(file: SourceFile): AsyncIterable<Uint8Array>;
-  /** Whether files of this service can be read. */
-  reaches(service: string): boolean;
-}
+export type SourceFiles = ReturnType<typeof openSourceFiles>;
 
 type SizedFile = SourceFile & { readonly sizeBytes: number };
 
@@ -22,10 +17,7 @@ const diskServices: readonly string[] = ["local", "test"];
 const chunkBytes = 256 * 1024;
 
 /** @throws SourceArgumentError if the folder does not exist. */
-export function openSourceFiles({
-  storageFolder: folder,
-  objects,
-}: Pick<Installation, "storageFolder" | "objects">): SourceFiles {
+export function openSourceFiles({ storageFolder: folder, objects }: Pick<Installation, "storageFolder" | "objects">) {
   if (folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new SourceArgumentError(`--storage names ${folder}, which is not a folder.`);
   }
@@ -39,14 +31,16 @@ export function openSourceFiles({
   }
 
   return {
-    async *read(file) {
+    /** The bytes, checked against size and checksum: an error may follow the last of them. @throws SourceFileError. */
+    async *read(file: SourceFile): AsyncGenerator<Uint8Array> {
       const { sizeBytes } = file;
       if (!keyShape.test(file.key)) throw new SourceFileError("Its key in the store is invalid.");
       if (sizeBytes === null || sizeBytes < 0) throw new SourceFileError("Its size (byte_size) cannot be read.");
       const sized = { ...file, sizeBytes };
       yield* checked(sized, bytesOf(sized));
     },
-    reaches: (service) => folder !== undefined || isInStore(service),
+    /** Whether files of this service can be read. */
+    reaches: (service: string) => folder !== undefined || isInStore(service),
   };
 }
 

@@ -2,19 +2,11 @@ import { SourceArgumentError } from "../../../src/import/source.ts";
 import type { Installation } from "./installation.ts";
 import { publishedDefaultKey } from "./lockbox.ts";
 
-export interface SourceKeys {
-  /** 64 hex digits each, the current one first. Empty if none was ever set. */
-  readonly masterKeys: readonly string[];
-  /** undefined: not given. */
-  readonly secretKeyBase: string | undefined;
-  readonly warnings: readonly string[];
-}
-
 const keyName = "PWPUSH_MASTER_KEY";
 const previousName = "PWPUSH_MASTER_KEY_PREVIOUS";
 
 /** @throws SourceArgumentError with one sentence that repeats no key. */
-export function sourceKeysOf(secret: Installation["secret"]): SourceKeys {
+export function sourceKeysOf(secret: Installation["secret"]) {
   const current = secret(keyName);
   const previous = (secret(previousName) ?? "")
     .split(",")
@@ -24,7 +16,9 @@ export function sourceKeysOf(secret: Installation["secret"]): SourceKeys {
   for (const key of previous) masterKeys.push(checked(key, previousName));
   const unprotected = current === undefined || current.toLowerCase() === publishedDefaultKey;
   return {
+    /** 64 hex digits each, the current one first. Empty if none was ever set. */
     masterKeys,
+    /** undefined: not given. */
     secretKeyBase: secret("SECRET_KEY_BASE"),
     warnings: unprotected ? [unprotectedWarning(current)] : [],
   };

@@ -53,30 +53,15 @@ export interface Operation {
   readonly attemptsMax?: number;
 }
 
-export interface Answer {
-  readonly status: number;
-  header(name: string): string | undefined;
-  /** The body. It must be read or cut, or the connection stays in use. */
-  readonly chunks: AsyncGenerator<Buffer, void, undefined>;
-  /** Ends the response and closes its connection. */
-  cut(): void;
-}
-
-/** A bucket of an S3-compatible store, accessed with signed requests. */
-export interface Bucket {
-  /**
-   * Retries temporary failures with growing pauses. Each operation must be idempotent, because the response to an earlier
-   * attempt may have been lost. @param read its errors count as the operation's. @throws S3Error.
-   */
-  call<T>(operation: Operation, read: (answer: Answer) => Promise<T>): Promise<T>;
-}
-
 const answerBytesMax = 4 * 1024 ** 2;
 const pauseFirstMs = 250;
 const pauseMaxMs = 5_000;
 const neverAborted = new AbortController().signal;
 
-export function createBucket(settings: BucketSettings, deps: BucketDeps, patience: Patience): Bucket {
+export type Bucket = ReturnType<typeof createBucket>;
+
+/** A bucket of an S3-compatible store, accessed with signed requests. */
+export function createBucket(settings: BucketSettings, deps: BucketDeps, patience: Patience) {
   const base = bucketUrl(settings);
   const exchange = createExchange(base, patience);
 
@@ -111,7 +96,11 @@ export function createBucket(settings: BucketSettings, deps: BucketDeps, patienc
   }
 
   return {
-    async call(operation, read) {
+    /**
+     * Retries temporary failures with growing pauses. Each operation must be idempotent, because the response to an earlier
+     * attempt may have been lost. @param read its errors count as the operation's. @throws S3Error.
+     */
+    async call<T>(operation: Operation, read: (answer: Answer) => Promise<T>): Promise<T> {
       const attemptsMax = operation.attemptsMax ?? patience.attemptsMax;
       const retriesEndAt = deps.clock.now() + patience.retryMs;
       for (let attempts = 1; ; attempts += 1) {
@@ -156,14 +145,18 @@ function pathOf(base: URL, path: string | undefined): string {
   return `${bucketPath}/${path.split("/").map(percentEncode).join("/")}`;
 }
 
-function answerOf(response: IncomingMessage, patience: Patience): Answer {
+export type Answer = ReturnType<typeof answerOf>;
+
+function answerOf(response: IncomingMessage, patience: Patience) {
   return {
     status: response.statusCode ?? 0,
-    header(name) {
+    header(name: string): string | undefined {
       const value = response.headers[name];
       return typeof value === "string" ? value : undefined;
     },
+    /** The body. It must be read or cut, or the connection stays in use. */
     chunks: chunksOf(response, patience),
+    /** Ends the response and closes its connection. */
     cut: () => void response.destroy(),
   };
 }

@@ -79,20 +79,10 @@ const schemaVersionMin = 20250606094103;
 /** The schema version of 2.11.4, which this package was written for. */
 const schemaVersionKnown = 20260509010000;
 
-export interface SourceTables {
-  readonly rows: SourceRows;
-  readonly warnings: readonly string[];
-  has(table: SourceTable): boolean;
-  hasColumn(table: SourceTable, column: string): boolean;
-  /** The quoted name of a table. */
-  name(table: SourceTable): string;
-  column(column: string, alias?: string): string;
-  /** `SELECT` all wanted columns of the table. */
-  selection(table: SourceTable): string;
-}
+export type SourceTables = Awaited<ReturnType<typeof openSourceTables>>;
 
 /** Reads which tables and columns exist. @throws SourceError if it is not a database of the source, or is too old. */
-export async function openSourceTables(rows: SourceRows): Promise<SourceTables> {
+export async function openSourceTables(rows: SourceRows) {
   const present = new Map<SourceTable, ReadonlySet<string>>();
   for (const table of tablesOf(wanted)) present.set(table, await rows.columns(table));
   const version = await knownVersionOf(rows, present);
@@ -104,13 +94,17 @@ export async function openSourceTables(rows: SourceRows): Promise<SourceTables> 
     if (missing !== undefined) throw incomplete(`the table ${table} has no column ${missing}`);
   }
   const { quoted, asText } = rows.dialect;
-  const tables = {
+  return {
     rows,
+    warnings: warningsOf(version),
     has: (table: SourceTable) => (present.get(table)?.size ?? 0) > 0,
     hasColumn: (table: SourceTable, column: string) => present.get(table)?.has(column) === true,
-    name: quoted,
+    /** The quoted name of a table. */
+    name: (table: SourceTable) => quoted(table),
+    /** The quoted name of a column. */
     column: (column: string, alias?: string) => (alias === undefined ? quoted(column) : `${alias}.${quoted(column)}`),
-    selection(table: SourceTable) {
+    /** `SELECT` all wanted columns of the table. */
+    selection(table: SourceTable): string {
       const columns = wanted[table].map((column) => {
         const value = present.get(table)?.has(column) === true ? asText(quoted(column)) : "NULL";
         return `${value} AS ${quoted(column)}`;
@@ -118,7 +112,6 @@ export async function openSourceTables(rows: SourceRows): Promise<SourceTables> 
       return `SELECT ${columns.join(", ")} FROM ${quoted(table)}`;
     },
   };
-  return { ...tables, warnings: warningsOf(version) };
 }
 
 function tablesOf(tables: typeof wanted): readonly SourceTable[] {
