@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
@@ -76,7 +77,7 @@ export async function buildAssets({ removeOthers }: { removeOthers: boolean }): 
     if (entryPoint !== undefined) manifest[basename(entryPoint).replace(/\.ts$/, ".js")] = basename(path);
   }
   await mkdir(assetsDir, { recursive: true });
-  await Promise.all(outputFiles.map((file) => writeFile(file.path, file.contents)));
+  await Promise.all(outputFiles.map((file) => writeWhole(file.path, file.contents)));
   await writeWhole(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`);
   if (removeOthers) await removeOld(assetsDir, [...Object.values(manifest), basename(manifestFile)]);
 }
@@ -103,13 +104,26 @@ async function buildModules(
 async function removeOld(folder: string, kept: readonly string[]): Promise<void> {
   const others = (await readdir(folder)).filter((name) => !kept.includes(name)).map((name) => join(folder, name));
   for (const path of others) {
-    if (Date.now() - (await stat(path)).mtimeMs > othersStayMs) await rm(path, { recursive: true });
+    const writtenMs = await findModifiedMs(path);
+    if (writtenMs !== undefined && Date.now() - writtenMs > othersStayMs) {
+      await rm(path, { recursive: true, force: true });
+    }
   }
 }
 
-/** Replaces a file atomically: another build or a starting server may read it at the same time. */
+/** @returns undefined when the file does not exist: a concurrent build may have renamed or removed it. */
+export async function findModifiedMs(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).mtimeMs;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Replaces a file atomically: another build or a starting server may use it at the same time. */
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
-  const unfinished = `${file}.${process.pid}`;
+  const unfinished = `${file}.${randomUUID()}`;
   await writeFile(unfinished, content);
   await rename(unfinished, file);
 }

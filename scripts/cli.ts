@@ -1,11 +1,7 @@
 import { spawn } from "node:child_process";
-import { readdir, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { buildAssets, buildServer, root, serverFile } from "./bundles.ts";
-
-async function modifiedMs(file: string): Promise<number> {
-  return (await stat(file)).mtimeMs;
-}
+import { buildAssets, buildServer, findModifiedMs, root, serverFile } from "./bundles.ts";
 
 /** The newest time among the sources, so that a command always runs the current source. */
 async function sourcesModifiedMs(): Promise<number> {
@@ -13,17 +9,13 @@ async function sourcesModifiedMs(): Promise<number> {
   const lists = folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true }));
   const entries = (await Promise.all(lists)).flat();
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const times = await Promise.all([...files, join(root, "package.json")].map(modifiedMs));
-  return Math.max(...times);
+  const times = await Promise.all([...files, join(root, "package.json")].map(findModifiedMs));
+  return Math.max(...times.map((time) => time ?? 0));
 }
 
 async function isBuilt(): Promise<boolean> {
-  try {
-    return (await modifiedMs(serverFile)) >= (await sourcesModifiedMs());
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
-    throw error;
-  }
+  const builtMs = await findModifiedMs(serverFile);
+  return builtMs !== undefined && builtMs >= (await sourcesModifiedMs());
 }
 
 // A server may be running from the same folder: its assets are kept.

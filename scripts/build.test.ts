@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "..");
+
+/** A checkout of its own: the build of this one may be in use. */
+async function makeCheckout(): Promise<string> {
+  const checkout = await mkdtemp(join(tmpdir(), "sealpush-checkout-"));
+  onTestFinished(() => rm(checkout, { recursive: true, force: true }));
+  for (const part of ["package.json", "tsconfig.json", "src", "scripts", "packages/import-password-pusher/src"]) {
+    await cp(join(root, part), join(checkout, part), { recursive: true });
+  }
+  await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
+  return checkout;
+}
+
+async function runBuild(checkout: string): Promise<string> {
+  const build = spawn(process.execPath, [join(checkout, "scripts/build.ts")], { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [build.stdout, build.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  const [code] = await once(build, "close");
+  return code === 0 ? "built" : output;
+}
+
+/** The files of the same build that a bundled file imports. */
+const importsIn = (text: string) => [...text.matchAll(/"\.\/([\w-]+\.js)"/g)].map(([, name]) => name ?? "");
+
+test("builds of one checkout at the same time all succeed and leave complete files only", async () => {
+  const checkout = await makeCheckout();
+  for (let round = 0; round < 2; round += 1) {
+    const outcomes = await Promise.all(Array.from({ length: 3 }, () => runBuild(checkout)));
+    expect(outcomes).toEqual(["built", "built", "built"]);
+  }
+  const dist = join(checkout, "dist");
+  const files = await readdir(dist);
+  const texts = await Promise.all(
+    files.filter((name) => name.endsWith(".js")).map((name) => readFile(join(dist, name), "utf8")),
+  );
+  const imports = texts.flatMap(importsIn);
+  expect(imports.length).toBeGreaterThan(10);
+  expect(imports.filter((name) => !files.includes(name))).toEqual([]);
+  const manifest: Record<string, string> = JSON.parse(await readFile(join(dist, "assets/manifest.json"), "utf8"));
+  expect((await readdir(join(dist, "assets"))).toSorted()).toEqual(
+    [...Object.values(manifest), "manifest.json"].toSorted(),
+  );
+});
+
+test("a build ignores files that vanish while it looks for old ones, and removes those older than a day", async () => {
+  const checkout = await makeCheckout();
+  for (const folder of ["dist", "dist/assets", "packages/import-password-pusher/dist"].map((name) =>
+    join(checkout, name),
+  )) {
+    await mkdir(folder, { recursive: true });
+    // A link without a target is listed and then not found, as is the unfinished file of a concurrent build.
+    await symlink(join(folder, "missing"), join(folder, "vanished.js"));
+    await writeFile(join(folder, "old.js"), "");
+    await utimes(join(folder, "old.js"), 0, 0);
+  }
+  expect(await runBuild(checkout)).toBe("built");
+  expect(await readdir(join(checkout, "dist"))).not.toContain("old.js");
+  expect(await readdir(join(checkout, "dist/assets"))).not.toContain("old.js");
+});
