@@ -9,7 +9,7 @@ if (major > nodeVersionMin[0] || (major === nodeVersionMin[0] && minor >= nodeVe
 } else {
   console.error(
     `Sealpush needs Node ${nodeVersionMin.join(".")} or newer, and this is ${versions.node}. ` +
-      "Start it with npm, which brings its own, or install a newer Node.",
+      "Start it with `npm start`: npm installs a suitable Node on Linux, macOS and Windows. Elsewhere, install a newer Node.",
   );
   process.exitCode = 1;
 }
