@@ -25,7 +25,7 @@ async function reveal(urlToken: string): Promise<unknown> {
   return (await app.server.inject({ url: `/api/v2/pushes/${urlToken}` })).json().payload;
 }
 
-test("the answer has exactly the contract's keys", async () => {
+test("the response has exactly the keys of the contract", async () => {
   const answer = await create(
     { payload: "secret", passphrase: "open", name: "n", note: "o" },
     { authorization: `Bearer ${token}` },
@@ -55,13 +55,13 @@ test("the answer has exactly the contract's keys", async () => {
   });
 });
 
-test("the link leads past the retrieval step when there is none", async () => {
+test("without a retrieval step, html_url is the push itself", async () => {
   const push = (await create({ payload: "x", retrieval_step: false })).json();
   expect(push.html_url).toBe(`http://localhost/p/${push.url_token}`);
   expect(push.passphrase).toBe("");
 });
 
-test("all four kinds", async () => {
+test("the response names the kind of the push: text, qr, url or file", async () => {
   expect((await create({ payload: "x" })).json().kind).toBe("text");
   expect((await create({ payload: "x", kind: "qr" })).json().kind).toBe("qr");
   expect((await create({ payload: "HTTPS://example.com/a?b#c", kind: "url" })).json()).toMatchObject({
@@ -72,7 +72,7 @@ test("all four kinds", async () => {
   expect((await create({ files }, { authorization: `Bearer ${token}` })).json().kind).toBe("file");
 });
 
-describe("encodings that clients use", () => {
+describe("the encodings that clients use", () => {
   const form = "push[payload]=a+b%26%C3%A9%0D%0A&push[expire_after_views]=3&push[retrieval_step]=on";
 
   test("urlencoded", async () => {
@@ -112,7 +112,7 @@ describe("encodings that clients use", () => {
   });
 });
 
-describe("the longest payload fits in every encoding", () => {
+describe("a payload of the maximum length is accepted in every encoding", () => {
   const longest = "😀".repeat(1_048_576);
 
   test("JSON with every character escaped", async () => {
@@ -135,7 +135,7 @@ describe("the longest payload fits in every encoding", () => {
     expect((await reveal(answer.json().url_token)) === longest).toBe(true);
   });
 
-  test("beyond 4 MiB it is 413, beyond the characters within them 422", async () => {
+  test("a payload beyond 4 MiB is answered with 413, one with too many characters with 422", async () => {
     expect((await create({ payload: `${longest}a` })).statusCode).toBe(413);
     const tooMany = await create({ payload: "a".repeat(1_048_577) });
     expect([tooMany.statusCode, Object.keys(tooMany.json())]).toEqual([422, ["payload"]]);
@@ -148,25 +148,25 @@ describe("the longest payload fits in every encoding", () => {
 });
 
 test.each([
-  ["no JSON", "{", json, 400],
-  ["empty", "", json, 400],
-  ["null", "null", json, 400],
-  ["a list", "[]", json, 400],
-  ["no push", '{"payload":"x"}', json, 400],
-  ["push is a text", '{"push":"x"}', json, 400],
-  ["push is a list", '{"push":[]}', json, 400],
-  ["push is inherited", '{"__proto__":{"push":{"payload":"x"}}}', json, 400],
+  ["invalid JSON", "{", json, 400],
+  ["an empty body", "", json, 400],
+  ["JSON null", "null", json, 400],
+  ["a JSON array", "[]", json, 400],
+  ["no key push", '{"payload":"x"}', json, 400],
+  ["push is a string", '{"push":"x"}', json, 400],
+  ["push is an array", '{"push":[]}', json, 400],
+  ["push is inherited through __proto__", '{"__proto__":{"push":{"payload":"x"}}}', json, 400],
   ["bytes that are not UTF-8", Buffer.from('{"push":{"payload":"\xff"}}', "latin1"), json, 400],
   ["a form without push", "payload=x", {}, 400],
   ["a form with broken percent-encoding", "push[payload]=%ff", {}, 400],
   ["multipart without a boundary", "x", { "content-type": "multipart/form-data" }, 400],
-  ["multipart without an end", "--b\r\n", { "content-type": "multipart/form-data; boundary=b" }, 400],
+  ["multipart without a final boundary", "--b\r\n", { "content-type": "multipart/form-data; boundary=b" }, 400],
   ["plain text", "x", { "content-type": "text/plain" }, 415],
   ["XML", "<x/>", { "content-type": "application/xml" }, 415],
   ["no media type at all", "x", { "content-type": ";;;" }, 415],
-  ["another charset", "{}", { "content-type": "application/json; charset=utf-16" }, 415],
-  ["compressed", "x", { ...json, "content-encoding": "gzip" }, 415],
-] as const)("%s", async (_, body, headers, status) => {
+  ["a charset other than UTF-8", "{}", { "content-type": "application/json; charset=utf-16" }, 415],
+  ["a compressed body", "x", { ...json, "content-encoding": "gzip" }, 415],
+] as const)("a malformed body is refused: %s", async (_, body, headers, status) => {
   const answer = await send(body, headers);
   expect(answer.statusCode).toBe(status);
   expect(answer.json()).toEqual({ error: expect.any(String) });
@@ -192,25 +192,25 @@ test.each([
   [{ payload: " https://example.com", kind: "url" }, ["payload"]],
   [{ payload: "data:text/html,x", kind: "url" }, ["payload"]],
   [{ payload: "x", name: "n".repeat(256) }, ["name"]],
-] as const)("%j is 422 on %j", async (push, fields) => {
+] as const)("%j is answered with 422, errors on %j", async (push, fields) => {
   const answer = await create(push);
   expect(answer.statusCode).toBe(422);
   expect(Object.keys(answer.json()).sort()).toEqual([...fields].sort());
   for (const problems of Object.values(answer.json())) expect(problems).toEqual([expect.any(String)]);
 });
 
-test("a range is named, never silently replaced", async () => {
+test("a value out of range is refused with the allowed range, not clamped", async () => {
   expect((await create({ payload: "x", expire_after_days: 400 })).json().expire_after_days[0]).toContain(
     "between 1 and 90",
   );
 });
 
-test("a duration wins over days, which it rounds up", async () => {
+test("expire_after_duration takes precedence over expire_after_days, which is rounded up", async () => {
   const push = (await create({ payload: "x", expire_after_duration: "3", expire_after_days: 9 })).json();
   expect(push).toMatchObject({ expire_after_days: 1, expires_at: "2026-01-15T13:00:00.000Z" });
 });
 
-describe("who may", () => {
+describe("authentication", () => {
   test.each([
     [{ payload: "x", files: [] }],
     [{ payload: "x", files: [{ filename: "a", data: "" }] }],
@@ -218,13 +218,13 @@ describe("who may", () => {
     [{ payload: "x", files: "misshapen" }],
     [{ payload: "x", files: { "0": { filename: "a", data: "" } } }],
     [{ payload: 1, kind: "file", expire_after_days: 1_000 }],
-  ])("%j needs a token", async (push) => {
+  ])("creating %j needs a token", async (push) => {
     const answer = await create(push);
     expect([answer.statusCode, answer.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
   });
 
   test.each(["push[files][]=", "push[files]=a", "push[files][0]=a", "push[files][0][filename]=a"])(
-    "a form with %s needs a token",
+    "creating from a form with %s needs a token",
     async (field) => {
       const headers = { "content-type": "application/x-www-form-urlencoded" };
       const payload = `push[payload]=x&${field}`;
@@ -233,11 +233,11 @@ describe("who may", () => {
     },
   );
 
-  test("a bad token is 401, though none is needed", async () => {
+  test("an invalid token is answered with 401, even where no token is needed", async () => {
     expect((await create({ payload: "x" }, { authorization: "Bearer nonsense" })).statusCode).toBe(401);
   });
 
-  test("a browser's session means nothing here", async () => {
+  test("a session cookie does not authenticate API requests", async () => {
     const { accounts } = app.app.domain;
     const session = await accounts.signIn({
       email: "owner@example.com",
@@ -249,7 +249,7 @@ describe("who may", () => {
   });
 });
 
-test("without anonymous use everything but the version needs a token", async () => {
+test("without anonymous access, every endpoint except the version needs a token", async () => {
   await using closed = await startTestApp({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
   const status = async (url: string, method: "GET" | "POST" | "DELETE" = "GET") =>
     (await closed.server.inject({ method, url, headers: json, ...(method === "POST" ? { payload: "{}" } : {}) }))
@@ -267,7 +267,7 @@ test("without anonymous use everything but the version needs a token", async () 
   });
 });
 
-test("a disabled kind is 422 on kind", async () => {
+test("creating a push of a disabled kind is answered with 422 on kind", async () => {
   await using small = await startTestApp({
     environment: { PWP__ENABLE_URL_PUSHES: "false", PWP__ENABLE_QR_PUSHES: "false", PWP__ENABLE_FILE_PUSHES: "false" },
   });

@@ -41,7 +41,7 @@ async function filesOf(urlToken: string): Promise<readonly File_[]> {
 
 const some = (bytes: number) => Uint8Array.from(randomBytes(bytes));
 
-test("multipart files are returned byte for byte; fields before and after them are used", async () => {
+test("files sent as multipart are returned byte for byte; fields before and after them are read", async () => {
   const [large, small] = [some(2_000_000), some(3)];
   const form = formWith([
     ["größe 😀.bin", large],
@@ -64,7 +64,7 @@ test("multipart files are returned byte for byte; fields before and after them a
   expect(Buffer.from(await range.arrayBuffer()).equals(large.subarray(65_530, 65_546))).toBe(true);
 });
 
-test("JSON files, including an empty one", async () => {
+test("files sent as JSON are returned byte for byte, including an empty one", async () => {
   const payload = {
     push: {
       payload: "see attached",
@@ -89,7 +89,7 @@ test.each(["push[files][]", "push[files]", "push[files][0]"])("files can be sent
   expect(await filesOf(answer.url_token)).toHaveLength(1);
 });
 
-test("an explicit kind takes precedence, and the files stay attached", async () => {
+test("an explicit kind takes precedence over the kind file, and the files stay attached", async () => {
   const form = formWith([["a", some(5)]]);
   form.append("push[kind]", "text");
   form.append("push[payload]", "text");
@@ -98,7 +98,7 @@ test("an explicit kind takes precedence, and the files stay attached", async () 
   expect(await filesOf(answer.url_token)).toHaveLength(1);
 });
 
-describe("a refused request leaves nothing behind", () => {
+describe("a refused upload leaves no rows or files behind", () => {
   test.each([
     ["too many files", () => formWith([0, 1, 2, 3].map((n) => [`f${n}`, some(1)] as const)), 422],
     [
@@ -114,7 +114,7 @@ describe("a refused request leaves nothing behind", () => {
     expect((await push(form())).status).toBe(status);
   });
 
-  test("bad fields after the files", async () => {
+  test("invalid fields after the files", async () => {
     const form = formWith([["a", some(100)]]);
     form.append("push[expire_after_days]", "1000");
     const answer = await push(form);
@@ -127,13 +127,13 @@ describe("a refused request leaves nothing behind", () => {
     expect((await push(form)).status).toBe(400);
   });
 
-  test("no token", async () => {
+  test("without a token", async () => {
     const answer = await fetch(`${origin}/api/v2/pushes`, { method: "POST", body: formWith([["a", some(10)]]) });
     expect(answer.status).toBe(401);
   });
 });
 
-test("an upload that is cut off leaves nothing behind", async () => {
+test("an aborted upload leaves no rows or files behind", async () => {
   const { db } = app.app.domain;
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
@@ -155,7 +155,7 @@ test("an upload that is cut off leaves nothing behind", async () => {
   await expect.poll(() => countRows(db, "uploads")).toBe(0);
 });
 
-test("a browser's empty file input is not a file", async () => {
+test("the empty file input of a browser's form is not a file", async () => {
   const form = formWith([["", some(0)]]);
   form.append("push[files][]", "");
   form.append("push[payload]", "only text");
@@ -163,7 +163,7 @@ test("a browser's empty file input is not a file", async () => {
   expect(answer.kind).toBe("text");
 });
 
-test("tickets are audited, become invalid with a delete, and cannot be guessed", async () => {
+test("download tickets are audited, become invalid when the push is deleted, and cannot be guessed", async () => {
   const { url_token } = await (await push(formWith([["a", some(10)]]))).json();
   const [file] = await filesOf(url_token);
   const url = file?.url ?? "";
@@ -177,14 +177,14 @@ test("tickets are audited, become invalid with a delete, and cannot be guessed",
   expect((await fetch(url)).status).toBe(404);
 });
 
-test("tickets expire", async () => {
+test("download tickets expire", async () => {
   const { url_token } = await (await push(formWith([["a", some(10)]]))).json();
   const [file] = await filesOf(url_token);
   app.clock.advance(15 * 60_000 + 1);
   expect((await fetch(file?.url ?? "")).status).toBe(404);
 });
 
-test("no token, ticket or name of a file is in the log", () => {
+test("the log contains no token, download ticket or file name", () => {
   const ofFirstStart = /"event":"(?:master_key_made|boot_code_made)"/;
   // Each part has a shape in which nothing of a request finds room.
   const ofRequest =
@@ -193,7 +193,7 @@ test("no token, ticket or name of a file is in the log", () => {
   expect(lines.filter((line) => !ofFirstStart.test(line) && !ofRequest.test(line))).toEqual([]);
 });
 
-test("a file missing on disk is gone for recipients and reported in the log", async () => {
+test("a file missing on disk is answered with 404 and logged", async () => {
   const created = await (await push(formWith([["a.bin", some(10)]]))).json();
   const [file] = await filesOf(created.url_token);
   rmSync(join(app.dataDir, "blobs"), { recursive: true });

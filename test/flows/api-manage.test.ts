@@ -22,7 +22,7 @@ async function remove(urlToken: string, headers: Record<string, string> = {}) {
   return await app.server.inject({ method: "DELETE", url: `/api/v2/pushes/${urlToken}`, headers });
 }
 
-test("the version, with a bad token too", async () => {
+test("the version is public, and ignores an invalid token", async () => {
   for (const url of ["/api/v2/version", "/api/v2/version.json"]) {
     const answer = await get(url, bearer("nonsense"));
     expect(answer.statusCode).toBe(200);
@@ -48,19 +48,19 @@ test("the version, with a bad token too", async () => {
 });
 
 test.each(["accounts", "requests", "workspaces", "nonsense", "accounts.json", "pushes/a/b/c", ""])(
-  "/api/v2/%s is 404 JSON, even with a bad token",
+  "the unknown path /api/v2/%s is answered with 404 in JSON, even with an invalid token",
   async (path) => {
     const answer = await get(`/api/v2/${path}`, { ...bearer("nonsense"), accept: "text/html" });
     expect([answer.statusCode, answer.json()]).toEqual([404, { error: "not-found" }]);
   },
 );
 
-test("the description is served", async () => {
+test("the OpenAPI description is served", async () => {
   expect((await get("/api/v2/openapi.json")).json().openapi).toBe("3.1.0");
 });
 
-describe("delete", () => {
-  test("by its owner, once and for all", async () => {
+describe("deleting a push", () => {
+  test("the owner deletes a push; deleting it again changes nothing", async () => {
     const urlToken = await create({ payload: "x", deletable_by_viewer: false }, bearer(token));
     const first = await remove(urlToken, bearer(token));
     expect(first.statusCode).toBe(200);
@@ -76,7 +76,7 @@ describe("delete", () => {
     expect((await get(`/api/v2/pushes/${urlToken}`)).json().payload).toBeNull();
   });
 
-  test("by anybody when viewers may, else 401 or 403", async () => {
+  test("anybody may delete a push that its viewers may delete; otherwise 401 or 403", async () => {
     const deletable = await create({ payload: "x" });
     expect((await remove(deletable)).statusCode).toBe(200);
     const kept = await create({ payload: "x", deletable_by_viewer: false }, bearer(token));
@@ -90,8 +90,8 @@ describe("delete", () => {
   });
 });
 
-describe("audit", () => {
-  test("newest first, by what happened", async () => {
+describe("the audit trail", () => {
+  test("lists what happened, newest first", async () => {
     const urlToken = await create({ payload: "x", passphrase: "p" }, bearer(token));
     app.clock.advance(1_000);
     await get(`/api/v2/pushes/${urlToken}?passphrase=wrong`);
@@ -110,7 +110,7 @@ describe("audit", () => {
     expect(JSON.stringify(logs)).not.toContain(urlToken);
   });
 
-  test("only for its owner", async () => {
+  test("is readable by the owner of the push only", async () => {
     const owned = await create({ payload: "x" }, bearer(token));
     const nobodys = await create({ payload: "x" });
     const status = async (urlToken: string, headers: Record<string, string> = {}) =>
@@ -122,8 +122,8 @@ describe("audit", () => {
   });
 });
 
-describe("lists", () => {
-  test("a bare array, newest first, split by the state that holds now", async () => {
+describe("lists of pushes", () => {
+  test("are JSON arrays, newest first, split into active and expired at the time of the request", async () => {
     const own = bearer(await app.makeToken("lister@example.com"));
     const first = await create({ payload: "a", name: "first", note: "note" }, own);
     app.clock.advance(1);
@@ -145,7 +145,7 @@ describe("lists", () => {
   });
 
   test.each(["0", "201", "-1", "x", "1.5", "", "01", "1&page=2", "%00", "9".repeat(50)])(
-    "page=%s is refused",
+    "answer 400 to page=%s",
     async (page) => {
       for (const url of ["active", "expired", "abc/audit"]) {
         const answer = await get(`/api/v2/pushes/${url}?page=${page}`, bearer(token));
@@ -154,7 +154,7 @@ describe("lists", () => {
     },
   );
 
-  test("page 200 is a page", async () => {
+  test("accept page 200, the last one allowed", async () => {
     expect((await get("/api/v2/pushes/expired?page=200", bearer(token))).statusCode).toBe(200);
   });
 });

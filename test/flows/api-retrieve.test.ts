@@ -27,7 +27,7 @@ async function countedViews(urlToken: string): Promise<number> {
   return logs.filter((log: { kind: string }) => log.kind === "view").length;
 }
 
-test("the last view still gets the payload, from then on there is none", async () => {
+test("the last view returns the payload; later requests do not", async () => {
   const urlToken = await create({ payload: "secret", expire_after_views: 2 });
   expect((await retrieve(urlToken)).json()).toMatchObject({ payload: "secret", expired: false, views_remaining: 1 });
   const last = (await retrieve(urlToken)).json();
@@ -38,7 +38,7 @@ test("the last view still gets the payload, from then on there is none", async (
   expect(Object.keys(gone.json())).toEqual(Object.keys(last));
 });
 
-test("the answer has exactly the contract's keys, in v2 and in the older form", async () => {
+test("the response has exactly the keys of the contract, in v2 and in v1", async () => {
   const urlToken = await create({ payload: "secret", name: "n", note: "o" }, bearer(token));
   const two = (await retrieve(urlToken)).json();
   expect(Object.keys(two)).toEqual([...commonKeys, "kind", "expires_at", "payload", "files"]);
@@ -47,13 +47,13 @@ test("the answer has exactly the contract's keys, in v2 and in the older form", 
   expect(one.json().payload).toBe("secret");
 });
 
-test("a url push has no deletable_by_viewer in the older form", async () => {
+test("v1 answers null as deletable_by_viewer of a url push", async () => {
   const urlToken = await create({ payload: "https://example.com/", kind: "url", deletable_by_viewer: true });
   expect((await get(`/p/${urlToken}.json`)).json().deletable_by_viewer).toBeNull();
   expect((await retrieve(urlToken)).json().deletable_by_viewer).toBe(true);
 });
 
-test("v2 counts everyone; the older form does not count the owner", async () => {
+test("v2 counts a view by anybody; v1 does not count views by the owner", async () => {
   const urlToken = await create({ payload: "secret" }, bearer(token));
   expect((await retrieve(urlToken, bearer(token))).json().views_remaining).toBe(4);
   expect((await get(`/p/${urlToken}.json`, bearer(token))).json().views_remaining).toBe(4);
@@ -61,14 +61,14 @@ test("v2 counts everyone; the older form does not count the owner", async () => 
   expect((await get(`/p/${urlToken}.json`)).json().views_remaining).toBe(2);
 });
 
-test("an unknown token, and what cannot be one", async () => {
+test("an unknown or malformed url_token is answered with 404", async () => {
   for (const unknown of ["abc", "a".repeat(64), "a".repeat(65), "a".repeat(2_000), "%00", "a%2Fb", "..%2f..", "a.b"]) {
     const answer = await retrieve(unknown);
     expect([answer.statusCode, answer.body]).toEqual([404, '{"error":"not-found"}']);
   }
 });
 
-test("time ends a push from the instant of expires_at", async () => {
+test("a push is ended from the instant of expires_at", async () => {
   const urlToken = await create({ payload: "secret", expire_after_duration: 0 });
   app.clock.advance(15 * 60_000 - 1);
   expect((await retrieve(urlToken)).json().payload).toBe("secret");
@@ -76,10 +76,10 @@ test("time ends a push from the instant of expires_at", async () => {
   expect((await retrieve(urlToken)).json()).toMatchObject({ payload: null, expired: true });
 });
 
-describe("a passphrase", () => {
+describe("a push with a passphrase", () => {
   const wrong = { error: "That passphrase is incorrect.", message: expect.any(String), status: "unauthorized" };
 
-  test("missing or wrong: 401, no view; right by query or header", async () => {
+  test("answers 401 and counts no view if it is missing or wrong; accepts it in the query or in a header", async () => {
     const urlToken = await create({ payload: "secret", passphrase: "pässphräse 😀" }, bearer(token));
     for (const url of [
       `/api/v2/pushes/${urlToken}`,
@@ -97,7 +97,7 @@ describe("a passphrase", () => {
     expect((await get(`/api/v2/pushes/${urlToken}?passphrase=a&passphrase=b`)).statusCode).toBe(400);
   });
 
-  test("a guesser is stopped, the recipient is not", async () => {
+  test("throttles a client that guesses, but not other recipients", async () => {
     const urlToken = await create({ payload: "secret", passphrase: "right" });
     const from = (remoteAddress: string, passphrase: string) =>
       app.server.inject({ url: `/api/v2/pushes/${urlToken}?passphrase=${passphrase}`, remoteAddress });
@@ -109,13 +109,13 @@ describe("a passphrase", () => {
   });
 });
 
-describe("what never counts", () => {
+describe("a request that does not count a view", () => {
   test.each([
     ["HEAD", "HEAD", {}, 200],
     ["OPTIONS", "OPTIONS", {}, 204],
-    ["a prefetch", "GET", { "sec-purpose": "prefetch;prerender" }, 503],
-    ["an older prefetch", "GET", { purpose: "prefetch" }, 503],
-    ["Firefox's prefetch", "GET", { "x-moz": "prefetch" }, 503],
+    ["a prefetch with Sec-Purpose", "GET", { "sec-purpose": "prefetch;prerender" }, 503],
+    ["a prefetch with Purpose", "GET", { purpose: "prefetch" }, 503],
+    ["a prefetch with X-Moz", "GET", { "x-moz": "prefetch" }, 503],
   ] as const)("%s", async (_, method, headers, status) => {
     const urlToken = await create({ payload: "hunter2" }, bearer(token));
     for (const url of [
@@ -147,14 +147,14 @@ describe("what never counts", () => {
   });
 });
 
-test("on API paths the user agent decides nothing", async () => {
+test("API paths answer every user agent alike", async () => {
   const urlToken = await create({ payload: "secret" });
   for (const agent of ["curl/8.5.0", "python-requests/2.31", "Slackbot-LinkExpanding 1.0"]) {
     expect((await retrieve(urlToken, { "user-agent": agent })).json().payload).toBe("secret");
   }
 });
 
-test("always JSON, never stored, never a redirect", async () => {
+test("the response is JSON that must not be cached, whatever Accept says", async () => {
   const urlToken = await create({ payload: "secret" });
   const answer = await retrieve(`${urlToken}.json`, { accept: "text/html" });
   expect(answer.statusCode).toBe(200);
@@ -164,7 +164,7 @@ test("always JSON, never stored, never a redirect", async () => {
   });
 });
 
-test("GET may carry a JSON type and an empty or null body", async () => {
+test("GET may have the content type JSON and an empty or null body", async () => {
   const urlToken = await create({ payload: "secret" });
   const headers = { "content-type": "application/json" };
   expect((await app.server.inject({ url: `/api/v2/pushes/${urlToken}`, headers })).statusCode).toBe(200);

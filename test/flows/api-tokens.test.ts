@@ -54,9 +54,9 @@ const creation = JSON.stringify({
   file_push: { files: [{ filename: "a.txt", content_type: "text/plain", data: "eA==" }] },
 });
 
-describe("a token with the scope", () => {
+describe("API token scopes", () => {
   test.each<Scope>(["create", "read", "expire"])(
-    "%s alone passes the routes that ask for it, and no others",
+    "a token with only the scope %s may use the routes of this scope and no others",
     async (scope) => {
       const { bearer } = await makeToken({ scopes: [scope] });
       const everything = await makeToken({});
@@ -82,7 +82,7 @@ describe("a token with the scope", () => {
     },
   );
 
-  test("create creates pushes of its owner, and retrieves them as any recipient does", async () => {
+  test("the scope create may create pushes for its owner, and retrieve them like any recipient", async () => {
     const { bearer } = await makeToken({ scopes: ["create"] });
     const reading = await makeToken({ scopes: ["read"] });
     const urlToken = await makePush(bearer, { name: "label", expire_after_views: 3 });
@@ -104,7 +104,7 @@ describe("a token with the scope", () => {
     ]);
   });
 
-  test("expire deletes pushes; without it not even one that its viewers may delete", async () => {
+  test("without the scope expire, a token may not even delete a push that its viewers may delete", async () => {
     const creating = await makeToken({ scopes: ["create", "read"] });
     const ending = await makeToken({ scopes: ["expire"] });
     const urlToken = await makePush(creating.bearer, { deletable_by_viewer: true });
@@ -116,8 +116,8 @@ describe("a token with the scope", () => {
   });
 });
 
-describe("a token with networks", () => {
-  test("works only from them, whatever X-Forwarded-For an untrusted client sends", async () => {
+describe("a token restricted to networks", () => {
+  test("works only from these networks, whatever X-Forwarded-For an untrusted client sends", async () => {
     const { bearer } = await makeToken({ networks: ["192.0.2.0/24", "2001:db8::/32"] });
     const status = async (remoteAddress: string, forwardedFor?: string) => {
       const headers = { ...bearer, ...(forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor }) };
@@ -138,7 +138,7 @@ describe("a token with networks", () => {
     expect(await status("10.0.0.1")).toBe(401);
   });
 
-  test("is answered like an unknown one from other networks, also on public endpoints", async () => {
+  test("is answered like an unknown token from other networks, also on public endpoints", async () => {
     const { bearer } = await makeToken({ networks: ["192.0.2.1"] });
     const urlToken = await makePush({});
     for (const url of [lists, `/api/v2/pushes/${urlToken}`, `/p/${urlToken}.json`, "/api/v2/openapi.json"]) {
@@ -190,7 +190,7 @@ describe("the tokens page", () => {
     expect((await ask({ url: "/users/token", headers })).body).not.toContain(`/users/token/${id}/revoke`);
   });
 
-  test("accepts only the fields of its form", async () => {
+  test("ignores fields that are not in its form", async () => {
     const payload = new URLSearchParams({
       name: "planted",
       may_create: "1",
@@ -234,7 +234,7 @@ describe("the tokens page", () => {
     ["networks", "10.0.0.0/33"],
     ["networks", Array.from({ length: 51 }, (_, at) => `192.0.2.${at}`).join(" ")],
     ["name", " "],
-  ])("refuses %s %j beside its field, and keeps what was typed", async (field, value) => {
+  ])("shows the error of %s %j beside its field, and keeps what was typed", async (field, value) => {
     const payload = new URLSearchParams({ name: "typed", networks: "192.0.2.99", [field]: value }).toString();
     const before = (await app.app.domain.accounts.listTokens(await idOf(ada))).length;
     const answer = await ask({ method: "POST", url: "/users/token", headers: await signedIn(ada), payload });
@@ -256,7 +256,7 @@ describe("the tokens page", () => {
     ]);
   });
 
-  test("is at /users/token; its other URL redirects there", async () => {
+  test("is at /users/token; the older URL redirects there", async () => {
     const answer = await ask({ url: "/api_tokens?locale=de" });
     expect([answer.statusCode, answer.headers.location]).toEqual([303, "/users/token?locale=de"]);
   });

@@ -24,7 +24,7 @@ async function made(url: string, payload: object, headers: Headers = {}) {
   return answer.json();
 }
 
-describe("lists", () => {
+describe("lists of pushes", () => {
   test("contain the owner's pushes of every kind, on every path", async () => {
     const lister = await app.makeToken("lister@example.com");
     const text = await made("/p.json", { password: { payload: "x", note: "n" } }, bearer(lister));
@@ -53,10 +53,10 @@ describe("lists", () => {
   });
 });
 
-describe("other origins", () => {
+describe("requests from pages of other origins", () => {
   const origin = { origin: "https://elsewhere.example" };
 
-  test("pages of any origin can create a push and read errors", async () => {
+  test("may create a push and read the response or error", async () => {
     for (const [body, status] of [
       [{ password: { payload: "x" } }, 201],
       [{ password: { payload: "" } }, 422],
@@ -68,7 +68,7 @@ describe("other origins", () => {
     }
   });
 
-  test("the preflight allows the content type and the token", async () => {
+  test("may send the content type and the token, says the preflight response", async () => {
     const answer = await app.server.inject({
       method: "OPTIONS",
       url: "/p.json",
@@ -85,7 +85,7 @@ describe("other origins", () => {
     expect(allowed).toEqual(expect.arrayContaining(["authorization", "content-type", "x-user-email", "x-user-token"]));
   });
 
-  test("nothing else", async () => {
+  test("may not read the response of any other endpoint", async () => {
     const { url_token } = await made("/p.json", { password: { payload: "x" } });
     const answers = await Promise.all([
       get(`/p/${url_token}.json`, origin),
@@ -98,7 +98,7 @@ describe("other origins", () => {
     for (const answer of answers) expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test("a throttled page can read the 429 as well", async () => {
+  test("may read the 429 of a throttled request", async () => {
     await using slow = await startTestApp({
       environment: { PWP__THROTTLING__MINUTE: "1", PWP__THROTTLING__SECOND: "1" },
     });
@@ -110,15 +110,15 @@ describe("other origins", () => {
   });
 });
 
-describe("who may", () => {
-  test("with the older header pair and Bearer together, the pair takes precedence", async () => {
+describe("authentication", () => {
+  test("X-User-Email and X-User-Token take precedence over Bearer", async () => {
     const both = { "x-user-email": "owner@example.com", "x-user-token": token, ...bearer("nonsense") };
     expect((await get("/p/active.json", both)).statusCode).toBe(200);
     const wrong = { "x-user-email": "other@example.com", "x-user-token": token, ...bearer(token) };
     expect((await get("/p/active.json", wrong)).statusCode).toBe(401);
   });
 
-  test("delete: the owner, or anyone if viewers may; otherwise 401 or 403", async () => {
+  test("the owner may delete a push, and anybody if its viewers may; otherwise 401 or 403", async () => {
     const fields = { payload: "x", deletable_by_viewer: false };
     const { url_token } = await made("/p.json", { password: fields }, bearer(token));
     expect((await remove(`/p/${url_token}.json`)).statusCode).toBe(401);
@@ -129,7 +129,7 @@ describe("who may", () => {
     }
   });
 
-  test("without anonymous use, everything except the version needs a token", async () => {
+  test("without anonymous access, every endpoint except the version needs a token", async () => {
     await using closed = await startTestApp({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
     const at = async (method: "GET" | "POST" | "DELETE", url: string) =>
       (await closed.server.inject({ method, url })).statusCode;

@@ -30,67 +30,74 @@ const sorted = (keys: readonly string[]) => [...keys].sort();
 const listedKeys = sorted([...commonKeys, "name", "note"]);
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-test.each(["active", "expired"])(
-  "%s lists the keys of this version, each of its own type, for every kind",
-  async (state) => {
-    const lister = bearer(await app.makeToken(`${state}@example.com`));
-    const file = { filename: "a.txt", content_type: "text/plain", data: "eA==" };
-    for (const [url, body] of [
-      ["/p.json", { password: { payload: "x", expire_after_days: "3", expire_after_views: "4" } }],
-      ["/p.json", { password: { payload: "x", kind: "qr", name: "n", note: "o" } }],
-      ["/f.json", { file_push: { files: [file] } }],
-      ["/r.json", { url: { payload: "https://example.com/" } }],
-    ] as const) {
-      const made = await ask("POST", url, lister, body);
-      expect(made.statusCode).toBe(201);
-      if (state === "expired") await ask("DELETE", `/p/${made.json().url_token}.json`, lister);
+test.each(["active", "expired"])("the list %s has the keys and types of v1 for every kind of push", async (state) => {
+  const lister = bearer(await app.makeToken(`${state}@example.com`));
+  const file = { filename: "a.txt", content_type: "text/plain", data: "eA==" };
+  for (const [url, body] of [
+    ["/p.json", { password: { payload: "x", expire_after_days: "3", expire_after_views: "4" } }],
+    ["/p.json", { password: { payload: "x", kind: "qr", name: "n", note: "o" } }],
+    ["/f.json", { file_push: { files: [file] } }],
+    ["/r.json", { url: { payload: "https://example.com/" } }],
+  ] as const) {
+    const made = await ask("POST", url, lister, body);
+    expect(made.statusCode).toBe(201);
+    if (state === "expired") await ask("DELETE", `/p/${made.json().url_token}.json`, lister);
+  }
+  const list = (await ask("GET", `/p/${state}.json`, lister)).json();
+  expect(list).toHaveLength(4);
+  for (const push of list) {
+    expect(sorted(Object.keys(push))).toEqual(listedKeys);
+    for (const key of ["expire_after_days", "expire_after_views", "days_remaining", "views_remaining"]) {
+      expect([key, Number.isInteger(push[key])]).toEqual([key, true]);
     }
-    const list = (await ask("GET", `/p/${state}.json`, lister)).json();
-    expect(list).toHaveLength(4);
-    for (const push of list) {
-      expect(sorted(Object.keys(push))).toEqual(listedKeys);
-      for (const key of ["expire_after_days", "expire_after_views", "days_remaining", "views_remaining"]) {
-        expect([key, Number.isInteger(push[key])]).toEqual([key, true]);
-      }
-      for (const key of ["expired", "deleted", "retrieval_step"])
-        expect([key, typeof push[key]]).toEqual([key, "boolean"]);
-      for (const key of ["created_at", "updated_at"]) expect(push[key]).toMatch(isoTime);
-      expect(push.passphrase).toBeNull();
-      if (state === "expired") expect(push.expired_on).toMatch(isoTime);
-      else expect(push.expired_on).toBeNull();
-    }
-  },
-);
+    for (const key of ["expired", "deleted", "retrieval_step"])
+      expect([key, typeof push[key]]).toEqual([key, "boolean"]);
+    for (const key of ["created_at", "updated_at"]) expect(push[key]).toMatch(isoTime);
+    expect(push.passphrase).toBeNull();
+    if (state === "expired") expect(push.expired_on).toMatch(isoTime);
+    else expect(push.expired_on).toBeNull();
+  }
+});
 
-describe("every refusal is JSON of one shape", () => {
+describe("every error response is JSON of the same shape", () => {
   const error = { error: expect.stringMatching(/./) };
   const json = { "content-type": "application/json" };
   type Case = readonly [what: string, status: number, body: object, ask: (t: string) => ReturnType<typeof ask>];
   test.each<Case>([
-    ["no wrapper", 400, error, () => ask("POST", "/p.json", json, "{}")],
+    ["missing wrapper", 400, error, () => ask("POST", "/p.json", json, "{}")],
     ["broken JSON", 400, error, () => ask("POST", "/f.json", { ...json, ...bearer(token) }, "{")],
     ["page -1", 400, { error: "Invalid page parameter" }, () => ask("GET", "/p/active.json?page=-1", bearer(token))],
-    ["a list for nobody", 401, error, () => ask("GET", "/r/expired.json")],
-    ["an audit for nobody", 401, error, (t) => ask("GET", `/p/${t}/audit.json`)],
-    ["a file for nobody", 401, error, () => ask("POST", "/f.json", json, '{"file_push":{"files":[{}]}}')],
-    ["a bad token where none is needed", 401, error, (t) => ask("GET", `/p/${t}.json`, bearer("bad"))],
+    ["a list without a token", 401, error, () => ask("GET", "/r/expired.json")],
+    ["an audit trail without a token", 401, error, (t) => ask("GET", `/p/${t}/audit.json`)],
+    ["a file push without a token", 401, error, () => ask("POST", "/f.json", json, '{"file_push":{"files":[{}]}}')],
+    ["an invalid token where none is needed", 401, error, (t) => ask("GET", `/p/${t}.json`, bearer("bad"))],
     [
-      "no passphrase",
+      "missing passphrase",
       401,
       { error: "That passphrase is incorrect.", message: expect.any(String), status: "unauthorized" },
       async () => ask("GET", `/p/${await make({ passphrase: "open" })}.json`),
     ] as const,
-    ["deleted by nobody", 401, error, (t) => ask("DELETE", `/p/${t}.json`)],
-    ["deleted by somebody else", 403, error, (t) => ask("DELETE", `/p/${t}.json`, bearer(otherToken))],
-    ["somebody else's audit", 403, error, (t) => ask("GET", `/f/${t}/audit.json`, bearer(otherToken))],
-    ["an unknown push", 404, { error: "not-found" }, () => ask("GET", "/p/unknown.json")],
-    ["an unknown preview", 404, { error: "not-found" }, () => ask("GET", "/r/unknown/preview.json")],
-    ["an unknown audit", 404, { error: "not-found" }, () => ask("GET", "/p/unknown/audit.json", bearer(token))],
-    ["an unknown address", 404, { error: "not-found" }, () => ask("GET", "/api/v1/pushes.json")],
-    ["a wrong method", 405, error, (t) => ask("PATCH", `/p/${t}.json`)],
-    ["another type", 415, error, () => ask("POST", "/p.json", { "content-type": "text/xml" }, "<x/>")],
+    ["deletion without a token", 401, error, (t) => ask("DELETE", `/p/${t}.json`)],
+    ["deletion with another user's token", 403, error, (t) => ask("DELETE", `/p/${t}.json`, bearer(otherToken))],
     [
-      "wrong fields",
+      "an audit trail with another user's token",
+      403,
+      error,
+      (t) => ask("GET", `/f/${t}/audit.json`, bearer(otherToken)),
+    ],
+    ["an unknown push", 404, { error: "not-found" }, () => ask("GET", "/p/unknown.json")],
+    ["the preview of an unknown push", 404, { error: "not-found" }, () => ask("GET", "/r/unknown/preview.json")],
+    [
+      "the audit trail of an unknown push",
+      404,
+      { error: "not-found" },
+      () => ask("GET", "/p/unknown/audit.json", bearer(token)),
+    ],
+    ["an unknown path", 404, { error: "not-found" }, () => ask("GET", "/api/v1/pushes.json")],
+    ["a method that is not allowed", 405, error, (t) => ask("PATCH", `/p/${t}.json`)],
+    ["an unsupported content type", 415, error, () => ask("POST", "/p.json", { "content-type": "text/xml" }, "<x/>")],
+    [
+      "invalid fields",
       422,
       { expire_after_views: [expect.any(String)], payload: [expect.any(String)] },
       () => ask("POST", "/p.json", json, '{"password":{"payload":"","expire_after_views":"900"}}'),
@@ -104,7 +111,7 @@ describe("every refusal is JSON of one shape", () => {
     expect(answer.headers["cache-control"]).toBe("no-store");
   });
 
-  test("too many passphrases: 429 with Retry-After", async () => {
+  test("too many wrong passphrases: 429 with Retry-After", async () => {
     const url = `/p/${await make({ passphrase: "open" })}.json?passphrase=wrong`;
     for (let tries = 0; tries < 5; tries += 1) expect((await ask("GET", url)).statusCode).toBe(401);
     const answer = await ask("GET", url);
@@ -112,7 +119,7 @@ describe("every refusal is JSON of one shape", () => {
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
   });
 
-  test("pages of another origin can read all of those of POST /p.json", async () => {
+  test("pages of another origin can read every error of POST /p.json", async () => {
     const origin = { origin: "https://elsewhere.example" };
     for (const [status, headers, payload] of [
       [400, json, "{"],
@@ -127,7 +134,7 @@ describe("every refusal is JSON of one shape", () => {
   });
 });
 
-test("HEAD, OPTIONS and a preview count nothing, at any of the three letters", async () => {
+test("HEAD, OPTIONS and a preview count no view under /p, /f and /r", async () => {
   const urlToken = await make({ expire_after_views: 1 });
   for (const letter of ["p", "f", "r"]) {
     for (const method of ["HEAD", "OPTIONS"] as const) {
@@ -141,7 +148,7 @@ test("HEAD, OPTIONS and a preview count nothing, at any of the three letters", a
   expect((await ask("GET", `/p/${urlToken}.json`)).json()).toMatchObject({ payload: "x", views_remaining: 0 });
 });
 
-test("a passphrase is asked for by the retrieval alone; beside the others it changes nothing", async () => {
+test("only retrieving needs the passphrase; audit, preview and delete ignore it", async () => {
   const urlToken = await make({ passphrase: "open", deletable_by_viewer: true });
   for (const query of ["", "?passphrase=wrong", "?passphrase=open"]) {
     expect((await ask("GET", `/p/${urlToken}/audit.json${query}`, bearer(token))).json().views).toMatchObject([
@@ -153,7 +160,7 @@ test("a passphrase is asked for by the retrieval alone; beside the others it cha
   expect([ended.statusCode, ended.json()]).toMatchObject([200, { deleted: true, passphrase: null }]);
 });
 
-test("retrievals of owner and administrator cost nothing even on the last view, with a passphrase too", async () => {
+test("retrievals by the owner or an administrator count no view, even on the last view and with a passphrase", async () => {
   const urlToken = await make({ passphrase: "open", expire_after_views: 1 });
   const open = (headers: Headers = {}) => ask("GET", `/p/${urlToken}.json?passphrase=open`, headers);
   for (const value of [token, adminToken, token]) {
@@ -166,32 +173,39 @@ test("retrievals of owner and administrator cost nothing even on the last view, 
 });
 
 test.each([
-  ["all of one user", 200, () => ({ "x-user-email": "owner@example.com", "x-user-token": token, ...bearer(token) })],
+  [
+    "all credentials of one user",
+    200,
+    () => ({ "x-user-email": "owner@example.com", "x-user-token": token, ...bearer(token) }),
+  ],
   [
     "Bearer of another user",
     200,
     () => ({ "x-user-email": "owner@example.com", "x-user-token": token, ...bearer(otherToken) }),
   ],
   [
-    "a good Bearer beside a bad pair",
+    "a valid Bearer token with an invalid pair",
     401,
     () => ({ "x-user-email": "owner@example.com", "x-user-token": "bad", ...bearer(token) }),
   ],
   [
-    "a token of somebody else in the pair",
+    "another user's token in the pair",
     401,
     () => ({ "x-user-email": "owner@example.com", "x-user-token": otherToken, ...bearer(token) }),
   ],
-  ["half a pair beside Bearer: the e-mail", 200, () => ({ "x-user-email": "other@example.com", ...bearer(token) })],
-  ["half a pair beside Bearer: the token", 200, () => ({ "x-user-token": otherToken, ...bearer(token) })],
-  ["an empty pair beside Bearer", 200, () => ({ "x-user-email": "", "x-user-token": "", ...bearer(token) })],
+  ["X-User-Email alone with Bearer", 200, () => ({ "x-user-email": "other@example.com", ...bearer(token) })],
+  ["X-User-Token alone with Bearer", 200, () => ({ "x-user-token": otherToken, ...bearer(token) })],
+  ["an empty pair with Bearer", 200, () => ({ "x-user-email": "", "x-user-token": "", ...bearer(token) })],
   [
-    "an empty Bearer beside the pair",
+    "an empty Bearer token with the pair",
     200,
     () => ({ "x-user-email": "owner@example.com", "x-user-token": token, authorization: "Bearer " }),
   ],
-])("the older pair counts whole, and before Bearer: %s is %i", async (_, status, headers) => {
-  const urlToken = await make();
-  const answer = await ask("GET", `/p/${urlToken}/audit.json`, headers());
-  expect([answer.statusCode, Object.keys(answer.json())]).toEqual([status, [status === 200 ? "views" : "error"]]);
-});
+])(
+  "X-User-Email and X-User-Token take precedence over Bearer if both are given: %s is %i",
+  async (_, status, headers) => {
+    const urlToken = await make();
+    const answer = await ask("GET", `/p/${urlToken}/audit.json`, headers());
+    expect([answer.statusCode, Object.keys(answer.json())]).toEqual([status, [status === 200 ? "views" : "error"]]);
+  },
+);

@@ -37,8 +37,8 @@ const end = "--b--\r\n";
 
 const kindOf = async (urlToken: string) => (await get(`/api/v2/pushes/${urlToken}`)).json().kind;
 
-describe("keys", () => {
-  test("a made push has exactly those that v1 knows", async () => {
+describe("keys of the responses", () => {
+  test("a created push has exactly the keys of v1", async () => {
     const push = await made(
       "/p.json",
       { password: { payload: "secret", passphrase: "open", name: "n", note: "o" } },
@@ -66,7 +66,7 @@ describe("keys", () => {
     });
   });
 
-  test("so have a retrieved, a gone, an ended and a listed one, a preview and an audit", async () => {
+  test("retrieved, listed, deleted and ended pushes, previews and audit trails have exactly the keys of v1", async () => {
     const { url_token } = await made("/p.json", { password: { payload: "x" } }, bearer(token));
     const keysAt = async (url: string, headers: Headers = {}) => Object.keys((await get(url, headers)).json()).sort();
     expect(await keysAt(`/p/${url_token}.json`)).toEqual([...commonKeys, "files", "payload"].sort());
@@ -83,7 +83,7 @@ describe("keys", () => {
     expect(await keysAt(`/p/${url_token}.json`)).toEqual([...commonKeys, "files", "payload"].sort());
   });
 
-  test.each(["/api/v1/version.json", "/api/v1/version"])("%s answers with a bad token too", async (url) => {
+  test.each(["/api/v1/version.json", "/api/v1/version"])("%s ignores an invalid token", async (url) => {
     const answer = await get(url, bearer("nonsense"));
     expect([answer.statusCode, answer.json()]).toEqual([
       200,
@@ -92,20 +92,20 @@ describe("keys", () => {
   });
 });
 
-describe("kinds", () => {
+describe("kinds of push", () => {
   test.each([
     ["/p.json", { payload: "x" }, "text"],
     ["/p.json", { payload: "x", kind: "qr" }, "qr"],
     ["/p.json", { payload: "https://example.com/", kind: "url" }, "url"],
     ["/r.json", { payload: "https://example.com/" }, "url"],
     ["/r.json", { payload: "https://example.com/", kind: "text" }, "url"],
-  ])("%s with %j makes a push of %s", async (url, fields, kind) => {
+  ])("POST %s with %j creates a %s push", async (url, fields, kind) => {
     for (const wrapper of ["password", "file_push", "url", "file"]) {
       expect(await kindOf((await made(url, { [wrapper]: fields })).url_token)).toBe(kind);
     }
   });
 
-  test.each(["/p.json", "/f.json"])("%s with files makes a file push, under every wrapper", async (url) => {
+  test.each(["/p.json", "/f.json"])("POST %s with files creates a file push, under every wrapper", async (url) => {
     for (const wrapper of ["password", "file_push", "url", "file"]) {
       const body = `${field(`${wrapper}[payload]`, "")}${file(`${wrapper}[files][]`, "a.txt", "hello")}${end}`;
       const { url_token } = await made(url, body, { ...multipart, ...bearer(token) });
@@ -116,7 +116,7 @@ describe("kinds", () => {
     }
   });
 
-  test("/f.json without a file says so", async () => {
+  test("POST /f.json without a file is answered with 422 on files", async () => {
     const answer = await post("/f.json", { file_push: { payload: "x" } }, bearer(token));
     expect([answer.statusCode, Object.keys(answer.json())]).toEqual([422, ["files"]]);
   });
@@ -127,12 +127,12 @@ describe("kinds", () => {
     ["/p.json", { password: { payload: "x", kind: "file" } }],
     ["/p.json", { password: { payload: "x", files: [] } }],
     ["/r.json", { url: { payload: "https://example.com/", files: [{}] } }],
-  ])("nobody makes a file push without a token: %s %j", async (url, body) => {
+  ])("creating a file push needs a token: %s %j", async (url, body) => {
     const answer = await post(url, body);
     expect([answer.statusCode, answer.json()]).toEqual([401, { error: expect.stringContaining("token") }]);
   });
 
-  test("of a url push, viewers never may delete, whatever is asked", async () => {
+  test("viewers may not delete a url push, even if deletable_by_viewer is sent", async () => {
     const push = await made("/r.json", { url: { payload: "https://example.com/", deletable_by_viewer: true } });
     expect(push.deletable_by_viewer).toBeNull();
     expect((await get(`/r/${push.url_token}.json`)).json().deletable_by_viewer).toBeNull();
@@ -146,7 +146,7 @@ describe("kinds", () => {
   });
 });
 
-describe("encodings", () => {
+describe("request bodies", () => {
   const fields: readonly (readonly [string, string])[] = [
     ["password[payload]", "a b&é"],
     ["password[expire_after_views]", "3"],
@@ -159,7 +159,7 @@ describe("encodings", () => {
     ["urlencoded", urlencoded, form],
     ["urlencoded with a charset", { "content-type": `${urlencoded["content-type"]}; charset=UTF-8` }, form],
     ["multipart without files", multipart, `${fields.map(([name, value]) => field(name, value)).join("")}${end}`],
-  ])("%s", async (_, headers, payload) => {
+  ])("%s create a push", async (_, headers, payload) => {
     const push = await made("/p.json", payload, headers);
     expect(push).toMatchObject({ expire_after_views: 3, retrieval_step: true });
     expect((await get(`/p/${push.url_token}.json`)).json().payload).toBe("a b&é");
@@ -173,20 +173,20 @@ describe("encodings", () => {
     ["another wrapper", '{"push":{"payload":"x"}}', { "content-type": "application/json" }],
     ["a wrapper that is a text", "password=x", urlencoded],
     ["JSON that is cut off", '{"password":', { "content-type": "application/json" }],
-  ])("%s is 400", async (_, payload, headers) => {
+  ])("%s is answered with 400", async (_, payload, headers) => {
     for (const url of ["/p.json", "/f.json", "/r.json"]) {
       const answer = await post(url, payload, { ...headers, ...bearer(token) });
       expect([answer.statusCode, answer.json()]).toEqual([400, { error: expect.any(String) }]);
     }
   });
 
-  test("what is wrong with fields is a map", async () => {
+  test("errors of fields are answered as a map from field to messages", async () => {
     const answer = await post("/p.json", { password: { payload: "", expire_after_days: 91 } });
     expect(answer.statusCode).toBe(422);
     expect(answer.json()).toEqual({ payload: [expect.any(String)], expire_after_days: [expect.any(String)] });
   });
 
-  test.each(["GET", "DELETE"] as const)("%s may carry a type with an empty or a null body", async (method) => {
+  test.each(["GET", "DELETE"] as const)("%s may have a content type and an empty or null body", async (method) => {
     for (const payload of ["", "null"]) {
       const { url_token } = await made("/p.json", { password: { payload: "x" } });
       const headers = { "content-type": "application/json" };
@@ -195,8 +195,8 @@ describe("encodings", () => {
   });
 });
 
-describe("retrieving", () => {
-  test("an owner's and an administrator's own are logged and not counted", async () => {
+describe("retrieving a push", () => {
+  test("retrievals by the owner and by an administrator are audited but not counted", async () => {
     const { url_token } = await made("/p.json", { password: { payload: "x", expire_after_views: 2 } }, bearer(token));
     for (const given of [token, adminToken]) {
       expect((await get(`/p/${url_token}.json`, bearer(given))).json()).toMatchObject({
@@ -224,14 +224,14 @@ describe("retrieving", () => {
     ["raw", "!@$:/?;,'()*~", "!@$:/?;,'()*~"],
     ["percent-encoded", "a b+é&#%=😀", encodeURIComponent("a b+é&#%=😀")],
     ["percent-encoded with plus for a blank", "two words", "two+words"],
-  ])("by a passphrase, %s", async (_, passphrase, inUrl) => {
+  ])("accepts the passphrase in the query: %s", async (_, passphrase, inUrl) => {
     const { url_token } = await made("/p.json", { password: { payload: "x", passphrase } });
     const refused = await get(`/p/${url_token}.json?passphrase=wrong`);
     expect([refused.statusCode, refused.json().error]).toEqual([401, "That passphrase is incorrect."]);
     expect((await get(`/p/${url_token}.json?passphrase=${inUrl}`)).json().payload).toBe("x");
   });
 
-  test("every answer is JSON, whatever Accept says", async () => {
+  test("every response is JSON, whatever Accept says", async () => {
     const { url_token } = await made("/p.json", { password: { payload: "x" } });
     const html = { accept: "text/html" };
     const answers = await Promise.all([
@@ -252,14 +252,14 @@ describe("retrieving", () => {
     }
   });
 
-  test("the address without .json is a page, whatever Accept says: it never opens a push for a program", async () => {
+  test("the path without .json is a page that does not reveal the payload, whatever Accept says", async () => {
     const { url_token } = await made("/p.json", { password: { payload: "opened-by-nobody" } });
     const answer = await get(`/p/${url_token}`, { accept: "application/json" });
     expect(answer.headers["content-type"]).toContain("text/html");
     expect(answer.body).not.toContain("opened-by-nobody");
   });
 
-  test("a cookie means nothing", async () => {
+  test("a cookie does not authenticate", async () => {
     const answer = await get("/p/active.json", { cookie: "session=x; __Host-session=x" });
     expect(answer.statusCode).toBe(401);
   });
