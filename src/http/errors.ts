@@ -96,9 +96,13 @@ function refusalBody(refusal: Refusal): object {
   return Object.fromEntries(Object.entries(refusal.fields).map(([field, problems]) => [wireName(field), problems]));
 }
 
+export type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${WireName<Rest>}`
+  : Name;
+
 /** `expireAfterDays` -> `expire_after_days`. */
-export function wireName(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export function wireName<Name extends string>(name: Name): WireName<Name> {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as WireName<Name>;
 }
 
 /** Paths that answer JSON regardless of `Accept`. */

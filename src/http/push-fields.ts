@@ -2,7 +2,8 @@ import Type from "typebox";
 import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import { kindNames } from "../base/push-kinds.ts";
-import type { CreatePush, PushOption } from "../pushes/pushes.ts";
+import type { CreatePush } from "../pushes/pushes.ts";
+import { answeredOptionFields, readOptions, unansweredOptionFields } from "./push-options.ts";
 import { fieldsReader } from "./read-fields.ts";
 
 export const payloadBytesMax = 4 * 1024 * 1024;
@@ -59,22 +60,13 @@ export const CreatePushFields = Type.Object({
         "12: 1 week, 13: 2 weeks, 14: 3 weeks, 15: 30 days, 16: 60 days, 17: 90 days.",
     }),
   ),
-  deletable_by_viewer: Type.Optional(Type.Boolean({ description: "Default: the server's for this kind." })),
-  retrieval_step: Type.Optional(
-    Type.Boolean({ description: "People are asked to click before the secret is shown and the view is counted." }),
-  ),
+  ...answeredOptionFields,
   passphrase: Type.Optional(Type.String({ description: "Null or empty: none. It is not stored." })),
   name: Type.Optional(Type.String({ description: "A label only the owner sees. At most 255 characters." })),
   note: Type.Optional(Type.String({ description: "A remark only the owner sees. At most 65,536 characters." })),
   notify_emails_to: Type.Optional(recipients),
   notify_emails_to_locale: Type.Optional(recipientsLocale),
-  notify_on_view: Type.Optional(
-    Type.Boolean({
-      description:
-        "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
-        "whose user has confirmed their email address (on the account's page), and a server that sends mails. Default: false.",
-    }),
-  ),
+  ...unansweredOptionFields,
 });
 
 export const NotifyEmailsRequest = Type.Object({
@@ -108,11 +100,6 @@ export function readCreatePush(fields: object): ReadPush {
   assertSize(given.payload ?? "", files);
   const duration = given.expire_after_duration;
   const minutes = duration === undefined ? undefined : durationMinutes[duration];
-  const options: Record<PushOption, boolean | undefined> = {
-    deletableByViewer: given.deletable_by_viewer,
-    retrievalStep: given.retrieval_step,
-    notifyOnView: given.notify_on_view,
-  };
   const request = withoutUndefined({
     kind: given.kind,
     payload: given.payload,
@@ -120,7 +107,7 @@ export function readCreatePush(fields: object): ReadPush {
     expireAfterDays: given.expire_after_days,
     expireAfterViews: given.expire_after_views,
     expireAfterMs: minutes === undefined ? undefined : minutes * minuteMs,
-    ...options,
+    ...readOptions(given),
     passphrase: given.passphrase === "" ? undefined : given.passphrase,
     name: given.name,
     note: given.note,

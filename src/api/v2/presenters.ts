@@ -1,6 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
+import { presentOptions } from "../../http/push-options.ts";
 import type { AuditEntry, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
@@ -29,8 +30,7 @@ export function presentCommon(push: Push, baseUrl: string, passphrase: string | 
     expire_after_views: push.expireAfterViews,
     expired: push.expired,
     url_token: push.urlToken,
-    deletable_by_viewer: push.deletableByViewer,
-    retrieval_step: push.retrievalStep,
+    ...presentOptions(push),
     expired_on: timestampOrNull(push.expiredOn),
     passphrase,
     created_at: timestamp(push.createdAt),

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { kindNames } from "../../base/push-kinds.ts";
 import { CreatePushFields } from "../../http/push-fields.ts";
+import { optionAnswers } from "../../http/push-options.ts";
 import { auditKindNames } from "../../pushes/pushes.ts";
 
 /**
@@ -24,8 +25,7 @@ export const common = {
   expire_after_views: Type.Integer(),
   expired: Type.Boolean(),
   url_token: Type.String(),
-  deletable_by_viewer: Type.Boolean(),
-  retrieval_step: Type.Boolean(),
+  ...optionAnswers,
   expired_on: nullable(timestamp("When it ended; null while it is active.")),
   passphrase: nullable(Type.String({ description: "On create what was just sent; otherwise null." })),
   created_at: timestamp("ISO 8601, UTC, milliseconds."),

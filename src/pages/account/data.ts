@@ -3,7 +3,8 @@ import type { FastifyReply } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
-import type { ExportedPush, PushOption, TrailEvent } from "../../pushes/pushes.ts";
+import { presentAllOptions } from "../../http/push-options.ts";
+import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
 
 const readAheadBytes = 256 * 1024;
@@ -64,16 +65,7 @@ async function* documentOf(user: User, { accounts, pushes, clock }: PageServices
   }
 }
 
-type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
-  : Name;
-
 async function* pushPieces({ push, files, events }: ExportedPush, comma: string): AsyncGenerator<string> {
-  const options: Record<SnakeCase<PushOption>, boolean> = {
-    deletable_by_viewer: push.deletableByViewer,
-    retrieval_step: push.retrievalStep,
-    notify_on_view: push.notifyOnView,
-  };
   const shown = {
     kind: push.kind,
     name: push.name,
@@ -86,7 +78,7 @@ async function* pushPieces({ push, files, events }: ExportedPush, comma: string)
     expire_after_days: push.expireAfterDays,
     expire_after_views: push.expireAfterViews,
     views: push.views,
-    ...options,
+    ...presentAllOptions(push),
     passphrase: push.passphraseRequired,
     files: files.map(({ filename, contentType, sizeBytes }) => ({
       filename,
