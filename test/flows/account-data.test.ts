@@ -176,7 +176,7 @@ test("an aborted download does not block the next one", async () => {
   }
 });
 
-test("without a password, changing the email address or deleting the account needs a fresh session", async () => {
+test("a user without a password needs a fresh session to change the email address or delete the account", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   // As single sign-on makes accounts.

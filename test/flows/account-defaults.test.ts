@@ -46,7 +46,7 @@ test("fields missing from a form get the account's defaults; given ones are used
   ]);
 });
 
-test("pushes made with an API token get the instance's defaults", async () => {
+test("pushes created with an API token get the instance's defaults", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   await save(person, { "text[days]": "3", "text[views]": "9" });
@@ -61,7 +61,7 @@ test("pushes made with an API token get the instance's defaults", async () => {
   expect(answer.json()).toMatchObject({ expire_after_days: 7, expire_after_views: 5 });
 });
 
-test("defaults beyond the kind's limits are refused beside their field, with what was typed", async () => {
+test("defaults beyond the limits of the kind show an error beside their field and keep what was typed", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   for (const days of ["0", "91", "-1", "1.5", "1e1", "x", "99999999999"]) {
@@ -95,7 +95,7 @@ test("defaults that the settings no longer allow are ignored", async () => {
   expect(await fixture.app.domain.accounts.pushDefaults(1)).toMatchObject({ kinds: { text: { expireAfterViews: 4 } } });
 });
 
-test("pages use the account's language on every device, unless the URL asks for another", async () => {
+test("pages use the account's language on every device, unless the URL names another", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   const japanese = { "accept-language": "ja" };
@@ -110,7 +110,7 @@ test("pages use the account's language on every device, unless the URL asks for 
   expect((await person.get("/users/edit", japanese)).body).toContain('<html lang="ja"');
 });
 
-test("a password that is common, too short or made from the email address is refused, and is not on the page", async () => {
+test("a password that is common, too short or derived from the email address is refused, and the page does not repeat it", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   for (const bad of ["short", "passwordpassword", "ada@example.com", "abcdefghijklmnop", "aaaaaaaaaaaaaaaa"]) {

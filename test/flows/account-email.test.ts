@@ -14,7 +14,7 @@ const ask = (person: SignedInClient, email: string, more: Readonly<Record<string
 
 const userAt = ({ app }: TestApp, email: string) => app.domain.accounts.findUserByEmail(email);
 
-test("without account emails a new address is set at once, after the password", async () => {
+test("without account emails, a new address is set at once, after a check of the password", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   const wrong = await ask(person, moved, { password: "not the password" });
@@ -30,7 +30,7 @@ test("without account emails a new address is set at once, after the password", 
   await signInClient(fixture, moved);
 });
 
-test("without account emails a taken address is reported beside the field", async () => {
+test("without account emails, the error about a taken address is beside the field", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   await signInClient(fixture, eve, { join: true });
@@ -38,7 +38,7 @@ test("without account emails a taken address is reported beside the field", asyn
   expect([answer.status, answer.body.includes("Another account has this address.")]).toEqual([422, true]);
 });
 
-test("with account emails an address is set by the button behind the mailed link; the old address is notified", async () => {
+test("with account emails, a new address is set by the button on the page of the emailed link; the old address is notified", async () => {
   const sink = await startMailSink();
   await using fixture = await startTestApp({ environment: sink.environment });
   const person = await signInClient(fixture, ada, { join: true });
@@ -102,7 +102,7 @@ test("a link is invalid after a day, after another was requested, and after a ch
   expect((await userAt(fixture, ada))?.id).toBe(1);
 });
 
-test("one account can send few emails to addresses that are not its own", async () => {
+test("the number of emails that one account can send to other addresses is limited", async () => {
   const sink = await startMailSink();
   await using fixture = await startTestApp({ environment: sink.environment });
   const person = await signInClient(fixture, ada, { join: true });
@@ -114,14 +114,14 @@ test("one account can send few emails to addresses that are not its own", async 
   expect((await ask(again, "victim@example.com")).status).toBe(303);
 });
 
-test("an address that may not sign up cannot be changed to either", async () => {
+test("an address that may not sign up is refused as a new address too", async () => {
   await using fixture = await startTestApp({ environment: { PWP__SIGNUP_EMAIL_REGEXP: "@example\\.com$" } });
   const person = await signInClient(fixture, ada, { join: true });
   expect((await ask(person, "ada@elsewhere.example")).body).toContain("does not allow accounts with this address");
   expect((await ask(person, moved)).status).toBe(303);
 });
 
-test("mass assignment: fields that no form has change nothing", async () => {
+test("mass assignment: fields that are not in a form are ignored", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   const extra = { admin: "true", "user[admin]": "1", id: "99", user_id: "99", confirmed_at: "0", disabled_at: "1" };
@@ -133,7 +133,7 @@ test("mass assignment: fields that no form has change nothing", async () => {
   expect((await person.get("/admin")).status).toBe(404);
 });
 
-test("guessing the password on the account page has the limits of the sign-in, for the guessing client only", async () => {
+test("wrong passwords on the account page count against the limits of the sign-in, for this client only", async () => {
   await using fixture = await startTestApp();
   const thief = await signInClient(fixture, ada, { join: true, address: "198.51.100.66" });
   const owner = await signInClient(fixture, ada);

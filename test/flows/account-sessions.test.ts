@@ -51,7 +51,7 @@ test("a cookie is invalid once its session is revoked, or all others are", async
   expect(await statusWithCookie(fixture, person.cookie())).toBe(200);
 });
 
-test("a session of another user cannot be ended: its id is answered like an unknown one", async () => {
+test("a session of another user cannot be ended: the response is that for an unknown id", async () => {
   await using fixture = await startTestApp();
   const victim = await signInClient(fixture, ada, { join: true });
   const stranger = await signInClient(fixture, eve, { join: true });
@@ -62,7 +62,7 @@ test("a session of another user cannot be ended: its id is answered like an unkn
   expect(await statusWithCookie(fixture, victim.cookie())).toBe(200);
 });
 
-test("the list shows address, browser, time and the current session; never a token or digest", async () => {
+test("the list shows address, browser, time and the current session, but no token or digest", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   const phone = await signInClient(fixture, ada, { userAgent: safari, address: "198.51.100.9" });
@@ -96,7 +96,7 @@ test("expired sessions are not listed", async () => {
   expect((await person.get("/users/edit")).body).not.toContain("Sign out everywhere else");
 });
 
-test("a session ends after 14 days, and another server on the same data sees at once that one is revoked", async () => {
+test("a session ends after 14 days, and a revoked one is refused at once by another server on the same data", async () => {
   const first = await startTestApp();
   await using second = await startTestApp({ dataDir: first.dataDir, clock: first.clock });
   const person = await signInClient(first, ada, { join: true });
@@ -109,7 +109,7 @@ test("a session ends after 14 days, and another server on the same data sees at 
   await first[Symbol.asyncDispose]();
 });
 
-test("over https the cookie is bound to this host, and a plain one is ignored", async () => {
+test("over HTTPS the cookie has the prefix __Host-, and a cookie without it is ignored", async () => {
   await using fixture = await startTestApp({ environment: { PWP__SECURE_COOKIES: "true" } });
   const person = await signInClient(fixture, ada, { join: true });
   expect(person.cookie()).toMatch(/^__Host-sealpush_session=/);

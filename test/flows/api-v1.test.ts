@@ -159,7 +159,7 @@ describe("request bodies", () => {
     ["urlencoded", urlencoded, form],
     ["urlencoded with a charset", { "content-type": `${urlencoded["content-type"]}; charset=UTF-8` }, form],
     ["multipart without files", multipart, `${fields.map(([name, value]) => field(name, value)).join("")}${end}`],
-  ])("%s create a push", async (_, headers, payload) => {
+  ])("a body as %s creates a push", async (_, headers, payload) => {
     const push = await made("/p.json", payload, headers);
     expect(push).toMatchObject({ expire_after_views: 3, retrieval_step: true });
     expect((await get(`/p/${push.url_token}.json`)).json().payload).toBe("a b&é");

@@ -13,7 +13,7 @@ interface Fixture {
   readonly ownedPushes: OwnedPushes;
   readonly advance: (ms: number) => void;
   readonly now: () => number;
-  /** The owner's password, from some address: a sign-in that waits for its factor. */
+  /** Signs in with the owner's password from address number `at`. The session waits for the second factor. */
   waiting(at: number): Promise<SignedInClient>;
 }
 
@@ -29,59 +29,59 @@ async function open(): Promise<Fixture> {
   };
 }
 
-/** The key of another app, as its page shows it. */
+/** The key of another authenticator app, as the page shows it. */
 async function offered({ person }: OwnedPushes) {
   const { body } = await person.get("/users/factors/authenticator_app");
   const setUp = /name="set_up" value="([^"]*)"/.exec(body)?.[1] ?? "";
   return { setUp, key: /<output[^>]*>([A-Z2-7 ]+)<\/output>/.exec(body)?.[1] ?? "" };
 }
 
-/** Each way to try a code, as often as there are addresses. */
-const doors: Readonly<Record<string, (fixture: Fixture, at: number) => Promise<() => Promise<Answer>>>> = {
-  "the challenge, by a code": async (fixture, at) => {
+/** Each way to try a code. `at` numbers the client's address. */
+const attempts: Readonly<Record<string, (fixture: Fixture, at: number) => Promise<() => Promise<Answer>>>> = {
+  "codes at the challenge": async (fixture, at) => {
     const person = await fixture.waiting(at);
     return () => person.post("/users/second_factor", { code: wrongCode });
   },
-  "the challenge, by a backup code": async (fixture, at) => {
+  "backup codes at the challenge": async (fixture, at) => {
     const person = await fixture.waiting(at);
     return () => person.post("/users/second_factor", { backup_code: wrongBackupCode });
   },
-  "the confirmation of another app": async ({ ownedPushes }) => {
+  "codes of a new app": async ({ ownedPushes }) => {
     const { setUp } = await offered(ownedPushes);
     const fields = { set_up: setUp, code: wrongCode, proof: password };
     return () => ownedPushes.person.post("/users/factors/authenticator_app", fields);
   },
-  "the proof for another app": async ({ ownedPushes, now }) => {
+  "proofs for a new app": async ({ ownedPushes, now }) => {
     const { setUp, key } = await offered(ownedPushes);
     const fields = { set_up: setUp, code: appFor(key, now).code(), proof: wrongCode };
     return () => ownedPushes.person.post("/users/factors/authenticator_app", fields);
   },
-  "the removal of the app": async ({ ownedPushes }) => {
+  "proofs for removing the app": async ({ ownedPushes }) => {
     return () => ownedPushes.person.post("/users/factors/authenticator_app/remove", { proof: wrongCode });
   },
-  "the removal of a passkey": async ({ ownedPushes }) => {
+  "proofs for removing a passkey": async ({ ownedPushes }) => {
     const path = `/users/factors/passkeys/${ownedPushes.ids.passkey[0]}/remove`;
     return () => ownedPushes.person.post(path, { proof: wrongBackupCode });
   },
-  "the proof for another passkey": async ({ ownedPushes }) => {
+  "proofs for a new passkey": async ({ ownedPushes }) => {
     const { body } = await ownedPushes.person.post("/users/factors/passkeys/options");
     const passkey = new TestAuthenticator().create(JSON.parse(body));
     return () => ownedPushes.person.post("/users/factors/passkeys", { name: "x", passkey, proof: wrongCode });
   },
-  "new backup codes": async ({ ownedPushes }) => {
+  "proofs for new backup codes": async ({ ownedPushes }) => {
     return () => ownedPushes.person.post("/users/factors/backup_codes", { proof: wrongBackupCode });
   },
 };
 
-describe("brute force of codes", () => {
-  test.each(Object.keys(doors))(
-    "by %s ends after ten, however many sessions and addresses try at once",
+describe("brute force of second-factor codes", () => {
+  test.each(Object.keys(attempts))(
+    "%s are refused after ten tries, from any number of sessions and addresses at once",
     async (name) => {
       const fixture = await open();
       const tries: (() => Promise<Answer>)[] = [];
       for (let at = 1; at <= 14; at += 1) {
-        const door = await doors[name]?.(fixture, at);
-        if (door !== undefined) tries.push(door);
+        const attempt = await attempts[name]?.(fixture, at);
+        if (attempt !== undefined) tries.push(attempt);
       }
       const answers = await Promise.all(tries.map((attempt) => attempt()));
       const tried = answers.filter(({ status }) => status === 401 || status === 422);
@@ -89,9 +89,9 @@ describe("brute force of codes", () => {
       expect([tried.length, refused.length]).toEqual([10, 4]);
       for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
 
-      // The others are shut with it, for the right code too.
-      for (const [other, door] of Object.entries(doors)) {
-        expect([other, (await (await door(fixture, 99))()).status]).toEqual([other, 429]);
+      // Every other way is refused too, also with the right code.
+      for (const [other, attempt] of Object.entries(attempts)) {
+        expect([other, (await (await attempt(fixture, 99))()).status]).toEqual([other, 429]);
       }
       const right = await (await fixture.waiting(77)).post("/users/second_factor", {
         code: fixture.ownedPushes.app.code(),
@@ -104,7 +104,7 @@ describe("brute force of codes", () => {
     },
   );
 
-  test("is not begun anew by signing in again, by a right password, or by leaving", async () => {
+  test("signing in again, the right password and signing out do not reset the count of tries", async () => {
     const fixture = await open();
     const statuses: number[] = [];
     for (let at = 1; at <= 12; at += 1) {
@@ -116,8 +116,8 @@ describe("brute force of codes", () => {
   });
 });
 
-describe("TOTP reuse", () => {
-  test("of many sessions that give one code at once, one comes in", async () => {
+describe("reuse of a TOTP code", () => {
+  test("one of several concurrent sessions with the same code is signed in", async () => {
     const fixture = await open();
     const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => fixture.waiting(at)));
     const code = fixture.ownedPushes.app.code();
@@ -125,7 +125,7 @@ describe("TOTP reuse", () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
-  test("a code that signed in removes no factor and makes no backup codes", async () => {
+  test("a code that was used to sign in is refused as proof for removing a factor or creating backup codes", async () => {
     const fixture = await open();
     const code = fixture.ownedPushes.app.code();
     const person = await fixture.waiting(1);
@@ -135,7 +135,7 @@ describe("TOTP reuse", () => {
     }
   });
 
-  test("an earlier code counts no more once a later one was used", async () => {
+  test("an earlier code is refused after a later one was used", async () => {
     const fixture = await open();
     const early = fixture.ownedPushes.app.code();
     fixture.advance(minuteMs / 2);
@@ -145,8 +145,8 @@ describe("TOTP reuse", () => {
   });
 });
 
-describe("backup code reuse", () => {
-  test("of many sessions that give one code at once, one comes in", async () => {
+describe("reuse of a backup code", () => {
+  test("one of several concurrent sessions with the same code is signed in", async () => {
     const fixture = await open();
     const people = await Promise.all([1, 2, 3, 4, 5, 6].map((at) => fixture.waiting(at)));
     const given = { backup_code: fixture.ownedPushes.backupCodes[3] ?? "" };
@@ -154,7 +154,7 @@ describe("backup code reuse", () => {
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
   });
 
-  test("a code that signed in is no proof for a change, and one that proved a change signs nobody in", async () => {
+  test("a code that was used to sign in is refused as proof for a change, and the reverse", async () => {
     const fixture = await open();
     const [one = "", two = ""] = fixture.ownedPushes.backupCodes;
     const person = await fixture.waiting(1);

@@ -10,7 +10,7 @@ const next = "marble-otter-lantern";
 interface Cast {
   readonly fixture: TestApp;
   readonly sink: MailSink;
-  /** Whose cookie was copied. */
+  /** The browser whose cookie was copied. */
   readonly owner: SignedInClient;
   /** The owner on another device. */
   readonly elsewhere: SignedInClient;
@@ -19,7 +19,7 @@ interface Cast {
 
 const userId = async ({ app }: TestApp) => (await app.domain.accounts.findUserByEmail(ada))?.id ?? 0;
 
-/** In the session of the other device. */
+/** Sets up an authenticator app in the session of the other device. */
 async function setUpApp({ fixture, elsewhere }: Cast) {
   const { accounts } = fixture.app.domain;
   const session = await accounts.authenticateSession(elsewhere.cookie().split("=")[1] ?? "");
@@ -38,11 +38,11 @@ const byAdmin = (action: string) => async (cast: Cast) => {
 };
 
 const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
-  "signing out": ({ owner }) => owner.post("/users/sign_out"),
-  "signing in again in that browser": ({ owner }) => owner.post("/users/sign_in", { email: ada, password }),
-  "a change of password elsewhere": ({ elsewhere }) =>
+  "sign-out": ({ owner }) => owner.post("/users/sign_out"),
+  "another sign-in in that browser": ({ owner }) => owner.post("/users/sign_in", { email: ada, password }),
+  "a change of password on another device": ({ elsewhere }) =>
     elsewhere.post("/users/edit/password", { current_password: password, password: next }),
-  async "a reset of the password by mail"({ elsewhere, sink }) {
+  async "a password reset by email"({ elsewhere, sink }) {
     await elsewhere.post("/users/password/new", { email: ada });
     for (;;) {
       const mail = await sink.next(ada);
@@ -58,8 +58,9 @@ const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
     ].map(([, path = ""]) => path);
     for (const path of [first, second]) if (path !== "") await elsewhere.post(path);
   },
-  "signing out everywhere else": ({ elsewhere }) => elsewhere.post("/users/edit/sessions/end_others"),
-  "the first second factor": setUpApp,
+  "signing out all other sessions on another device": ({ elsewhere }) =>
+    elsewhere.post("/users/edit/sessions/end_others"),
+  "setting up the first second factor": setUpApp,
   async "the removal of a second factor"(cast) {
     const { elsewhere, fixture } = cast;
     const { app } = await setUpApp(cast);
@@ -69,9 +70,9 @@ const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
     await elsewhere.post("/users/factors/authenticator_app/remove", { proof: password });
     expect(await statusWithCookie(fixture, copied.cookie())).toBe(303);
   },
-  "an administrator's disabling": byAdmin("disable"),
-  "an administrator's deletion": byAdmin("delete"),
-  async "an administrator's reset of the factors"(cast) {
+  "disabling by an administrator": byAdmin("disable"),
+  "deletion by an administrator": byAdmin("delete"),
+  async "a reset of the factors by an administrator"(cast) {
     const { fixture } = cast;
     const { app } = await setUpApp(cast);
     const copied = await signInClient(fixture, ada, { address: "192.0.2.30" });
@@ -83,7 +84,7 @@ const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
   "the deletion of the account by its owner": ({ elsewhere }) => elsewhere.post("/users/edit/delete", { password }),
 };
 
-test.each(Object.keys(endings))("a copied cookie is worth nothing after %s", async (name) => {
+test.each(Object.keys(endings))("a copied cookie is invalid after %s", async (name) => {
   const sink = await startMailSink();
   await using fixture = await startTestApp({ environment: sink.environment });
   const owner = await signInClient(fixture, ada, { join: true, address: "192.0.2.20" });
@@ -99,7 +100,7 @@ test.each(Object.keys(endings))("a copied cookie is worth nothing after %s", asy
   expect(marked.body).not.toContain(ada);
 });
 
-test("a disabled account that is enabled again gets none of its old sessions back", async () => {
+test("sessions of a disabled account stay invalid when it is enabled again", async () => {
   await using fixture = await startTestApp();
   const owner = await signInClient(fixture, ada, { join: true });
   const admin = await signInClient(fixture, "root@example.com", { join: true, admin: true });
@@ -108,7 +109,7 @@ test("a disabled account that is enabled again gets none of its old sessions bac
   await signInClient(fixture, ada);
 });
 
-test("an administrator who is one no more finds no administration with the same cookie", async () => {
+test("a demoted administrator gets 404 on every administration page with the same cookie", async () => {
   await using fixture = await startTestApp();
   const admin = await signInClient(fixture, "root@example.com", { join: true, admin: true });
   const former = await signInClient(fixture, ada, { join: true, admin: true });
@@ -120,8 +121,8 @@ test("an administrator who is one no more finds no administration with the same 
   }
 });
 
-test.each(["planted", "of somebody else"])(
-  "session fixation: a cookie %s never becomes the victim's",
+test.each(["planted", "of another user"])(
+  "session fixation: a sign-in with a session cookie %s creates a new session",
   async (which) => {
     await using fixture = await startTestApp();
     const thief = await signInClient(fixture, "mallory@example.com", { join: true });

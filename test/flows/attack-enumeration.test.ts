@@ -6,7 +6,7 @@ import { encode, type Fields, sendForm } from "../support/every-form.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
-/** The slow part of every answer, counted where it is really done. */
+/** Counts the calls of the password hash, the part of a response that takes time. */
 const slow = vi.hoisted(() => ({ hashes: 0, checks: 0 }));
 vi.mock("@node-rs/argon2", async (importOriginal) => {
   const argon2 = await importOriginal<typeof import("@node-rs/argon2")>();
@@ -31,11 +31,11 @@ const wrong = "wrong wrong wrong";
 
 interface Fixture {
   readonly fixture: TestApp;
-  /** A signed-in somebody else's. */
+  /** The session cookie of another user. */
   readonly cookie: string;
 }
 
-/** The jobs run once, at the start, and then never again: nothing is written beside the answers. */
+/** Lets the jobs run once, at the start, and then never again: only requests write. */
 async function startQuietly(environment: Readonly<Record<string, string>>): Promise<TestApp> {
   vi.useFakeTimers({ toFake: ["setInterval"] });
   try {
@@ -85,15 +85,15 @@ async function observe({ fixture }: Fixture, url: string, fields: Fields, cookie
   };
 }
 
-/** Where the limits are held by the database too, charging them is written as well. */
+/** PostgreSQL counts the limits in the database, so the number of transactions is compared only on SQLite. */
 const wrote = (writes: number) => (engine === "sqlite" ? { writes } : {});
 
 beforeAll(() =>
   expect([known, unknown, disabled, waiting, elsewhere].map(({ length }) => length)).toEqual(Array(5).fill(17)),
 );
 
-describe("user enumeration, by answer and by work", () => {
-  test("sign-in: a wrong password costs one check and does not reveal whether the address has an account", async () => {
+describe("user enumeration: response, writes and hashing do not depend on whether an account exists", () => {
+  test("a sign-in with a wrong password, with one check of a hash", async () => {
     const opened = await open();
     const answerFor = (email: string, as = wrong) => observe(opened, "/users/sign_in", { email, password: as });
     const expected = await answerFor(unknown);
@@ -105,7 +105,7 @@ describe("user enumeration, by answer and by work", () => {
     expect(await answerFor(elsewhere, "")).toEqual(await answerFor(unknown, ""));
   });
 
-  test("at sign-in: too many tries are answered alike for an address with an account and one without", async () => {
+  test("a sign-in after too many tries", async () => {
     const opened = await open();
     const triesFor = async (email: string) => {
       const statuses: number[] = [];
@@ -118,7 +118,7 @@ describe("user enumeration, by answer and by work", () => {
     expect(await triesFor(known)).toEqual(await triesFor(unknown));
   });
 
-  test("at sign-up, with account mails", async () => {
+  test("a sign-up, with account emails", async () => {
     const opened = await open();
     const answerFor = (email: string) => observe(opened, "/users/sign_up", { email, password });
     const expected = await answerFor(unknown);
@@ -128,7 +128,7 @@ describe("user enumeration, by answer and by work", () => {
     }
   });
 
-  test("by a sign-up and a sign-in with its password, before any mail was read", async () => {
+  test("a sign-up and a sign-in with its password before the confirmation", async () => {
     const opened = await open();
     const answerFor = async (email: string) => {
       await observe(opened, "/users/sign_up", { email, password: "a stranger's choice" });
@@ -141,7 +141,7 @@ describe("user enumeration, by answer and by work", () => {
     }
   });
 
-  test("at the reset of a password", async () => {
+  test("a password reset", async () => {
     const opened = await open();
     const answerFor = (email: string) => observe(opened, "/users/password/new", { email });
     const expected = await answerFor(unknown);
@@ -151,7 +151,7 @@ describe("user enumeration, by answer and by work", () => {
     }
   });
 
-  test("when a confirmation is sent again", async () => {
+  test("a request for another confirmation email", async () => {
     const opened = await open();
     const answerFor = (email: string) => observe(opened, "/users/confirmation/new", { email });
     const expected = await answerFor(unknown);
@@ -161,7 +161,7 @@ describe("user enumeration, by answer and by work", () => {
     }
   });
 
-  test("at a change of one's own e-mail, with account mails", async () => {
+  test("a change of the email address, with account emails", async () => {
     const opened = await open();
     const answerFor = (email: string) => observe(opened, "/users/edit/email", { email, password }, opened.cookie);
     const expected = await answerFor(unknown);

@@ -51,7 +51,7 @@ function addressesOf({ pattern }: RouteEntry): readonly string[] {
   return [path.replace(/:\w+/, "1")];
 }
 
-/** With what nobody has. */
+/** The same path with an id or token that does not exist. */
 const unknownAddressOf = (url: string) =>
   url.replace(/(?<=\/)\d+(?=\/|$)/, String(unknown)).replace(/(?<=\/)[a-z0-9]{26}(?=[/.?]|$)/, "z".repeat(26));
 
@@ -110,7 +110,7 @@ const stillOpens = async (url: string, headers: Credentials) =>
 
 beforeEach(() => expect.hasAssertions());
 
-test("the walk itself finds what an owner sees of the own", async () => {
+test("the walk finds the marks of the owner's data in the owner's own session", async () => {
   await open();
   const seen = new Set<string>();
   for (const route of walked().filter(({ method }) => method === "GET")) {
@@ -133,7 +133,7 @@ test("the walk itself finds what an owner sees of the own", async () => {
   ]);
 });
 
-test("IDOR: another user sees and changes nothing of the owner's through any route", async () => {
+test("IDOR: another user cannot read or change the owner's data through any route", async () => {
   await open();
   const thief = await signInClient(fixture, mallory, { join: true });
   const before = await rowsBeside(fixture, await idOf(mallory));
@@ -142,7 +142,7 @@ test("IDOR: another user sees and changes nothing of the owner's through any rou
   expect((await thief.get("/users/token")).status).toBe(200);
 });
 
-test("IDOR: another user's API token opens and changes nothing of the owner's through any route", async () => {
+test("IDOR: another user's API token cannot read or change the owner's data through any route", async () => {
   await open();
   const authorization = `Bearer ${await fixture.makeToken(mallory)}`;
   const before = await rowsBeside(fixture, await idOf(mallory));
@@ -151,14 +151,14 @@ test("IDOR: another user's API token opens and changes nothing of the owner's th
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
 });
 
-test("IDOR: a stranger with the owner's ids and links, but no passphrase, gets nothing through any route", async () => {
+test("IDOR: a client with the owner's ids and links, but no passphrase, cannot read or change the owner's data", async () => {
   await open();
   const before = await rowsBeside(fixture, null);
   await walk({});
   expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
 });
 
-test("IDOR: what is the owner's is answered like what never was", async () => {
+test("IDOR: the response for the owner's ids is the same as for ids that do not exist", async () => {
   await open();
   const thief = await signInClient(fixture, mallory, { join: true });
   const cookie = thief.cookie();
@@ -175,7 +175,7 @@ test("IDOR: what is the owner's is answered like what never was", async () => {
   }
 });
 
-test("a session of the owner that waits for its factor shows and changes nothing", async () => {
+test("a session of the owner that waits for the second factor cannot read or change the owner's data", async () => {
   await open();
   const signedIn = await fixture.app.domain.accounts.signIn({
     email: ownedPushes.email,
@@ -190,7 +190,7 @@ test("a session of the owner that waits for its factor shows and changes nothing
   expect(await stillOpens("/users/second_factor", { cookie })).toBe(true);
 });
 
-test("an owner without the factor that PWP__REQUIRE_MFA asks for sees the set-up and changes nothing", async () => {
+test("an owner without the factor that PWP__REQUIRE_MFA requires can only set it up", async () => {
   await open(false);
   const { dataDir, clock } = fixture;
   const environment = { PWP__REQUIRE_MFA: "true" };
@@ -211,13 +211,13 @@ test("an owner without the factor that PWP__REQUIRE_MFA asks for sees the set-up
 });
 
 test.each([
-  ["is disabled", () => fixture.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell)],
-  ["has run out", async () => fixture.clock.advance(15 * dayMs)],
+  ["belongs to a disabled account", () => fixture.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell)],
+  ["has expired", async () => fixture.clock.advance(15 * dayMs)],
   [
-    "was ended from elsewhere",
+    "was revoked in another session",
     () => fixture.app.domain.accounts.endSession(ownedPushes.userId, ownedPushes.session.id),
   ],
-])("a session of the owner shows and changes nothing once it %s", async (_what, end) => {
+])("a session of the owner cannot read or change anything after it %s", async (_what, end) => {
   await open();
   const cookie = ownedPushes.person.cookie();
   expect(await stillOpens("/users/token", { cookie })).toBe(true);
@@ -227,7 +227,7 @@ test.each([
   expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
 });
 
-test("an API token of the owner opens and changes nothing once its user is disabled", async () => {
+test("an API token cannot read or change anything after its user was disabled", async () => {
   await open();
   const authorization = `Bearer ${ownedPushes.apiToken}`;
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);

@@ -63,7 +63,7 @@ async function open(): Promise<Fixture> {
   return { fixture, sink, person: await signInClient(fixture, ada, { join: true }) };
 }
 
-/** Every mail that was made, `count` or more, and another that is the domain's own. */
+/** Checks every email that was sent: at least `count`, and a password reset. */
 async function expectAllPlain({ sink, fixture, person }: Fixture, count: number): Promise<void> {
   await person.post("/users/password/new", { email: ada });
   const sizes = () => fixture.app.domain.mail.sizes();
@@ -73,7 +73,7 @@ async function expectAllPlain({ sink, fixture, person }: Fixture, count: number)
   expect(sink.messages().filter(({ recipients }) => recipients.includes(eve))).toEqual([]);
 }
 
-test("e-mail header injection: by the name of an API token", async () => {
+test("email header injection through the name of an API token", async () => {
   const opened = await open();
   let made = 0;
   for (const name of injected) {
@@ -85,7 +85,7 @@ test("e-mail header injection: by the name of an API token", async () => {
   await expectAllPlain(opened, made);
 });
 
-test("e-mail header injection: by the name of a passkey", async () => {
+test("email header injection through the name of a passkey", async () => {
   const opened = await open();
   const origin = opened.sink.environment.PWP__OVERRIDE_BASE_URL;
   let made = 0;
@@ -100,7 +100,7 @@ test("e-mail header injection: by the name of a passkey", async () => {
   await expectAllPlain(opened, made);
 });
 
-test("e-mail header injection: by an e-mail to move to, to sign up with and to ask for links with", async () => {
+test("email header injection through the address of a change, a sign-up or a confirmation", async () => {
   const opened = await open();
   const { person } = opened;
   for (const typed of injected) {
@@ -114,10 +114,10 @@ test("e-mail header injection: by an e-mail to move to, to sign up with and to a
   await expectAllPlain(opened, 0);
 });
 
-test("e-mail header injection: by what a browser says of itself and its place", async () => {
+test("email header injection through the request's headers", async () => {
   const opened = await open();
   for (const [at, text] of injected.entries()) {
-    // What no client can put into one header of a request is left out; the rest arrives as it is.
+    // Characters that cannot be sent in a request header are left out.
     const said = text.replace(/[\r\n\0]/g, "").replace(/[^\x20-\xff]/g, "");
     const answer = await opened.fixture.server.inject({
       method: "POST",
@@ -139,7 +139,7 @@ test("e-mail header injection: by what a browser says of itself and its place", 
 });
 
 test.each(["evil.example", "push.example.com.evil.example", "push.example.com@evil.example", "evil.example/x?"])(
-  "links in mails come from the settings, whatever Host and its cousins say: %s",
+  "links in emails begin with the configured base URL, whatever host the request's headers name: %s",
   async (host) => {
     const { sink, fixture } = await open();
     const answer = await fixture.server.inject({
@@ -157,7 +157,7 @@ test.each(["evil.example", "push.example.com.evil.example", "push.example.com@ev
       payload: new URLSearchParams({ email: ada, base_url: `https://${host}`, host }).toString(),
     });
     expect(answer.statusCode).toBeLessThan(500);
-    // A host that is none may be refused at the door: then an honest request still gets its mail.
+    // An invalid host may be refused before the handler; a request with the right host still gets its email.
     if (answer.statusCode !== 200) await (await signInClient(fixture, ada)).post("/users/password/new", { email: ada });
     const mail = await sink.next(ada);
     expectPlain(mail, ada);

@@ -71,7 +71,7 @@ interface Fixture {
   readonly cookie: string;
 }
 
-/** Bob is the second user, whom the fields name. */
+/** Bob is the second user, whose id is in the fields. */
 async function open(environment: Readonly<Record<string, string>> = {}): Promise<Fixture> {
   const fixture = await startTestApp({ environment });
   onTestFinished(() => fixture[Symbol.asyncDispose]());
@@ -99,12 +99,12 @@ async function rowsOf({ app }: TestApp): Promise<Rows> {
   };
 }
 
-/** Sends the form to every page. @returns how often it was taken. */
-async function sendEverywhere({ fixture, cookie }: Fixture, encoding: Encoding, asNobody = false): Promise<number> {
+/** Sends the form to every page. @returns how many requests were not refused. */
+async function sendEverywhere({ fixture, cookie }: Fixture, encoding: Encoding, signedOut = false): Promise<number> {
   let taken = 0;
   for (const url of formPages(fixture.app.routes)) {
     const body = encode(everything, encoding);
-    const answer = await sendForm(fixture.server, url, body, asNobody ? {} : { cookie });
+    const answer = await sendForm(fixture.server, url, body, signedOut ? {} : { cookie });
     expect([url, answer.statusCode < 500], answer.body).toEqual([url, true]);
     if (answer.statusCode < 400) taken += 1;
   }
@@ -122,21 +122,21 @@ const user = (id: number, more = {}) => ({
   ...more,
 });
 
-describe("mass assignment: fields beside those of a form make nobody administrator, confirmed or owner", () => {
-  test.each(encodings)("in every form of somebody signed in, %s", async (encoding) => {
+describe("mass assignment: fields that are not in the form are ignored", () => {
+  test.each(encodings)("in every form of a signed-in user, as %s", async (encoding) => {
     const opened = await open();
     const before = await rowsOf(opened.fixture);
     const taken = await sendEverywhere(opened, encoding);
     const after = await rowsOf(opened.fixture);
     if (encoding === "json") {
-      // No page takes it; what answers without reading a body changed nothing either.
+      // No page accepts JSON; pages that do not read a body changed nothing either.
       expect(after).toEqual(before);
       return;
     }
-    // So that the walk has got past the doors.
+    // Proves that enough requests reached their handlers.
     expect(taken).toBeGreaterThan(10);
     expect(after).toEqual({
-      // The first one's address was changed without a mail, so nothing proves it.
+      // The first user's address was changed without an email, so it is not confirmed.
       users: [user(1, { waits: 1 }), user(2), ...(after.users.length > 2 ? [user(3, { waits: 1 })] : [])],
       tokens: [
         { user_id: 1, scopes: "create", revoked_at: null, last_used_at: null, expires_at: now + 7 * 24 * 3_600_000 },
@@ -146,7 +146,7 @@ describe("mass assignment: fields beside those of a form make nobody administrat
     await signInClient(opened.fixture, bob);
   });
 
-  test.each(encodings)("in every form of a stranger, with account mails, %s", async (encoding) => {
+  test.each(encodings)("in every form without a session, with account emails, as %s", async (encoding) => {
     const sink = await startMailSink();
     const opened = await open(sink.environment);
     const taken = await sendEverywhere(opened, encoding, true);
@@ -161,7 +161,7 @@ describe("mass assignment: fields beside those of a form make nobody administrat
     expect(pushes).toEqual([{ owner_id: null, views: 0, expire_after_days: 3, ended_at: null }]);
   });
 
-  test.each(encodings)("in a push that the API makes, %s", async (encoding) => {
+  test.each(encodings)("in a push created with the API, as %s", async (encoding) => {
     const { fixture } = await open();
     const { token } = await fixture.app.domain.accounts.createToken(1, "test");
     const { type, payload } = encode(everything, encoding);
@@ -187,7 +187,7 @@ describe("mass assignment: fields beside those of a form make nobody administrat
   });
 });
 
-test("mass assignment: the links of mails confirm and reset what they are for, and nobody else", async () => {
+test("mass assignment: the link of a password reset changes only the account that it was sent to", async () => {
   const sink = await startMailSink();
   const { fixture } = await open(sink.environment);
   const { accounts } = fixture.app.domain;

@@ -7,7 +7,7 @@ import { signInClient } from "../support/signed-in-client.ts";
 const ada = "ada@example.com";
 const evil = "evil.example";
 
-/** Ways to write another site that browsers, or careless checks, take for a path of ours. */
+/** URLs of another site that browsers, or incomplete checks, may take for paths of this one. */
 const elsewhere: readonly string[] = [
   `//${evil}`,
   `///${evil}`,
@@ -43,7 +43,7 @@ const names = ["next", "return_to", "redirect", "redirect_to", "redirect_uri", "
 
 const origin = "http://push.test";
 
-/** Where a browser goes that stands on our page, and what one shows that is sent to. */
+/** Whether a browser on one of our pages would leave this origin. */
 function leadsAway(location: unknown): boolean {
   if (typeof location !== "string") return false;
   return location.includes("\n") || new URL(location, origin).origin !== origin;
@@ -85,13 +85,13 @@ async function walk(fixture: TestApp, cookie: string | undefined): Promise<void>
   }
 }
 
-test("open redirect: no page leads a stranger to another site, whatever its address or form says", async () => {
+test("open redirect: no page leads to another site without a session, whatever the query or form contains", async () => {
   await using fixture = await startTestApp();
   await fixture.app.domain.accounts.createUser({ email: ada, password, admin: false });
   await walk(fixture, undefined);
 });
 
-test("open redirect: no page leads somebody signed in to another site", async () => {
+test("open redirect: no page leads a signed-in user to another site", async () => {
   await using fixture = await startTestApp();
   await walk(fixture, (await signInClient(fixture, ada, { join: true })).cookie());
 });
@@ -102,7 +102,7 @@ test("open redirect: no page leads an administrator to another site", async () =
 });
 
 test.each(elsewhere)(
-  "open redirect: after a sign-in, an own push's end and a sign-out, %j leads nowhere else",
+  "open redirect: %j does not lead to another site after a sign-in, the deletion of a push and a sign-out",
   async (next) => {
     await using fixture = await startTestApp();
     const token = await fixture.makeToken(ada);
@@ -121,7 +121,7 @@ test.each(elsewhere)(
   },
 );
 
-test("open redirect: what a page that asks for a sign-in remembers is its own address", async () => {
+test("open redirect: a page that requires a sign-in remembers only its own path", async () => {
   await using fixture = await startTestApp();
   for (const url of [`//${evil}/users/token`, `/users/token?x=//${evil}`, `/p?q=%0d%0aLocation:%20//${evil}`]) {
     const { headers } = await fixture.server.inject({ url, headers: { host: "push.test" } });
@@ -129,7 +129,7 @@ test("open redirect: what a page that asks for a sign-in remembers is its own ad
   }
 });
 
-test("open redirect: headers of a request decide no address of ours that is printed in a redirect", async () => {
+test("open redirect: the request's headers do not change the host of a redirect", async () => {
   await using fixture = await startTestApp({ environment: { PWP__OVERRIDE_BASE_URL: origin } });
   const headers = { host: evil, "x-forwarded-host": evil, "x-forwarded-proto": "https", forwarded: `host=${evil}` };
   for (const url of ["/users/token", "/api_tokens", "/de/p/abc", "/f/abc/r", "/r/abc", "/users/edit"]) {
@@ -139,7 +139,7 @@ test("open redirect: headers of a request decide no address of ours that is prin
   }
 });
 
-test("open redirect: single sign-on comes back to a path of ours or to the start", async () => {
+test("open redirect: single sign-on returns to the start page if the remembered path is another site", async () => {
   const { provider, signOn, newVisitor } = await startSignOnApp();
   provider.people.set("b-1", { email: "bob@example.com", email_verified: true });
   for (const next of elsewhere.slice(0, 8)) {

@@ -21,11 +21,11 @@ const waiting = "waits@example.com";
 interface Domain {
   readonly fixture: TestApp;
   readonly ownedPushes: OwnedPushes;
-  /** Tokens of links that were mailed and work. */
+  /** Tokens of emailed links that are still valid. */
   readonly links: { readonly reset: string; readonly confirmation: string; readonly email: string };
 }
 
-/** Somebody with everything, each kind of link under way, and a sign-in that waits. */
+/** A user with data of every kind, and a valid emailed link of every kind. */
 async function open(): Promise<Domain> {
   const sink = await startMailSink();
   const fixture = await startTestApp({ environment: sink.environment });
@@ -50,7 +50,7 @@ async function open(): Promise<Domain> {
   return { fixture, ownedPushes, links };
 }
 
-/** Every value of every column, in each form in which somebody could present it. */
+/** Every value of every column, in each encoding in which a client could send it. */
 async function valuesIn({ app }: TestApp): Promise<readonly string[]> {
   const { db } = app.domain;
   const cells: unknown[] = [];
@@ -83,7 +83,7 @@ test("the database alone contains no usable session, token, link or password", a
       { session: undefined, token: undefined, confirmable: false, resettable: false, newEmail: undefined },
     ]);
   }
-  // The real ones work at the same doors.
+  // The real ones are accepted by the same functions.
   expect(await accounts.authenticateSession(ownedPushes.person.cookie().split("=")[1] ?? "")).toBeDefined();
   expect(await accounts.authenticateToken({ token: ownedPushes.apiToken, address: "198.51.100.1" })).toBeDefined();
   expect(await accounts.isResettable(links.reset)).toBe(true);
@@ -91,7 +91,7 @@ test("the database alone contains no usable session, token, link or password", a
   expect(await accounts.findNewEmail(links.email)).toBe(moved);
 });
 
-test("the database alone: hashes, digests and sealed secrets of factors open nothing at the doors", async () => {
+test("hashes, digests and sealed secrets from the database are refused as passwords and codes", async () => {
   const { fixture, ownedPushes } = await open();
   const column = async <T extends string | Buffer>(text: string) =>
     (await fixture.app.domain.db.read.all(sql<[], { value: T }>(text))).map(({ value }) => value);
@@ -129,7 +129,7 @@ test("the database alone: hashes, digests and sealed secrets of factors open not
   );
 });
 
-test("the data folder and the database without the master key hold no secret of an account in clear", async () => {
+test("the data folder and the database contain no account secret in plain text, except the master key", async () => {
   const { fixture, ownedPushes, links } = await open();
   const { canaries } = ownedPushes;
   canaries.add("session", ownedPushes.person.cookie().split("=")[1] ?? "");
@@ -148,7 +148,7 @@ test("the data folder and the database without the master key hold no secret of 
   canaries.add("the app's key in bytes", Buffer.from(Secret.fromBase32(key).bytes).toString("latin1"));
   canaries.add("account password", password);
   canaries.add("master key", filesIn(fixture.dataDir).get("master.key")?.toString("latin1").trim() ?? "");
-  // What its owner's own pages show, and nobody sealed: where from, with what, and what things are called.
+  // Not sealed by design: addresses, user agents and the names of things.
   const known = ["API token's name", "address", "e-mail", "passkey's name", "referrer", "subject", "user agent"];
   for (const [path, bytes] of await storedIn(fixture.dataDir)) {
     if (path === "master.key") continue;
@@ -157,7 +157,7 @@ test("the data folder and the database without the master key hold no secret of 
   }
 });
 
-test("the data folder with another master key starts no server, and so shows nothing", async () => {
+test("the server does not start on a data folder with another master key", async () => {
   const fixture = await startTestApp();
   const { dataDir, clock } = fixture;
   await createOwnedPushes(fixture);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** The official one: fetch from a page of the extension. */
+/** The official browser extension: fetch from a page of the extension. */
 const replay = replayServer();
 
 const request = (line: string, more: readonly string[] = []) => [
@@ -30,7 +30,7 @@ async function make(fields: object): Promise<string> {
   return String(answer.object().html_url);
 }
 
-test("it asks for the version without a token, and reads the edition", async () => {
+test("the version is answered without a token and names the edition", async () => {
   for (const path of ["/api/v2/version", "/api/v2/version.json"]) {
     const answer = await replay.send(wire(request(`GET ${path}`)));
     expect([answer.status, answer.object()]).toMatchObject([
@@ -40,13 +40,13 @@ test("it asks for the version without a token, and reads the edition", async () 
   }
 });
 
-test("it takes this server's version, which it believes to be of the server that it was written for", () => {
+test("this server's version is at least 2.5, which the extension requires", () => {
   const [major = 0, minor = 0] = packageJson.version.split(".").map(Number);
   expect(major > 2 || (major === 2 && minor >= 5)).toBe(true);
 });
 
 test.each(["/api/v2/accounts", "/api/v2/requests", "/api/v2/accounts.json", "/api/v2/requests.json"])(
-  "%s is 404 whatever the token: 401 and 403 would mean that there is such a thing",
+  "%s is answered with 404 for every token, because the extension takes 401 and 403 for an existing feature",
   async (path) => {
     for (const more of [[bearer(replay.token)], [bearer("bad-token")], []]) {
       const answer = await replay.send(wire(request(`GET ${path}`, more)));
@@ -55,7 +55,7 @@ test.each(["/api/v2/accounts", "/api/v2/requests", "/api/v2/accounts.json", "/ap
   },
 );
 
-test("it makes a push with an account it need not have", async () => {
+test("an account_id is ignored when a push is created", async () => {
   const link = await make({ payload: "correct horse", expire_after_days: 3, expire_after_views: 2 });
   expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/p\/[a-z0-9]+\/r$/);
   const token = link.split("/").at(-2);
@@ -63,19 +63,22 @@ test("it makes a push with an account it need not have", async () => {
   expect(preview.object()).toEqual({ url: link });
 });
 
-test.each([true, false])("the first drawing of the link's preview page is its QR code (step: %s)", async (step) => {
-  const link = await make({ payload: "correct horse", expire_after_views: 1, retrieval_step: step });
-  const answer = await replay.send(wire(request(`GET ${new URL(link).pathname}/preview`)));
-  expect([answer.status, answer.header("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-  const drawing = /<svg.*?<\/svg>/s.exec(answer.text)?.[0] ?? "";
-  expect(drawing).toContain('xmlns="http://www.w3.org/2000/svg"');
-  expect(darkModules(drawing)).toEqual(modulesOf(link));
+test.each([true, false])(
+  "the first SVG of the preview page is the QR code of the link (retrieval step: %s)",
+  async (step) => {
+    const link = await make({ payload: "correct horse", expire_after_views: 1, retrieval_step: step });
+    const answer = await replay.send(wire(request(`GET ${new URL(link).pathname}/preview`)));
+    expect([answer.status, answer.header("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const drawing = /<svg.*?<\/svg>/s.exec(answer.text)?.[0] ?? "";
+    expect(drawing).toContain('xmlns="http://www.w3.org/2000/svg"');
+    expect(darkModules(drawing)).toEqual(modulesOf(link));
 
-  const opened = await replay.send(wire(request(`GET /api/v2/pushes/${new URL(link).pathname.split("/")[2]}`)));
-  expect(opened.object().payload).toBe("correct horse");
-});
+    const opened = await replay.send(wire(request(`GET /api/v2/pushes/${new URL(link).pathname.split("/")[2]}`)));
+    expect(opened.object().payload).toBe("correct horse");
+  },
+);
 
-test("the preview page of an ended push has no code to hand out", async () => {
+test("the preview page of an ended push has no QR code", async () => {
   const link = await make({ payload: "x", expire_after_views: 1 });
   const path = new URL(link).pathname;
   await replay.send(wire(request(`GET /api/v2/pushes/${path.split("/")[2]}`)));
@@ -88,7 +91,7 @@ function modulesOf(text: string): readonly string[] {
   return data.map((row) => row.map((dark) => (dark ? "#" : " ")).join(""));
 }
 
-/** What a drawing of our own shows, row by row: its path is made of runs, each a rectangle one module high. */
+/** The modules of an SVG by row. Its path consists of runs, each a rectangle one module high. */
 function darkModules(drawing: string): readonly string[] {
   const side = Number(/viewBox="0 0 (\d+) \1"/.exec(drawing)?.[1]);
   const rows = Array.from({ length: side }, () => Array.from({ length: side }, () => " "));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** PowerShell's Invoke-RestMethod in a function of Azure. Any redirect is an error to it. */
+/** PowerShell's Invoke-RestMethod in an Azure function. It takes any redirect for an error. */
 const replay = replayServer();
 
 const request = (line: string, more: readonly string[] = []) => [
@@ -16,7 +16,7 @@ const post = (path: string, body: object, more: readonly string[] = []) =>
   replay.send(wire(request(`POST ${path}`, ["Content-Type: application/json", ...more]), JSON.stringify(body)));
 
 test.each(["/api/v2/version", "/api/v2/version.json", "/api/v1/version.json", "/api/v1/version"])(
-  "%s answers without a token and without a redirect",
+  "%s is answered without a token and without a redirect",
   async (path) => {
     const answer = await replay.send(wire(request(`GET ${path}`)));
     expect([answer.status, answer.header("location")]).toEqual([200, ""]);
@@ -28,7 +28,7 @@ describe.each([
   ["v2", "/api/v2/pushes", "push", { workspace_id: 3 }],
   ["v1", "/p.json", "password", { account_id: 3 }],
 ] as const)("API %s", (_, path, wrapper, beside) => {
-  test("a push with a number beside its wrapper", async () => {
+  test("a number next to the wrapper is ignored when a push is created", async () => {
     const fields = { payload: "new password", expire_after_days: 7, expire_after_views: 5, retrieval_step: true };
     const more = [`Authorization: Bearer ${replay.token}`];
     const answer = await post(path, { [wrapper]: fields, ...beside }, more);
@@ -38,12 +38,12 @@ describe.each([
     expect((await replay.send(wire(request(`GET /p/${url_token}/r`)))).status).toBe(200);
   });
 
-  test("the link it builds itself works for a push without a step, too", async () => {
+  test("the link that the client builds, with /r, works for a push without a retrieval step too", async () => {
     const { url_token } = (await post(path, { [wrapper]: { payload: "x", retrieval_step: false } })).object();
     expect((await replay.send(wire(request(`GET /p/${url_token}/r`)))).status).toBe(200);
   });
 
-  test("a refusal names at its top level what it is about", async () => {
+  test("an error response has the names of the fields at its top level", async () => {
     const fields = { payload: "x", expire_after_days: 900, expire_after_views: 0 };
     const invalid = await post(path, { [wrapper]: fields, ...beside });
     expect([invalid.status, Object.keys(invalid.object()).sort()]).toEqual([

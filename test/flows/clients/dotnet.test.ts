@@ -9,7 +9,7 @@ const request = (line: string, more: readonly string[] = []) => [`${line} HTTP/1
 const make = (body: string, more: readonly string[] = []) =>
   replay.send(wire(request("POST /p.json", [...more, "Content-Type: application/x-www-form-urlencoded"]), body));
 
-test("values go out as they are: blanks, brackets, letters beyond ASCII", async () => {
+test("form values that are not percent-encoded are read as they are", async () => {
   const payload = 'P@ss wörd/€<>"[]{}|^`\\~!*()=?:;,';
   const made = await make(
     `password[payload]=${payload}&password[expire_after_days]=3&password[expire_after_views]=2` +
@@ -21,7 +21,7 @@ test("values go out as they are: blanks, brackets, letters beyond ASCII", async 
   expect(opened.object().payload).toBe(payload);
 });
 
-test("a type with a charset, and Expect: 100-continue", async () => {
+test("a content type with a charset and Expect: 100-continue are accepted", async () => {
   const lines = request("POST /p.json", [
     "Content-Type: application/x-www-form-urlencoded; charset=utf-8",
     "Expect: 100-continue",
@@ -33,13 +33,13 @@ test("a type with a charset, and Expect: 100-continue", async () => {
   expect(opened.object().payload).toBe("x");
 });
 
-test("a percent sign that encodes nothing is refused, not repaired into another secret", async () => {
+test("a percent sign without two hexadecimal digits is refused, because a guess could store another secret", async () => {
   const answer = await make("password[payload]=100%sure");
   expect([answer.status, answer.object()]).toEqual([400, { error: expect.any(String) }]);
 });
 
-describe("its classes take integers as integers and dates as dates", () => {
-  test.each(["POST", "GET", "DELETE"])("in the answer to %s", async (method) => {
+describe("integers, booleans and dates have the types of the client's classes", () => {
+  test.each(["POST", "GET", "DELETE"])("in the response to %s", async (method) => {
     const made = await make("password[payload]=x&password[deletable_by_viewer]=True");
     const line = `${method} /p/${made.object().url_token}.json`;
     const push = method === "POST" ? made.object() : (await replay.send(wire(request(line)))).object();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formEnd, formPart, replayServer, wire } from "../../support/replay.ts";
 
-/** A launcher in Python that builds its links with a locale, and one email for each kind. */
+/** A launcher in Python that builds links with a locale, and with another first segment for each kind. */
 const replay = replayServer();
 
 const get = (path: string) =>
@@ -21,7 +21,7 @@ async function make(): Promise<string> {
   return String(made.object().url_token);
 }
 
-test("a file comes alone, without a payload, and under its own letter", async () => {
+test("POST /f.json with a file and no payload creates a file push", async () => {
   const boundary = "0f1e2d3c4b5a69788796a5b4c3d2e1f0";
   const lines = [
     "POST /f.json HTTP/1.1",
@@ -45,7 +45,7 @@ test("a file comes alone, without a payload, and under its own letter", async ()
   });
 });
 
-describe("its links lead to the push, and opening them on the way counts nothing", () => {
+describe("links with a locale redirect to the push, and redirects count no view", () => {
   test.each(["/en/p/T", "/en/f/T", "/de/r/T", "/pt-BR/p/T/r", "/zh-CN/p/T/preview", "/f/T", "/r/T", "/f/T/r"])(
     "%s",
     async (link) => {
@@ -58,7 +58,7 @@ describe("its links lead to the push, and opening them on the way counts nothing
     },
   );
 
-  test("the query comes along as it is", async () => {
+  test("the query is kept unchanged", async () => {
     const token = await make();
     const answer = await get(`/en/p/${token}?locale=ja&x=%2F%2Fa%20b&passphrase=a+b`);
     expect(answer.header("location")).toBe(`/p/${token}?locale=ja&x=%2F%2Fa%20b&passphrase=a+b`);

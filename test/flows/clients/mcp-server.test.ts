@@ -17,7 +17,7 @@ const json = "Content-Type: application/json";
 
 const boundary = "4d9c1b7e3f5a4b6c8d0e2f4a6b8c0d1e";
 const multipart = `Content-Type: multipart/form-data; boundary=${boundary}`;
-/** A file beside form fields, as it sends them to either version of the API. */
+/** A form with fields and a file, as the client sends it to both versions of the API. */
 const fileForm = (wrapper: string, fields: Readonly<Record<string, string>>) => {
   const field = ([name, value]: readonly [string, string]) =>
     formPart(boundary, [`Content-Disposition: form-data; name="${wrapper}[${name}]"`], value);
@@ -26,16 +26,16 @@ const fileForm = (wrapper: string, fields: Readonly<Record<string, string>>) => 
   return [...Object.entries(fields).map(field), file, formEnd(boundary)].join("");
 };
 
-describe("API v2, every path with .json", () => {
+describe("API v2 with .json on every path", () => {
   const bearer = () => [`Authorization: Bearer ${replay.token}`];
   const get = (path: string) => replay.send(wire(request(`GET ${path}`, bearer())));
 
-  test("the version is no 404, so it takes this server for one of API v2", async () => {
+  test("the version is answered with 200, by which the client recognises API v2", async () => {
     const answer = await get("/api/v2/version.json");
     expect([answer.status, answer.object().api_version]).toEqual([200, "2.1"]);
   });
 
-  test("make, preview, open, audit, list, end", async () => {
+  test("a push is created, previewed, retrieved, audited, listed and deleted", async () => {
     const body = JSON.stringify({ push: { payload: "x", kind: "text", expire_after_days: 7, expire_after_views: 5 } });
     const made = await replay.send(wire(request("POST /api/v2/pushes.json", [...bearer(), json]), body));
     expect(made.status).toBe(201);
@@ -55,18 +55,18 @@ describe("API v2, every path with .json", () => {
   });
 });
 
-test("files for API v2 come with their kind", async () => {
+test("API v2: files with an explicit kind create a file push", async () => {
   const body = fileForm("push", { expire_after_duration: "12", expire_after_views: "5", kind: "file" });
   const lines = request("POST /api/v2/pushes.json", [`Authorization: Bearer ${replay.token}`, multipart]);
   const made = await replay.send(wire(lines, body));
   expect([made.status, made.object()]).toMatchObject([201, { kind: "file", expire_after_days: 7 }]);
 });
 
-describe("API v1, with the older headers only", () => {
+describe("API v1 with X-User-Email and X-User-Token", () => {
   const pair = () => [`X-User-Email: ${replay.email}`, `X-User-Token: ${replay.token}`];
   const get = (path: string) => replay.send(wire(request(`GET ${path}`, pair())));
 
-  test("an address, under its own wrapper", async () => {
+  test("a web address in the wrapper url creates a url push", async () => {
     const body = JSON.stringify({ url: { payload: "https://example.com/a?b=c", expire_after_views: 3 } });
     const made = await replay.send(wire(request("POST /r.json", [...pair(), json]), body));
     expect([made.status, made.object().deletable_by_viewer]).toEqual([201, null]);
@@ -74,7 +74,7 @@ describe("API v1, with the older headers only", () => {
     expect(opened.object()).toMatchObject({ payload: "https://example.com/a?b=c", files: [] });
   });
 
-  test("files come in a wrapper of their own", async () => {
+  test("files in the wrapper file create a file push", async () => {
     const body = fileForm("file", { expire_after_views: "2", deletable_by_viewer: "false", payload: "see attached" });
     const made = await replay.send(wire(request("POST /f.json", [...pair(), multipart]), body));
     expect([made.status, made.object()]).toMatchObject([201, { expire_after_views: 2, deletable_by_viewer: false }]);
@@ -87,7 +87,7 @@ describe("API v1, with the older headers only", () => {
     expect([answer.status, answer.object()]).toEqual([422, { payload: [expect.any(String)] }]);
   });
 
-  test("a text: make, preview, audit, list, end", async () => {
+  test("a text push is created, previewed, audited, listed and deleted", async () => {
     const body = JSON.stringify({ password: { payload: "x", note: "from an agent" } });
     const made = await replay.send(wire(request("POST /p.json", [...pair(), json]), body));
     const { url_token, html_url } = made.object();

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** Node with axios, on API v1: a form with "on", by a program that says it wants HTML. Falsy limits are an error to it. */
+/** Node with axios, on API v1: a form with "on" for booleans and Accept: text/html. It takes a limit of 0 for an error. */
 const replay = replayServer();
 
-test("a form with checkboxes makes a push with limits that count", async () => {
+test("a form with checkboxes creates a push, and no limit in the response is 0", async () => {
   const body =
     "password%5Bpayload%5D=a%20b%26c%2Bd%25&password%5Bexpire_after_days%5D=2&password%5Bexpire_after_views%5D=3" +
     "&password%5Bdeletable_by_viewer%5D=on&password%5Bretrieval_step%5D=on";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Fields, formEnd, formPart, replayServer, wire } from "../../support/replay.ts";
 
-/** Python with requests. It sends the token in both ways at once. */
+/** Python with requests. It sends the token in Authorization and in X-User-Token. */
 const replay = replayServer();
 
 const request = (line: string, more: readonly string[] = [], credentials = true) => [
@@ -26,13 +26,13 @@ async function push(fields: Fields): Promise<Fields> {
   return answer.object();
 }
 
-test("it finds API v2 without a suffix and without a wish for JSON", async () => {
+test("the version of API v2 is answered without .json and without Accept: application/json", async () => {
   const answer = await replay.send(wire(request("GET /api/v2/version", [], false)));
   expect(answer.status).toBe(200);
   expect(answer.object()).toMatchObject({ api_version: "2.1", edition: "oss" });
 });
 
-test("it makes a push from texts and takes the link from the preview", async () => {
+test("numbers and booleans may be strings, and the preview has the link", async () => {
   const made = await push({
     payload: "correct horse",
     expire_after_views: "2",
@@ -49,7 +49,7 @@ test("it makes a push from texts and takes the link from the preview", async () 
 test.each([
   ...[1, 2, 3, 4, 5, 6, 7].map((days, index) => [days, 6 + index] as const),
   ...([14, 21, 30, 60, 90] as const).map((days, index) => [days, 13 + index] as const),
-])("--days %i goes out as the duration %i", async (days, duration) => {
+])("--days %i is sent as expire_after_duration %i", async (days, duration) => {
   expect(await push({ payload: "x", expire_after_duration: duration })).toMatchObject({
     expire_after_days: days,
     days_remaining: days,
@@ -60,7 +60,7 @@ test.each([
   });
 });
 
-test("it pushes a file with an empty payload", async () => {
+test("a file with an empty payload creates a file push", async () => {
   const boundary = "8c2b1f0e4d6a4f7b9a3c5d7e9f1b2a4c";
   const body = [
     formPart(boundary, ['Content-Disposition: form-data; name="push[payload]"'], ""),
@@ -75,8 +75,8 @@ test("it pushes a file with an empty payload", async () => {
   expect(opened).toMatchObject({ payload: "", files: [{ filename: "notes.txt", url: expect.any(String) }] });
 });
 
-describe("what it reads", () => {
-  test("lists have what its tables show", async () => {
+describe("responses that the client reads", () => {
+  test("lists have the fields that the client's tables show", async () => {
     await push({ payload: "x", note: "listed", expire_after_duration: 8, expire_after_views: 4 });
     const ended = await push({ payload: "x", note: "ended" });
     const deleted = await replay.send(wire(request(`DELETE /api/v2/pushes/${ended.url_token}`, ["Content-Length: 0"])));
@@ -101,19 +101,19 @@ describe("what it reads", () => {
     }
   });
 
-  test("a push without labels has empty ones, which its tables show as nothing", async () => {
+  test("name and note of a push without labels are empty strings", async () => {
     const { url_token, name, note } = await push({ payload: "x" });
     const listed = (await get("/api/v2/pushes/active")).list().find((one) => one.url_token === url_token);
     expect([name, note, listed?.name, listed?.note]).toEqual(["", "", "", ""]);
   });
 
-  test("the audit", async () => {
+  test("the audit trail", async () => {
     const { url_token } = await push({ payload: "x" });
     const { logs } = (await get(`/api/v2/pushes/${url_token}/audit`)).object();
     expect(logs).toMatchObject([{ kind: "creation", ip: "127.0.0.1", user_agent: "python-requests/2.32.3" }]);
   });
 
-  test("a refusal says what it is under error, and is no 403 that it would try again", async () => {
+  test("an error response has the key error, and is not a 403, which the client would retry", async () => {
     const wrong = await post("/api/v2/pushes", { password: { payload: "x" } });
     expect([wrong.status, wrong.object()]).toEqual([400, { error: expect.any(String) }]);
     const unknown = await get("/api/v2/pushes/nothing-there/preview");
@@ -124,7 +124,7 @@ describe("what it reads", () => {
   });
 });
 
-test("with a server of the older API in mind, it does the same there", async () => {
+test("API v1: a push is created, previewed, listed and deleted", async () => {
   const answer = await post("/p.json", { password: { payload: "x", expire_after_views: "2", retrieval_step: "true" } });
   expect(answer.status).toBe(201);
   const { url_token } = answer.object();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Answer, formEnd, formPart, replayServer, wire } from "../../support/replay.ts";
 
-/** PowerShell 7 on API v1. Its GET and DELETE have a type, and null for a body: written out, or as no body at all. */
+/** PowerShell 7 on API v1. Its GET and DELETE have a content type and the body null, or an empty body. */
 const replay = replayServer();
 
 const request = (line: string, more: readonly string[] = []) => [
@@ -22,19 +22,19 @@ function make(path: string, body: object, more: readonly string[] = [bearer()]):
   return replay.send(wire(request(`POST ${path}`, [json, ...more]), JSON.stringify(body)));
 }
 
-test("a version above 1.0 tells it that Bearer works", async () => {
+test("the API version is above 1.0, by which the client recognises that Bearer works", async () => {
   const answer = await call("GET", "/api/v1/version.json", [bearer()]);
   expect(answer.status).toBe(200);
   expect(Number(answer.object().api_version)).toBeGreaterThan(1);
   expect((await call("GET", "/p/active.json", [bearer()])).status).toBe(200);
 });
 
-test("with the older headers it is the same user", async () => {
+test("X-User-Email and X-User-Token authenticate the same user", async () => {
   const pair = [`X-User-Email: ${replay.email}`, `X-User-Token: ${replay.token}`];
   expect((await call("GET", "/p/active.json", pair)).status).toBe(200);
 });
 
-test("the link is the address of the JSON without its ending", async () => {
+test("json_url without .json is the link of the push", async () => {
   const made = await make("/p.json", { password: { payload: "a secret", retrieval_step: true } });
   expect(made.status).toBe(201);
   const link = String(made.object().json_url).slice(0, -".json".length);
@@ -44,7 +44,7 @@ test("the link is the address of the JSON without its ending", async () => {
   }
 });
 
-test("it opens, previews, audits, lists and ends", async () => {
+test("a push is retrieved, previewed, audited, listed and deleted", async () => {
   const { url_token, html_url } = (await make("/p.json", { password: { payload: "a secret", note: "n" } })).object();
   expect((await call("GET", `/p/${url_token}.json`)).object().payload).toBe("a secret");
   expect((await call("GET", `/p/${url_token}/preview.json`)).object()).toEqual({ url: html_url });
@@ -58,17 +58,20 @@ test("it opens, previews, audits, lists and ends", async () => {
   expect((await call("GET", "/p/expired.json", [bearer()])).list()[0]).toMatchObject({ url_token });
 });
 
-test.each(["GET", "DELETE"])("%s with a type and no body, with and without a length", async (method) => {
-  for (const more of [[], ["Content-Length: 0"]]) {
-    const { url_token } = (await make("/p.json", { password: { payload: "a secret" } })).object();
-    const answer = await replay.send(wire(request(`${method} /p/${url_token}.json`, [json, bearer(), ...more])));
-    expect([answer.status, answer.object().url_token]).toEqual([200, url_token]);
-  }
-  const list = await replay.send(wire(request("GET /p/active.json", [json, bearer()])));
-  expect([list.status, list.list().length > 0]).toEqual([200, true]);
-});
+test.each(["GET", "DELETE"])(
+  "%s may have a content type without a body, with or without Content-Length",
+  async (method) => {
+    for (const more of [[], ["Content-Length: 0"]]) {
+      const { url_token } = (await make("/p.json", { password: { payload: "a secret" } })).object();
+      const answer = await replay.send(wire(request(`${method} /p/${url_token}.json`, [json, bearer(), ...more])));
+      expect([answer.status, answer.object().url_token]).toEqual([200, url_token]);
+    }
+    const list = await replay.send(wire(request("GET /p/active.json", [json, bearer()])));
+    expect([list.status, list.list().length > 0]).toEqual([200, true]);
+  },
+);
 
-test("a url push goes to its own address", async () => {
+test("a url push is created at /r.json", async () => {
   const made = await make("/r.json", { url: { payload: "https://example.com/" } }, []);
   expect([made.status, made.object().deletable_by_viewer]).toEqual([201, null]);
 });
@@ -100,16 +103,16 @@ test("files are downloaded without a token", async () => {
   expect([downloaded.status, downloaded.text]).toEqual([200, "hello"]);
 });
 
-describe("every answer is JSON that is not empty", () => {
+describe("every error response is a JSON object that is not empty", () => {
   test.each([
-    ["no token", 401, () => call("GET", "/p/active.json")],
-    ["a wrong token", 401, () => call("GET", "/p/active.json", ["Authorization: Bearer wrong"])],
-    ["a wrong token where none is needed", 401, () => make("/p.json", {}, ["Authorization: Bearer wrong"])],
+    ["missing token", 401, () => call("GET", "/p/active.json")],
+    ["an invalid token", 401, () => call("GET", "/p/active.json", ["Authorization: Bearer wrong"])],
+    ["an invalid token where none is needed", 401, () => make("/p.json", {}, ["Authorization: Bearer wrong"])],
     ["an unknown push", 404, () => call("GET", "/p/unknown-push.json")],
     ["deleting an unknown push", 404, () => call("DELETE", "/p/unknown-push.json", [bearer()])],
-    ["no wrapper", 400, () => make("/p.json", {})],
+    ["missing wrapper", 400, () => make("/p.json", {})],
     ["an empty payload", 422, () => make("/p.json", { password: { payload: "" } })],
-    ["an unknown address", 404, () => call("GET", "/api/v1/unknown.json")],
+    ["an unknown path", 404, () => call("GET", "/api/v1/unknown.json")],
   ])("%s: %i", async (_, status, ask) => {
     const answer = await ask();
     expect(answer.status).toBe(status);

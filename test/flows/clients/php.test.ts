@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** PHP over curl, on API v1: numbers and booleans go out as texts, and only 201 and 200 are successes. */
+/** PHP over curl, on API v1: it sends numbers and booleans as strings, and takes only 200 and 201 for success. */
 const replay = replayServer();
 
 const request = (line: string, more: readonly string[] = []) => [
@@ -30,7 +30,7 @@ describe.each([
     new URLSearchParams(Object.entries(fields).map(([name, value]) => [`password[${name}]`, value])).toString(),
   ],
 ])("as %s", (_, type, body) => {
-  test("a push is made, opened and deleted, with the statuses and the key it looks at", async () => {
+  test("a push is created, retrieved and deleted, with the status codes and keys that the client reads", async () => {
     const make = async () => {
       const made = await replay.send(wire(request("POST /p.json", [`Content-Type: ${type}`]), body));
       expect([made.status, made.object()]).toMatchObject([
@@ -52,7 +52,7 @@ describe.each([
   });
 });
 
-test("a number that is none is refused, not taken for 0", async () => {
+test("a limit that is not a number is refused, not read as 0", async () => {
   const body = JSON.stringify({ password: { payload: "x", expire_after_days: "three" } });
   const answer = await replay.send(wire(request("POST /p.json", ["Content-Type: application/json"]), body));
   expect([answer.status, Object.keys(answer.object())]).toEqual([422, ["expire_after_days"]]);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { formEnd, formPart, replayServer, wire } from "../../support/replay.ts";
 
-/** An extension on Node's fetch. It sends an empty note and hands out html_url. */
+/** A Raycast extension on Node's fetch. It sends an empty note and shows html_url. */
 const replay = replayServer();
 
 test.each([
   ["/p.json", "password"],
   ["/api/v2/pushes", "push"],
   ["/api/v2/pushes.json", "push"],
-])("%s", async (path, wrapper) => {
+])("POST %s creates a push, and html_url is its link", async (path, wrapper) => {
   const lines = [
     `POST ${path} HTTP/1.1`,
     `host: ${replay.host}`,
@@ -28,7 +28,7 @@ test.each([
   expect(made.object().note ?? "").toBe("");
 });
 
-describe("its later versions, on API v2 with a workspace", () => {
+describe("later versions, on API v2 with a workspace_id", () => {
   const request = (line: string, more: readonly string[] = []) => [
     `${line} HTTP/1.1`,
     `host: ${replay.host}`,
@@ -42,7 +42,7 @@ describe("its later versions, on API v2 with a workspace", () => {
     "accept-encoding: gzip, deflate",
   ];
 
-  test("what it shows of a push, keeps in its history, and ends", async () => {
+  test("a push is created with the fields that the client keeps, and deleted", async () => {
     const fields = { payload: "x", expire_after_duration: 6, expire_after_views: 10, kind: "text" };
     const push = { ...fields, deletable_by_viewer: false, retrieval_step: false };
     const lines = request("POST /api/v2/pushes", ["content-type: application/json"]);
@@ -55,7 +55,7 @@ describe("its later versions, on API v2 with a workspace", () => {
     expect([ended.status, ended.object().deleted]).toEqual([200, true]);
   });
 
-  test("files", async () => {
+  test("a file push is created", async () => {
     const boundary = "----formdata-undici-012345678901";
     const field = (name: string, value: string) =>
       formPart(boundary, [`Content-Disposition: form-data; name="${name}"`], value);
@@ -76,7 +76,7 @@ describe("its later versions, on API v2 with a workspace", () => {
     expect(opened.object().files).toMatchObject([{ filename: "été.md" }]);
   });
 
-  test("that there are no workspaces", async () => {
+  test("the list of workspaces is answered with 404", async () => {
     const answer = await replay.send(wire(request("GET /api/v2/workspaces")));
     expect([answer.status, answer.object()]).toEqual([404, { error: "not-found" }]);
   });
