@@ -17,7 +17,7 @@ it("user set-password changes it, and does not repeat it", async () => {
 it.each([
   ["too short", "short", "A password has 12 to 1024 characters.\n"],
   ["common", "password1234", "This password is one of those that attackers try first.\n"],
-  ["the e-mail", "ada@example.com", "This password is made from the email address.\n"],
+  ["the email address", "ada@example.com", "This password is made from the email address.\n"],
 ])("user set-password refuses a password that is %s, and does not repeat it", async (_, stdin, stderr) => {
   const cli = makeTestCli();
   await cli.run(createUser, { stdin: password });

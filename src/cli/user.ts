@@ -42,7 +42,7 @@ function addCreate(user: Command, { io }: CommandDeps): void {
 
 const listHeader = [
   "id",
-  "e-mail",
+  "email",
   "administrator",
   "state",
   "second factor",

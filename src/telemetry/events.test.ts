@@ -1,8 +1,7 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
-import { describeError } from "./describe-error.ts";
-import { createEvents } from "./events.ts";
+import { createEvents, describeError } from "./events.ts";
 import { createLogger } from "./logger.ts";
 
 function listen() {
@@ -61,7 +60,7 @@ test("a storm of refusals is one line a second with a count", () => {
   for (let i = 0; i < 50; i += 1) events.refusedUnavailable(where, new AppError("unavailable", "x"));
   time.now += 1_000;
   events.refusedUnavailable(where, new AppError("unavailable", "x"));
-  expect(lines.map((line) => line.suppressed)).toEqual([0, 49]);
+  expect(lines.map((line) => line.suppressedCount)).toEqual([0, 49]);
 });
 
 test("a storm of storage failures is one line a second with a count", () => {
@@ -70,7 +69,7 @@ test("a storm of storage failures is one line a second with a count", () => {
   time.now += 1_000;
   events.storageFailed("SQLITE_FULL");
   expect(lines).toMatchObject([
-    { event: "storage_failed", code: "SQLITE_FULL", suppressed: 0 },
-    { event: "storage_failed", suppressed: 49 },
+    { event: "storage_failed", code: "SQLITE_FULL", suppressedCount: 0 },
+    { event: "storage_failed", suppressedCount: 49 },
   ]);
 });

@@ -1,5 +1,4 @@
 import type { Clock } from "../base/clock.ts";
-import { describeError } from "./describe-error.ts";
 import type { DomainCounters } from "./domain-counters.ts";
 import { type Logger, rateLimitedLog } from "./logger.ts";
 
@@ -33,14 +32,14 @@ export interface Events {
   settingWarning(sentence: string): void;
   /** The start waits for a database server that does not answer yet. */
   databaseAwaited(sentence: string): void;
-  /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line per second; `suppressed` counts the others. */
+  /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line per second; `suppressedCount` counts the others. */
   storageFailed(code: string): void;
   /** A peer that is not in PWP__TRUSTED_PROXIES sends X-Forwarded-*. Once per address, for a few addresses. */
   untrustedForwarder(address: string): void;
-  unexpectedError(where: RequestPlace, error: unknown): void;
-  /** A 503. At most one line per second; `suppressed` counts the others. */
-  refusedUnavailable(where: RequestPlace, error: unknown): void;
-  /** The provider's answer to a single sign-on was invalid. At most one line per second; `suppressed` counts the others. */
+  unexpectedError(where: RequestReference, error: unknown): void;
+  /** A 503. At most one line per second; `suppressedCount` counts the others. */
+  refusedUnavailable(where: RequestReference, error: unknown): void;
+  /** The provider's answer to a single sign-on was invalid. At most one line per second; `suppressedCount` counts the others. */
   singleSignOnRefused(requestId: string, error: unknown): void;
   /** A file could not be decrypted or read while it was being sent. */
   downloadBroken(requestId: string, error: unknown): void;
@@ -52,13 +51,13 @@ export interface Events {
   /** The clock jumped, or has not run long enough: nothing is removed for now. */
   sweepPaused(reason: string): void;
   /** The mail server accepted it. `kind`: of the email; its recipient and content are not logged. */
-  mailSent(mail: MailPlace): void;
+  mailSent(mail: EmailAttempt): void;
   /** It could not be sent, and is retried. `code`: the server's status, or the system's code. */
-  mailPutOff(mail: MailPlace & { readonly code: string }): void;
-  mailGivenUp(mail: MailPlace & { readonly code: string }): void;
-  /** The collector of traces rejected some. At most one line per second; `suppressed` counts the others. */
+  mailPutOff(mail: EmailAttempt & { readonly code: string }): void;
+  mailGivenUp(mail: EmailAttempt & { readonly code: string }): void;
+  /** The collector of traces rejected some. At most one line per second; `suppressedCount` counts the others. */
   tracesNotSent(error: unknown): void;
-  /** The database did not answer a query of a limit: the process counts by itself. At most one line per second; `suppressed` counts the others. */
+  /** The database did not answer a query of a limit: the process counts by itself. At most one line per second; `suppressedCount` counts the others. */
   limitsUnanswered(error: unknown): void;
   /** A write of `last_used_at` or `seen_at` failed; the request continued. */
   usageNotRecorded(what: string, error: unknown): void;
@@ -83,14 +82,14 @@ export type WorkerEvents = Pick<
   | "rollFailed"
 >;
 
-export interface MailPlace {
+export interface EmailAttempt {
   /** Its number in the outbox, as administrators see it. */
   readonly id: number;
   readonly kind: string;
   readonly attempts: number;
 }
 
-export interface RequestPlace {
+export interface RequestReference {
   readonly requestId: string;
   readonly method: string;
   /** The route's pattern, e.g. `/api/v2/pushes/:url_token`. */
@@ -126,8 +125,8 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
     databaseAwaited: (sentence) =>
       logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for up to 30 seconds.`),
-    storageFailed: rateLimitedLog(clock, (suppressed, code) =>
-      logger.error({ event: "storage_failed", code, suppressed }),
+    storageFailed: rateLimitedLog(clock, (suppressedCount, code) =>
+      logger.error({ event: "storage_failed", code, suppressedCount }),
     ),
     untrustedForwarder(address) {
       if (untrustedForwarders.size >= untrustedForwardersMax || untrustedForwarders.has(address)) return;
@@ -139,11 +138,11 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     },
     unexpectedError: (where, error) =>
       logger.error({ event: "unexpected_error", ...where, error: describeError(error) }),
-    refusedUnavailable: rateLimitedLog(clock, (suppressed, where, error) =>
-      logger.warn({ event: "refused_unavailable", ...where, suppressed, error: describeError(error) }),
+    refusedUnavailable: rateLimitedLog(clock, (suppressedCount, where, error) =>
+      logger.warn({ event: "refused_unavailable", ...where, suppressedCount, error: describeError(error) }),
     ),
-    singleSignOnRefused: rateLimitedLog(clock, (suppressed, requestId, error) =>
-      logger.warn({ event: "single_sign_on_refused", requestId, suppressed, error: describeError(error) }),
+    singleSignOnRefused: rateLimitedLog(clock, (suppressedCount, requestId, error) =>
+      logger.warn({ event: "single_sign_on_refused", requestId, suppressedCount, error: describeError(error) }),
     ),
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
@@ -154,11 +153,11 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     mailSent: (mail) => logger.info({ event: "mail_sent", ...mail }),
     mailPutOff: (mail) => logger.warn({ event: "mail_put_off", ...mail }),
     mailGivenUp: (mail) => logger.error({ event: "mail_given_up", ...mail }),
-    tracesNotSent: rateLimitedLog(clock, (suppressed, error) =>
-      logger.warn({ event: "traces_not_sent", suppressed, error: describeError(error) }),
+    tracesNotSent: rateLimitedLog(clock, (suppressedCount, error) =>
+      logger.warn({ event: "traces_not_sent", suppressedCount, error: describeError(error) }),
     ),
-    limitsUnanswered: rateLimitedLog(clock, (suppressed, error) =>
-      logger.warn({ event: "limits_unanswered", suppressed, error: describeError(error) }),
+    limitsUnanswered: rateLimitedLog(clock, (suppressedCount, error) =>
+      logger.warn({ event: "limits_unanswered", suppressedCount, error: describeError(error) }),
     ),
     usageNotRecorded: (what, error) => logger.warn({ event: "usage_not_recorded", what, error: describeError(error) }),
   };
@@ -197,4 +196,42 @@ export function countEvents(events: Events, counters: DomainCounters): Events {
       events.mailGivenUp(mail);
     },
   };
+}
+
+interface DescribedError {
+  readonly name: string;
+  readonly code: string | undefined;
+  readonly frames: readonly string[];
+  readonly cause: DescribedError | undefined;
+}
+
+const framesMax = 20;
+const causesMax = 3;
+const frame = /^\s+at /;
+
+/**
+ * The parts of an error that may be logged: its class, its code and its stack frames. Never its message, which may quote
+ * the data that caused it (a parser's does), nor any other property.
+ */
+export function describeError(error: unknown, causesLeft = causesMax): DescribedError {
+  if (!(error instanceof Error))
+    return { name: `thrown ${typeof error}`, code: undefined, frames: [], cause: undefined };
+  return {
+    name: error.constructor.name,
+    code: "code" in error && typeof error.code === "string" ? error.code.slice(0, 64) : undefined,
+    frames: stackFrames(error),
+    cause: error.cause === undefined || causesLeft === 0 ? undefined : describeError(error.cause, causesLeft - 1),
+  };
+}
+
+/** The stack's first lines repeat the message, which may have several lines and may itself look like a frame. */
+function stackFrames(error: Error): string[] {
+  const stack = error.stack ?? "";
+  const start = stack.indexOf(error.message);
+  const afterMessage = start === -1 ? stack : stack.slice(start + error.message.length);
+  return afterMessage
+    .split("\n")
+    .filter((line) => frame.test(line))
+    .slice(0, framesMax)
+    .map((line) => line.trim());
 }

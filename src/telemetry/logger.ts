@@ -18,11 +18,11 @@ export function createLogger(level: Config["logLevel"], destination: Destination
 
 /**
  * Limits a log line that a state could cause thousands of times a second to one per second, so that it cannot fill the disk.
- * @param log gets the number of lines suppressed since the last one.
+ * @param log receives the number of lines that were suppressed since the last one.
  */
 export function rateLimitedLog<T extends unknown[]>(
   clock: Clock,
-  log: (suppressed: number, ...about: T) => void,
+  log: (suppressedCount: number, ...about: T) => void,
 ): (...about: T) => void {
   let loggedAt = Number.NEGATIVE_INFINITY;
   let suppressedCount = 0;
@@ -33,8 +33,7 @@ export function rateLimitedLog<T extends unknown[]>(
       return;
     }
     loggedAt = now;
-    const suppressed = suppressedCount;
+    log(suppressedCount, ...about);
     suppressedCount = 0;
-    log(suppressed, ...about);
   };
 }

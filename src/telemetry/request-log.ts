@@ -18,7 +18,7 @@ export interface RequestLogOptions {
 /**
  * Logs one line per answered request, in the format of the logger. The logger, which serialises an object and writes each
  * line, costs several times as much: here a line is joined from parts of known form, and lines within 50 ms share a write.
- * Answers with 429 are limited to one line per second, so that a flood of requests does not flood the log; `suppressed`
+ * Answers with 429 are limited to one line per second, so that a flood of requests does not flood the log; `suppressedCount`
  * counts the others.
  */
 export function createRequestLog(deps: {
@@ -32,7 +32,7 @@ export function createRequestLog(deps: {
   let batch = "";
   let timer: NodeJS.Timeout | undefined;
   let throttledLoggedAt = Number.NEGATIVE_INFINITY;
-  let throttledSuppressed = 0;
+  let throttledSuppressedCount = 0;
 
   const flush = () => {
     clearTimeout(timer);
@@ -56,12 +56,12 @@ export function createRequestLog(deps: {
       if (options.addresses) more += `,"address":"${request.address}"`;
       if (request.status === tooManyRequests) {
         if (Math.abs(now - throttledLoggedAt) < secondMs) {
-          throttledSuppressed += 1;
+          throttledSuppressedCount += 1;
           return;
         }
-        more += `,"suppressed":${throttledSuppressed}`;
+        more += `,"suppressedCount":${throttledSuppressedCount}`;
         throttledLoggedAt = now;
-        throttledSuppressed = 0;
+        throttledSuppressedCount = 0;
       }
       put(lineOf(request, `"time":"${timeOf(now)}",${worker}`, more));
     },

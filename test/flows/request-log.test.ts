@@ -21,7 +21,7 @@ interface Line {
   readonly status: number;
   readonly durationMs: number;
   readonly address?: string;
-  readonly suppressed?: number;
+  readonly suppressedCount?: number;
 }
 
 async function start(environment: Readonly<Record<string, string>> = {}) {
@@ -113,7 +113,7 @@ describe("the request log", () => {
     app.clock.advance(1_000);
     await ask("/robots.txt");
     const lines = await linesAfter(4);
-    expect(lines.map(({ status, suppressed }) => [status, suppressed])).toEqual([
+    expect(lines.map(({ status, suppressedCount }) => [status, suppressedCount])).toEqual([
       [200, undefined],
       [200, undefined],
       [429, 0],

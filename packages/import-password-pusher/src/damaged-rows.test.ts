@@ -195,8 +195,8 @@ describe("missing values of old rows", () => {
     ["  two blanks before and one after ", "  two blanks before and one after "],
     ["\u200b", "\u200b"],
   ])("takes the passphrase %j for %j: blank means none, others are kept exactly", async (text, kept) => {
-    const place = { table: "pushes", column: "passphrase_ciphertext" } as const;
-    const sealed = sealedByLockbox(keysOfFixture.PWPUSH_MASTER_KEY, place, text);
+    const column = { table: "pushes", column: "passphrase_ciphertext" } as const;
+    const sealed = sealedByLockbox(keysOfFixture.PWPUSH_MASTER_KEY, column, text);
     const source = await readAfter((db) =>
       db.prepare("UPDATE pushes SET passphrase_ciphertext = ? WHERE id = ?").run(sealed, sealedPush),
     );

@@ -6,7 +6,7 @@ import { createLockbox } from "./lockbox.ts";
 import { readPushes } from "./read-pushes.ts";
 import { readTrail } from "./read-trail.ts";
 import { readUsers } from "./read-users.ts";
-import { named, openSourceFiles, type SourceFiles } from "./source-files.ts";
+import { displayableService, openSourceFiles, type SourceFiles } from "./source-files.ts";
 import { sourceKeysOf } from "./source-keys.ts";
 import { createSourceQueries, type SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRows } from "./store/source-rows.ts";
@@ -132,6 +132,6 @@ async function unreachable(queries: SourceQueries, files: SourceFiles): Promise<
     .filter(({ service }) => !files.reaches(service))
     .map(
       ({ service, count }) =>
-        `${count} ${count === 1 ? "file is" : "files are"} in the service ${named(service)}, which --storage does not name. Name it too, or download its objects into a folder.`,
+        `${count} ${count === 1 ? "file is" : "files are"} in the service ${displayableService(service)}, which --storage does not name. Name it too, or download its objects into a folder.`,
     );
 }

@@ -35,7 +35,7 @@ export async function* readInBatches<Row, Part extends UserPart | PushPart>(
     const ids = page.map((record) => wholeNumberOf(record.id)).filter((id) => id !== undefined);
     for (const batch of batchesOf(await sizesOf(queries, ids))) {
       yield* readBatch(queries, batch);
-      // Reading SQLite never yields to the event loop, and OpenSSL's memory is freed only between its turns.
+      // Reading SQLite never yields to the event loop, and OpenSSL's memory is freed only in the event loop.
       await nextTurn();
     }
     // Such an id is greater than all exact ones, so it comes last.

@@ -55,7 +55,7 @@ describe("a source on PostgreSQL", () => {
     await onPostgres.change(installation.database, closed);
 
     await expect(openSource(installation)).rejects.toThrow(
-      /^The user in --database lacks permission to read the database \(42501\): permission denied for table \w+\.$/,
+      /^The user in --database has no permission to read the database \(42501\): permission denied for table \w+\.$/,
     );
   });
 

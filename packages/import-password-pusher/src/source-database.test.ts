@@ -46,15 +46,15 @@ describe("a SQLite database", () => {
     const { scratchFolder } = readingOptions(installation);
     const made = {
       old: join(scratchFolder, ".sealpush-import-old"),
-      young: join(scratchFolder, ".sealpush-import-young"),
+      recent: join(scratchFolder, ".sealpush-import-recent"),
     };
     for (const path of Object.values(made)) mkdirSync(path, { recursive: true });
     const [dayBefore, hourBefore] = [24.1, 1].map((hours) => new Date(referenceTime - hours * hourMs));
     utimesSync(made.old, dayBefore ?? 0, dayBefore ?? 0);
-    utimesSync(made.young, hourBefore ?? 0, hourBefore ?? 0);
+    utimesSync(made.recent, hourBefore ?? 0, hourBefore ?? 0);
     await openSource(installation);
 
-    expect(readdirSync(scratchFolder)).toEqual([".sealpush-import-young"]);
+    expect(readdirSync(scratchFolder)).toEqual([".sealpush-import-recent"]);
   });
 
   it("may be in a read-only folder", async () => {
@@ -71,10 +71,7 @@ describe("a SQLite database", () => {
     const { folder } = installation;
     const other = join(folder, "other.sqlite3");
     changeDatabase(other, (db) => db.exec("CREATE TABLE pushes (id INTEGER)"));
-    writeFileSync(
-      join(folder, "text.sqlite3"),
-      "This is no database, and long enough to be told from one. ".repeat(20),
-    );
+    writeFileSync(join(folder, "text.sqlite3"), "This is not a database, but long enough to be one. ".repeat(20));
     const blank = join(folder, "blank.sqlite3");
     changeDatabase(blank, () => undefined);
     const oldest = installProduction((db) =>
@@ -103,7 +100,7 @@ describe("a SQLite database", () => {
     ["ALTER TABLE users DROP COLUMN otp_required_for_login", "the table users has no column otp_required_for_login"],
     ["DROP TABLE active_storage_attachments", "there is no table active_storage_attachments"],
     ["DROP TABLE notify_by_emails", "there is no table notify_by_emails"],
-  ])("is refused if it lacks a part of its version: %s", async (change, what) => {
+  ])("is refused without a part of its version: %s", async (change, what) => {
     const installation = installProduction((db) => db.exec(change));
 
     await expect(openSource(installation)).rejects.toThrow(

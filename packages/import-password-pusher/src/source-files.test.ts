@@ -73,8 +73,8 @@ describe("a file on the disk", () => {
     await expect(read(files, fileOf(content))).rejects.toThrow(new SourceFileError("It is missing."));
 
     const path = put(folder, content);
-    renameSync(path, join(folder, "elsewhere"));
-    symlinkSync(join(folder, "elsewhere"), path);
+    renameSync(path, join(folder, "target"));
+    symlinkSync(join(folder, "target"), path);
     await expect(read(files, fileOf(content))).rejects.toThrow("It cannot be read (ELOOP).");
 
     rmSync(path);

@@ -27,7 +27,7 @@ export function openSourceFiles({ storageFolder: folder, objects }: Pick<Install
     // One byte more than on record, so that a longer object is detected.
     if (isInStore(service)) return objects.read(service, key, sizeBytes + 1);
     if (folder !== undefined) return diskBytes(folder, key);
-    throw new SourceFileError(`It is in the service ${named(service)}, which --storage does not name.`);
+    throw new SourceFileError(`It is in the service ${displayableService(service)}, which --storage does not name.`);
   }
 
   return {
@@ -45,7 +45,7 @@ export function openSourceFiles({ storageFolder: folder, objects }: Pick<Install
 }
 
 /** For messages: text of the database is not shown unchecked. */
-export function named(service: string): string {
+export function displayableService(service: string): string {
   return /^[a-z0-9_]{1,40}$/.test(service) ? service : "of unknown name";
 }
 

@@ -30,12 +30,12 @@ describe("keys", () => {
 
   it("are refused if they are malformed, and are not repeated", () => {
     const wrong = `${one}0`;
-    const named = (values: Partial<Record<SecretName, string>>) => () => sourceKeysOf(secretsOf(values));
+    const readKeys = (values: Partial<Record<SecretName, string>>) => () => sourceKeysOf(secretsOf(values));
 
-    expect(named({ PWPUSH_MASTER_KEY: wrong })).toThrow("PWPUSH_MASTER_KEY is not a key of Password Pusher");
-    expect(named({ PWPUSH_MASTER_KEY: one, PWPUSH_MASTER_KEY_PREVIOUS: `${two},${wrong}` })).toThrow(
+    expect(readKeys({ PWPUSH_MASTER_KEY: wrong })).toThrow("PWPUSH_MASTER_KEY is not a key of Password Pusher");
+    expect(readKeys({ PWPUSH_MASTER_KEY: one, PWPUSH_MASTER_KEY_PREVIOUS: `${two},${wrong}` })).toThrow(
       "PWPUSH_MASTER_KEY_PREVIOUS is not",
     );
-    expect(named({ PWPUSH_MASTER_KEY: wrong })).not.toThrow(wrong);
+    expect(readKeys({ PWPUSH_MASTER_KEY: wrong })).not.toThrow(wrong);
   });
 });

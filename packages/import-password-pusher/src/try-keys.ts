@@ -24,11 +24,11 @@ const columns: readonly SealedColumn[] = [
 export async function tryKeys(queries: Pick<SourceQueries, "sealedValues">, lockbox: Lockbox): Promise<KeyTrial> {
   const unopened = new Set<string>();
   let [tried, opened] = [0, 0];
-  for (const sealed of columns) {
-    for (const { id, value } of await sampleOf(queries, sealed)) {
+  for (const column of columns) {
+    for (const { id, value } of await sampleOf(queries, column)) {
       tried += 1;
-      if (lockbox.open(sealed, textOf(value ?? null) ?? "").outcome === "opened") opened += 1;
-      else unopened.add(`${sealed.table} ${textOf(id)}`);
+      if (lockbox.open(column, textOf(value ?? null) ?? "").outcome === "opened") opened += 1;
+      else unopened.add(`${column.table} ${textOf(id)}`);
     }
   }
   return { tried, opened, examples: [...unopened].slice(0, examplesMax) };
@@ -36,12 +36,12 @@ export async function tryKeys(queries: Pick<SourceQueries, "sealedValues">, lock
 
 async function sampleOf(
   { sealedValues }: Pick<SourceQueries, "sealedValues">,
-  place: SealedColumn,
+  column: SealedColumn,
 ): Promise<readonly SourceRecord[]> {
   try {
     const both = [
-      ...(await sealedValues(place, "DESC", valuesEach)),
-      ...(await sealedValues(place, "ASC", valuesEach)),
+      ...(await sealedValues(column, "DESC", valuesEach)),
+      ...(await sealedValues(column, "ASC", valuesEach)),
     ];
     return [...new Map(both.map((record) => [String(record.id), record])).values()];
   } catch (error) {

@@ -103,8 +103,8 @@ export function createSignInThrottle(sizes: SignInLimits, limits: Limits) {
   const make = (name: string, max: number, length = windowMs): Counter =>
     limits.inWindows({ name, max, windowMs: length, rememberedMax });
   const clients = make("sign-in client", sizes.perClientMax);
-  const pairs = make("sign-in client and e-mail", sizes.perPairMax);
-  const accounts = make("sign-in e-mail", sizes.perAccountMax, sizes.accountWindowMs);
+  const pairs = make("sign-in client and email", sizes.perPairMax);
+  const accounts = make("sign-in email", sizes.perAccountMax, sizes.accountWindowMs);
 
   return {
     /**

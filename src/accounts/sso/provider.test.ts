@@ -74,7 +74,7 @@ describe("a provider's answer", () => {
   });
 
   it.each([{ email_verified: false }, { email_verified: "true" }, { email_verified: undefined }, { email: 7 }])(
-    "has no verified e-mail with %j",
+    "has no verified email with %j",
     async (details) => {
       for (const answers of [
         { userInfo: details },

@@ -26,10 +26,10 @@ export async function openMysqlRows(address: MysqlAddress): Promise<SourceRows> 
   const connection = await connect(address);
   const next = oneAtATime();
   /** Why the connection was lost. The driver reports it once, and later only that the connection is closed. */
-  let loss: unknown;
+  let connectionError: unknown;
   // The next statement reports it. Without a listener, the event would end the process.
   connection.on("error", (error: unknown) => {
-    loss ??= error;
+    connectionError ??= error;
   });
   const all: SourceRows["all"] = (statement, parameters = []) =>
     next(async () => {
@@ -37,8 +37,8 @@ export async function openMysqlRows(address: MysqlAddress): Promise<SourceRows> 
         const [rows] = await connection.query<RowDataPacket[]>(statement, [...parameters]);
         return rows.map(recordOf);
       } catch (error) {
-        if (isLoss(error)) loss ??= error;
-        throw loss === undefined ? classify(error) : lost(loss);
+        if (isConnectionError(error)) connectionError ??= error;
+        throw connectionError === undefined ? classify(error) : connectionLost(connectionError);
       }
     });
   return {
@@ -78,10 +78,10 @@ async function connect(address: MysqlAddress): Promise<Connection> {
   } catch (error) {
     connection?.destroy();
     if (!(error instanceof Error)) throw error;
-    const said = error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "");
-    const place = socketPath ?? `${host}:${port}`;
+    const message = error.message.replace(/\s+/g, " ").trim().replace(/\.$/, "");
+    const server = socketPath ?? `${host}:${port}`;
     throw new SourceError(
-      `The MySQL server at ${place} cannot be read (${codeOf(error)}): ${said}. Check --database.`,
+      `The MySQL server at ${server} cannot be read (${codeOf(error)}): ${message}. Check --database.`,
       { cause: error },
     );
   }
@@ -96,11 +96,11 @@ function tlsOptions({ tls }: MysqlAddress): SslOptions | undefined {
   };
 }
 
-function isLoss(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   return connectionCodes.test(codeOf(error)) || (error instanceof Error && "fatal" in error && error.fatal === true);
 }
 
-function lost(cause: unknown): SourceError {
+function connectionLost(cause: unknown): SourceError {
   return new SourceError(`The connection to the source database was lost (${codeOf(cause)}): run the import again.`, {
     cause,
   });

@@ -66,7 +66,7 @@ function rowsOf(client: pg.Client): SourceRows {
         await client.query(resume);
         if (state === notAllowed) {
           throw new SourceError(
-            `The user in --database lacks permission to read the database (${notAllowed}): ${messageOf(error)}.`,
+            `The user in --database has no permission to read the database (${notAllowed}): ${messageOf(error)}.`,
             {
               cause: error,
             },
@@ -91,11 +91,11 @@ function rowsOf(client: pg.Client): SourceRows {
   };
 }
 
-function refusalOf(error: unknown, place: string): unknown {
+function refusalOf(error: unknown, server: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = codeOf(error) ?? "no answer in time";
   return new SourceError(
-    `The PostgreSQL server at ${place} cannot be read (${code}): ${messageOf(error)}. Check --database.`,
+    `The PostgreSQL server at ${server} cannot be read (${code}): ${messageOf(error)}. Check --database.`,
     { cause: error },
   );
 }

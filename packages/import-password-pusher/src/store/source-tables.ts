@@ -1,7 +1,7 @@
 import { SourceError } from "../../../../src/import/source.ts";
 import type { SourceRecord, SourceRows } from "./source-rows.ts";
 
-/** The columns that are read. Columns that an older installation lacks are read as NULL. */
+/** The columns that are read. Columns that are missing in an older installation are read as NULL. */
 const wanted = {
   users: [
     "id",
@@ -59,7 +59,7 @@ const wanted = {
 export type SourceTable = keyof typeof wanted;
 
 /**
- * The tables and columns of each schema version. A copy that lacks one is incomplete and is refused: reading it as empty would
+ * The tables and columns of each schema version. A copy without one of them is incomplete and is refused: reading it as empty would
  * silently lose a passphrase, a second factor or a file.
  */
 const needed: readonly { readonly since: number; readonly table: SourceTable; readonly columns: readonly string[] }[] =
@@ -88,9 +88,9 @@ export async function openSourceTables(rows: SourceRows) {
   const version = await knownVersionOf(rows, present);
   for (const { since, table, columns } of needed) {
     if (version < since) continue;
-    const there = present.get(table) ?? new Set();
-    if (there.size === 0) throw incomplete(`there is no table ${table}`);
-    const missing = columns.find((column) => !there.has(column));
+    const columnNames = present.get(table) ?? new Set();
+    if (columnNames.size === 0) throw incomplete(`there is no table ${table}`);
+    const missing = columns.find((column) => !columnNames.has(column));
     if (missing !== undefined) throw incomplete(`the table ${table} has no column ${missing}`);
   }
   const { quoted, asText } = rows.dialect;

@@ -107,7 +107,7 @@ function stateOfFile(path: string): string {
 }
 
 /** Leaves write-ahead mode, so that the copy is one file and can be read after it is unlinked. */
-function mergeLog(copy: string, named: string): void {
+function mergeLog(copy: string, original: string): void {
   try {
     const connection = new SqliteDriver(copy, { fileMustExist: true });
     try {
@@ -117,6 +117,6 @@ function mergeLog(copy: string, named: string): void {
     }
   } catch (error) {
     if (!(error instanceof SqliteError)) throw error;
-    throw new SourceError(`${named} cannot be opened as a SQLite database (${error.code}).`, { cause: error });
+    throw new SourceError(`${original} cannot be opened as a SQLite database (${error.code}).`, { cause: error });
   }
 }
