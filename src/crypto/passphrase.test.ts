@@ -1,14 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
-import { type Argon2QueueLimits, createArgon2Queue } from "./passphrase.ts";
+import type { FairQueueLimits } from "../base/fair-queue.ts";
+import { createArgon2Queue } from "./passphrase.ts";
 import { hex } from "./test-support.ts";
 import vectors from "./vectors.json" with { type: "json" };
 
 const salt = Buffer.alloc(16, 1);
-const roomy: Argon2QueueLimits = { runningMax: 1, waitingMax: 100, waitingPerClientMax: 50 };
+const roomy: FairQueueLimits = { runningMax: 1, waitingMax: 100, waitingPerClientMax: 50 };
 
 /** Runs one derivation per name, "a1" for client "a", and records the order in which they end. */
-function deriver(limits: Argon2QueueLimits) {
+function deriver(limits: FairQueueLimits) {
   const queue = createArgon2Queue(limits);
   const ended: string[] = [];
   const derive = async (name: string): Promise<void> => {
