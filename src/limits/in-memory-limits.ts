@@ -1,5 +1,12 @@
-import { secondMs } from "../base/clock.ts";
+import { minuteMs, secondMs } from "../base/clock.ts";
 import type { Charge, Counter, Limit, Limits } from "./limits.ts";
+
+/**
+ * How far in the future an attempt or the begin of a window is still valid: the clocks of two machines differ, and an attempt
+ * that took its time first may be charged last, after waiting for the database. What is later was written before a clock was
+ * set back.
+ */
+export const clockSpreadMs = minuteMs;
 
 /** Limits that one process counts by itself, in memory. */
 export function createInMemoryLimits(): Limits {
@@ -46,8 +53,8 @@ class InMemoryWindows implements Counter {
 
   #current(key: string, now: number): Window | undefined {
     const known = this.#windows.get(key);
-    const holds = known !== undefined && now >= known.startedAt && now < known.startedAt + this.#limit.windowMs;
-    return holds ? known : undefined;
+    if (known === undefined || known.startedAt > now + clockSpreadMs) return undefined;
+    return now < known.startedAt + this.#limit.windowMs ? known : undefined;
   }
 
   #start(key: string, now: number): Window {
@@ -70,10 +77,10 @@ class InMemorySliding implements Counter {
 
   async charge(key: string, now: number): Promise<Charge> {
     const { max, windowMs, rememberedMax } = this.#limit;
-    const recent = (this.#charged.get(key) ?? []).filter((at) => at > now - windowMs && at <= now);
-    const oldest = recent[0];
-    if (recent.length >= max && oldest !== undefined) {
-      return { outcome: "refused", retryAfterSeconds: secondsUntil(oldest + windowMs, now) };
+    const charged = this.#charged.get(key) ?? [];
+    const recent = charged.filter((at) => at > now - windowMs && at <= now + clockSpreadMs);
+    if (recent.length >= max) {
+      return { outcome: "refused", retryAfterSeconds: secondsUntil(Math.min(...recent) + windowMs, now) };
     }
     recent.push(now);
     // Only successful charges refresh the LRU order.

@@ -80,6 +80,12 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
         expect(await other?.charge("a", start)).toMatchObject({ outcome: "charged" });
       });
 
+      test("an attempt that is charged late, with an earlier time, does not forget the others", async () => {
+        const counter = await openCounter();
+        const late = Array.from({ length: 20 }, (_, at) => counter.charge("a", start + 20_000 - 1_000 * at));
+        expect(await outcomes(late)).toEqual([...Array(3).fill("charged"), ...Array(17).fill("refused")]);
+      });
+
       test("after the clock is set back, no client is locked out until the old time", async () => {
         const counter = await openCounter();
         for (let at = 0; at < 3; at += 1) await counter.charge("a", start + 3_600_000);

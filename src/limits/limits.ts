@@ -26,8 +26,8 @@ export interface Refused {
 
 /**
  * An attempt is charged before it is made and refunded when it was correct, so that sending attempts in parallel, to any
- * number of processes, gains nothing. A refused attempt is not counted. A window that starts in the future means that a clock
- * was set back: it is ignored, so that nobody is locked out until then.
+ * number of processes, gains nothing. A refused attempt is not counted. A window that starts more than `clockSpreadMs` in the
+ * future is ignored, so that nobody is locked out until then.
  */
 export interface Counter {
   charge(key: string, now: number): Promise<Charge>;

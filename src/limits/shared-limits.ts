@@ -1,11 +1,11 @@
 import { AppError } from "../base/errors.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
-import { createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
+import { clockSpreadMs, createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
 import type { Charge, Counter, Limit, Limits } from "./limits.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import { chargeSliding, oldestRecent, refundSliding, removeOverAttempts } from "./store/sliding.ts";
-import { chargeWindow, clockSpreadMs, refundWindow, removeOverWindows, windowEnd } from "./store/windows.ts";
+import { chargeWindow, refundWindow, removeOverWindows, windowEnd } from "./store/windows.ts";
 
 /**
  * Counts over all processes on one PostgreSQL database. One statement charges an attempt and decides under the lock of the

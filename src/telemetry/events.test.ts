@@ -63,7 +63,7 @@ test("a storm of refusals is one line a second with a count", () => {
   expect(lines.map((line) => line.suppressedCount)).toEqual([0, 49]);
 });
 
-test("a storm of storage failures is one line a second with a count", () => {
+test("a storm of storage failures is one line a second with a count, and says what to do", () => {
   const { lines, time, events } = listen();
   for (let i = 0; i < 50; i += 1) events.storageFailed("SQLITE_FULL");
   time.now += 1_000;
@@ -71,5 +71,19 @@ test("a storm of storage failures is one line a second with a count", () => {
   expect(lines).toMatchObject([
     { event: "storage_failed", code: "SQLITE_FULL", suppressedCount: 0 },
     { event: "storage_failed", suppressedCount: 49 },
+  ]);
+  time.now += 1_000;
+  events.storageFailed("26000");
+  expect(lines.at(-1)?.msg).toContain("PWP__DATABASE__POOLER=transaction");
+});
+
+test("a storm of failed jobs is one line a second with a count", () => {
+  const { lines, time, events } = listen();
+  for (let i = 0; i < 50; i += 1) events.jobFailed("blob deletion", new Error("x"));
+  time.now += 1_000;
+  events.jobFailed("mail", new Error("x"));
+  expect(lines).toMatchObject([
+    { event: "job_failed", job: "blob deletion", suppressedCount: 0 },
+    { event: "job_failed", job: "mail", suppressedCount: 49 },
   ]);
 });

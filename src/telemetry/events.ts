@@ -45,7 +45,7 @@ export interface Events {
   downloadBroken(requestId: string, error: unknown): void;
   /** The file of a download is not in the blob store. The ids are those of the database. */
   fileMissing(file: { readonly requestId: string; readonly pushId: number; readonly fileId: number }): void;
-  /** A background job threw; it runs again at its next time. */
+  /** A background job threw; it runs again at its next time. At most one line per second; `suppressedCount` counts the others. */
   jobFailed(job: string, error: unknown): void;
   jobDone(job: string, counts: Readonly<Record<string, number>>): void;
   /** The clock jumped, or has not run long enough: nothing is removed for now. */
@@ -97,6 +97,13 @@ export interface RequestReference {
 }
 
 const untrustedForwardersMax = 16;
+/** What to do about a failure whose code does not say it. Keys are SQLSTATEs. */
+const storageFailureSentences: Readonly<Record<string, string>> = {
+  "26000":
+    "A prepared statement is missing. Behind a pooler in transaction mode, set PWP__DATABASE__POOLER=transaction.",
+  "53300":
+    "The server grants no more connections. The server keeps working with those that it has: see PWP__DATABASE__POOL_SIZE.",
+};
 
 export function createEvents(deps: { readonly logger: Logger; readonly clock: Clock }): Events {
   const { logger, clock } = deps;
@@ -126,7 +133,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     databaseAwaited: (sentence) =>
       logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for up to 30 seconds.`),
     storageFailed: rateLimitedLog(clock, (suppressedCount, code) =>
-      logger.error({ event: "storage_failed", code, suppressedCount }),
+      logger.error({ event: "storage_failed", code, suppressedCount }, storageFailureSentences[code]),
     ),
     untrustedForwarder(address) {
       if (untrustedForwarders.size >= untrustedForwardersMax || untrustedForwarders.has(address)) return;
@@ -147,7 +154,9 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
     fileMissing: (file) => logger.error({ event: "file_missing", ...file }),
-    jobFailed: (job, error) => logger.error({ event: "job_failed", job, error: describeError(error) }),
+    jobFailed: rateLimitedLog(clock, (suppressedCount, job, error) =>
+      logger.error({ event: "job_failed", job, suppressedCount, error: describeError(error) }),
+    ),
     jobDone: (job, counts) => logger.debug({ event: "job_done", job, ...counts }),
     sweepPaused: (reason) => logger.warn({ event: "sweep_paused", reason }),
     mailSent: (mail) => logger.info({ event: "mail_sent", ...mail }),

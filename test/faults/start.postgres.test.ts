@@ -156,6 +156,14 @@ describe("a start that PostgreSQL refuses", () => {
     );
   });
 
+  it("says that the user does not exist where the server says so", async () => {
+    const { url } = await makePostgresDatabase();
+    const { host } = new URL(url);
+    expect(await refusedStart(changed(url, (address) => (address.username = "nobody_of_tests")))).toBe(
+      `The PostgreSQL server at ${host} has no user nobody_of_tests (28000): create it, or check DATABASE_URL.`,
+    );
+  });
+
   it("is reported at once by a command, without retries", async () => {
     const address = "postgres://somebody:a-password-of-tests@127.0.0.1:1/anything";
     expect(await refusedStart(address, ["user", "list"])).toBe(

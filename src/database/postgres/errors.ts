@@ -51,9 +51,12 @@ export function isConflict(error: unknown): boolean {
   return ["40001", "40P01"].includes(sqlState(error));
 }
 
-/** A temporary refusal: no space, a lock or statement timeout, a failing disk. */
+/**
+ * A refusal that is no bug of a statement: no space, a lock or statement timeout, a failing disk. 26000: a prepared
+ * statement is missing, because a pooler that the settings do not name gives the connection to others.
+ */
 export function isTemporaryRefusal(error: unknown): boolean {
-  return /^(53|55P03$|57014$|58|XX)/.test(sqlState(error));
+  return /^(53|55P03$|57014$|58|XX|26000$)/.test(sqlState(error));
 }
 
 export function isUniqueViolation(error: unknown): boolean {

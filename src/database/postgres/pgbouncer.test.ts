@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { type Pgbouncer, startPgbouncer } from "../../../test/support/postgres/pgbouncer.ts";
 import { type PostgresServer, startPostgres } from "../../../test/support/postgres/server.ts";
+import { postgresSettings } from "../../../test/support/postgres/settings.ts";
 import { newDataDir, runProgram } from "../../../test/support/processes.ts";
+import { sql } from "../statement.ts";
+import { openPostgres } from "./postgres.ts";
 
 /** Server connections of the pooler, which all processes share. */
 const shared = 3;
@@ -109,5 +112,26 @@ describe("through a pooler in transaction mode", () => {
       1,
       `The PostgreSQL server at 127.0.0.1:${pooler.port} is a pooler that takes no settings of a session (08P01): set PWP__DATABASE__POOLER=transaction.\n`,
     ]);
+  });
+
+  test("a pooler that hides itself at the start is recognised when it has given a connection to others", async () => {
+    const ignored = "statement_timeout, lock_timeout, idle_in_transaction_session_timeout";
+    await using hidden = await startPgbouncer(server, 2, `ignore_startup_parameters = ${ignored}`);
+    const failures: string[] = [];
+    const db = await openPostgres({
+      settings: postgresSettings(hidden.url("postgres"), { poolMax: 1 }),
+      monotonicMs: () => performance.now(),
+      onStorageFailure: (code) => failures.push(code),
+    });
+    const one = sql<[], { one: number }>("SELECT 1 AS one");
+    expect(await db.read.one(one)).toEqual({ one: 1 });
+    const other = new pg.Client({ connectionString: hidden.url("postgres") });
+    await other.connect();
+    // It keeps the connection behind the pooler on which the statement is prepared.
+    await other.query("BEGIN");
+    await expect(db.read.one(one)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+    expect(failures).toEqual(["26000"]);
+    await other.end();
+    await db.close();
   });
 });

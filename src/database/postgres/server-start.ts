@@ -58,8 +58,10 @@ function refusalOf(state: string, message: string, { user, database, tls }: Serv
     case "28P01":
       return `${refused} (${state}): check the user and the password in DATABASE_URL.`;
     case "28000":
-      return tls.mode === "disable" && /no encryption|SSL off/i.test(message)
-        ? `takes no connection without TLS (${state}): add ?sslmode=verify-full, or another sslmode, to DATABASE_URL.`
+      if (tls.mode === "disable" && /no encryption|SSL off/i.test(message))
+        return `takes no connection without TLS (${state}): add ?sslmode=verify-full, or another sslmode, to DATABASE_URL.`;
+      return /role .* does not exist/.test(message)
+        ? `has no user ${user} (${state}): create it, or check DATABASE_URL.`
         : `${refused} (${state}): its pg_hba.conf does not allow this connection.`;
     case "3D000":
       return `has no database ${database} (${state}): create it, or check DATABASE_URL.`;

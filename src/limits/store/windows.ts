@@ -1,11 +1,5 @@
-import { minuteMs } from "../../base/clock.ts";
 import { sql } from "../../database/statement.ts";
-
-/**
- * Tolerated difference between the clocks of two machines: a window that begins at most this far in the future is valid. Later
- * ones were written before a clock was set back.
- */
-export const clockSpreadMs = minuteMs;
+import { clockSpreadMs } from "../in-memory-limits.ts";
 
 /** Whether the window of an existing row is valid at the time of the new attempt. */
 const holds = `(known.ends_at > excluded.started_at AND known.started_at <= excluded.started_at + ${clockSpreadMs})`;

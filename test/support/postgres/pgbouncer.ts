@@ -14,14 +14,21 @@ export interface Pgbouncer extends AsyncDisposable {
 /** What the environment names, e.g. `/usr/sbin/pgbouncer` of Debian's package. */
 const program = process.env.SEALPUSH_TEST_PGBOUNCER ?? "pgbouncer";
 
-/** In front of the server, with as few connections behind it as make clients share them. */
-export async function startPgbouncer(server: PostgresServer, poolSize = 4): Promise<Pgbouncer> {
+/**
+ * In front of the server, with as few connections behind it as make clients share them.
+ * @param more lines of its settings.
+ */
+export async function startPgbouncer(server: PostgresServer, poolSize = 4, more = ""): Promise<Pgbouncer> {
   const runAs = postgresAccount();
   const folder = makeOwnFolder(runAs);
   const users = writeOwn({ folder, runAs }, "users.txt", `"${superuser.name}" "${superuser.password}"\n`);
   try {
     return await onFreePort(async (port) => {
-      const settings = writeOwn({ folder, runAs }, "pgbouncer.ini", settingsOf({ server, port, users, poolSize }));
+      const settings = writeOwn(
+        { folder, runAs },
+        "pgbouncer.ini",
+        settingsOf({ server, port, users, poolSize, more }),
+      );
       const running = await startGuarded({
         folder,
         runAs,
@@ -51,10 +58,11 @@ interface Wiring {
   readonly port: number;
   readonly users: string;
   readonly poolSize: number;
+  readonly more: string;
 }
 
 /** All but these as the package has them: what an operator must change is said in docs/scaling.md. */
-function settingsOf({ server, port, users, poolSize }: Wiring): string {
+function settingsOf({ server, port, users, poolSize, more }: Wiring): string {
   return `
 [databases]
 * = host=127.0.0.1 port=${server.port}
@@ -67,5 +75,6 @@ auth_file = ${users}
 pool_mode = transaction
 default_pool_size = ${poolSize}
 max_client_conn = 500
+${more}
 `;
 }
