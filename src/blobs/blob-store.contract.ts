@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { BlobMissingError, type BlobStore } from "./blob-store.ts";
+import { BlobMissingError, type BlobStore, BlobStoreError } from "./blob-store.ts";
 
 const makeKey = () => randomBytes(16).toString("hex");
 
@@ -116,6 +116,22 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
         break;
       }
       expect((await collect(store.read(key, wholeFile))).equals(content)).toBe(true);
+    });
+
+    test("a read ends with an error when its signal is aborted, before its first byte and between two chunks", async () => {
+      const store = await open();
+      const key = makeKey();
+      await store.write(key, chunksOf(randomBytes(11 * mebibyte)));
+      const range = { start: 0, end: 11 * mebibyte - 1 };
+      await expect(collect(store.read(key, range, AbortSignal.abort()))).rejects.toBeInstanceOf(BlobStoreError);
+      const abort = new AbortController();
+      const chunks = store.read(key, range, abort.signal)[Symbol.asyncIterator]();
+      expect((await chunks.next()).done).toBe(false);
+      abort.abort();
+      const readRest = async () => {
+        while ((await chunks.next()).done !== true);
+      };
+      await expect(readRest()).rejects.toBeInstanceOf(BlobStoreError);
     });
 
     test("deleting succeeds, also twice and for unknown keys", async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { describeBlobStore } from "./blob-store.contract.ts";
-import { BlobMissingError } from "./blob-store.ts";
+import { BlobMissingError, BlobStoreError } from "./blob-store.ts";
 import { createFileBlobStore } from "./file-blob-store.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
@@ -39,6 +39,15 @@ test("the remains of a crash between write and rename cannot be read and are rem
   await expect(readText(store)).rejects.toBeInstanceOf(BlobMissingError);
   await store.delete(key);
   expect(filesIn(folder)).toEqual([]);
+});
+
+test("a blob that the disk cannot read is a store error, not a bug, and its message contains no path", async () => {
+  const folder = makeFolder();
+  // Reading a folder fails with EISDIR, also for a privileged user.
+  mkdirSync(join(folder, "01", key), { recursive: true });
+  const failure = await readText(createFileBlobStore(folder)).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(BlobStoreError);
+  expect(failure).toMatchObject({ code: "EISDIR", message: "The disk could not read a file (EISDIR)." });
 });
 
 test("a failed write leaves no file behind", async () => {

@@ -2,12 +2,13 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { blobPath } from "./blob-key.ts";
-import { BlobMissingError, type BlobStore } from "./blob-store.ts";
+import { BlobMissingError, type BlobStore, BlobStoreError } from "./blob-store.ts";
 
 const readChunkBytes = 256 * 1024;
 
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+/** The code of a system error, such as ENOENT, or of an aborted read; undefined: the error is a bug. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
 /**
@@ -36,15 +37,18 @@ export function createFileBlobStore(directory: string): BlobStore {
       }
     },
 
-    async *read(key, range) {
+    async *read(key, range, signal) {
       const path = pathOf(key);
       if (range.end < range.start) return;
-      const stream = createReadStream(path, { start: range.start, end: range.end, highWaterMark: readChunkBytes });
+      const { start, end } = range;
+      const stream = createReadStream(path, { start, end, highWaterMark: readChunkBytes, signal });
       try {
         yield* stream;
       } catch (error) {
-        if (hasCode(error, "ENOENT")) throw new BlobMissingError("The blob is not in the store.");
-        throw error;
+        const code = codeOf(error);
+        if (code === "ENOENT") throw new BlobMissingError("The blob is not in the store.");
+        if (code === undefined) throw error;
+        throw new BlobStoreError(`The disk could not read a file (${code}).`, code, { cause: error });
       } finally {
         stream.destroy();
       }
@@ -103,7 +107,7 @@ async function removeFile(path: string): Promise<boolean> {
     await unlink(path);
     return true;
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return false;
+    if (codeOf(error) === "ENOENT") return false;
     throw error;
   }
 }

@@ -252,6 +252,17 @@ describe("a store in trouble", () => {
     expect(remote.operations.length).toBeGreaterThan(4);
   });
 
+  test("that is silent is given up at once when the signal of the read is aborted", async () => {
+    const abort = new AbortController();
+    const { store, remote } = await openFaulty(() => {
+      abort.abort();
+      return "silent";
+    });
+    const reading = collect(store.read(key, { start: 0, end: 100 }, abort.signal));
+    await expect(reading).rejects.toMatchObject({ name: "S3Error", code: "ABORT_ERR" });
+    expect(remote.operations).toEqual(["GetObject"]);
+  });
+
   test("that is silent is given up before the server closes the client's connection", async () => {
     const { remote } = await openFaulty(always("silent"));
     const startedAt = Date.now();

@@ -36,9 +36,9 @@ export function createS3BlobStore(
       }
     },
 
-    async *read(key, range) {
+    async *read(key, range, signal) {
       const path = blobPath(key);
-      if (range.end >= range.start) yield* readObject(bucket, path, range);
+      if (range.end >= range.start) yield* readObject(bucket, path, range, signal);
     },
 
     async delete(key) {

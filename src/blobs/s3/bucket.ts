@@ -48,7 +48,7 @@ export interface Operation {
   /** Statuses other than 200 that are not errors. */
   readonly expected?: readonly number[];
   /** Ends the operation and its retries. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Overrides the number of attempts. */
   readonly attemptsMax?: number;
 }

@@ -26,11 +26,12 @@ export async function* readObject(
   bucket: Bucket,
   path: string,
   range: ByteRange,
+  signal?: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
   let rest = range;
   let entityTag: string | undefined;
   for (let resumes = 0; ; resumes += 1) {
-    const span = await openSpan(bucket, path, rest, entityTag);
+    const span = await openSpan(bucket, path, rest, entityTag, signal);
     if (span === undefined) {
       if (rest === range) return;
       throw brokenAnswer(operation, "has no more of what it began");
@@ -82,13 +83,14 @@ async function openSpan(
   path: string,
   range: ByteRange,
   entityTag: string | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<Span | undefined> {
   const headers = {
     range: `bytes=${range.start}-${range.end}`,
     ...(entityTag === undefined ? {} : { "if-match": entityTag }),
   };
   return await bucket.call(
-    { name: operation, method: "GET", path, headers, expected: [206, 404, 416] },
+    { name: operation, method: "GET", path, headers, expected: [206, 404, 416], signal },
     async (answer) => {
       switch (answer.status) {
         case 416:
