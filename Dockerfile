@@ -1,7 +1,10 @@
 # syntax=docker/dockerfile:1
 
-# The Node that npm brings along for everybody else: what is tested is what runs here.
-FROM node:24.21.0-bookworm-slim AS build
+# The Node that npm brings along for everybody else: what is tested is what runs here. A tag can move. Pin what you checked:
+# --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:...
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+
+FROM $NODE_IMAGE AS build
 WORKDIR /app
 
 # Scripts of packages stay off: the native parts come ready made for this platform, and nothing may run here unseen.
@@ -29,7 +32,7 @@ RUN rm -rf packages/*/src node_modules/node-linux-* node_modules/.bin node_modul
       node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
  && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete
 
-FROM node:24.21.0-bookworm-slim
+FROM $NODE_IMAGE
 
 LABEL org.opencontainers.image.title="Sealpush" \
       org.opencontainers.image.description="A self-hosted server for handing over a secret once" \

@@ -21,8 +21,10 @@ async function isBuilt(): Promise<boolean> {
 // A server may be running from the same folder: its assets are kept.
 if (!(await isBuilt())) await Promise.all([buildServer({ removeOthers: false }), buildAssets({ removeOthers: false })]);
 
-// After "--": Node would treat --env-file as its own option.
-const command = spawn(process.execPath, ["--", serverFile, ...process.argv.slice(2)], { stdio: "inherit" });
+// A debugger could read the keys. After "--": Node would treat --env-file as its own option.
+const command = spawn(process.execPath, ["--disable-sigusr1", "--", serverFile, ...process.argv.slice(2)], {
+  stdio: "inherit",
+});
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 for (const signal of signals) process.on(signal, () => command.kill(signal));
 command.on("exit", (code, signal) => {

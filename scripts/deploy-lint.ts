@@ -7,7 +7,7 @@ import { chartProblems } from "./deploy/chart.ts";
 import { composeProblems } from "./deploy/compose.ts";
 import { dockerfileProblems, imageOf } from "./deploy/dockerfile.ts";
 import { factsOf } from "./deploy/facts.ts";
-import { unitProblems } from "./deploy/unit.ts";
+import { backupUnitProblems, unitProblems } from "./deploy/unit.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -22,12 +22,15 @@ const judges: readonly { readonly command: string; readonly run: (folder: string
     command: "systemd-analyze",
     run(folder) {
       // It checks that the program exists, which is elsewhere until it is installed.
-      const tx = read("deploy/systemd/sealpush.service")
-        .replaceAll("/opt/sealpush/node_modules/.bin/node", process.execPath)
-        .replaceAll("/opt/sealpush", root);
-      const file = join(folder, "sealpush.service");
-      writeFileSync(file, tx);
-      return ["verify", "--man=no", file];
+      const files = ["sealpush.service", "sealpush-backup.service"].map((name) => {
+        const unit = read(`deploy/systemd/${name}`)
+          .replaceAll("/opt/sealpush/node_modules/.bin/node", process.execPath)
+          .replaceAll("/opt/sealpush", root);
+        const file = join(folder, name);
+        writeFileSync(file, unit);
+        return file;
+      });
+      return ["verify", "--man=no", ...files];
     },
   },
   {
@@ -40,6 +43,7 @@ function ownProblems(): readonly string[] {
   const facts = factsOf(JSON.parse(read("package.json")), (path) => existsSync(join(root, path)));
   const dockerfile = read("Dockerfile");
   const image = imageOf(dockerfile);
+  const unit = read("deploy/systemd/sealpush.service");
   const chart = "deploy/helm/sealpush";
   const templates = readdirSync(join(root, chart, "templates")).map(
     (name) => [name, read(`${chart}/templates/${name}`)] as const,
@@ -63,7 +67,8 @@ function ownProblems(): readonly string[] {
         image,
       ),
     ],
-    ["deploy/systemd", unitProblems(read("deploy/systemd/sealpush.service"), read("deploy/systemd/sealpush"))],
+    ["deploy/systemd", unitProblems(unit, read("deploy/systemd/sealpush"))],
+    ["deploy/systemd", backupUnitProblems(read("deploy/systemd/sealpush-backup.service"), unit)],
   ];
   return found.flatMap(([file, problems]) => problems.map((problem) => `${file}: ${problem}`));
 }

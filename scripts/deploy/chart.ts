@@ -61,6 +61,9 @@ function checkProblems(checks: string, ownNames: readonly string[]): readonly st
     ...(checks.includes('hasKey $.Values.settings (printf "%s_FILE" $name)')
       ? []
       : ["_checks.tpl: a setting may be in both settings and secretSettings."]),
+    ...(checks.includes('(contains "/" .) (not (regexMatch "/(32|128)$" .)) (not $.Values.networkPolicy.enabled)')
+      ? []
+      : ["_checks.tpl: a whole network may be trusted as a proxy."]),
     ...(refusesEveryone ? [] : ["_checks.tpl: a network policy may let everybody in."]),
   ];
 }

@@ -8,7 +8,7 @@ import { chartProblems } from "./chart.ts";
 import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
 import { factsOf } from "./facts.ts";
-import { sharedKeys, unitProblems } from "./unit.ts";
+import { backupUnitProblems, unitProblems } from "./unit.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -28,9 +28,16 @@ describe("the check of the Dockerfile", () => {
     expect(image).toEqual({ user: "10001:10001", port: "5100", dataDir: "/data" });
   });
 
+  it("accepts a base image with a digest", () => {
+    const pinned = changed(dockerfile, "-bookworm-slim\n", `-bookworm-slim@sha256:${"a".repeat(64)}\n`);
+    expect(dockerfileProblems(pinned, facts)).toEqual([]);
+  });
+
   it.each([
     ["another Node", `node:${facts.nodeVersion}-bookworm-slim\n`, "node:latest\n", /is not Node/],
     ["a full base image", "-bookworm-slim\n", "-bookworm\n", /is not slim/],
+    ["a base image that is no variable", "FROM $NODE_IMAGE\n", `FROM node:${facts.nodeVersion}-slim\n`, /not the base/],
+    ["a digest of another length", "-bookworm-slim\n", "-bookworm-slim@sha256:abc\n", /no digest/],
     ["root", "USER 10001:10001", "USER root", /must be numbers, and not root/],
     ["user 0", "USER 10001:10001", "USER 0:0", /must be numbers, and not root/],
     ["a fetched file", "COPY src ./src", "ADD https://example.com/src ./src", /use COPY/],
@@ -134,6 +141,7 @@ describe("the check of the chart", () => {
       /secretSettings/,
     ],
     ["a network policy for everybody", "(not .Values.networkPolicy.from)", "true", /let everybody in/],
+    ["a trusted network of pods", "(not $.Values.networkPolicy.enabled)", "false", /whole network may be trusted/],
   ])("finds %s", (_what, from, to, problem) => {
     const broken = new Map(templates).set("_checks.tpl", changed(templates.get("_checks.tpl") ?? "", from, to));
     expect(chartProblems({ ...files, templates: broken }, facts, image).join("\n")).toMatch(problem);
@@ -142,6 +150,14 @@ describe("the check of the chart", () => {
   it("finds a value that the schema does not know, which Helm would refuse", () => {
     const values = `${files.values}\nextra: 1\n`;
     expect(chartProblems({ ...files, values }, facts, image)).toEqual(["values.schema.json: extra is missing."]);
+  });
+
+  it("finds an example that trusts a network", () => {
+    const manual = read("docs/deployment.md");
+    const [, trusted = ""] = /trustedProxies=\{([^}]*)\}/.exec(manual) ?? [];
+    expect(trusted).not.toBe("");
+    expect(trusted).not.toContain("/");
+    expect(manual).not.toMatch(/^trustedProxies:.*\/(?!32|128)/m);
   });
 
   it("finds a forgotten version", () => {
@@ -199,16 +215,33 @@ describe("the check of the systemd unit", () => {
     ["an unknown setting", "Environment=DATA_DIR", "Environment=DATA_FOLDER", /DATA_FOLDER is not a setting/],
     ["too little time to end", "TimeoutStopSec=45s", "TimeoutStopSec=20s", /TimeoutStopSec kills/],
     ["secrets in swap", "MemorySwapMax=0", "", /MemorySwapMax=0 is missing/],
+    ["a debugger", " --disable-sigusr1", "", /SIGUSR1 opens the debugger/],
   ])("finds %s", (_what, from, to, problem) => {
     expect(unitProblems(changed(unit, from, to), command).join("\n")).toMatch(problem);
   });
 
-  it("finds the backup of the night run on the same data, as the same user, with the same key", () => {
-    const linesOf = (text: string) => text.split("\n").filter((line) => sharedKeys.has(line.split("=")[0] ?? ""));
+  describe("for the nightly backup", () => {
     const backup = read("deploy/systemd/sealpush-backup.service");
-    expect(linesOf(changed(backup, "=sealpush sealpush-backup", "=sealpush")).toSorted()).toEqual(
-      linesOf(unit).toSorted(),
-    );
+
+    it("accepts the unit as shipped", () => {
+      expect(backupUnitProblems(backup, unit)).toEqual([]);
+    });
+
+    it.each(["DATA_DIR=/var/lib/sealpush", "master.key:/etc/sealpush/", "UMask=0077"])("finds another %s", (line) => {
+      expect(backupUnitProblems(changed(backup, line, "OTHER"), unit)).not.toEqual([]);
+    });
+
+    it.each([
+      ...["PrivateDevices=yes", "PrivateUsers=yes", "ProtectProc=invisible", "ProtectKernelTunables=yes"],
+      ...["RestrictAddressFamilies=", "RestrictNamespaces=yes", "SystemCallFilter=@system-service", "LimitCORE=0"],
+    ])("finds that %s is missing", (line) => {
+      expect(backupUnitProblems(changed(backup, `${line}`, "#"), unit).join()).toContain(line);
+    });
+
+    it("finds that the debugger can be opened", () => {
+      const open = changed(backup, " --disable-sigusr1", "");
+      expect(backupUnitProblems(open, unit)).toEqual(["SIGUSR1 opens the debugger."]);
+    });
   });
 
   it.each([

@@ -58,11 +58,13 @@ export function dockerfileProblems(text: string, facts: Facts): readonly string[
     if (!holds) problems.push(problem);
   };
 
+  const base = instructions.find(({ name, rest }) => name === "ARG" && rest.startsWith("NODE_IMAGE="))?.rest ?? "";
+  expect(base.startsWith(`NODE_IMAGE=node:${facts.nodeVersion}-`), `${base} is not Node ${facts.nodeVersion}.`);
+  expect(/-slim(@|$)/.test(base), `${base} is not slim.`);
+  expect(/^[^@]+(@sha256:[0-9a-f]{64})?$/.test(base), `${base} has no digest after its @.`);
   for (const { name, rest } of instructions) {
-    if (name === "FROM") {
-      expect(rest.startsWith(`node:${facts.nodeVersion}-`), `FROM ${rest} is not Node ${facts.nodeVersion}.`);
-      expect(/-slim\b/.test(rest), `FROM ${rest} is not slim.`);
-    }
+    if (name === "FROM")
+      expect(/^\$NODE_IMAGE( AS \w+)?$/.test(rest), `FROM ${rest} is not the base image NODE_IMAGE.`);
     expect(name !== "ADD", `ADD ${rest}: use COPY, which never fetches or unpacks.`);
     if (name === "COPY" && !rest.startsWith("--from=")) {
       const sources = rest

@@ -1,7 +1,7 @@
 import { drainSecondsMax, settingProblems } from "./facts.ts";
 
 /** Lines of the unit that determine the user, the data and the secrets of a command. */
-export const sharedKeys = new Set([
+const sharedKeys = new Set([
   "EnvironmentFile",
   "LoadCredential",
   "Environment",
@@ -12,9 +12,34 @@ export const sharedKeys = new Set([
   "UMask",
 ]);
 
+/** Lines of the server's unit that are its own. All others confine what runs, and hold for the backup as well. */
+const ownKeys = new Set([
+  ...["Type", "WorkingDirectory", "ExecStart", "Restart", "RestartSec", "TimeoutStopSec", "KillMode"],
+  ...["Description", "Documentation", "After", "Wants", "WantedBy"],
+]);
+
+const linesOf = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));
+const keyOf = (line: string) => line.split("=")[0] ?? "";
+
+/** @returns the differences in user, data, secrets and confinement between the server and its backup. */
+export function backupUnitProblems(backup: string, unit: string): readonly string[] {
+  const given = linesOf(backup);
+  return linesOf(unit)
+    .filter((line) => !ownKeys.has(keyOf(line)))
+    .map((line) => line.replace(/^StateDirectory=sealpush$/, "$& sealpush-backup"))
+    .filter((line) => !given.includes(line))
+    .map((line) => `${line} does not hold for the backup.`)
+    .concat(debuggerProblems(backup));
+}
+
+/** Threat: SIGUSR1 opens Node's debugger, which reads all memory. */
+function debuggerProblems(text: string): readonly string[] {
+  return /node_modules\/\.bin\/node --disable-sigusr1 -- dist/.test(text) ? [] : ["SIGUSR1 opens the debugger."];
+}
+
 /** @param command the script that runs a command in the same way as the unit runs the server. */
 export function unitProblems(unit: string, command: string): readonly string[] {
-  const lines = unit.split("\n").filter((line) => /^\w+=/.test(line));
+  const lines = linesOf(unit);
   const get = (key: string) => lines.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
   // systemd-run replaces no specifiers: a command gets the value of %d in the unit from its environment.
   const ofUnitOnly = lines.filter((line) => /^Environment=\w+=%d\//.test(line));
@@ -27,8 +52,9 @@ export function unitProblems(unit: string, command: string): readonly string[] {
   const program = get("ExecStart")?.replace(/ serve$/, "") ?? "none";
   return [
     ...settings,
+    ...debuggerProblems(unit),
     ...lines
-      .filter((line) => sharedKeys.has(line.split("=")[0] ?? ""))
+      .filter((line) => sharedKeys.has(keyOf(line)))
       .filter(
         (line) =>
           !(ofUnitOnly.includes(line) ? command.includes(` -c '${inCommand(line)} `) : properties.includes(line)),

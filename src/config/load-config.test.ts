@@ -266,7 +266,8 @@ describe("warnings", () => {
     const https = { PWP__OVERRIDE_BASE_URL: "https://push.example.com" };
     const cases: [Environment, RegExp][] = [
       [{ ...https, PWP__ALLOWED_HOSTS: "example.com" }, /not among PWP__ALLOWED_HOSTS/],
-      [{ ...https, PWP__SECURE_COOKIES: "false" }, /leave it on auto/],
+      [{ ...https, PWP__SECURE_COOKIES: "false" }, /=false has no effect: PWP__OVERRIDE_BASE_URL is HTTPS/],
+      [{ FORCE_SSL: "true", PWP__SECURE_COOKIES: "false" }, /=false has no effect: FORCE_SSL is on/],
       [{ PWP__OVERRIDE_BASE_URL: "http://push.lan", PWP__SECURE_COOKIES: "true" }, /nobody could sign in/],
       [{ PWP__TRUSTED_PROXIES: "10.0.0.1, ::/0" }, /includes every address/],
       [{ PWP__MAIL__SMTP_ADDRESS: "smtp.example.com" }, /^No email is sent: .*PWP__OVERRIDE_BASE_URL/],

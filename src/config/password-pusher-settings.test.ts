@@ -136,7 +136,7 @@ describe("values as env files of Password Pusher give them", () => {
 
   it("HTTPS for all, cookies included", () => {
     expect(good({ FORCE_SSL: "true" }).config).toMatchObject({ forceHttps: true, secureCookies: true });
-    expect(good({ FORCE_SSL: "1", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(false);
+    expect(good({ FORCE_SSL: "1", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(true);
     expect(good({}).config).toMatchObject({ forceHttps: false, secureCookies: "auto" });
   });
 });

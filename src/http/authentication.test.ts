@@ -210,7 +210,7 @@ describe("a page's state change", () => {
   });
 });
 
-test("names and attributes of session cookies depend on how the request arrived", async () => {
+test("names and attributes of session cookies depend on the settings and on how the request arrived", async () => {
   const client = (https: boolean) => ({
     address: "192.0.2.1",
     key: "192.0.2.1",
@@ -218,8 +218,8 @@ test("names and attributes of session cookies depend on how the request arrived"
     host: "push.example",
     fromTrustedProxy: false,
   });
-  const cookies = (setting: string) => {
-    server = startBareServer({ PWP__SECURE_COOKIES: setting });
+  const cookies = (setting: string, baseUrl = "") => {
+    server = startBareServer({ PWP__SECURE_COOKIES: setting, PWP__OVERRIDE_BASE_URL: baseUrl });
     return server.sessionCookies;
   };
   const secure = "__Host-sealpush_session=t; Path=/; HttpOnly; SameSite=Lax; Secure";
@@ -228,6 +228,10 @@ test("names and attributes of session cookies depend on how the request arrived"
   expect(cookies("auto").made("t", client(false))).toBe(plain);
   expect(cookies("true").made("t", client(false))).toBe(secure);
   expect(cookies("false").made("t", client(true))).toBe(plain);
+  for (const setting of ["auto", "true", "false"]) {
+    expect(cookies(setting, "https://push.example").made("t", client(false))).toBe(secure);
+  }
+  expect(cookies("auto", "http://push.example").made("t", client(false))).toBe(plain);
   expect(cookies("auto").ended(client(true))).toBe(
     "__Host-sealpush_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure",
   );

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../base/clock.ts";
@@ -132,6 +133,10 @@ function admitRequests(server: FastifyInstance, deps: ServerDeps): void {
     // An empty type means the same as none, but the framework would refuse it.
     if (request.raw.headers["content-type"] === "") delete request.raw.headers["content-type"];
     if (request.raw.method !== "POST") discardBody(request.raw, reply.raw);
+    if (hasSeveralHosts(request.raw)) {
+      reply.header("connection", "close");
+      throw new AppError("invalid_request", "The request has more than one Host header.");
+    }
     if (isExempt(request.raw.url ?? "") || metricsGate?.isScrape(request.raw) === true) {
       done();
       return;
@@ -165,6 +170,18 @@ function openThrottle({ config, clock, monotonicMs, events, requestCounts }: Ser
   if (requestCounts === undefined) return createThrottle(limits, clock);
   const onUnanswered = events.limitsUnanswered;
   return createSharedThrottle({ limits, clock, monotonicMs, counts: requestCounts, onUnanswered });
+}
+
+/**
+ * The parser keeps the first of several Host headers, a proxy in front may have judged the request by another one (RFC
+ * 9112, 3.2).
+ */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === "host") hosts += 1;
+  }
+  return hosts > 1;
 }
 
 /** Not throttled, and answered under any host name: load balancers use their own. */

@@ -262,3 +262,15 @@ test("any bytes on the connection", async () => {
   );
   expect((await fetch(`${origin}/up`)).status).toBe(200);
 });
+
+test.each([
+  ["different", "push.example", "evil.example"],
+  ["equal", "push.example", "push.example"],
+])("a request with two Host headers is refused, if they are %s", async (_which, first, second) => {
+  for (const line of ["GET /", "GET /up", "GET /api/v2/version", "GET /assets/none.js", "POST /p", "GET /unknown"]) {
+    const hosts = `Host: ${first}\r\nhOsT: ${second}\r\n`;
+    const answer = await rawRequest(origin, `${line} HTTP/1.1\r\n${hosts}\r\n`);
+    expect(answer, line).toMatch(/^HTTP\/1\.1 400 /);
+    if (line.includes("/api/")) expect(answer).toContain("The request has more than one Host header.");
+  }
+});

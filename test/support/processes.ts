@@ -8,6 +8,9 @@ import { settingsOfEngine } from "./engine.ts";
 /** The program as it is shipped: `npm test` builds it first. */
 const program = resolve(import.meta.dirname, "../../dist/main.js");
 
+/** Node with the options that the program's start commands give it. */
+export const node = [process.execPath, "--disable-sigusr1"] as const;
+
 type Environment = Readonly<Record<string, string>>;
 
 export interface ProcessRun {
@@ -32,7 +35,7 @@ export function spawnProgram(
   environment: Environment,
   launcher: readonly string[] = [],
 ): ChildProcess {
-  const [command = process.execPath, ...rest] = [...launcher, process.execPath, "--", program, ...argv];
+  const [command = process.execPath, ...rest] = [...launcher, ...node, "--", program, ...argv];
   return spawn(command, rest, { env: { PATH: process.env.PATH, ...environment } });
 }
 

@@ -3,7 +3,7 @@ import { resolve as resolvePath } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { engine, settingsOfEngine } from "./engine.ts";
-import { type ProcessRun, runToItsEnd, spawnProgram } from "./processes.ts";
+import { node, type ProcessRun, runToItsEnd, spawnProgram } from "./processes.ts";
 
 export interface Ending {
   readonly exitCode: number | null;
@@ -74,14 +74,25 @@ function spawnWorkers(count: number, environment: Readonly<Record<string, string
   if (engine === "postgres") return spawnProgram(["serve"], { ...environment, WEB_CONCURRENCY: String(count) });
   const supervised = resolvePath(import.meta.dirname, "supervised.ts");
   const env = { PATH: process.env.PATH, ...environment };
-  return spawn(process.execPath, [supervised, String(count)], { env });
+  const [command, ...options] = node;
+  return spawn(command, [...options, supervised, String(count)], { env });
 }
 
-/** The same by the README's command, in a process group of its own; `stop` and `kill` reach npm alone. */
-export async function startServerByNpm(options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
+// Without the build before the start, which the test run has done and which would exchange files under other servers.
+export const startByNpm = ["npm", "start", "--ignore-scripts"] as const;
+
+/** The same by the README's command; see `startServerByCommand`. */
+export function startServerByNpm(options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
+  return startServerByCommand(startByNpm, options);
+}
+
+/** Runs a command at the root of the repository, in a process group of its own; `stop` and `kill` reach its process alone. */
+export async function startServerByCommand(
+  [command, ...argv]: readonly [string, ...string[]],
+  options: Omit<ServerOptions, "launcher">,
+): Promise<ServerProcess> {
   const { PATH, HOME } = process.env;
-  // Without the build before the start, which the test run has done and which would exchange files under other servers.
-  const child = spawn("npm", ["start", "--ignore-scripts"], {
+  const child = spawn(command, argv, {
     cwd: resolvePath(import.meta.dirname, "../.."),
     detached: true,
     env: { PATH, HOME, ...(await environmentOf(options)) },

@@ -51,7 +51,7 @@ export const networkSettings = {
     }),
     secureCookies: setting({
       env: "PWP__SECURE_COOKIES",
-      doc: "Whether cookies are limited to HTTPS. `auto` decides by the scheme of the request.",
+      doc: "Whether cookies are limited to HTTPS. `auto` decides by the scheme of the request. With an https base URL (`PWP__OVERRIDE_BASE_URL`) or `FORCE_SSL` they always are.",
       type: wordOr("auto", "auto", boolean),
       default: "auto",
     }),
@@ -87,6 +87,7 @@ const cloudflareNetworks: readonly string[] = [
 export function networkConfig(settings: ParsedGroup<typeof networkSettings>, report: SettingReport) {
   const { overrideBaseUrl, allowedHosts, trustedProxies, cloudflareProxy } = settings;
   const forceHttps = settings.forceHttps.value;
+  const isHttpsBase = overrideBaseUrl.value?.startsWith("https:") === true;
   const secureCookies = settings.secureCookies.value;
   if (trustedProxies.value.some((network) => /\/0+$/.test(network))) {
     report.warn(
@@ -103,9 +104,10 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
         `${settings.secureCookies.env} is on, but ${overrideBaseUrl.env} is not HTTPS: nobody could sign in.`,
       );
     }
-    if (secureCookies === false && base.protocol === "https:") {
-      report.warn(`${settings.secureCookies.env} is off, but ${overrideBaseUrl.env} is HTTPS: leave it on auto.`);
-    }
+  }
+  if (secureCookies === false && (isHttpsBase || forceHttps)) {
+    const cause = isHttpsBase ? `${overrideBaseUrl.env} is HTTPS` : `${settings.forceHttps.env} is on`;
+    report.warn(`${settings.secureCookies.env}=false has no effect: ${cause}, so cookies are limited to HTTPS.`);
   }
   return {
     /** Origin without a trailing slash, e.g. `https://push.example.com`; undefined: taken from the request. */
@@ -117,7 +119,7 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
     /** Plain HTTP is redirected to HTTPS. */
     forceHttps,
     /** Cookie `Secure` and `__Host-`: on, off, or by the scheme of the request ("auto"). */
-    secureCookies: forceHttps && secureCookies === "auto" ? true : secureCookies,
+    secureCookies: isHttpsBase || forceHttps ? true : secureCookies,
   };
 }
 

@@ -66,6 +66,24 @@ test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", '=HYP
   },
 );
 
+/** The cells that a spreadsheet sees that splits lines at `separator` and takes quotes for text. */
+const cellsSplitAt = (separator: string, line: string) =>
+  line.split(separator).map((cell) => cell.replace(/^[\s"]+/, ""));
+
+test.each([",", ";", "\t", "|", "\n", "\r", "\u2028"])(
+  "a formula after %j is text, because that separates cells in some locale",
+  (separator) => {
+    for (const formula of ["=1+1", "+1", "-1", "@SUM(A1)", "＝1", '"=1', ' "=1']) {
+      const field = csvField(`Mozilla/5.0${separator}${formula}${separator}end`);
+      expect(
+        cellsSplitAt(separator, field).filter((cell) => /^[=+\-@＝]/.test(cell)),
+        field,
+      ).toEqual([]);
+    }
+    expect(csvField(`Mozilla${separator} X11`)).toBe(`"Mozilla${separator} X11"`);
+  },
+);
+
 test("JSON holds the same, and what the push was called, but no link that works", async () => {
   const text = await written(trailAsJson(trailOf(viewBy("agent"), end)));
   expect(JSON.parse(text)).toEqual({

@@ -69,11 +69,20 @@ function exportedEvent(event: TrailEvent): ExportedEvent {
   return { kind, by, ip: address, user_agent: userAgent, referrer, times: event.times, ...times, ...mails };
 }
 
-// Characters that start a formula in a spreadsheet, full-width forms included.
-const formulaStart = /^[=+\-@\t\r\n＝＋－＠]/;
+/**
+ * What starts a formula in a spreadsheet, full-width forms included: at the start of the text and after every character that
+ * separates cells in some locale. A spreadsheet that splits at `;` takes our quotes for text, so quotes and blanks in
+ * between do not protect.
+ */
+const formulaStart = /(?<=(?:^|[,;|\t\r\n\v\f\u0085\u2028\u2029])[\s"']*)[=+\-@＝＋－＠]/g;
+/** Some spreadsheets drop these and read the rest as a cell of its own. */
+const controlStart = /^(?=[\t\r\n])/;
 
-/** Always quoted. Threat: a user agent that is a formula, executed when the owner opens the file. */
+/**
+ * Always quoted. An apostrophe turns what a spreadsheet would take for a formula into text. Threat: a user agent with a
+ * formula, executed when the owner opens the file.
+ */
 export function csvField(text: string): string {
-  const harmless = formulaStart.test(text) ? `'${text}` : text;
+  const harmless = text.replaceAll(formulaStart, "'$&").replace(controlStart, "'");
   return `"${harmless.replaceAll('"', '""')}"`;
 }

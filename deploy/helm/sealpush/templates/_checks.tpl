@@ -25,6 +25,11 @@
 {{- if and .Values.ingress.enabled (not (and .Values.baseUrl .Values.trustedProxies)) -}}
 {{- fail "The Ingress needs baseUrl, and trustedProxies: without them all visitors share one address and links may carry any host." -}}
 {{- end -}}
+{{- range .Values.trustedProxies -}}
+{{- if and (contains "/" .) (not (regexMatch "/(32|128)$" .)) (not $.Values.networkPolicy.enabled) -}}
+{{- fail (printf "trustedProxies has the network %s: each pod in it could claim any client's address. Name single addresses, or enable a networkPolicy that lets only the ingress controller in." .) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.metrics.enabled (not (hasKey .Values.secretSettings "PWP__METRICS__TOKEN")) -}}
 {{- fail "metrics needs secretSettings.PWP__METRICS__TOKEN: it names the entry of the Secret that holds the token." -}}
 {{- end -}}

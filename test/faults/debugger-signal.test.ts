@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { newDataDir } from "../support/processes.ts";
+import { type ServerProcess, startByNpm, startServerByCommand, startWorkers } from "../support/server.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+const read = (path: string) => readFileSync(resolve(root, path), "utf8");
+
+/** Shell commands that start the server, as shipped but for the place of the program. */
+const shipped = {
+  "the systemd unit": `exec ${/^ExecStart=(.*)$/m.exec(read("deploy/systemd/sealpush.service"))?.[1]}`.replaceAll(
+    "/opt/sealpush/",
+    `${root}/`,
+  ),
+  "the container": read("deploy/container/sealpush").replaceAll("/app/", `${root}/`).replaceAll('"$@"', "serve"),
+  "npm run sealpush": "exec npm run -s sealpush -- serve",
+  "npm start": `exec ${startByNpm.join(" ")}`,
+};
+
+/** Processes of this group that run the program. */
+function programsOfGroup(group: number): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      const [stat = "", command = ""] = ["stat", "cmdline"].map((file) => textOf(`/proc/${pid}/${file}`));
+      const [, groupOf] = /\) \S \d+ (\d+) /.exec(stat) ?? [];
+      return Number(groupOf) === group && /\0\S*dist\/main\.js\0/.test(command) && !command.includes("npm");
+    });
+}
+
+/** "" if the process has just ended. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH")) return "";
+    throw error;
+  }
+}
+
+/** Node catches SIGUSR1 for the thread that opens the inspector; with the option, nothing in the process catches it. */
+async function expectNoDebugger(server: ServerProcess, pids: readonly number[]): Promise<void> {
+  for (const pid of pids) {
+    const [, caught = ""] = /^SigCgt:\s*(\w+)$/m.exec(textOf(`/proc/${pid}/status`)) ?? [];
+    expect((BigInt(`0x${caught}`) >> 9n) & 1n, `whether ${pid} catches SIGUSR1`).toBe(0n);
+    process.kill(pid, "SIGUSR1");
+  }
+  expect((await fetch(`${server.baseUrl}/up`)).status).toBe(200);
+  const isDebugger = (line: string) => line.includes("Debugger listening");
+  expect(server.logLines.filter(isDebugger)).toEqual([]);
+}
+
+test.each(Object.entries(shipped))("SIGUSR1 opens no debugger in a server started by %s", async (_by, command) => {
+  const server = await startServerByCommand(["sh", "-c", command], { dataDir: newDataDir() });
+  onTestFinished(() => {
+    for (const pid of programsOfGroup(server.pid)) process.kill(pid, "SIGKILL");
+  });
+  const pids = programsOfGroup(server.pid);
+  expect(pids).toHaveLength(1);
+  await expectNoDebugger(server, pids);
+});
+
+test("SIGUSR1 opens no debugger in workers and their primary", async () => {
+  const server = await startWorkers(2, { dataDir: newDataDir() });
+  const workers = server.logLines
+    .filter((line) => line.includes('"event":"worker_started"'))
+    .map((line): number => JSON.parse(line).pid);
+  expect(workers).toHaveLength(2);
+  await expectNoDebugger(server, [server.pid, ...workers]);
+  await server.stop();
+});
