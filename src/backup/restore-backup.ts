@@ -51,8 +51,8 @@ export interface RestoreReport {
 }
 
 /**
- * Restores a backup into an empty data folder. It is unpacked, checked, migrated and cleared in a work folder, whose name tells
- * servers and other restores that a restore is in progress, and then moved to its final place. If an earlier step fails, the
+ * Restores a backup into an empty data folder. It is unpacked, checked, migrated and cleared in a work folder, whose name shows
+ * servers and other restores that a restore is in progress, and then moved to the data folder. If an earlier step fails, the
  * data folder stays as it was. @throws BackupError, and errors of opening the domain.
  */
 export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest): Promise<RestoreReport> {
@@ -61,7 +61,7 @@ export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest):
   refuseUnfinishedRestore(dataDir);
   const work = unfinishedRestorePath(dataDir);
   await makeFolder(work);
-  const placed: (() => Promise<void>)[] = [];
+  const undoSteps: (() => Promise<void>)[] = [];
   try {
     refuseExistingData(deps);
     const keepOpen = request.livePushes === "keep_open";
@@ -73,13 +73,13 @@ export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest):
     const cleared = clearTransientState(unpacked, { now: deps.now(), revokeTokens: request.revokeTokens });
     await syncFolders(work);
     signal.throwIfAborted();
-    if (keepOpen) placed.push(await placeBlobs(deps, work));
-    placed.push(await placeDatabase(unpacked, deps.databasePath));
+    if (keepOpen) undoSteps.push(await moveBlobs(deps, work));
+    undoSteps.push(await moveDatabase(unpacked, deps.databasePath));
     await removeWork(work);
     return { manifest, pushesEnded, cleared };
   } catch (error) {
     // The work folder goes last: it marks the data folder as incomplete.
-    for (const undo of placed.reverse()) await undo();
+    for (const undo of undoSteps.reverse()) await undo();
     await removeWork(work);
     throw error;
   }
@@ -126,7 +126,7 @@ async function removeOrphans(work: string, manifest: Manifest, databasePath: str
 }
 
 /** @returns a function that removes them again. */
-async function placeBlobs({ dataDir, remoteBlobs }: RestoreDeps, work: string): Promise<() => Promise<void>> {
+async function moveBlobs({ dataDir, remoteBlobs }: RestoreDeps, work: string): Promise<() => Promise<void>> {
   const from = join(work, blobsName);
   const to = join(dataDir, blobsName);
   if (!existsSync(from)) return async () => undefined;
@@ -157,7 +157,7 @@ async function writeBlobs(from: string, blobs: BlobStore): Promise<() => Promise
 }
 
 /** The last step: a server can start once it is done. @returns a function that removes the database again. */
-async function placeDatabase(from: string, to: string): Promise<() => Promise<void>> {
+async function moveDatabase(from: string, to: string): Promise<() => Promise<void>> {
   await describeFailure(dirname(to), "created", () => mkdir(dirname(to), { recursive: true, mode: 0o700 }));
   const undo = () => rm(to);
   try {

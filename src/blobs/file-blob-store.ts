@@ -24,15 +24,15 @@ export function createFileBlobStore(directory: string): BlobStore {
       const unfinished = unfinishedPath(path);
       await makeDirectory(dirname(path));
       const file = await open(unfinished, "wx", 0o600);
-      let lies = unfinished;
+      let writtenPath = unfinished;
       try {
         const bytes = await writeSynced(file, content);
         await rename(unfinished, path);
-        lies = path;
+        writtenPath = path;
         await syncDirectory(dirname(path));
         return bytes;
       } catch (error) {
-        await rm(lies, { force: true });
+        await rm(writtenPath, { force: true });
         throw error;
       }
     },

@@ -43,7 +43,7 @@ const refusedProperties: ReadonlySet<string> = new Set(["behavior", "-ms-behavio
 
 /**
  * Checks an operator's style sheet and writes it anew from its syntax tree, so that nothing passes that was not parsed.
- * It must not name any address: a request for one could count a view, or tell another server who views a page.
+ * It must not name any address: a request for one could count a view, or reveal to another server who views a page.
  */
 export async function readStyleSheet(
   text: string,

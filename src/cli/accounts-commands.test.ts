@@ -7,7 +7,7 @@ import { engine } from "../../test/support/engine.ts";
 const createToken = ["token", "create", "--email", email, "--name", "deploy"];
 
 describe("user create", () => {
-  it("works on a fresh data folder, making database and master key", async () => {
+  it("works on an empty data folder, and creates the database and the master key", async () => {
     const cli = makeTestCli();
     const made = await cli.run([...createUser, "--admin"], { stdin: `${password}\n` });
     expect(made).toMatchObject({ exitCode: 0, stdout: "Created user 1 (ada@example.com, administrator).\n" });
@@ -19,7 +19,7 @@ describe("user create", () => {
     expect(second).toEqual({ exitCode: 0, stdout: "Created user 2 (eve@example.com).\n", stderr: "" });
   });
 
-  it("says all that is wrong with a user, and never the password", async () => {
+  it("reports everything that is wrong with a user, and never the password", async () => {
     const cli = makeTestCli();
     const run = await cli.run(["user", "create", "--email", "ada", "--password-stdin"], { stdin: "tooshort" });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
@@ -38,7 +38,7 @@ describe("user create", () => {
     ["several lines", "correct horse\nbattery staple\n", "several lines"],
     ["what is not UTF-8", Buffer.from([...Buffer.from(password), 0xff]), "not UTF-8"],
     ["too much", "a".repeat(10_000), "too long"],
-  ])("takes no password of %s", async (_, stdin, reason) => {
+  ])("refuses as password: %s", async (_, stdin, reason) => {
     const run = await makeTestCli().run(createUser, { stdin });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
     expect(run.stderr).toContain(reason);
@@ -46,7 +46,7 @@ describe("user create", () => {
 });
 
 describe("token", () => {
-  it("create prints the token alone; list and revoke know it by its number", async () => {
+  it("create prints only the token; list and revoke identify it by its number", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const made = await cli.run(createToken);
@@ -68,7 +68,7 @@ describe("token", () => {
     });
   });
 
-  it("revoke takes a name for all tokens in use that carry it", async () => {
+  it("revoke accepts a name, and revokes all active tokens with that name", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     await cli.run(createToken);
@@ -82,7 +82,7 @@ describe("token", () => {
     expect(await cli.run(["token", "revoke", "--email", email])).toMatchObject({ exitCode: 2, stdout: "" });
   });
 
-  it("create limits what a token may do, how long and from where, and list says so", async () => {
+  it("create limits the scopes, the lifetime and the networks of a token, and list shows them", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const limits = ["--scope", "expire", "--scope", "create", "--expires-in", "30d", "--network", "10.1.2.3/8"];
@@ -102,7 +102,7 @@ describe("token", () => {
     ["--expires-in", "1.5", "from 1 to 3650"],
     ["--network", "10", "an IP address"],
     ["--network", "10.0.0.0/33", "an IP address"],
-  ])("create refuses %s %j and makes nothing", async (option, value, said) => {
+  ])("create refuses %s %j and creates no token", async (option, value, said) => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const run = await cli.run([...createToken, `${option}=${value}`]);
@@ -111,7 +111,7 @@ describe("token", () => {
     expect((await cli.run(["token", "list", "--email", email])).stdout.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  it("is for users there are", async () => {
+  it("is refused for an unknown user", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     for (const words of [["create", "--name", "n"], ["list"], ["revoke", "--id", "1"]]) {
@@ -120,7 +120,7 @@ describe("token", () => {
     }
   });
 
-  it("needs no master key, and makes no database in the wrong place", async () => {
+  it("needs no master key, and creates no database in a wrong folder", async () => {
     const cli = makeTestCli();
     const run = await cli.run(createToken);
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });

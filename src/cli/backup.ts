@@ -17,7 +17,7 @@ import { getConfig } from "./settings.ts";
 
 const backupHelp = `
 Copies the database and the encrypted files while servers run, and reads the copy back before it gets its name. The master
-key is not included: keep it in another place. See "Backup and restore" in docs/operations.md.`;
+key is not included: store it separately. See "Backup and restore" in docs/operations.md.`;
 
 /** `backup`, `backup verify` and `restore`. */
 export function addBackupCommands(program: Command, deps: CommandDeps): void {
@@ -88,7 +88,7 @@ async function runBackup(io: CliIo, to: string): Promise<void> {
   const { pushesWithoutFiles } = report.manifest;
   if (pushesWithoutFiles.length > 0) {
     io.stderr(
-      `The backup lacks files of pushes that ended meanwhile, or whose files are damaged or lost: number ` +
+      `The backup does not contain the files of pushes that ended meanwhile, or whose files are damaged or lost: number ` +
         `${shortened(pushesWithoutFiles)}. A restore ends these pushes.\n`,
     );
   }
@@ -98,7 +98,7 @@ function backupSentences({ manifest, readBack }: BackupReport, to: string): read
   return [
     `Backed up${to === "-" ? "" : ` to ${to}`}: ${described(manifest)}.`,
     readBack
-      ? "It was read back and is complete. The master key is not included: keep it in another place."
+      ? "It was read back and is complete. The master key is not included: store it separately."
       : `What was written to the pipe was not read back: use "backup verify". The master key is not included.`,
   ];
 }
@@ -192,10 +192,10 @@ async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
   const databasePath = getEmbeddedDatabase(config);
   const masterKeys = getMasterKeys(config, io.random);
   for (const warning of masterKeys.warnings) io.stderr(`${warning}\n`);
-  const configAt = (place: { readonly dataDir: string; readonly databasePath: string }): Config => ({
+  const configAt = (paths: { readonly dataDir: string; readonly databasePath: string }): Config => ({
     ...config,
-    dataDir: place.dataDir,
-    database: { engine: "sqlite", path: place.databasePath },
+    dataDir: paths.dataDir,
+    database: { engine: "sqlite", path: paths.databasePath },
     masterKeys: masterKeys.keys,
     files: { ...config.files, s3: undefined },
     mail: undefined,
@@ -208,7 +208,7 @@ async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
       keyring: createKeyring(masterKeys.keys, io.random),
       now: () => io.clock.now(),
       by: shell,
-      openDomain: (place) => openDomain(configAt(place), io, eventsFor(io)),
+      openDomain: (paths) => openDomain(configAt(paths), io, eventsFor(io)),
       remoteBlobs: config.files.s3 === undefined ? undefined : await openBlobs(config, io),
       signal: io.interruption(),
     },
@@ -224,7 +224,7 @@ function restoreSentences({ manifest, pushesEnded, cleared }: RestoreReport, req
     `Restored to ${config.dataDir}: ${described(manifest)}.`,
     endedAll
       ? `Ended ${pushesEnded} pushes: their links do not work any more.`
-      : `Live pushes have the views they had at the backup${pushesEnded === 0 ? "" : `, except ${pushesEnded} whose files it lacks, which have ended`}.`,
+      : `Live pushes have the views they had at the backup${pushesEnded === 0 ? "" : `, except ${pushesEnded}, which have ended because the backup does not contain their files`}.`,
     `Ended ${sessionsEnded} sessions; links in emails are invalid; ${emailsDropped} queued emails were dropped.`,
     tokensRevoked > 0
       ? `Revoked ${tokensRevoked} API tokens.`

@@ -25,7 +25,7 @@ describe("the command line", () => {
     expect(help.stdout).toContain("Exit codes:");
   });
 
-  it("tells its version and lists its commands", async () => {
+  it("prints its version and lists its commands", async () => {
     const cli = makeTestCli();
     expect(await cli.run(["--version"])).toEqual({ exitCode: 0, stdout: "1.2.3\n", stderr: "" });
     const help = await cli.run(["--help"]);
@@ -41,7 +41,7 @@ describe("the command line", () => {
     ["a number that is none", ["token", "revoke", "--email", email, "--id", "1.5"]],
     ["the number 0", ["token", "revoke", "--email", email, "--id", "0"]],
     ["a password on the command line", ["user", "create", "--email", email, "--password", "secret"]],
-  ])("answers %s with 2 and a word on stderr", async (_, argv) => {
+  ])("exits with 2 and a message on stderr for %s", async (_, argv) => {
     const cli = makeTestCli();
     const run = await cli.run(argv);
     expect(run).toMatchObject({ exitCode: 2, stdout: "" });
@@ -66,7 +66,7 @@ describe("the command line", () => {
 });
 
 describe("serve", () => {
-  it.each([[[]], [["serve"]]])("starts the server with the settings, also without a word: %j", async (argv) => {
+  it.each([[[]], [["serve"]]])("starts the server with the settings, with these arguments: %j", async (argv) => {
     const started: unknown[] = [];
     const cli = makeTestCli({
       serve: async (config, warnings) => {

@@ -5,7 +5,7 @@ import { createUser, makeCliUser, makeTestCli, password } from "../../test/suppo
 
 const nothing = "no database".repeat(999);
 
-test("a command on a damaged database says so in one line, without a stack", async () => {
+test("a command reports a damaged database in one line, without a stack trace", async () => {
   const cli = makeTestCli();
   await makeCliUser(cli);
   for (const file of ["sealpush.sqlite3", "sealpush.sqlite3-wal"]) writeFileSync(join(cli.dataDir, file), nothing);
@@ -14,7 +14,7 @@ test("a command on a damaged database says so in one line, without a stack", asy
   expect(run.stderr).toMatch(/^The database cannot be used \(SQLITE_NOTADB\): .*\.\n$/);
 });
 
-test("doctor finds a damaged database, and goes on", async () => {
+test("doctor reports a damaged database, and continues", async () => {
   const cli = makeTestCli();
   await makeCliUser(cli);
   writeFileSync(join(cli.dataDir, "sealpush.sqlite3"), nothing);

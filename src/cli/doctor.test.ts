@@ -10,7 +10,7 @@ describe("doctor", () => {
     Object.fromEntries([...stdout.matchAll(/^(ok|warn|fail) +([^:]+):/gm)].map(([, level, name]) => [name, level]));
   const nobody = { PORT: "1" };
 
-  it("finds a domain that stands, sound", async () => {
+  it("finds no problem in a working installation", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const run = await cli.run(["doctor"], { environment: { ...nobody, PWP__DISK__FREE_MIN_BYTES: "1" } });
@@ -30,7 +30,7 @@ describe("doctor", () => {
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  it("finds a domain that is not there yet, and makes nothing", async () => {
+  it("reports that there is no data yet, and creates none", async () => {
     const cli = makeTestCli();
     const run = await cli.run(["doctor"], { environment: nobody });
     expect(run.exitCode).toBe(1);
@@ -45,7 +45,7 @@ describe("doctor", () => {
     expect(existsSync(cli.dataDir)).toBe(false);
   });
 
-  it("finds a database sealed under another key, and a new key that no server knows yet", async () => {
+  it("reports a database that is sealed under another key, and a new key that no server has loaded yet", async () => {
     const cli = makeTestCli();
     const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
     await cli.run(createUser, { stdin: password, environment: { PWPUSH_MASTER_KEY: old } });
@@ -59,7 +59,7 @@ describe("doctor", () => {
     expect(levels(back.stdout)).toMatchObject({ "key ring": "ok" });
   });
 
-  it("finds a key file that others can read", async () => {
+  it("reports a key file that others can read", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     chmodSync(join(cli.dataDir, "master.key"), 0o644);
@@ -67,7 +67,7 @@ describe("doctor", () => {
     expect(levels(run.stdout)).toMatchObject({ "master key": "warn" });
   });
 
-  it("finds a clock that was set back", async () => {
+  it("reports a clock that was set back", async () => {
     const cli = makeTestCli();
     await makeCliUser(cli);
     const late = makeTestCli({ clock: { now: () => systemClock.now() - 2 * minuteMs } });

@@ -79,7 +79,7 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
     ...(await check("clock", async () => await watchClock(io, await inspection.newestTime()))),
     ...(await check("forwarders", async () => checkForwarders(await createForwarderNote(db).find()))),
-    ...(await check("failed mails", async () => checkFailedMails((await createEmailStore(db).sizes()).failed))),
+    ...(await check("failed emails", async () => checkFailedMails((await createEmailStore(db).sizes()).failed))),
   ];
 }
 

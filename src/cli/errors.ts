@@ -48,9 +48,9 @@ function systemRefusal(error: Error): string | undefined {
   if (code === undefined) return undefined;
   const { syscall, path, address, port } = { ...error } as Readonly<Record<string, unknown>>;
   if (syscall === "listen") {
-    const place = port === undefined ? `${address}` : `${address} port ${port}`;
+    const listenAddress = port === undefined ? `${address}` : `${address} port ${port}`;
     const reason = code === "EADDRINUSE" ? "another process already listens there" : code;
-    return `The server cannot listen on ${place} (${reason}): check HOST and PORT.`;
+    return `The server cannot listen on ${listenAddress} (${reason}): check HOST and PORT.`;
   }
   return typeof path === "string" ? `${oneLine(path)} cannot be used (${code}).` : undefined;
 }

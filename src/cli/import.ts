@@ -50,7 +50,10 @@ export function addImport(program: Command, { io, setExitCode }: CommandDeps): v
     .option("--dry-run", "count, decrypt and check everything, and write nothing")
     .option("--merge-users", "an account here with the same email address is the same person")
     .option("--without-lost-files", "import pushes without the files that cannot be read")
-    .option("--report <file>", "JSON file for the report; its text is written beside it (default: in the data folder)")
+    .option(
+      "--report <file>",
+      "JSON file for the report; its text version is written next to it (default: in the data folder)",
+    )
     .addHelpText("after", importHelp)
     .action(async (options: Options) => setExitCode(await runCommand(io, options)));
 }
@@ -177,8 +180,8 @@ async function importAndReport(
 
 /** A dry run writes a report only if --report names one. */
 function reportLocation({ report, dryRun: isDryRun }: Options, dataDir: string, startedAt: number) {
-  if (report !== undefined) return { named: report };
-  return isDryRun === true ? undefined : { unnamed: reportPath(dataDir, startedAt) };
+  if (report !== undefined) return { given: report };
+  return isDryRun === true ? undefined : { default: reportPath(dataDir, startedAt) };
 }
 
 function outcomeOf({ interrupted, results, differences }: ImportSummary): keyof typeof endings {

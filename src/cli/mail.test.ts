@@ -5,7 +5,7 @@ import { startMailSink } from "../../test/support/mail-sink.ts";
 const test = ["mail", "test", "--to"];
 
 describe("mail test", () => {
-  it("sends one mail at once and says what the server answered", async () => {
+  it("sends one email at once and prints the server's answer", async () => {
     const sink = await startMailSink({ signIn: { userName: "push", password: "a mail password" } });
     const run = await makeTestCli().run([...test, "Ada@Example.com"], { environment: sink.environment });
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
@@ -16,7 +16,7 @@ describe("mail test", () => {
     expect(mail?.subject).toBe("Test email (push.example.com)");
   });
 
-  it("fails with the server's reason, without the address it repeats", async () => {
+  it("fails with the server's reason, without the address in it", async () => {
     const sink = await startMailSink();
     sink.refuseNext(1, { at: "recipient", code: 550, text: "5.1.1 <ada@example.com> unknown" });
     const run = await makeTestCli().run([...test, "ada@example.com"], { environment: sink.environment });
@@ -27,7 +27,7 @@ describe("mail test", () => {
     });
   });
 
-  it("says that nobody listens, that the password is wrong, that mail is off, that it is no address", async () => {
+  it("reports an unreachable server, a wrong password, missing mail settings and an invalid address", async () => {
     const sink = await startMailSink({ signIn: { userName: "push", password: "right" } });
     const cli = makeTestCli();
     const said = async (to: string, environment: Record<string, string>) => {

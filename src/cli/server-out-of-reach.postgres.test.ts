@@ -5,14 +5,14 @@ const secret = "a-password-of-the-database";
 /** Nobody listens there. */
 const environment = { DATABASE_URL: `postgres://sealpush:${secret}@127.0.0.1:1/sealpush`, PORT: "1" };
 
-test("a command that does not reach the database's server says so in one line, and not its password", async () => {
+test("a command reports an unreachable database server in one line, without the password", async () => {
   const run = await makeTestCli().run(createUser, { stdin: password, environment });
   expect(run).toMatchObject({ exitCode: 1, stdout: "" });
   expect(run.stderr).toMatch(/^[^\n]*127\.0\.0\.1[^\n]*\.\n$/);
   expect(run.stderr).not.toContain(secret);
 });
 
-test("doctor finds that the database's server is out of reach, and goes on", async () => {
+test("doctor reports an unreachable database server, and continues", async () => {
   const cli = makeTestCli();
   const run = await cli.run(["doctor"], { environment });
   expect(run.exitCode).toBe(1);

@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 import { createUser, makeTestCli, password } from "../../test/support/cli.ts";
 
 describe("keys", () => {
-  it("generate prints 64 hex digits, others each time", async () => {
+  it("generate prints 64 hex digits, different ones each time", async () => {
     const cli = makeTestCli();
     const [one, other] = [await cli.run(["keys", "generate"]), await cli.run(["keys", "generate"])];
     expect(one).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^[0-9a-f]{64}\n$/), stderr: "" });
     expect(other.stdout).not.toBe(one.stdout);
   });
 
-  it("rotate moves everything to the new key, so that the old one can go", async () => {
+  it("rotate seals everything under the new key, so that the old one can be removed", async () => {
     const cli = makeTestCli();
     const [old, fresh] = ["11".repeat(32), "22".repeat(32)];
     await cli.run(createUser, { stdin: password, environment: { PWPUSH_MASTER_KEY: old } });
@@ -28,7 +28,7 @@ describe("keys", () => {
     expect(after).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  it("rotate makes neither database nor key", async () => {
+  it("rotate creates neither database nor key", async () => {
     const cli = makeTestCli();
     const run = await cli.run(["keys", "rotate"]);
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
@@ -143,7 +143,7 @@ describe("config check", () => {
       ["PWP__MAIL__SMTP_PASSWORD", "PWP__MAIL__SMTP_PASSWORD_FILE"],
     ],
     ["limits that contradict each other", "PWP__PW__EXPIRE_AFTER_DAYS_MIN=91", ["PWP__PW__EXPIRE_AFTER_DAYS_MIN"]],
-  ])("shows nothing as used that prevents the start: %s", async (_, lines, names) => {
+  ])("does not list a setting as used if it prevents the start: %s", async (_, lines, names) => {
     const cli = makeTestCli();
     mkdirSync(cli.dataDir);
     const file = join(cli.dataDir, "wrong.env");

@@ -10,7 +10,7 @@ async function makeDomain(cli: TestCli): Promise<void> {
 
 const about = (command: string, address = email) => ["user", command, "--email", address];
 
-it("user list shows everybody, as columns or as JSON", async () => {
+it("user list shows all users, as columns or as JSON", async () => {
   const cli = makeTestCli();
   await makeDomain(cli);
   const { stdout } = await cli.run(["user", "list"]);
@@ -42,7 +42,7 @@ it("user promote, demote, disable and enable change one user, never the last adm
   expect((await cli.run(about("enable"))).stdout).toBe("User 1 is enabled.\n");
 });
 
-it("user reset-factors refuses where there is none", async () => {
+it("user reset-factors is refused for a user without factors", async () => {
   const cli = makeTestCli();
   await makeDomain(cli);
   const run = await cli.run(about("reset-factors"));
@@ -81,7 +81,7 @@ it("actions from a shell are recorded in the administrators' audit trail", async
   ]);
 });
 
-it("user delete asks for --yes, and leaves no account", async () => {
+it("user delete requires --yes, and deletes the account", async () => {
   const cli = makeTestCli();
   await makeDomain(cli);
   const unsure = await cli.run(about("delete", "eve@example.org"));

@@ -3,7 +3,7 @@ import { createUser, email, makeTestCli, password } from "../../test/support/cli
 
 const setPassword = ["user", "set-password", "--email", email, "--password-stdin"];
 
-it("user set-password changes it, and does not repeat it", async () => {
+it("user set-password changes the password, and does not repeat it", async () => {
   const cli = makeTestCli();
   await cli.run(createUser, { stdin: password });
   const run = await cli.run(setPassword, { stdin: "another correct battery\n" });
@@ -24,7 +24,7 @@ it.each([
   expect(await cli.run(setPassword, { stdin })).toEqual({ exitCode: 1, stdout: "", stderr });
 });
 
-it("user set-password says that there is no such user", async () => {
+it("user set-password reports an unknown user", async () => {
   const cli = makeTestCli();
   await cli.run(createUser, { stdin: password });
   const run = await cli.run(["user", "set-password", "--email", "eve@example.com", "--password-stdin"], {

@@ -11,7 +11,7 @@ function makeFolder(): string {
   return folder;
 }
 
-it("is there from its making to its removal, private, and leaves nothing beside it", () => {
+it("exists from creation to removal, is readable by its owner only, and leaves no other file", () => {
   const folder = makeFolder();
   const file = createBootCodeFile(folder, systemRandom);
   expect(file.read()).toBeUndefined();
@@ -25,7 +25,7 @@ it("is there from its making to its removal, private, and leaves nothing beside 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it("keeps the code of the process that was first", () => {
+it("keeps the code of the process that wrote it first", () => {
   const folder = makeFolder();
   createBootCodeFile(folder, systemRandom).make("first");
   const second = createBootCodeFile(folder, systemRandom);
@@ -33,13 +33,13 @@ it("keeps the code of the process that was first", () => {
   expect(second.read()).toBe("first");
 });
 
-it("reads no more than a code needs", () => {
+it("reads no more bytes than a code has", () => {
   const folder = makeFolder();
   writeFileSync(join(folder, "boot-code"), "x".repeat(100_000));
   expect(createBootCodeFile(folder, systemRandom).read()?.length).toBeLessThanOrEqual(256);
 });
 
-it("says in one sentence what is in the way, without any code", () => {
+it("reports a failure in one sentence without the code", () => {
   const folder = makeFolder();
   mkdirSync(join(folder, "boot-code"));
   const file = createBootCodeFile(folder, systemRandom);

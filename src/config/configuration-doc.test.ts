@@ -15,7 +15,7 @@ function origins(environment: Readonly<Record<string, string>>) {
 }
 
 describe("the settings table", () => {
-  it("has each name once, and names of the known families only", () => {
+  it("has each name once, and only names with known prefixes", () => {
     const names = settings.map((row) => row.env);
     expect(new Set(names).size).toBe(names.length);
     expect(names.filter((name) => !/^(PWP__|PWPUSH_MASTER_KEY|OTEL_)/.test(name))).toEqual([
@@ -28,7 +28,7 @@ describe("the settings table", () => {
     ]);
   });
 
-  it("says of each setting what it means", () => {
+  it("describes each setting", () => {
     for (const row of settings) expect(row.doc, row.env).toMatch(/^[A-Z].*\.$/);
   });
 });
@@ -51,14 +51,14 @@ describe("the configuration document", () => {
     }
   });
 
-  it("has one blank line between its parts, and ends with one line end", () => {
+  it("has one blank line between its parts, and ends with one line feed", () => {
     expect(configurationDoc()).not.toMatch(/\n\n\n/);
     expect(configurationDoc()).toMatch(/[^\n]\n$/);
   });
 });
 
 describe("the description of the settings in force", () => {
-  it("says where each comes from and masks secrets", () => {
+  it("names the source of each value and masks secrets", () => {
     const secret = "b2".repeat(32);
     const lines = describeSettings(
       origins({

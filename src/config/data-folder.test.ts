@@ -11,21 +11,21 @@ function newFolder(): string {
 }
 
 describe("the data folder", () => {
-  it("is made with the folders above it, for its user alone, and made once", () => {
+  it("is created once, with its parent folders, for its owner only", () => {
     const path = join(newFolder(), "srv", "sealpush");
     makeDataFolder(path);
     makeDataFolder(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
 
-  it("is refused with one sentence where a file stands", () => {
+  it("is refused in one sentence if its path is a file", () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");
     expect(() => makeDataFolder(file)).toThrow(`${file} is not a folder: check DATA_DIR.`);
     expect(() => makeDataFolder(join(file, "data"))).toThrow(/cannot be created \(ENOTDIR\): check DATA_DIR\.$/);
   });
 
-  it.runIf(process.platform === "linux")("is refused at once in a folder that takes none", () => {
+  it.runIf(process.platform === "linux")("is refused at once if its parent folder does not allow new folders", () => {
     expect(() => makeDataFolder("/proc/sealpush/data")).toThrow(/cannot be created \(ENOENT\): check DATA_DIR\.$/);
   });
 });

@@ -27,25 +27,25 @@ describe("an env file", () => {
     ["several lines in quotes", `NAME='{\n  "a": 1\n}'\nOTHER=x`, `{\n  "a": 1\n}`],
     ["a quote that is never closed", "NAME='abc\nOTHER=x", "'abc"],
     ["what looks like a command", "NAME=$(id) `id` $HOME", "$(id) `id` $HOME"],
-  ])("holds %s", (_, text, value) => {
+  ])("accepts %s", (_, text, value) => {
     expect(parseEnvFile(text).NAME).toBe(value);
   });
 
-  it("has no names but those it gives, whatever they are called", () => {
+  it("has exactly the names in the file, even `__proto__`", () => {
     expect(Object.entries(parseEnvFile("__proto__=a\nconstructor=b\nnot a line\n=c\n1A=d\n"))).toEqual([
       ["__proto__", "a"],
       ["constructor", "b"],
     ]);
   });
 
-  it("of a quote without end costs no more than its length", () => {
+  it("with an unclosed quote is parsed in linear time", () => {
     const text = `NAME="${'\\a"x'.repeat(20_000)}`;
     expect(parseEnvFile(`${text}\nOTHER='${"b'c".repeat(20_000)}\nLAST=x`).LAST).toBe("x");
   });
 });
 
-describe("the env file of the instance that the fixture holds", () => {
-  it("is read whole", () => {
+describe("the env file of the fixture", () => {
+  it("is read completely", () => {
     const path = join(import.meta.dirname, "../../test/fixtures/password-pusher/env");
     expect(Object.keys(parseEnvFile(readFileSync(path, "utf8")))).toEqual([
       "PWPUSH_MASTER_KEY",

@@ -38,7 +38,7 @@ const unused: Random = {
 };
 
 describe("the master key file", () => {
-  it("is made once, for its owner only, and read back afterwards", () => {
+  it("is created once, for its owner only, and read afterwards", () => {
     const first = readOrMakeMasterKeyFile(folder, counting());
     expect(first).toEqual({ key: expect.any(Buffer), made: true, warnings: [] });
     expect(first.key).toHaveLength(32);
@@ -48,13 +48,13 @@ describe("the master key file", () => {
     expect(readdirSync(folder)).toEqual(["master.key"]);
   });
 
-  it("is made together with its folder, which is the owner's only", () => {
+  it("is created with its folder, which only the owner can open", () => {
     const deeper = join(folder, "a", "b");
     expect(readOrMakeMasterKeyFile(deeper, counting()).made).toBe(true);
     expect(statSync(deeper).mode & 0o777).toBe(0o700);
   });
 
-  it("never replaces a file that another process made in between", () => {
+  it("never replaces a file that another process has just created", () => {
     const other = "c3".repeat(32);
     const { bytes } = counting();
     const overtaken: Random = {
@@ -71,7 +71,7 @@ describe("the master key file", () => {
     expect(readdirSync(folder)).toEqual(["master.key"]);
   });
 
-  it("is one and the same for processes that start at once", async () => {
+  it("is the same for processes that start at the same time", async () => {
     const script = `
       const { readOrMakeMasterKeyFile } = await import(process.argv[1]);
       const { systemRandom } = await import(process.argv[2]);
@@ -86,13 +86,13 @@ describe("the master key file", () => {
     expect(readdirSync(folder)).toEqual(["master.key"]);
   });
 
-  it("warns when others may read it", () => {
+  it("warns if other users can read it", () => {
     writeFileSync(path, "a1".repeat(32));
     chmodSync(path, 0o640);
     expect(readOrMakeMasterKeyFile(folder, unused).warnings).toEqual([expect.stringContaining("chmod 600")]);
   });
 
-  it("is refused, not replaced, when it holds anything but a key; its content is not repeated", () => {
+  it("is refused, not replaced, if it contains anything but a key; its content is not repeated", () => {
     for (const content of [
       "",
       "a1a1",
@@ -109,7 +109,7 @@ describe("the master key file", () => {
     }
   });
 
-  it("says in one sentence why it cannot be read or made", () => {
+  it("reports in one sentence why it cannot be read or created", () => {
     mkdirSync(path);
     expect(() => readOrMakeMasterKeyFile(folder, unused)).toThrow(/master\.key cannot be read \(EISDIR\)\.$/);
 

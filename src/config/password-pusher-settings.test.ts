@@ -10,11 +10,11 @@ const rows = allSettings(settingTable);
 const honoured = new Set([...rows.map(({ env }) => env), ...settingsByFile(rows).map(fileNameOf)]);
 
 describe("a setting that Password Pusher documents", () => {
-  it.each(documentedSettings)("%s is honoured or named with a reason, and never both", (name) => {
+  it.each(documentedSettings)("%s is either supported or listed with a reason", (name) => {
     expect([honoured.has(name), reasonAgainst(name) !== undefined].filter(Boolean)).toHaveLength(1);
   });
 
-  it("is named at the start when it is not used, without its value", () => {
+  it("is reported at the start if it is not used, without its value", () => {
     const environment = Object.fromEntries(
       documentedSettings.filter((name) => !honoured.has(name)).map((name) => [name, "s3cret"]),
     );
@@ -27,31 +27,31 @@ describe("a setting that Password Pusher documents", () => {
     expect(warnings.join()).not.toContain("s3cret");
   });
 
-  it("is not given while it is empty", () => {
+  it("counts as not set while it is empty", () => {
     expect(good({ PWP__THEME: "", PWP__BRAND__TAGLINE: "  " })).toMatchObject({ warnings: [], unused: [] });
   });
 
-  it("cannot fill the log by its family", () => {
+  it("causes at most 300 warnings", () => {
     const names = Array.from({ length: 1_000 }, (_, at) => [`PWP__GEN__${at}`, "1"] as const);
     expect(good(Object.fromEntries(names)).warnings).toHaveLength(300);
   });
 });
 
-it("no reason stands for a setting that there is, and each is a clause", () => {
+it("reasons are given only for settings that are not supported, and each is a clause", () => {
   for (const { name, because } of unusedSettings) {
     expect(honoured.has(name), name).toBe(false);
     expect(because).toMatch(/^[a-zP].*[^.]$/);
   }
 });
 
-it("a name that is nearly one is still answered with the nearest setting", () => {
+it("a misspelled name is still reported with the nearest setting", () => {
   expect(good({ PWP__TEHME: "x", PWP__BRAND__TITEL: "x" }).warnings).toEqual([
     expect.stringMatching(/^PWP__BRAND__TITEL .*did you mean PWP__BRAND__TITLE\?$/),
     expect.stringMatching(/^PWP__TEHME is not a setting/),
   ]);
 });
 
-describe("values as env files of Password Pusher give them", () => {
+describe("values in the spelling of Password Pusher's env files", () => {
   it("a sender in quotes", () => {
     const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
     const sender = (PWP__MAIL__MAILER_SENDER: string) =>
@@ -60,7 +60,7 @@ describe("values as env files of Password Pusher give them", () => {
     expect(bad({ PWP__MAIL__MAILER_SENDER: '"A" "B" <user@example.com>' })).toHaveLength(1);
   });
 
-  it("a host and a scheme for the links in mails, and no say about other links", () => {
+  it("a host and a scheme for the links in emails only", () => {
     const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
     const { config, warnings } = good(mail);
     expect(warnings).toEqual([]);
@@ -95,7 +95,7 @@ describe("values as env files of Password Pusher give them", () => {
     expect(good({ ...mail, ...environment }).config.mail?.startTls).toBe(startTls);
   });
 
-  it("files at Amazon, where the region says the endpoint, and at its kin", () => {
+  it("files at Amazon, whose endpoint follows from the region, and at compatible stores", () => {
     const amazon = {
       PWP__FILES__STORAGE: "amazon",
       PWP__FILES__S3__BUCKET: "pushes",
@@ -106,26 +106,33 @@ describe("values as env files of Password Pusher give them", () => {
     expect(good(amazon).config.files.s3?.endpoint).toBe("https://s3.eu-central-1.amazonaws.com");
     const other = { ...amazon, PWP__FILES__S3__ENDPOINT: "https://s3.example.com" };
     expect(good(other).config.files.s3?.endpoint).toBe("https://s3.example.com");
-    const kin = ["minio", "backblaze_b2", "cloudflare_r2", "digitalocean_spaces", "linode_object_storage", "wasabi"];
-    for (const place of kin) {
-      const given = { ...other, PWP__FILES__STORAGE: place };
+    const compatibleStores = [
+      "minio",
+      "backblaze_b2",
+      "cloudflare_r2",
+      "digitalocean_spaces",
+      "linode_object_storage",
+      "wasabi",
+    ];
+    for (const storage of compatibleStores) {
+      const given = { ...other, PWP__FILES__STORAGE: storage };
       expect(good(given)).toMatchObject({ warnings: [], config: { files: { s3: { bucket: "pushes" } } } });
       const { PWP__FILES__S3__ENDPOINT: _, ...withoutEndpoint } = given;
       expect(bad(withoutEndpoint)).toEqual([expect.stringContaining("PWP__FILES__S3__ENDPOINT must be given too")]);
     }
-    for (const place of ["google", "microsoft"]) {
-      expect(bad({ PWP__FILES__STORAGE: place })[0]).toMatch(/S3-compatible store only/);
+    for (const storage of ["google", "microsoft"]) {
+      expect(bad({ PWP__FILES__STORAGE: storage })[0]).toMatch(/S3-compatible store only/);
     }
   });
 
-  it("Cloudflare in front", () => {
+  it("Cloudflare as the proxy", () => {
     const { trustedProxies } = good({ PWP__CLOUDFLARE_PROXY: "true", PWP__TRUSTED_PROXIES: "10.0.0.1" }).config;
     expect(trustedProxies).toContain("10.0.0.1");
     expect(trustedProxies).toContain("173.245.48.0/20");
     expect(good({}).config.trustedProxies).toEqual(["127.0.0.0/8", "::1/128"]);
   });
 
-  it("a title, and a language that is not spoken here", () => {
+  it("a title, and a language that is not supported", () => {
     expect(good({ PWP__BRAND__TITLE: "Acme Corp." }).config.brandTitle).toBe("Acme Corp.");
     for (const title of ["a".repeat(61), "a\u202eb"]) expect(bad({ PWP__BRAND__TITLE: title })).toHaveLength(1);
     expect(good({ PWP__DEFAULT_LOCALE: "pt-BR" })).toMatchObject({ warnings: [], config: { defaultLocale: "pt-BR" } });
@@ -134,7 +141,7 @@ describe("values as env files of Password Pusher give them", () => {
     expect(bad({ PWP__DEFAULT_LOCALE: "<de>" })).toHaveLength(1);
   });
 
-  it("HTTPS for all, cookies included", () => {
+  it("HTTPS for all requests, including cookies", () => {
     expect(good({ FORCE_SSL: "true" }).config).toMatchObject({ forceHttps: true, secureCookies: true });
     expect(good({ FORCE_SSL: "1", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(true);
     expect(good({}).config).toMatchObject({ forceHttps: false, secureCookies: "auto" });

@@ -9,7 +9,7 @@ function files(contents: Readonly<Record<string, string>>): (path: string) => st
 }
 
 describe("a secret in a file", () => {
-  it("counts as if the variable held it, without the line end, and is not shown", () => {
+  it("has the effect of the variable, without the final line feed, and is not shown", () => {
     const { config, warnings, origins } = good(
       { ...mail, ...site, PWP__MAIL__SMTP_PASSWORD_FILE: "/run/secrets/smtp" },
       files({ "/run/secrets/smtp": "opens the mail\n" }),
@@ -23,18 +23,18 @@ describe("a secret in a file", () => {
     });
   });
 
-  it("gives the address of the database, which may carry a password", () => {
+  it("can contain the database address, which may include a password", () => {
     const { origins } = good({ DATABASE_URL_FILE: "/run/db" }, files({ "/run/db": "sqlite:/srv/push.sqlite3\n" }));
     expect(origins.find(({ name }) => name === "DATABASE_URL")?.shown).toBe("sqlite:/srv/push.sqlite3");
   });
 
-  it("is not taken from two places", () => {
+  it("is refused if both the variable and the file are set", () => {
     expect(
       bad({ PWP__MAIL__SMTP_PASSWORD: "a", PWP__MAIL__SMTP_PASSWORD_FILE: "/run/b" }, files({ "/run/b": "b" })),
     ).toEqual(["PWP__MAIL__SMTP_PASSWORD and PWP__MAIL__SMTP_PASSWORD_FILE are both given: give one of them."]);
   });
 
-  it("is never silently missing", () => {
+  it("is refused if the file is missing, empty or too large", () => {
     const environment = { PWP__OIDC__CLIENT_SECRET_FILE: "/run/oidc" };
     expect(bad(environment)).toEqual([
       'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which cannot be read (ENOENT).',
@@ -45,7 +45,7 @@ describe("a secret in a file", () => {
     ]);
   });
 
-  it("is for secrets only: other names with _FILE are unknown", () => {
+  it("is supported for secrets only: other names with _FILE are unknown", () => {
     const { warnings } = good({ PWP__BRAND_FILE: "/x", PWP__LOG_LEVEL_FILE: "/run/level" });
     expect(warnings.filter((warning) => warning.startsWith("PWP__LOG_LEVEL_FILE is not a setting"))).toHaveLength(1);
   });

@@ -12,17 +12,17 @@ export function readSecretFile(
   path: string,
   readFile: ReadFile,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly mistake: string } {
-  const named = `${env} names "${printable(path)}", which`;
+  const subject = `${env} names "${printable(path)}", which`;
   try {
     const text = readFile(path).trim();
     // An empty file is a secret that was not delivered: to continue would mean to use another one, or none.
-    if (text === "") return { ok: false, mistake: `${named} is empty.` };
+    if (text === "") return { ok: false, mistake: `${subject} is empty.` };
     if (text.length <= fileCharactersMax) return { ok: true, text };
-    return { ok: false, mistake: `${named} is too large for a secret.` };
+    return { ok: false, mistake: `${subject} is too large for a secret.` };
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === undefined) throw error;
-    return { ok: false, mistake: `${named} cannot be read (${code}).` };
+    return { ok: false, mistake: `${subject} cannot be read (${code}).` };
   }
 }
 

@@ -31,7 +31,7 @@ describe("the edit distance", () => {
 describe("the nearest name", () => {
   const known = ["PWP__LOG_LEVEL", "PWP__PURGE_AFTER", "PWP__PW__ENABLE_BLUR"];
 
-  it("is found for a slip, whatever the case", () => {
+  it("is found for a misspelling, in any case", () => {
     expect(nearestName("PWP__LOGLEVEL", known)).toBe("PWP__LOG_LEVEL");
     expect(nearestName("pwp__purge_atfer", known)).toBe("PWP__PURGE_AFTER");
     expect(nearestName("PWP__PW__BLUR", known)).toBe("PWP__PW__ENABLE_BLUR");

@@ -18,7 +18,7 @@ describe("a boolean", () => {
     expect(values(boolean, ["false", "No", "OFF", "0"])).toEqual([false, false, false, false]);
   });
 
-  it("is never guessed", () => {
+  it("accepts no other spelling", () => {
     for (const text of ["ture", "y", "2", "enabled", "truefalse", "constructor", "__proto__"]) {
       expect(boolean.parse(text).ok, text).toBe(false);
     }
@@ -161,7 +161,7 @@ describe("a base URL", () => {
     ).toEqual(["https://push.example.com", "http://push.example.com:5100", "https://a.example"]);
   });
 
-  it("is nothing else", () => {
+  it("has no path, query or credentials", () => {
     for (const text of [
       "push.example.com",
       "ftp://a.example",
@@ -234,7 +234,7 @@ describe("a database address", () => {
     );
   });
 
-  it("is no other server, no memory and no folder", () => {
+  it("is not another server, a memory database or a folder", () => {
     const reasons = ["mysql2://h/d", "sqlite://host/p.db", "sqlite::memory:", "sqlite:/srv/", "sqlite:p.db?pool=5"].map(
       (text) => databaseUrl.parse(text),
     );

@@ -26,7 +26,7 @@ export function sealingKey(id: Buffer, bytes: Uint8Array): SealingKey {
   return { id, key: aesKey(bytes) };
 }
 
-/** For keys that need no id: derived from a link, or sealed elsewhere. @param bytes 32. */
+/** For keys that need no id: derived from a link, or stored sealed under another key. @param bytes 32. */
 export function unringedKey(bytes: Uint8Array): SealingKey {
   return sealingKey(unringedId, bytes);
 }

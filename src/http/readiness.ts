@@ -66,7 +66,7 @@ const retryAfterSeconds = 5;
 
 /**
  * `GET /up`, the liveness probe: 200 while the process answers at all. `GET /ready`, the readiness probe: 200 when this
- * process can serve requests, 503 when a load balancer should send them elsewhere.
+ * process can serve requests, 503 when a load balancer should use another process.
  */
 export function registerProbes(server: FastifyInstance, readiness: Readiness): void {
   const config = { access: "public", changesState: false } as const;

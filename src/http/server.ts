@@ -195,7 +195,7 @@ function disableBodyParsing(server: FastifyInstance): void {
   server.addContentTypeParser("*", (_request, _payload, done) => done(null));
 }
 
-/** For requests that the router refuses: they pass no hook and lack the decorators' defaults. */
+/** For requests that the router refuses: they pass no hook, so the decorators have no values. */
 function setDefaults(request: FastifyRequest, reply: FastifyReply): void {
   request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "", fromTrustedProxy: false };
   request.baseUrl = "";

@@ -902,7 +902,7 @@ export interface EnglishMessages {
       readonly text: string;
     };
     readonly notices: {
-      readonly newPlace: {
+      readonly newClient: {
         readonly subject: string;
         readonly text: string;
       };

@@ -12,6 +12,6 @@ test("names the report that cannot be written, and keeps the mode of a device", 
   const { mode } = statSync("/dev/full");
 
   const head = { version: "0.1.0", fingerprint: "none", dryRun: false, startedAt: 0 };
-  expect(() => openReport({ named: path }, head)).toThrow(`${path} cannot be written (ENOSPC).`);
+  expect(() => openReport({ given: path }, head)).toThrow(`${path} cannot be written (ENOSPC).`);
   expect(statSync("/dev/full").mode).toBe(mode);
 });

@@ -30,14 +30,14 @@ export interface ReportEnd {
 }
 
 /**
- * Opens the report of a run: a JSON file, and a text file beside it that ends in `.txt`. Only their owner may read them.
+ * Opens the report of a run: a JSON file, and a text file next to it whose name ends in `.txt`. Only their owner may read them.
  * Problems are written at once, because there may be as many as rows. Neither file holds a secret, a token or a name.
- * @param location `named`: the path of the JSON file that the operator gave. An existing file is overwritten, since the same
- * command is run again. `unnamed`: a path that gets a number if it is taken, so that no earlier report is lost.
+ * @param location `given`: the path of the JSON file that the operator gave. An existing file is overwritten, since the same
+ * command is run again. `default`: a path that gets a number if it is taken, so that no earlier report is lost.
  * @throws the error of the operating system.
  */
-export function openReport(location: { readonly named: string } | { readonly unnamed: string }, head: ReportHead) {
-  const { path, json, text } = "named" in location ? openBoth(location.named, "w") : openFree(location.unnamed);
+export function openReport(location: { readonly given: string } | { readonly default: string }, head: ReportHead) {
+  const { path, json, text } = "given" in location ? openBoth(location.given, "w") : openFree(location.default);
   const { version, fingerprint, dryRun, startedAt } = head;
   const began = { format: 1, product: "sealpush", version, source: fingerprint, dry_run: dryRun };
   const opening = JSON.stringify({ ...began, started_at: new Date(startedAt).toISOString() });

@@ -19,11 +19,11 @@ export interface MissingPart<Which extends UserPart | PushPart = UserPart | Push
  * those of the source.
  */
 export interface ImportSource {
-  /** Names this installation and no other, the same in every run; it is stored with what was imported. */
+  /** Identifies this installation. The same in every run; it is stored with the imported rows. */
   readonly fingerprint: string;
-  /** Things to say of the installation as a whole, one sentence each. Counts among them grow while rows are read. */
+  /** Warnings about the whole installation, one sentence each. The counts in them grow while rows are read. */
   readonly warnings: readonly string[];
-  /** All rows there are: of users and pushes exactly those that the readings below tell of, whatever their outcome. */
+  /** The number of all rows. For users and pushes, it is the number of rows that `users` and `pushes` yield, with any outcome. */
   counts(): Promise<SourceCounts>;
   /** In the order of their ids, in constant memory. */
   users(afterId?: number): AsyncIterable<SourceRow<SourceUser, UserPart>>;
@@ -31,7 +31,7 @@ export interface ImportSource {
   trail(pushId: number): Promise<SourceTrail>;
   /** Tries the keys on some sealed values, old and new ones of each table. */
   tryKeys(): Promise<KeyTrial>;
-  /** The bytes of a file. @throws SourceFileError when they cannot be had whole. */
+  /** The bytes of a file. @throws SourceFileError when it cannot be read completely. */
   readFile(file: SourceFile): AsyncIterable<Uint8Array>;
   /** The instance's own style sheet; undefined: none. */
   styleSheet(): Promise<string | undefined>;
@@ -45,17 +45,17 @@ export interface SourceCounts extends RelatedCounts {
   readonly withoutPush: RelatedCounts;
 }
 
-/** What there is beside the row of a push, in rows of other tables. */
+/** The number of rows of other tables that belong to a push. */
 export interface RelatedCounts {
   readonly auditEntries: number;
-  /** Mails that entries of the trail tell of. */
+  /** Emails that entries of the audit trail refer to. */
   readonly notifications: number;
   readonly files: number;
 }
 
 export const noRelated: RelatedCounts = { auditEntries: 0, notifications: 0, files: 0 };
 
-/** How the keys that were given did on a few sealed values. */
+/** The result of trying the given keys on a few sealed values. */
 export interface KeyTrial {
   readonly tried: number;
   readonly opened: number;
@@ -120,7 +120,7 @@ export interface SourcePush {
   readonly userId: number | null;
   readonly name: string | null;
   readonly note: string | null;
-  /** null: it has ended; payload, passphrase and files are gone or do not come along. */
+  /** null: it has ended, so its payload, passphrase and files were removed or are not imported. */
   readonly open: {
     readonly payload: string;
     readonly passphrase: string | null;
@@ -142,7 +142,7 @@ export interface SourceFile {
   /** As it was stored: never to be used in a path. */
   readonly filename: string;
   readonly contentType: string | null;
-  /** null: not known, so nothing tells whether the bytes are all there. */
+  /** null: unknown, so the file cannot be checked for completeness. */
   readonly sizeBytes: number | null;
   /** Base64 of MD5; null: unknown. */
   readonly checksum: string | null;
@@ -183,8 +183,8 @@ export interface SourceNotification {
 }
 
 /**
- * The errors carry a code because the reading package is built apart from the server and then has its own copies of these
- * classes: `instanceof` does not recognise them.
+ * The errors have a code because the reading package is built separately from the server and then has its own copies of these
+ * classes, which `instanceof` does not recognise.
  */
 type SourceErrorCode = "SOURCE_ERROR" | "SOURCE_ARGUMENT_ERROR" | "SOURCE_FILE_ERROR";
 

@@ -11,19 +11,19 @@ afterEach(() => {
 
 /** Events as they are, but for the end of a sweep, which the test waits for. */
 function watchSweeps(events: Events) {
-  let tell: (() => void) | undefined;
+  let resolveSweep: (() => void) | undefined;
   const jobDone: Events["jobDone"] = (job, counts) => {
     events.jobDone(job, counts);
-    if (job === "sweep") tell?.();
+    if (job === "sweep") resolveSweep?.();
   };
   const nextSweep = () =>
     new Promise<void>((resolve) => {
-      tell = resolve;
+      resolveSweep = resolve;
     });
   return { events: { ...events, jobDone }, nextSweep };
 }
 
-test("says that it removes nothing when a trusted clock jumps", async () => {
+test("reports that nothing is removed after a trusted clock has jumped", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   await using fixture = await openTestDomain();
   const lines: string[] = [];
@@ -38,7 +38,7 @@ test("says that it removes nothing when a trusted clock jumps", async () => {
     monotonic += realMs;
     fixture.clock.advance(clockMs);
     const swept = nextSweep();
-    // The job tells that it is done just before it makes way for its next run.
+    // `jobDone` is called just before the next run becomes possible.
     await new Promise(setImmediate);
     vi.advanceTimersByTime(minuteMs);
     await swept;

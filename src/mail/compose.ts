@@ -10,7 +10,7 @@ import { type ContentOf, type Email, type EmailContent, linkLifeMs, type NoticeN
 const factCharactersMax = 200;
 
 const noticeMessages = {
-  new_client: "newPlace",
+  new_client: "newClient",
   password_changed: "passwordChanged",
   email_changed: "emailChanged",
   token_made: "tokenMade",

@@ -103,8 +103,8 @@ export const linkLifeMs = {
 
 /** undefined: emails of this kind have no link that expires by itself. */
 export function linkLifeOf(kind: EmailKind): number | undefined {
-  const lives: Readonly<Partial<Record<EmailKind, number>>> = linkLifeMs;
-  return lives[kind];
+  const lifeOf: Readonly<Partial<Record<EmailKind, number>>> = linkLifeMs;
+  return lifeOf[kind];
 }
 
 const emailContext = (id: number) => `outbox:${id}:email`;

@@ -203,9 +203,9 @@ function readError(error: unknown): SmtpError {
 }
 
 function describe({ code, systemCode, command, status, reply }: SmtpError): MailFailure {
-  const said = status === undefined ? (systemCode ?? code) : describeReply(reply);
+  const reason = status === undefined ? (systemCode ?? code) : describeReply(reply);
   const logged = status === undefined ? (systemCode ?? code) : String(status);
-  return { code: logged, sentence: `${whatFailed(code, command, systemCode ?? "")} (${said}).` };
+  return { code: logged, sentence: `${whatFailed(code, command, systemCode ?? "")} (${reason}).` };
 }
 
 function whatFailed(code: string, command: string, systemCode: string): string {

@@ -7,7 +7,7 @@ export type AssetUrl = (name: AssetName) => string;
 /**
  * @param manifest logical name -> file name, as the build wrote it to `dist/assets/manifest.json`.
  * @param base the path under which `dist/assets` is served, e.g. `/assets`.
- * @throws Error when the build lacks the asset.
+ * @throws Error when the build does not contain the asset.
  */
 export function assetUrls(manifest: Readonly<Record<string, unknown>>, base: string): AssetUrl {
   return (name) => {

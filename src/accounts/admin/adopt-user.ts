@@ -38,7 +38,7 @@ export type Adoption =
   /** Nothing was written: there is an account with this email address, and merging was not requested. */
   | { readonly outcome: "email_taken" };
 
-/** Parts that an adopted user may lack. `factor`: second factor and password, as the password alone must not sign in. */
+/** Parts that may be missing from an adopted user. `factor`: second factor and password, as the password alone must not sign in. */
 export const userParts = ["factor", "password", "backup_codes", "api_token", "created_at"] as const;
 export type UserPart = (typeof userParts)[number];
 

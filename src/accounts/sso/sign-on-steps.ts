@@ -104,7 +104,8 @@ function readStep(step: unknown): SignOnStep | undefined {
     return whole ? { is: step.is, secrets: { state, nonce, verifier }, next, linkTo } : undefined;
   }
   const { is, issuer, subject, email, userId, createdAt } = step;
-  const named = typeof issuer === "string" && typeof subject === "string" && typeof email === "string";
-  if (is !== "to_confirm" || !named || typeof userId !== "number" || typeof createdAt !== "number") return undefined;
+  const hasClaims = typeof issuer === "string" && typeof subject === "string" && typeof email === "string";
+  if (is !== "to_confirm" || !hasClaims || typeof userId !== "number" || typeof createdAt !== "number")
+    return undefined;
   return { is, issuer, subject, email, userId, next, createdAt };
 }

@@ -15,7 +15,7 @@ async function copyFor(button: HTMLButtonElement): Promise<void> {
   announce(button, copied);
 }
 
-/** `navigator.clipboard` exists on secure origins only; elsewhere the older command still works. */
+/** `navigator.clipboard` exists on secure origins only; on other origins the older command still works. */
 async function write(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
     try {

@@ -27,7 +27,7 @@ const run = (environment: Readonly<Record<string, string>>, dataDir = folder()) 
   );
 
 describe("checkBucket", () => {
-  it("is silent where files lie on the disk", async () => {
+  it("reports nothing if files are stored on disk", async () => {
     expect(await run({})).toEqual([]);
   });
 
@@ -38,7 +38,7 @@ describe("checkBucket", () => {
     expect([remote.objects.size, remote.uploads.size]).toEqual([0, 0]);
   });
 
-  it("names the right that is missing, whichever it is", async () => {
+  it("names the missing permission", async () => {
     const needed = [
       "PutObject",
       "GetObject",
@@ -55,7 +55,7 @@ describe("checkBucket", () => {
     }
   });
 
-  it("warns of a bucket that keeps versions, and of files that were left on the disk", async () => {
+  it("warns about a bucket that keeps versions, and about files that are still on disk", async () => {
     const remote = await startObjectStore();
     remote.plan = always("versioned", "PutObject");
     const dataDir = folder();
@@ -68,7 +68,7 @@ describe("checkBucket", () => {
     ]);
   });
 
-  it("says when the store cannot end uploads by itself", async () => {
+  it("reports a store that does not abort unfinished uploads", async () => {
     const foreign = await startForeignStore();
     expect(await run(foreign.environment)).toMatchObject([
       { level: "ok" },
@@ -76,7 +76,7 @@ describe("checkBucket", () => {
     ]);
   });
 
-  it("fails when nobody answers", async () => {
+  it("fails if the store does not answer", async () => {
     const remote = await startObjectStore();
     await remote.close();
     expect(await run(environmentOf(remote))).toMatchObject([

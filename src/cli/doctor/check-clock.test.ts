@@ -20,13 +20,13 @@ async function watch(wallMs: number, newestTime: number | undefined, startedAt =
 }
 
 describe("checkClock", () => {
-  it("believes a clock that runs steadily and is not behind the database", async () => {
+  it("accepts a clock that runs steadily and is not behind the database", async () => {
     expect(await watch(250, undefined)).toMatchObject({ level: "ok" });
     expect(await watch(251, start)).toMatchObject({ level: "ok" });
     expect(await watch(250, start + minuteMs)).toMatchObject({ level: "ok" });
   });
 
-  it("fails a clock that is behind the database or before its time", async () => {
+  it("fails if the clock is behind the database or set to 1970", async () => {
     expect(await watch(250, start + 2 * minuteMs)).toMatchObject({
       level: "fail",
       sentence: expect.stringContaining("2030-01-01T00:02:00.000Z"),
@@ -34,7 +34,7 @@ describe("checkClock", () => {
     expect(await watch(250, undefined, 0)).toMatchObject({ level: "fail", sentence: expect.stringContaining("1970") });
   });
 
-  it("warns of a clock that moves while it is watched", async () => {
+  it("warns if the clock jumps during the check", async () => {
     expect(await watch(-5_000, undefined)).toMatchObject({
       level: "warn",
       sentence: expect.stringContaining("5250 ms"),

@@ -22,7 +22,7 @@ function folder(): string {
 }
 
 describe("checkWritable", () => {
-  it("leaves nothing behind, and looks at the database's folder too", () => {
+  it("leaves no file behind, and checks the database's folder too", () => {
     const [data, other] = [folder(), folder()];
     expect(checkWritable(configOf({ DATA_DIR: data }), systemRandom)).toMatchObject([{ level: "ok" }]);
     const apart = configOf({ DATA_DIR: data, DATABASE_URL: `sqlite:${join(other, "sub", "a.sqlite3")}` });
@@ -46,7 +46,7 @@ describe("checkSpace", () => {
     return finding?.level;
   };
 
-  it("measures against the floor of the settings", async () => {
+  it("compares the free space with the configured minimum", async () => {
     expect(await space(3, 10)).toBe("ok");
     expect(await space(1.5, 10)).toBe("warn");
     expect(await space(0.9, 10)).toBe("fail");

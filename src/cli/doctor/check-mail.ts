@@ -11,14 +11,14 @@ export async function checkMail(
 ): Promise<Finding[]> {
   if (settings === undefined) return [ok(name, "No mail server is set, so no emails are sent.")];
   const failure = await mailer(settings).check();
-  const place = `${settings.host} port ${settings.port}`;
-  if (failure !== undefined) return [fail(name, `${place}: ${failure.sentence}`)];
+  const server = `${settings.host} port ${settings.port}`;
+  if (failure !== undefined) return [fail(name, `${server}: ${failure.sentence}`)];
   const works = settings.signIn === undefined ? "answers" : "answers and accepts the sign-in";
-  return [ok(name, `${place} ${works}. To send a test email: mail test --to <address>.`)];
+  return [ok(name, `${server} ${works}. To send a test email: mail test --to <address>.`)];
 }
 
 /** @param failed the number of emails in the outbox that were given up. */
 export function checkFailedMails(failed: number): Finding[] {
   if (failed === 0) return [];
-  return [warn("failed mails", `${failed} email(s) could not be delivered and were given up: see /admin.`)];
+  return [warn("failed emails", `${failed} email(s) could not be delivered and were given up: see /admin.`)];
 }

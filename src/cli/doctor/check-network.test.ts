@@ -19,7 +19,7 @@ describe("checkBaseUrl", () => {
     ["ok", { HOST: "0.0.0.0", PWP__OVERRIDE_BASE_URL: "https://push.example.com" }],
     ["warn", { PWP__OVERRIDE_BASE_URL: "http://push.example.com" }],
     ["ok", { PWP__OVERRIDE_BASE_URL: "http://localhost:5100" }],
-  ])("says %s of %j", (level, environment) => {
+  ])("reports %s for %j", (level, environment) => {
     expect(checkBaseUrl(configOf(environment))).toMatchObject([{ level }]);
   });
 });
@@ -57,7 +57,7 @@ const answering: RequestListener = (request, response) => {
 };
 
 describe("checkServer", () => {
-  it("finds a server that answers, also for the host of its links", async () => {
+  it("accepts a server that answers, also with a configured host", async () => {
     const PORT = await portOf(createServer(answering));
     expect(await checkServer(configOf({ PORT, HOST: "0.0.0.0" }), probeOverHttp)).toMatchObject([
       { level: "ok", sentence: `It answers at http://127.0.0.1:${PORT}.` },
@@ -71,7 +71,7 @@ describe("checkServer", () => {
     ]);
   });
 
-  it("warns when nobody answers, and fails what answers otherwise", async () => {
+  it("warns if no server answers, and fails for any other answer", async () => {
     const closed = createTcpServer();
     const port = await portOf(closed);
     closed.close();

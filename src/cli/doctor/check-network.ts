@@ -29,13 +29,13 @@ export async function checkServer(config: Config, probe: Probe): Promise<Finding
   const { port } = config;
   if (port === 0) return [warn(name, "PORT is 0, so the port of the server is not known.")];
   const host = reachableHost(config.host);
-  const place = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const up = await probe({ host, port, path: "/up", hostHeader: undefined });
-  if (up.status === undefined) return [warn(name, `No server answers at ${place} (${up.reason}).`)];
-  if (up.status !== 200) return [fail(name, `${place}/up answers ${up.status} instead of 200.`)];
+  if (up.status === undefined) return [warn(name, `No server answers at ${url} (${up.reason}).`)];
+  if (up.status !== 200) return [fail(name, `${url}/up answers ${up.status} instead of 200.`)];
   const ready = await probe({ host, port, path: "/ready", hostHeader: undefined });
-  if (ready.status !== 200) return [fail(name, `${place} answers, but is not ready: see its log.`)];
-  const answers = ok(name, `It answers at ${place}.`);
+  if (ready.status !== 200) return [fail(name, `${url} answers, but is not ready: see its log.`)];
+  const answers = ok(name, `It answers at ${url}.`);
   if (config.overrideBaseUrl === undefined) return [answers];
 
   const hostHeader = new URL(config.overrideBaseUrl).host;

@@ -77,7 +77,7 @@ describe("a file in a bucket", () => {
     expect(source.warnings).toEqual([]);
   });
 
-  it("is refused if it is missing, of another size, or out of reach", async () => {
+  it("is refused if it is missing, has another size, or cannot be reached", async () => {
     const store = await startObjectStore();
     const source = await open(installWithBucket(), store);
     const [file] = await filesOf(source, 56);

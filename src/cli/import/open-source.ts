@@ -36,7 +36,7 @@ async function loadPackage() {
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
     throw new CommandRefused(
-      "This installation lacks the package @sealpush/import-password-pusher, which reads Password Pusher. Install it with npm ci, then run npm run build.",
+      "The package @sealpush/import-password-pusher, which reads Password Pusher, is not installed. Install it with npm ci, then run npm run build.",
       { cause: error },
     );
   }

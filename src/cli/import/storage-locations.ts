@@ -30,7 +30,7 @@ const prefix = "PWP__FILES__S3__";
  * @throws SourceArgumentError.
  */
 export function storageLocationsOf(storage: readonly string[], environment: SourceEnvironment): StorageLocations {
-  const folders = storage.filter((place) => !/^s3:/i.test(place));
+  const folders = storage.filter((location) => !/^s3:/i.test(location));
   if (folders.length > 1) throw new SourceArgumentError("--storage names two folders: put the files into one.");
   const buckets = new Map<string, BucketSettings>();
   // Leftover keys of a bucket that is no longer used must not stop the import.
@@ -38,10 +38,16 @@ export function storageLocationsOf(storage: readonly string[], environment: Sour
   if (keyNames.every((name) => environmentOf(environment, name) !== undefined)) {
     buckets.set("", settingsOf(environmentOf(environment, "BUCKET") ?? bucketDefault, {}, environment));
   }
-  for (const place of storage) {
-    if (!/^s3:/i.test(place)) continue;
-    const url = URL.parse(place);
-    if (url === null || !/^s3:\/\//i.test(place) || url.username !== "" || url.port !== "" || url.pathname.length > 1) {
+  for (const location of storage) {
+    if (!/^s3:/i.test(location)) continue;
+    const url = URL.parse(location);
+    if (
+      url === null ||
+      !/^s3:\/\//i.test(location) ||
+      url.username !== "" ||
+      url.port !== "" ||
+      url.pathname.length > 1
+    ) {
       throw new SourceArgumentError("--storage must be a folder or s3://BUCKET, with its keys in the env file.");
     }
     const given = Object.fromEntries(url.searchParams);

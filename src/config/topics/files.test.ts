@@ -11,8 +11,8 @@ const complete = {
   PWP__FILES__S3__SECRET_ACCESS_KEY: secret,
 };
 
-describe("where files lie", () => {
-  it("is this machine unless said otherwise", () => {
+describe("where files are stored", () => {
+  it("is this machine by default", () => {
     expect(good({}).config.files.s3).toBeUndefined();
     expect(good({ PWP__FILES__STORAGE: "local" }).config.files.s3).toBeUndefined();
   });
@@ -34,13 +34,13 @@ describe("where files lie", () => {
     expect(shown).not.toContain("AKIAEXAMPLE");
   });
 
-  it("takes the keys from files too", () => {
+  it("reads the keys from files too", () => {
     const { PWP__FILES__S3__SECRET_ACCESS_KEY: _, ...others } = complete;
     const environment = { ...others, PWP__FILES__S3__SECRET_ACCESS_KEY_FILE: "/run/secrets/s3" };
     expect(good(environment, () => `${secret}\n`).config.files.s3?.secretAccessKey).toBe(secret);
   });
 
-  it("stops the start with one sentence that names all that is missing, and never falls back to the disk", () => {
+  it("stops the start with one sentence that names all missing settings, and never falls back to the disk", () => {
     expect(bad({ PWP__FILES__STORAGE: "s3" })).toEqual([
       "PWP__FILES__STORAGE is s3, so PWP__FILES__S3__ENDPOINT, PWP__FILES__S3__BUCKET, PWP__FILES__S3__ACCESS_KEY_ID and PWP__FILES__S3__SECRET_ACCESS_KEY must be given too.",
     ]);
@@ -66,7 +66,7 @@ describe("where files lie", () => {
     expect(mistakes[0]).not.toContain("name:word");
   });
 
-  it("warns of a store without encryption on another machine, and of settings without effect", () => {
+  it("warns about an unencrypted connection to another machine, and about settings without effect", () => {
     const endpoint = (PWP__FILES__S3__ENDPOINT: string) => good({ ...complete, PWP__FILES__S3__ENDPOINT }).warnings;
     expect(endpoint("http://store.internal:9000")).toEqual([expect.stringContaining("is http to another machine")]);
     for (const local of ["http://127.0.0.1:9000", "http://localhost:9000", "http://[::1]:9000"]) {

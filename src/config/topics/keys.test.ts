@@ -20,14 +20,14 @@ describe("master keys", () => {
     expect(filed.config.masterKeys).toEqual(keys);
   });
 
-  it("are not read from two places", () => {
+  it("are refused if both the variable and the file are set", () => {
     const readFile = () => keyA;
     expect(bad({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_FILE: "/run/k" }, readFile)).toEqual([
       "PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_FILE are both given: give one of them.",
     ]);
   });
 
-  it("are not quietly replaced when their file is missing or empty", () => {
+  it("are not silently replaced if their file is missing or empty", () => {
     expect(bad({ PWPUSH_MASTER_KEY_FILE: "/run/k" })).toEqual([
       'PWPUSH_MASTER_KEY_FILE names "/run/k", which cannot be read (ENOENT).',
     ]);
@@ -37,7 +37,7 @@ describe("master keys", () => {
     expect(bad({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, () => "x".repeat(100_000))).toHaveLength(1);
   });
 
-  it("are both checked when both are wrong, and never repeated", () => {
+  it("are both reported if both are wrong, and never repeated", () => {
     const mistakes = bad({ PWPUSH_MASTER_KEY: `${keyA}ff`, PWPUSH_MASTER_KEY_PREVIOUS: `${keyB},zz${keyC}` });
     expect(mistakes).toHaveLength(2);
     expect(mistakes[0]).toMatch(/^PWPUSH_MASTER_KEY: /);
@@ -45,7 +45,7 @@ describe("master keys", () => {
     expect(mistakes.join()).not.toMatch(/a1a1|b2b2|c3c3/);
   });
 
-  it("stand once, and the active one is needed", () => {
+  it("are each given once, and the active one is required", () => {
     expect(bad({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_PREVIOUS: keyA })).toHaveLength(1);
     expect(bad({ PWPUSH_MASTER_KEY_PREVIOUS: keyB })).toHaveLength(1);
     const published = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f";
@@ -53,7 +53,7 @@ describe("master keys", () => {
     expect(good({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_PREVIOUS: published }).config.masterKeys).toHaveLength(2);
   });
 
-  it("let a failure that is no refusal of the system through", () => {
+  it("rethrow an error that is not an error of the operating system", () => {
     const broken = () => {
       throw new TypeError("a bug");
     };

@@ -10,7 +10,7 @@ function load(environment: Readonly<Record<string, string>>) {
   return result;
 }
 
-it("there are as many workers as asked for on PostgreSQL, and one for each processor on auto", () => {
+it("PostgreSQL has the configured number of workers, and one per processor with auto", () => {
   expect(load({ ...postgres }).config.workers).toBe(1);
   expect(load({ ...postgres, WEB_CONCURRENCY: "6" }).config.workers).toBe(6);
   const automatic = load({ ...postgres, WEB_CONCURRENCY: "auto" });
@@ -18,7 +18,7 @@ it("there are as many workers as asked for on PostgreSQL, and one for each proce
   expect(automatic.warnings.filter((warning) => warning.includes("WEB_CONCURRENCY"))).toEqual([]);
 });
 
-it("there is one process on SQLite, and a sentence that says why when more were asked for", () => {
+it("SQLite has one process, and a warning explains why if more are configured", () => {
   const { config, warnings } = load({ WEB_CONCURRENCY: "6" });
   expect(config.workers).toBe(1);
   expect(warnings).toEqual([
@@ -34,12 +34,12 @@ it.each(["0", "65", "1.5", "-1", "many"])("WEB_CONCURRENCY=%s is refused", (WEB_
   });
 });
 
-it("the grace before a stop is given in seconds", () => {
+it("the delay before a stop is given in seconds", () => {
   expect(load({ PWP__SHUTDOWN_GRACE_SECONDS: "15" }).config.shutdownGraceMs).toBe(15_000);
   expect(load({}).config.shutdownGraceMs).toBe(0);
 });
 
-it("the time for a last request is given in seconds, and shorter than the time in which a stop ends", () => {
+it("the time for a last request is given in seconds, and is shorter than the time for the whole stop", () => {
   expect(load({ PWP__SHUTDOWN_IDLE_SECONDS: "20" }).config.shutdownIdleMs).toBe(20_000);
   expect(load({}).config.shutdownIdleMs).toBe(1_000);
   expect(loadConfig({ PWP__SHUTDOWN_IDLE_SECONDS: "21" }, () => "")).toMatchObject({ ok: false });

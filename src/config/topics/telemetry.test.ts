@@ -4,13 +4,13 @@ import { bad, good } from "../../../test/support/settings.ts";
 const token = "a-token-of-some-length";
 
 describe("metrics", () => {
-  it("are off unless switched on, whatever else is set", () => {
+  it("are off by default, even with other settings of metrics", () => {
     const { config, warnings } = good({ PWP__METRICS__TOKEN: token });
     expect(config.metrics).toBeUndefined();
     expect(warnings).toEqual(["PWP__METRICS__TOKEN has no effect while PWP__METRICS__ENABLED is off."]);
   });
 
-  it("do not start unprotected by an oversight", () => {
+  it("do not start without a token unless that is explicitly allowed", () => {
     expect(bad({ PWP__METRICS__ENABLED: "true" })).toEqual([
       "PWP__METRICS__ENABLED is on, but nothing protects /metrics: set PWP__METRICS__TOKEN, or " +
         "PWP__METRICS__ALLOW_ANONYMOUS to let everybody read it.",
@@ -20,7 +20,7 @@ describe("metrics", () => {
     expect(open.config.metrics).toEqual({ token: undefined });
   });
 
-  it("keep the token when everybody is let in beside it", () => {
+  it("keep the token if public access is allowed as well", () => {
     const { config, warnings } = good({
       PWP__METRICS__ENABLED: "true",
       PWP__METRICS__ALLOW_ANONYMOUS: "true",
@@ -30,16 +30,19 @@ describe("metrics", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it.each(["short", "with a blank in it, and long", `${"x".repeat(257)}`])("refuse the token %j, unseen", (given) => {
-    const [mistake = "", ...others] = bad({ PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: given });
-    expect(mistake).toMatch(/^PWP__METRICS__TOKEN cannot be used: it must be /);
-    expect(mistake).not.toContain(given);
-    expect(others).toEqual([]);
-  });
+  it.each(["short", "with a blank in it, and long", `${"x".repeat(257)}`])(
+    "refuse the token %j and do not repeat it",
+    (given) => {
+      const [mistake = "", ...others] = bad({ PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: given });
+      expect(mistake).toMatch(/^PWP__METRICS__TOKEN cannot be used: it must be /);
+      expect(mistake).not.toContain(given);
+      expect(others).toEqual([]);
+    },
+  );
 });
 
 describe("the request log", () => {
-  it("says no addresses unless it is asked to", () => {
+  it("contains no addresses by default", () => {
     expect(good({}).config.requestLog).toEqual({ addresses: false });
     expect(good({ PWP__LOG_CLIENT_ADDRESSES: "true" }).config.requestLog).toEqual({ addresses: true });
     expect(good({ PWP__LOG_REQUESTS: "off" }).config.requestLog).toBeUndefined();
@@ -49,7 +52,7 @@ describe("the request log", () => {
 describe("traces", () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318/" };
 
-  it("go to /v1/traces below the general endpoint, or to their own as it stands", () => {
+  it("go to /v1/traces below the general endpoint, or to their own endpoint unchanged", () => {
     expect(good(endpoint).config.tracing?.url).toBe("http://127.0.0.1:4318/v1/traces");
     expect(good({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://a.example/otlp" }).config.tracing?.url).toBe(
       "https://a.example/otlp/v1/traces",
@@ -58,13 +61,13 @@ describe("traces", () => {
     expect(good({ ...endpoint, ...own }).config.tracing?.url).toBe("http://127.0.0.1:9/here");
   });
 
-  it("are off by either of the two switches", () => {
+  it("can be switched off by each of the two settings", () => {
     expect(good({ ...endpoint, OTEL_SDK_DISABLED: "true" }).config.tracing).toBeUndefined();
     expect(good({ ...endpoint, OTEL_TRACES_EXPORTER: "none" }).config.tracing).toBeUndefined();
     expect(good({}).config.tracing).toBeUndefined();
   });
 
-  it("take their other settings as OpenTelemetry writes them", () => {
+  it("read their other settings in the format of OpenTelemetry", () => {
     const { config } = good({
       ...endpoint,
       OTEL_SERVICE_NAME: "handover",

@@ -189,7 +189,7 @@ function Part({ page, part, isSet, multipart = false, children }: PartProps) {
   const { admin } = page.messages;
   const path = `${adminPaths.theme}/${part}`;
   return (
-    <section class="card admin-look">
+    <section class="card admin-theme">
       <PostForm page={page} class="form" action={path} multipart={multipart} id={`${part}_form`}>
         {children}
       </PostForm>

@@ -57,6 +57,6 @@ export function trailView({ entries, page: number, nowMs }: TrailModel, page: Pa
 function sentenceOf({ action, subject }: AdminEntry, { messages: { admin } }: PageContext): string {
   const parts = { name: admin.productName, logo: admin.logo, style: admin.style };
   const part = brandingParts.find((name) => name === subject);
-  const named = action === "changed_branding" && part !== undefined ? parts[part] : subject;
-  return admin.trailActions[action]({ subject: named });
+  const shownSubject = action === "changed_branding" && part !== undefined ? parts[part] : subject;
+  return admin.trailActions[action]({ subject: shownSubject });
 }

@@ -125,8 +125,8 @@ interface TimelineProps {
 function Timeline({ events, nowMs, messages }: TimelineProps) {
   return (
     <ol class="timeline">
-      {events.map((event, place) => (
-        <li key={place} class={`timeline-event timeline-${toneOf(event)}`}>
+      {events.map((event, index) => (
+        <li key={index} class={`timeline-event timeline-${toneOf(event)}`}>
           <span class="timeline-mark">
             <Icon name={iconOf(event)} />
           </span>

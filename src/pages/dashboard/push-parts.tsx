@@ -97,7 +97,7 @@ export function PushActions({ listed, page, returnPath, withTrail = false }: Pus
   const { push, link } = listed;
   const { dashboard, actions } = page.messages;
   const path = `/p/${push.urlToken}`;
-  const named = (action: string) => dashboard.actionOn({ action, name: push.name ?? dashboard.noName });
+  const labelFor = (action: string) => dashboard.actionOn({ action, name: push.name ?? dashboard.noName });
   return (
     <div class="row-actions">
       {!push.expired && (
@@ -105,7 +105,7 @@ export function PushActions({ listed, page, returnPath, withTrail = false }: Pus
           <a
             class="action"
             href={pageHref(page, `${path}/preview`)}
-            aria-label={named(dashboard.copyLink)}
+            aria-label={labelFor(dashboard.copyLink)}
             data-copy-link={link}
             data-copied={actions.copied}
           >
@@ -116,13 +116,13 @@ export function PushActions({ listed, page, returnPath, withTrail = false }: Pus
         </span>
       )}
       {withTrail && (
-        <a class="action" href={pageHref(page, `${path}/audit`)} aria-label={named(dashboard.audit)}>
+        <a class="action" href={pageHref(page, `${path}/audit`)} aria-label={labelFor(dashboard.audit)}>
           <Icon name="clock" />
           <span>{dashboard.audit}</span>
         </a>
       )}
       {!push.expired && (
-        <a class="action" href={pageHref(page, `${path}/edit`)} aria-label={named(dashboard.edit)}>
+        <a class="action" href={pageHref(page, `${path}/edit`)} aria-label={labelFor(dashboard.edit)}>
           <Icon name="pencil" />
           <span>{dashboard.edit}</span>
         </a>
@@ -132,7 +132,7 @@ export function PushActions({ listed, page, returnPath, withTrail = false }: Pus
           page={page}
           icon="trash"
           label={dashboard.expire}
-          accessibleLabel={named(dashboard.expire)}
+          accessibleLabel={labelFor(dashboard.expire)}
           explanation={dashboard.expireText}
           confirm={dashboard.expireConfirm}
           action={`${path}/expire`}

@@ -153,7 +153,7 @@ function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageCo
           </Fact>
         ))}
       </dl>
-      <div class="edit-elsewhere">
+      <div class="edit-other-actions">
         <a class="button" href={pageHref(page, `${path}/audit`)}>
           <Icon name="clock" />
           <span>{edit.audit}</span>

@@ -60,10 +60,10 @@ export function readTokenForm(fields: FormFields): TokenForm {
     const value = fields[name];
     return typeof value === "string" ? value : "";
   };
-  const named = allScopes.some((scope) => fields[fieldNames.scopes[scope]] !== undefined);
+  const hasScopeFields = allScopes.some((scope) => fields[fieldNames.scopes[scope]] !== undefined);
   return {
     name: text(fieldNames.name).trim(),
-    scopes: named ? allScopes.filter((scope) => text(fieldNames.scopes[scope]) === "1") : allScopes,
+    scopes: hasScopeFields ? allScopes.filter((scope) => text(fieldNames.scopes[scope]) === "1") : allScopes,
     expiresInDays: text(fieldNames.expiresInDays).trim(),
     networks: text(fieldNames.networks),
   };
