@@ -77,6 +77,10 @@ export function withDefault<Domain, Stored extends Value>(
 }
 
 type Columns = Readonly<Record<string, Column<unknown, Value>>>;
+interface TableEntry {
+  readonly key: string;
+  readonly column: Column<unknown, Value>;
+}
 type DomainOf<C> = C extends Column<infer Domain, Value> ? Domain : never;
 type StoredOf<C> = C extends { encode(value: never): infer Stored } ? Stored : never;
 type DefaultedKey<C> = { [Key in keyof C]: C[Key] extends { readonly hasDefault: true } ? Key : never }[keyof C];
@@ -106,8 +110,8 @@ export class Table<C extends Columns> {
   /** `expires_at AS expiresAt, ...` for SELECT and RETURNING. */
   readonly selectList: string;
   readonly #columns: C;
-  readonly #entries: readonly (readonly [key: string, column: Column<unknown, Value>])[];
-  readonly #converted: readonly (readonly [key: string, column: Column<unknown, Value>])[];
+  readonly #entries: readonly TableEntry[];
+  readonly #converted: readonly TableEntry[];
 
   constructor(name: string, columns: C) {
     this.name = name;
@@ -115,8 +119,8 @@ export class Table<C extends Columns> {
     this.columnNames = this.keys.map(columnName);
     this.selectList = this.keys.map(selected).join(", ");
     this.#columns = columns;
-    this.#entries = Object.entries(columns);
-    this.#converted = this.#entries.filter(([, column]) => !column.isPlain);
+    this.#entries = Object.entries(columns).map(([key, column]) => ({ key, column }));
+    this.#converted = this.#entries.filter(({ column }) => !column.isPlain);
   }
 
   /** The same table with some of its columns. */
@@ -126,7 +130,7 @@ export class Table<C extends Columns> {
   }
 
   omit<Key extends keyof C & string>(...keys: readonly Key[]): Table<Omit<C, Key>> {
-    const left = this.#entries.filter(([key]) => !keys.some((omitted) => omitted === key));
+    const left = Object.entries(this.#columns).filter(([key]) => !keys.some((omitted) => omitted === key));
     return new Table(this.name, Object.fromEntries(left) as Omit<C, Key>);
   }
 
@@ -156,8 +160,9 @@ export class Table<C extends Columns> {
     return sql<Value[]>(`${this.insertText(rows)} ${rest}`);
   }
 
-  insertText(rows = 1): string {
-    const placeholders = `(${this.columnNames.map(() => "?").join(", ")})`;
+  /** @param expressions for the values of some columns, with one parameter each, as `insertFrom` takes them. */
+  insertText(rows = 1, expressions?: { readonly [Key in keyof C]?: string }): string {
+    const placeholders = `(${this.keys.map((key) => expressions?.[key] ?? "?").join(", ")})`;
     return `${this.#insertInto()} VALUES ${Array(rows).fill(placeholders).join(", ")}`;
   }
 
@@ -172,18 +177,20 @@ export class Table<C extends Columns> {
   /** Keeps other properties of the row. @throws Error when a column has a value that it cannot have. */
   decode<Stored extends EncodedRow<C>>(stored: Stored): DomainRow<C> & Omit<Stored, keyof C> {
     const row: Record<string, unknown> = { ...stored };
-    for (const [key, column] of this.#converted) row[key] = column.decode(row[key] as Value);
+    for (const { key, column } of this.#converted) row[key] = column.decode(row[key] as Value);
     return row as DomainRow<C> & Omit<Stored, keyof C>;
   }
 
   /** In the order of the columns. */
   values(row: InsertedRow<C>): Value[] {
     const given: Readonly<Record<string, unknown>> = row;
-    return this.#entries.map(([key, column]) => {
+    const values: Value[] = [];
+    for (const { key, column } of this.#entries) {
       const value = given[key] === undefined ? column.defaultValue : given[key];
       if (value === undefined) throw new Error(`The new row of ${this.name} lacks ${key}.`);
-      return column.encode(value);
-    });
+      values.push(column.isPlain ? (value as Value) : column.encode(value));
+    }
+    return values;
   }
 
   #insertInto(): string {

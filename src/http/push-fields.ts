@@ -167,5 +167,9 @@ function assertSize(payload: string, files: readonly DecodedFile[]): void {
 type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 function withoutUndefined<Fields extends object>(fields: Fields): Given<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>;
+  const given: Partial<Fields> = {};
+  for (const name in fields) {
+    if (fields[name] !== undefined) given[name] = fields[name];
+  }
+  return given as Given<Fields>;
 }

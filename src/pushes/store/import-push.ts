@@ -4,12 +4,13 @@ import type { ImportedEntry } from "../create/import-push.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
 import { firstGeneration } from "../seals.ts";
 import { deleteLinkDeliveries, insertLinkDelivery } from "./notifications.ts";
-import { auditEntries, type FileRow, type PushRow, payloads, pushes } from "./tables.ts";
+import { auditEntries, type FileRow, newPushes, type PushRow, payloads } from "./tables.ts";
 import {
   addToTotal,
   deleteAuditEntries,
   insertFiles,
   insertPayload,
+  insertPushWith,
   sqlOfLockedRows,
   writeDataKey,
 } from "./write-operations.ts";
@@ -34,7 +35,7 @@ export class LinkTakenError extends Error {
   override readonly name = "LinkTakenError";
 }
 
-const insertPush = pushes.insert("ON CONFLICT (token_digest) DO NOTHING");
+const insertPush = insertPushWith("ON CONFLICT (token_digest) DO NOTHING");
 
 /** Row counts of multi-row inserts, largest first: over a network each statement is a round trip. */
 const entriesTogether = [64, 8, 1] as const;
@@ -54,7 +55,7 @@ export async function writeImportedPush(
   if (
     (await tx.run(
       insertPush,
-      ...pushes.values({ ...row, tokenDigest, storedBytes, dataKeyId, auditCount: eventCount }),
+      ...newPushes.values({ ...row, tokenDigest, storedBytes, dataKeyId, auditCount: eventCount }),
     )) !== 1
   )
     throw new LinkTakenError();

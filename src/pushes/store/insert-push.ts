@@ -7,10 +7,11 @@ import {
   type NewLinkDelivery,
   putLinkDelivery,
 } from "./notifications.ts";
-import { auditEntries, type FileRow, type PushRow, payloads, pushes } from "./tables.ts";
+import { auditEntries, type FileRow, newPushes, type PushRow, payloads } from "./tables.ts";
 import {
   insertFiles,
   insertPayload,
+  insertPushWith,
   UploadSweptError,
   type WriteOperations,
   writeDataKey,
@@ -51,7 +52,7 @@ export function createInsertPush(db: InsertDatabase, operations: Operations) {
   return byEngine[db.engine];
 }
 
-const insertPush = pushes.insert();
+const insertPush = insertPushWith("");
 const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
 
 async function insertInTransaction(
@@ -88,14 +89,14 @@ async function writePush(tx: Transaction, engine: Engine, operations: Operations
   await insertFiles(tx, row.id, push.files);
 }
 
-function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: number): Value[] {
-  return pushes.values({ ...row, tokenDigest, storedBytes, dataKeyId });
+function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: number | null): Value[] {
+  return newPushes.values({ ...row, tokenDigest, storedBytes, dataKeyId });
 }
 
 // Ids are used once, so a second run after a lost answer finds the row of the first and writes nothing.
 const insertPushWithParts = sql<Value[]>(
   `WITH push AS (
-     ${pushes.insertText()} ON CONFLICT (id) DO NOTHING RETURNING id, created_at
+     ${newPushes.insertText()} ON CONFLICT (id) DO NOTHING RETURNING id, created_at
    ), key AS (
      INSERT INTO data_keys (id, sealed) SELECT id, ? FROM push
    ), payload AS (

@@ -6,7 +6,7 @@ import * as descriptions from "./tables.ts";
 
 /** Over a network the answer to a claim can be lost. PostgreSQL then finds the claim by these columns. */
 const claimColumns: Readonly<Record<string, string>> = { pushes: "last_claim_id", audit_entries: "claim_id" };
-const { readPushes, pushOptions, readFiles, readAuditEntries, claimedEntries, ...tables } = descriptions;
+const { readPushes, pushOptions, readFiles, readAuditEntries, newPushes, claimedEntries, ...tables } = descriptions;
 
 for (const table of Object.values(tables).filter((table) => table instanceof Table)) {
   test(`the description of ${table.name} has all columns of the schema and no others`, async () => {

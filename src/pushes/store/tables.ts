@@ -16,7 +16,7 @@ import { auditKinds } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
 
 /** Columns are either readable metadata or sealed. Times in ms since the epoch. */
-export const pushes = new Table("pushes", {
+const pushColumns = {
   id: integer,
   tokenDigest: bytes,
   kind: oneOf(pushKinds),
@@ -45,7 +45,10 @@ export const pushes = new Table("pushes", {
   tokenSealed: nullable(bytes),
   nameSealed: nullable(bytes),
   noteSealed: nullable(bytes),
-});
+};
+export const pushes = new Table("pushes", pushColumns);
+/** For rows to insert. A data key id of null: the key that the transaction has just appended. */
+export const newPushes = new Table("pushes", { ...pushColumns, dataKeyId: nullable(integer) });
 
 /**
  * The options of a push are its boolean columns. Requests and edits may contain each of them, and a new column needs no
@@ -57,7 +60,9 @@ export const pushOptions = pushes.pick(...pushes.booleanKeys);
 
 /** A value for each option. */
 export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOptions<Value> {
-  return Object.fromEntries(pushOptions.keys.map((option) => [option, choose(option)])) as PushOptions<Value>;
+  const options: Partial<Record<PushOption, Value>> = {};
+  for (const option of pushOptions.keys) options[option] = choose(option);
+  return options as PushOptions<Value>;
 }
 
 /** The columns that a read returns. The digest is only needed to find the push. */

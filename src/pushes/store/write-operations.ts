@@ -6,6 +6,7 @@ import {
   auditEntries,
   type FileRow,
   files,
+  newPushes,
   type PushRow,
   payloads,
   pushes,
@@ -31,20 +32,31 @@ export function sqlOfLockedRows<Parameters extends readonly Value[], Row extends
   return sql<Parameters, Row>({ sqlite: text, postgres: `${text} FOR UPDATE OF ${table}` });
 }
 
-const insertDataKey = sql<[id: number | null, sealed: Buffer], { id: number }>(
-  "INSERT INTO data_keys (id, sealed) VALUES (?, ?) RETURNING id",
-);
+/** The parameters are the columns of `newPushes`. @param rest the SQL after the values. */
+export function insertPushWith(rest: string): Statement<Value[], never> {
+  return sql<Value[]>({
+    // Cheaper than reading the id of the key with RETURNING.
+    sqlite: `${newPushes.insertText(1, { dataKeyId: "coalesce(?, last_insert_rowid())" })} ${rest}`,
+    postgres: `${newPushes.insertText()} ${rest}`,
+  });
+}
 
-/** SQLite only appends; on PostgreSQL a key has the id of its push. @returns the id of the key. */
+const insertDataKey = sql<[id: number | null, sealed: Buffer]>("INSERT INTO data_keys (id, sealed) VALUES (?, ?)");
+
+/**
+ * Writes the data key of a new push, just before the row of the push. SQLite only appends; on PostgreSQL a key has the id of
+ * its push.
+ * @returns the id for the row of the push; null: the appended one.
+ */
 export async function writeDataKey(
   tx: Transaction,
   engine: Database["engine"],
   pushId: number,
   sealed: Buffer,
-): Promise<number> {
-  const written = await tx.one(insertDataKey, capabilitiesOf[engine].dataKeyId === "push" ? pushId : null, sealed);
-  if (written === undefined) throw new Error("The data key was not written.");
-  return written.id;
+): Promise<number | null> {
+  const id = capabilitiesOf[engine].dataKeyId === "push" ? pushId : null;
+  await tx.run(insertDataKey, id, sealed);
+  return id;
 }
 
 /**
