@@ -43,3 +43,30 @@ export class BodyBudget {
     else this.#perClient.set(client, remaining);
   }
 }
+
+/** The bytes that one request holds of the budget. */
+export class BudgetShare {
+  readonly #budget: BodyBudget;
+  readonly #client: string;
+  #heldBytes = 0;
+
+  constructor(budget: BodyBudget, client: string) {
+    this.#budget = budget;
+    this.#client = client;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** @throws AppError unavailable when the budget is used up. */
+  take(bytes: number): void {
+    this.#budget.take(this.#client, bytes);
+    this.#heldBytes += bytes;
+  }
+
+  release(): void {
+    this.#budget.release(this.#client, this.#heldBytes);
+    this.#heldBytes = 0;
+  }
+}

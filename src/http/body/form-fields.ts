@@ -1,5 +1,5 @@
+import { isUtf8 } from "node:buffer";
 import { AppError } from "../../base/errors.ts";
-import { decodeText } from "./read-whole.ts";
 
 /** A form's fields by name. `push[payload]` becomes the key `payload` of an object `push`, as in JSON. */
 export type FormFields = { readonly [name: string]: FormValue };
@@ -100,4 +100,10 @@ function decode(text: string): string {
       "The form is not valid percent-encoded UTF-8: a percent sign of its own is written %25.",
     );
   }
+}
+
+/** Bytes that are not UTF-8 are refused, not repaired: a repaired secret is another secret. @throws AppError invalid_request. */
+export function decodeText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new AppError("invalid_request", "The body is not valid UTF-8.");
+  return bytes.toString("utf8");
 }

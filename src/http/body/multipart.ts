@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../../base/errors.ts";
-import type { BodyBudget } from "./body-budget.ts";
-import { FormFieldCollector, type FormFields } from "./form-fields.ts";
-import { decodeText } from "./read-whole.ts";
+import type { BudgetShare } from "./body-budget.ts";
+import { decodeText, FormFieldCollector, type FormFields } from "./form-fields.ts";
 
 export interface FormFile {
   /** The field's name, e.g. `push[files][]`. */
@@ -20,27 +19,25 @@ export type TakeFile = (file: FormFile, before: FormFields) => Promise<void>;
 /**
  * Reads a multipart form. Fields are collected; files are passed on as they arrive, so memory does not grow with them.
  * Browsers send a file part without name and content for an empty file input: it is skipped.
- * @param fieldBytesMax for all fields of the form together.
+ * @param fieldBytesMax for all fields of the form together. @param share holds the fields; the caller releases it.
  * @throws AppError invalid_request, too_large (fields), unavailable; what `takeFile` throws.
  */
 export async function receiveMultipart(
   request: IncomingMessage,
-  client: string,
   fieldBytesMax: number,
-  budget: BodyBudget,
+  share: BudgetShare,
   takeFile: TakeFile,
 ): Promise<FormFields> {
   const boundary = multipartBoundary(request.headers["content-type"] ?? "");
   if (boundary === undefined) throw new AppError("invalid_request", "The multipart form has no boundary.");
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  const hold = { bytes: 0 };
   try {
     const reader = new MultipartReader(refusingCutOff(chunks), boundary);
     const collector = new FormFieldCollector();
     for (let part = await reader.nextPart(); part !== undefined; part = await reader.nextPart()) {
       const { name, filename, contentType } = part;
       if (filename === undefined) {
-        collector.add(name, decodeText(await readField(reader, client, fieldBytesMax, budget, hold)));
+        collector.add(name, decodeText(await readField(reader, fieldBytesMax, share)));
         continue;
       }
       const content = reader.content();
@@ -50,25 +47,17 @@ export async function receiveMultipart(
     }
     return collector.fields;
   } finally {
-    budget.release(client, hold.bytes);
     await chunks.return?.();
   }
 }
 
-async function readField(
-  reader: MultipartReader,
-  client: string,
-  fieldBytesMax: number,
-  budget: BodyBudget,
-  hold: { bytes: number },
-): Promise<Buffer> {
+async function readField(reader: MultipartReader, fieldBytesMax: number, share: BudgetShare): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of reader.content()) {
-    if (hold.bytes + chunk.length > fieldBytesMax) {
+    if (share.heldBytes + chunk.length > fieldBytesMax) {
       throw new AppError("too_large", `The fields of a form may have ${fieldBytesMax} bytes together.`);
     }
-    budget.take(client, chunk.length);
-    hold.bytes += chunk.length;
+    share.take(chunk.length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import { decodeText } from "./read-whole.ts";
+import { decodeText } from "./form-fields.ts";
 
 /** More than any valid request has; each value takes some 60 bytes when parsed. */
 const valuesMax = 10_000;
