@@ -3,8 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { BodyBudget } from "../../http/body/body-budget.ts";
 import type { FormFile } from "../../http/body/multipart.ts";
 import { type ReceivedBody, receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
-import { CreatePushFields, NotifyEmailsRequest, readCreatePush, refuseProblems } from "../../http/push-fields.ts";
-import { fieldsReader } from "../../http/read-fields.ts";
+import { CreatePushFields, readCreatePush, readNotifyEmails } from "../../http/push-fields.ts";
 import type { Actor, CreatePush, IncomingFile, LinkDeliveryRequest, Pushes, Upload } from "../../pushes/pushes.ts";
 
 interface ReceiveDeps {
@@ -101,22 +100,16 @@ function withoutEmptyFiles(push: object): object {
   return given.every((file) => file === "") ? { ...push, files: [] } : push;
 }
 
-const notifyEmailsReader = fieldsReader(NotifyEmailsRequest);
-
 /**
  * Reads the recipients of a link delivery from JSON or a form. Some clients wrap the fields in `push`.
- * @throws AppError as `receiveBody` does, and invalid_fields.
+ * @throws AppError as `receiveBody` and `readNotifyEmails` do.
  */
 export async function receiveNotifyEmails(
   request: FastifyRequest,
   { bodyBudget }: Pick<ReceiveDeps, "bodyBudget">,
 ): Promise<LinkDeliveryRequest> {
   const { value } = await receiveBody(request, bodyBudget, refuseFiles);
-  const problems = new Map<string, string>();
-  const given = notifyEmailsReader.read(unwrapped(value), problems);
-  refuseProblems(problems);
-  const { notify_emails_to: notifyEmailsTo = "", notify_emails_to_locale: notifyEmailsToLocale = "" } = given;
-  return { notifyEmailsTo, notifyEmailsToLocale };
+  return readNotifyEmails(unwrapped(value));
 }
 
 function unwrapped(body: unknown): object {
