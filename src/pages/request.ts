@@ -9,7 +9,7 @@ import type { ApiReference } from "../http/api-reference.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { FormFields } from "../http/body/form-fields.ts";
 import type { TakeFile } from "../http/body/multipart.ts";
-import { receiveBody, receiveForm } from "../http/body/receive-body.ts";
+import { receiveForm } from "../http/body/receive-body.ts";
 import { sendPage } from "../http/headers.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
@@ -139,16 +139,12 @@ export class PageRequest {
     return id === undefined ? undefined : Number(id);
   }
 
-  /** The form in the body, without files. @throws AppError as `receiveForm`. */
-  form(): Promise<FormFields> {
-    return receiveForm(this.request, this.services.bodyBudget);
-  }
-
-  /** The form in the body; its files go to `takeFile` as they arrive. @throws AppError as `receiveBody`; what `takeFile` throws. */
-  async formWithFiles(takeFile: TakeFile): Promise<FormFields> {
-    const body = await receiveBody(this.request, this.services.bodyBudget, takeFile);
-    if (body.encoding !== "form") throw new AppError("unsupported_media_type", "Send a form.");
-    return body.value as FormFields;
+  /**
+   * The form in the body. Its files go to `takeFile` as they arrive; without it, a form with files is refused.
+   * @throws AppError as `receiveBody`; what `takeFile` throws.
+   */
+  form(takeFile?: TakeFile): Promise<FormFields> {
+    return receiveForm(this.request, this.services.bodyBudget, takeFile);
   }
 
   context(selfPath: string | null = null): PageContext {

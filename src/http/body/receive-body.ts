@@ -74,7 +74,7 @@ async function readBody(request: FastifyRequest, budget: BodyBudget, takeFile: T
   }
 }
 
-/** For pages: a form in either encoding. @throws as `receiveBody`. */
+/** For pages: a form in either encoding, without files unless `takeFile` is given. @throws as `receiveBody`. */
 export async function receiveForm(
   request: FastifyRequest,
   budget: BodyBudget,

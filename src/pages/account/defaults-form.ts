@@ -2,7 +2,7 @@ import type { KindDefaults, PushDefaults } from "../../accounts/accounts.ts";
 import type { Config, Range } from "../../config/config.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { enabledKinds } from "../new-push/starting-settings.ts";
+import { enabledKinds } from "../push-form/form.ts";
 import type { AccountField, AccountProblems, Choice, DefaultsForm, KindForm, KindValues } from "./model.ts";
 
 /** The form with the stored values. */

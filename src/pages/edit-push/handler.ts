@@ -12,14 +12,7 @@ import {
   type PushValues,
   valuesOf,
 } from "../push-form/fields.tsx";
-import {
-  FormFiles,
-  formLimits,
-  offeredMails,
-  type PushForm,
-  pushFieldsOf,
-  type SentFields,
-} from "../push-form/form.ts";
+import { formLimits, offeredMails, type PushForm, receivePushForm, type SentFields } from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
 import { editView } from "./view.tsx";
 
@@ -37,8 +30,8 @@ export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
   return page.render(editView, { form: filled, push: editable.push, changedMeanwhile: false }, { selfPath });
 }
 
-/** A form that was sent, for sending it back. */
-interface SentForm {
+/** An edit that was sent, for sending its form back. */
+interface SentEdit {
   readonly form: PushForm;
   readonly editable: EditablePush;
   readonly fields: SentFields;
@@ -49,29 +42,23 @@ interface SentForm {
 export async function saveEdit(page: SignedInRequest): Promise<FastifyReply> {
   const editable = await findEditable(page);
   if (editable === undefined) page.notFound();
-  const files = new FormFiles(page);
+  const form = formFor(editable, page);
+  const { fields, upload, fileRefusal } = await receivePushForm(page);
+  const sent = { form, editable, fields, hasFiles: upload !== undefined || fileRefusal !== undefined };
   try {
-    const fields = pushFieldsOf(await page.formWithFiles(files.take));
-    const form = formFor(editable, page);
-    const sent = { form, editable, fields, hasFiles: files.hasAny };
-    try {
-      if (files.refusal !== undefined) throw files.refusal;
-      const values = valuesOf(form, fields);
-      if (values.removePassphrase && values.passphrase !== "") {
-        return await sendBack(page, sent, {
-          status: 422,
-          problems: { passphrase: page.messages.edit.passphraseEither },
-        });
-      }
-      const wanted = readEdit(fields, values, form);
-      const { upload } = files;
-      const edit = upload === undefined ? wanted : { ...wanted, upload };
-      return await answer(page, sent, await page.services.pushes.edit(editable.push.urlToken, edit, page.actor));
-    } catch (error) {
-      return await refuse(page, sent, error);
+    if (fileRefusal !== undefined) throw fileRefusal;
+    const values = valuesOf(form, fields);
+    if (values.removePassphrase && values.passphrase !== "") {
+      const problems = { passphrase: page.messages.edit.passphraseEither };
+      return await sendBack(page, sent, { status: 422, problems });
     }
+    const wanted = readEdit(fields, values, form);
+    const edit = upload === undefined ? wanted : { ...wanted, upload };
+    return await answer(page, sent, await page.services.pushes.edit(editable.push.urlToken, edit, page.actor));
+  } catch (error) {
+    return await refuse(page, sent, error);
   } finally {
-    await files.end();
+    await upload?.abandon();
   }
 }
 
@@ -121,7 +108,7 @@ function fileIdsIn(value: unknown): readonly number[] {
   return value.map((id) => (typeof id === "string" && idShape.test(id) ? Number(id) : noId));
 }
 
-async function answer(page: SignedInRequest, sent: SentForm, edited: EditOutcome): Promise<FastifyReply> {
+async function answer(page: SignedInRequest, sent: SentEdit, edited: EditOutcome): Promise<FastifyReply> {
   const { edit, problems } = page.messages;
   const refused = (status: number, currentPassphrase: string) =>
     sendBack(page, sent, { status, problems: { currentPassphrase } });
@@ -146,7 +133,7 @@ async function answer(page: SignedInRequest, sent: SentForm, edited: EditOutcome
 }
 
 /** @throws every error that is not about the form. */
-async function refuse(page: SignedInRequest, sent: SentForm, error: unknown): Promise<FastifyReply> {
+async function refuse(page: SignedInRequest, sent: SentEdit, error: unknown): Promise<FastifyReply> {
   if (!(error instanceof AppError)) throw error;
   const { form, hasFiles } = sent;
   const { messages } = page;
@@ -174,7 +161,7 @@ async function refuse(page: SignedInRequest, sent: SentForm, error: unknown): Pr
 /** The form with everything that was typed, beside the push as it is stored by now. */
 async function sendBack(
   page: SignedInRequest,
-  { fields, hasFiles }: SentForm,
+  { fields, hasFiles }: SentEdit,
   shown: { status: number; problems?: PushProblems; unavailable?: boolean; changedMeanwhile?: boolean },
 ): Promise<FastifyReply> {
   const editable = await findEditable(page);

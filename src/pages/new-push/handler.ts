@@ -1,14 +1,23 @@
 import type { FastifyReply } from "fastify";
+import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
+import type { KindSettings, Range } from "../../config/config.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
-import { asksForLinkDelivery } from "../../pushes/pushes.ts";
+import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { describeProblems, type FilledForm, filesTooLarge, valuesOf } from "../push-form/fields.tsx";
-import { FormFiles, formLimits, offeredMails, type PushForm, pushFieldsOf, textIn } from "../push-form/form.ts";
+import {
+  enabledKinds,
+  formLimits,
+  offeredMails,
+  type PushForm,
+  receivePushForm,
+  type SentForm,
+  textIn,
+} from "../push-form/form.ts";
 import type { PageRequest } from "../request.ts";
-import { completed, enabledKinds, type StartingSettings, startingSettings } from "./starting-settings.ts";
 import { newPushView } from "./view.tsx";
 
 /** `GET /` and `GET /p/new` */
@@ -21,23 +30,69 @@ export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
 
 /** `POST /p` */
 export async function createPush(page: PageRequest): Promise<FastifyReply> {
-  const files = new FormFiles(page);
+  const starting = await startingSettings(page);
+  const sent = await receivePushForm(page);
   try {
-    const fields = pushFieldsOf(await page.formWithFiles(files.take));
-    const starting = await startingSettings(page);
-    try {
-      if (files.refusal !== undefined) throw files.refusal;
-      const { upload } = files;
-      const wanted = completed(readCreatePush(fields).request, upload?.fileCount ?? 0, starting);
-      const push = await page.services.pushes.create({ ...wanted, ...(upload && { upload }) }, page.actor);
-      return page.redirect(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
-    } catch (error) {
-      const form = formFor(textIn(fields, "kind"), starting, page);
-      return sendBack(page, { ...form, values: valuesOf(form, fields) }, error);
-    }
+    const wanted = readNewPush(sent, starting);
+    const push = await page.services.pushes.create(wanted, page.actor);
+    return page.redirect(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
+  } catch (error) {
+    const form = formFor(textIn(sent.fields, "kind"), starting, page);
+    return sendBack(page, { ...form, values: valuesOf(form, sent.fields) }, error);
   } finally {
-    await files.end();
+    await sent.upload?.abandon();
   }
+}
+
+/** What the form leaves out is as in the untouched form. @throws AppError as `readCreatePush`; the refusal of a file. */
+function readNewPush({ fields, upload, fileRefusal }: SentForm, { firstKind, kinds }: StartingSettings): CreatePush {
+  if (fileRefusal !== undefined) throw fileRefusal;
+  const given = readCreatePush(fields).request;
+  const hasFiles = upload !== undefined && upload.fileCount > 0;
+  const firstWithoutFiles = firstKind === "file" ? "text" : firstKind;
+  const kind = given.kind ?? (hasFiles ? "file" : firstWithoutFiles);
+  const { days, views, retrievalStep, deletableByViewer } = kinds[kind];
+  return {
+    ...(given.expireAfterMs === undefined && { expireAfterDays: days.default }),
+    expireAfterViews: views.default,
+    retrievalStep: retrievalStep.default,
+    deletableByViewer: deletableByViewer.default,
+    ...given,
+    kind,
+    ...(upload && { upload }),
+  };
+}
+
+type StartingSettings = Awaited<ReturnType<typeof startingSettings>>;
+
+/** The settings that the form starts with for one account. The API uses those of the server alone. */
+async function startingSettings({ user, services }: PageRequest) {
+  const { accounts, config } = services;
+  const defaults = user === null ? noDefaults : await accounts.pushDefaults(user.id);
+  const enabled = enabledKinds(config);
+  const of = (kind: KindName) => withDefaults(config.kinds[kind], defaults.kinds[kind] ?? {});
+  return {
+    /** The kind that is shown first. Text if every kind is switched off: sending the form then shows the problem. */
+    firstKind: enabled.find((kind) => kind === defaults.kind) ?? enabled[0] ?? "text",
+    /** The server's settings with the account's own defaults. */
+    kinds: { text: of("text"), file: of("file"), url: of("url"), qr: of("qr") },
+  };
+}
+
+/** A stored number that is out of range, because settings changed since, is ignored. */
+function withDefaults(settings: KindSettings, defaults: KindDefaults): KindSettings {
+  const { days, views, retrievalStep, deletableByViewer } = settings;
+  return {
+    ...settings,
+    days: rangeWith(days, defaults.expireAfterDays),
+    views: rangeWith(views, defaults.expireAfterViews),
+    retrievalStep: { ...retrievalStep, default: defaults.retrievalStep ?? retrievalStep.default },
+    deletableByViewer: { ...deletableByViewer, default: defaults.deletableByViewer ?? deletableByViewer.default },
+  };
+}
+
+function rangeWith(range: Range, wanted: number | undefined): Range {
+  return wanted !== undefined && wanted >= range.min && wanted <= range.max ? { ...range, default: wanted } : range;
 }
 
 function formFor(askedKind: string | undefined, starting: StartingSettings, page: PageRequest): PushForm {

@@ -1,12 +1,16 @@
 import type { User } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
-import type { KindName } from "../../base/push-kinds.ts";
+import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
-import type { FormFile } from "../../http/body/multipart.ts";
 import { type EditablePush, pushLimits, type Upload } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
 import type { PageRequest } from "../request.ts";
+
+/** The kinds of push that this server creates. */
+export function enabledKinds(config: Pick<Config, "kinds">): readonly KindName[] {
+  return kindNames.filter((kind) => config.kinds[kind].enabled);
+}
 
 /** What the form that makes or edits a push depends on, besides the values of its fields. */
 export interface PushForm {
@@ -57,11 +61,51 @@ export function offeredMails(user: User | null, config: Config) {
 /** The fields of `push[...]`, by wire name. */
 export type SentFields = Readonly<Record<string, unknown>>;
 
+export function textIn(fields: SentFields, wireName: string): string | undefined {
+  const value = fields[wireName];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** A form as it was sent. */
+export interface SentForm {
+  readonly fields: SentFields;
+  /** The files, already stored; undefined: none. The caller must pass them to a push or abandon them. */
+  readonly upload: Upload | undefined;
+  /** Why a file was refused. */
+  readonly fileRefusal: AppError | undefined;
+}
+
+/**
+ * Reads the form and stores its files as they arrive. A refused file does not end the reading: the fields after it are
+ * still read, so that the form can be sent back with everything that was typed.
+ * @throws AppError as `receiveBody`, and invalid_request; the files are then abandoned.
+ */
+export async function receivePushForm(page: PageRequest): Promise<SentForm> {
+  let upload: Upload | undefined;
+  let fileRefusal: AppError | undefined;
+  try {
+    const form = await page.form(async (file) => {
+      if (fileRefusal !== undefined) return;
+      try {
+        upload ??= await page.services.pushes.beginUpload(page.actor);
+        await upload.addFile(file);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        fileRefusal = error;
+      }
+    });
+    return { fields: pushFieldsOf(form), upload, fileRefusal };
+  } catch (error) {
+    await upload?.abandon();
+    throw error;
+  }
+}
+
 /**
  * The push of a form. Browsers send line ends as CR LF; they become LF again, because a key with other line ends is not a
  * valid key.
  */
-export function pushFieldsOf({ push }: FormFields): SentFields {
+function pushFieldsOf({ push }: FormFields): SentFields {
   if (push === undefined || typeof push === "string" || Array.isArray(push)) {
     throw new AppError("invalid_request", "The form contains no push.");
   }
@@ -71,44 +115,4 @@ export function pushFieldsOf({ push }: FormFields): SentFields {
       typeof value === "string" ? value.replaceAll("\r\n", "\n") : value,
     ]),
   );
-}
-
-export function textIn(fields: SentFields, wireName: string): string | undefined {
-  const value = fields[wireName];
-  return typeof value === "string" ? value : undefined;
-}
-
-/**
- * Stores the files of a form as they arrive. A refused file does not end the reading: the fields after it are still read,
- * so that the form can be sent back with everything that was typed.
- */
-export class FormFiles {
-  readonly #page: PageRequest;
-  upload: Upload | undefined;
-  refusal: AppError | undefined;
-
-  constructor(page: PageRequest) {
-    this.#page = page;
-  }
-
-  /** The form had files, refused or not. */
-  get hasAny(): boolean {
-    return this.upload !== undefined || this.refusal !== undefined;
-  }
-
-  readonly take = async (file: FormFile): Promise<void> => {
-    if (this.refusal !== undefined) return;
-    try {
-      this.upload ??= await this.#page.services.pushes.beginUpload(this.#page.actor);
-      await this.upload.addFile(file);
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      this.refusal = error;
-    }
-  };
-
-  /** Deletes what no push took over. */
-  async end(): Promise<void> {
-    await this.upload?.abandon();
-  }
 }
