@@ -9,12 +9,17 @@ import { embeddedFileOf } from "../database/open-database.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { createEmailStore } from "../mail/store/emails.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
-import { checkBucket } from "./doctor/check-bucket.ts";
-import { checkClock } from "./doctor/check-clock.ts";
-import { checkSpace, checkWritable } from "./doctor/check-disk.ts";
-import { checkFailedMails, checkMail } from "./doctor/check-mail.ts";
-import { checkKeyring, checkMasterKey } from "./doctor/check-master-key.ts";
 import { checkBaseUrl, checkForwarders, checkServer, probeOverHttp } from "./doctor/check-network.ts";
+import {
+  checkBucket,
+  checkClock,
+  checkFailedMails,
+  checkKeyring,
+  checkMail,
+  checkMasterKey,
+  checkSpace,
+  checkWritable,
+} from "./doctor/checks.ts";
 import { check, type Finding, fail, ok, warn } from "./doctor/finding.ts";
 import { WrongSettings } from "./errors.ts";
 import { openDatabaseOf } from "./open-domain.ts";

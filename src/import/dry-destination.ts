@@ -6,8 +6,7 @@ import { findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
 import type { Destination, IncomingPush, PartsOutcome, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import type { Part } from "./missing-parts.ts";
-import { type Conflicts, createConflicts } from "./store/conflicts.ts";
-import { createImportedRows, type ImportedRow } from "./store/imported-rows.ts";
+import { type Conflicts, createConflicts, createImportedRows, type ImportedRow } from "./store/imported-rows.ts";
 
 /** A dry run gives out no ids. */
 const noId = 0;

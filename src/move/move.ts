@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { Database } from "../database/database.ts";
+import type { Database, ReadConnection } from "../database/database.ts";
 import {
   findUnfinishedMove,
   isMovedAway,
@@ -12,8 +12,8 @@ import {
   removeUnfinishedMove,
 } from "../database/move-marks.ts";
 import { createProcessRegistry } from "../database/processes.ts";
+import type { Value } from "../database/statement.ts";
 import { findSealedIndexKey, openVault } from "../pushes/vault.ts";
-import { digestOf, type TableDigest } from "./digest.ts";
 import { MoveError, type Progress, readProgress, writeProgress } from "./progress.ts";
 import {
   createPushMover,
@@ -34,10 +34,7 @@ export interface MoveDeps {
   readonly onProgress: (table: string, rows: number) => void;
 }
 
-export interface MoveReport {
-  readonly resumed: boolean;
-  readonly tables: readonly (TableDigest & { readonly name: string })[];
-}
+export type MoveReport = Awaited<ReturnType<typeof moveDatabase>>;
 
 const batchRows = 500;
 
@@ -47,7 +44,7 @@ const batchRows = 500;
  * as unfinished until the end: a server starts on neither. @throws MoveError or an error of a database. Then the move can be
  * run again.
  */
-export async function moveDatabase(deps: MoveDeps): Promise<MoveReport> {
+export async function moveDatabase(deps: MoveDeps) {
   const { from, to, keyring, random, clock } = deps;
   if (from.engine === to.engine)
     throw new MoveError("A move goes from SQLite to PostgreSQL or back: give one address of each.");
@@ -161,20 +158,40 @@ async function copy(
 }
 
 /** Reads both sides completely. @throws MoveError if a table differs. */
-async function compare(from: Database, to: Database, movers: readonly RowMover[]): Promise<MoveReport["tables"]> {
-  const tables: (TableDigest & { name: string })[] = [];
+async function compare(from: Database, to: Database, movers: readonly RowMover[]) {
+  const tables: Awaited<ReturnType<typeof digestOf>>[] = [];
   for (const mover of movers) {
-    const [source, destination] = await Promise.all([
-      digestOf(from.read, mover, batchRows),
-      digestOf(to.read, mover, batchRows),
-    ]);
+    const [source, destination] = await Promise.all([digestOf(from.read, mover), digestOf(to.read, mover)]);
     if (source.rows !== destination.rows || source.digest !== destination.digest) {
       throw new MoveError(
         `The table ${mover.name} differs after the move (${source.rows} rows in the source, ${destination.rows} in the ` +
           "destination): create the destination again and start over.",
       );
     }
-    tables.push({ name: mover.name, ...destination });
+    tables.push(destination);
   }
   return tables;
+}
+
+/** Reads the whole table in batches. `digest`: SHA-256 of all values in the order of the key, equal on both engines. */
+async function digestOf(connection: ReadConnection, mover: RowMover) {
+  const hash = createHash("sha256");
+  let rows = 0;
+  for (let after: readonly Value[] | undefined; ; ) {
+    const batch = await mover.read(connection, after, batchRows);
+    for (const row of batch) for (const column of mover.columns) hash.update(encoded(row[column] ?? null));
+    rows += batch.length;
+    const last = batch.at(-1);
+    if (last === undefined) return { name: mover.name, rows, digest: hash.digest("hex") };
+    after = mover.keyOf(last);
+  }
+}
+
+/** Type, length and bytes, so that different lists of values have different encodings. */
+function encoded(value: Value): Buffer {
+  if (value === null) return Buffer.from("-");
+  const [type, bytes] = Buffer.isBuffer(value)
+    ? ["b", value]
+    : [typeof value === "number" ? "n" : "t", Buffer.from(String(value))];
+  return Buffer.concat([Buffer.from(`${type}${bytes.length}:`), bytes]);
 }
