@@ -8,7 +8,7 @@ import { email, password } from "../support/visit.ts";
 const site = openSite();
 const { profile } = en;
 
-it.each([true, false])("changes defaults, language and sessions (scripts: %s)", async (javaScriptEnabled) => {
+it.each([true, false])("a user changes defaults, language and sessions (scripts: %s)", async (javaScriptEnabled) => {
   const { page } = await site.visit({ signedIn: true, javaScriptEnabled });
   const other = await site.visit({ signedIn: true, javaScriptEnabled });
   await page.goto("/users/edit");
@@ -39,7 +39,7 @@ it.each([true, false])("changes defaults, language and sessions (scripts: %s)", 
   expect(await page.locator("html").getAttribute("lang")).toBe("en");
 });
 
-it("downloads one's data as a file", async () => {
+it("a user downloads their data as a file", async () => {
   await site.push({ payload: "secret", name: "printer" }, "owned");
   const { page } = await site.visit({ signedIn: true, acceptDownloads: true });
   await page.goto("/users/edit");
@@ -52,7 +52,7 @@ it("downloads one's data as a file", async () => {
   expect(data).toMatchObject({ account: { email }, pushes: [{ name: "printer" }] });
 });
 
-it("changes the password beside the problems of another try, then deletes the account without scripts", async () => {
+it("without scripts a user corrects a refused password change, then deletes the account", async () => {
   const { urlToken } = await site.push({ payload: "secret" }, "owned");
   const { page } = await site.visit({ signedIn: true, javaScriptEnabled: false });
   const changed = "marble-otter-lantern";

@@ -28,8 +28,8 @@ const goTo = (page: Page, section: string) =>
 describe.each([
   ["with scripts", { signedIn: "administrator", javaScriptEnabled: true } as const],
   ["without scripts", { signedIn: "administrator", javaScriptEnabled: false } as const],
-])("administration %s", (how, options) => {
-  it("disables and enables a user, and records both", async () => {
+])("an administrator %s", (how, options) => {
+  it("disables and enables a user, and both are in the administrators' log", async () => {
     const { page } = await site.visit(options);
     await page.goto("/");
     await page.getByRole("link", { name: en.nav.administration, exact: true }).click();
@@ -56,7 +56,7 @@ describe.each([
     );
   });
 
-  it("keeps the last administrator", async () => {
+  it("cannot remove the last administrator", async () => {
     const { page } = await site.visit(options);
     await page.goto(`/admin/users?q=${administratorEmail}`);
     await act(page, administratorEmail, admin.demote, admin.demoteText);
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-it("of the acts on one user, one at a time is asked about, and none moves while it is", async () => {
+it("confirms one action on a user at a time, and the other buttons keep their place meanwhile", async () => {
   const { page } = await site.visit({ signedIn: "administrator" });
   await page.goto(`/admin/users?q=${email}`);
   const row = rowOf(page, email);

@@ -33,7 +33,7 @@ describe.each([
     });
   });
 
-  it("sends unchecked boxes as no", async () => {
+  it("sends unchecked boxes as false", async () => {
     const { page } = await site.visit(options);
     await page.goto("/");
     const form = newPushForm(page);
@@ -62,7 +62,7 @@ describe.each([
     }
   });
 
-  it("sends files of a signed-in person, with labels for the dashboard", async () => {
+  it("sends files of a signed-in user, with labels for the dashboard", async () => {
     const { page } = await site.visit({ ...options, signedIn: true });
     await page.goto("/?kind=file");
     const form = newPushForm(page);
@@ -90,7 +90,7 @@ describe.each([
     expect(Buffer.from(await download.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  it("asks a stranger to sign in before choosing files, and returns", async () => {
+  it("requires a sign-in before choosing files, and returns to the form", async () => {
     const { page } = await site.visit(options);
     await page.goto("/?kind=file");
     await page.getByRole("main").getByRole("link", { name: en.nav.signIn }).click();

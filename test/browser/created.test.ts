@@ -13,7 +13,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("the page of a new link %s", (_how, options) => {
-  it("shows the limits of the push, and opens nothing", async () => {
+  it("shows the limits of the push, and counts no view", async () => {
     const { page } = await site.visit(options);
     await page.goto("/");
     const form = newPushForm(page);
@@ -36,7 +36,7 @@ describe.each([
     expect(await page.getByText(en.step.viewsLeft({ count: 2 })).isVisible()).toBe(true);
   });
 
-  it("draws the link as a QR code that a camera can read", async () => {
+  it("shows the link as a QR code that a camera can read", async () => {
     const { page, context } = await site.visit({ ...options, colorScheme: "dark" });
     await page.goto("/");
     await newPushForm(page).payload.fill("secret");
@@ -128,7 +128,7 @@ describe("the scripts of the page of a new link", () => {
     expect(await page.evaluate("window.printed")).toBe(true);
   });
 
-  it("write dates as the browser's region does, with and without the script", async () => {
+  it("write dates in the format of the browser's locale, with and without the script", async () => {
     for (const [locale, date] of [
       ["en-GB", /\d{1,2} \p{L}+ \d{4}/u],
       ["en-US", /\p{L}+ \d{1,2}, \d{4}/u],

@@ -41,7 +41,7 @@ function attackingPage(urlToken: string): string {
 }
 
 describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%s)", (origin) => {
-  it("changes nothing with the session of its visitor", async () => {
+  it("cannot change anything with its visitor's session", async () => {
     const { urlToken } = await site.push({ payload: "secret", deletable_by_viewer: true }, "owned");
     const otherServer = await startOtherServer(attackingPage(urlToken));
     const { page, context } = await site.visit({ signedIn: true, allowedOrigins: [otherServer[origin]] });

@@ -62,7 +62,7 @@ describe("copying a link from the dashboard", () => {
     expect(new URL(page.url()).pathname).toBe("/p");
   });
 
-  it("opens the page of the link without scripts", async () => {
+  it("without scripts opens the page of the link", async () => {
     const { page } = await site.visit({ signedIn: true, javaScriptEnabled: false });
     const { urlToken } = await site.push({ payload: "secret", name: "to show" }, "owned");
     await page.goto("/p");
@@ -71,7 +71,7 @@ describe("copying a link from the dashboard", () => {
   });
 });
 
-it("how long ago something was stays true while the page is open", async () => {
+it("relative times are updated while the page is open", async () => {
   const { page } = await site.visit({ signedIn: true });
   const { urlToken } = await site.push({ payload: "secret" }, "owned");
   await page.clock.install();

@@ -60,7 +60,7 @@ describe.each([
     expect(await opened(push)).toEqual({ status: 200, payload: "message", files: ["b.txt", "c.txt"] });
   });
 
-  it("needs the passphrase of a protected push, and keeps what was typed when it is refused", async () => {
+  it("needs the passphrase of a protected push, and keeps what was typed if it is wrong", async () => {
     const { page } = await site.visit(options);
     const push = await site.push({ payload: "old", passphrase: "phrase" }, "owned");
     await page.goto(`/p/${push.urlToken}/edit`);

@@ -38,7 +38,7 @@ describe.each([
 ])("%s", (how, options) => {
   const email = how === "with scripts" ? "grace@example.com" : "mary@example.com";
 
-  it("people sign up, confirm by the mailed link, sign in, and reset a forgotten password", async () => {
+  it("a user signs up, confirms with the emailed link, signs in, and resets a forgotten password", async () => {
     const { page } = await site.visit(options);
     await page.goto("/users/sign_in");
     await page.getByRole("link", { name: entry.signUp.heading }).click();
@@ -72,7 +72,7 @@ describe.each([
   });
 });
 
-it("the form of a new account says what is wrong beside the field, keeps the address and never the password", async () => {
+it("the sign-up form shows the error beside the field, keeps the address and clears the password", async () => {
   const { page } = await site.visit();
   await page.goto("/users/sign_up");
   await field(page, entry.fields.email).fill("ada.lovelace@example.com");
@@ -84,11 +84,11 @@ it("the form of a new account says what is wrong beside the field, keeps the add
   expect(await page.evaluate("document.activeElement?.id")).toBe("password");
 });
 
-describe("looks and accessibility", () => {
+describe("layout and accessibility", () => {
   it.each([
     ["a new account", "/users/sign_up", undefined],
     ["a forgotten password", "/users/password/new", entry.recovery.submit],
-    ["a confirmation once more", "/users/confirmation/new", entry.confirmation.againSubmit],
+    ["another confirmation email", "/users/confirmation/new", entry.confirmation.againSubmit],
   ])("%s", async (_, path, button) => {
     const { page } = await site.visit({ reducedMotion: "reduce" });
     await page.goto(path);
@@ -100,7 +100,7 @@ describe("looks and accessibility", () => {
     await expectAccessibleLayout(page);
   });
 
-  it("the pages of mailed links and the pages after them", async () => {
+  it("the pages of emailed links and the pages after them", async () => {
     const { page } = await site.visit({ reducedMotion: "reduce" });
     const long = `${"a".repeat(60)}@${"b".repeat(60)}.example`;
     await page.goto("/users/sign_up");
@@ -125,7 +125,7 @@ describe("looks and accessibility", () => {
   });
 });
 
-it("the first run: the code from the file, an administrator, and the page is over", async () => {
+it("the first run: the code from the file creates an administrator, and the page is closed afterwards", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-first-run-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const server = await startServer({ dataDir: folder });

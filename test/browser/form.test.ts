@@ -12,8 +12,8 @@ const untilServer = "for (const form of document.forms) form.noValidate = true;"
 describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
-])("a form with mistakes %s", (_how, options) => {
-  it("comes back with each problem at its field and everything that was typed", async () => {
+])("a form with errors %s", (_how, options) => {
+  it("is shown again with each error at its field and everything that was typed", async () => {
     const { page } = await site.visit({ ...options, signedIn: true });
     await page.goto("/");
     await page.evaluate(untilServer);
@@ -72,7 +72,7 @@ describe.each([
     "example.com/no-scheme",
     " https://example.com",
     "ftp://example.com",
-  ])("refuses the address %j and shows it again", async (address) => {
+  ])("refuses the URL %j and shows it again", async (address) => {
     const { page } = await site.visit(options);
     await page.goto("/?kind=url");
     // As text: a URL field removes blanks, and requests need not come from one.
@@ -85,7 +85,7 @@ describe.each([
     expect(await page.locator("[name='push[kind]']").inputValue()).toBe("url");
   });
 
-  it("refuses too many files, and asks for them again", async () => {
+  it("refuses too many files, and asks to choose them again", async () => {
     const { page } = await site.visit({ ...options, signedIn: true });
     await page.goto("/?kind=file");
     const form = newPushForm(page);
@@ -110,8 +110,8 @@ describe.each([
   });
 });
 
-describe("the browser's own checks", () => {
-  it("stop an empty form before it is sent", async () => {
+describe("the browser's validation", () => {
+  it("does not send an empty form", async () => {
     const { page } = await site.visit();
     await page.goto("/");
     await newPushForm(page).submit.click();
@@ -120,8 +120,8 @@ describe("the browser's own checks", () => {
   });
 });
 
-describe("the live count", () => {
-  it("counts characters like the server, and says when there are too many", async () => {
+describe("the character counter", () => {
+  it("counts characters like the server, and reports when there are too many", async () => {
     const { page } = await site.visit();
     await page.goto("/?kind=qr");
     const { payload } = newPushForm(page);

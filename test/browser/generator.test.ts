@@ -58,7 +58,7 @@ describe("the password generator", () => {
     for (const phrase of await drawMany(page)) expect(phrase).toMatch(/^[A-Z][a-z]+(-[A-Z][a-z]+){6}-\d\d$/);
   });
 
-  it("inserts the suggestion at the cursor and sends nothing else of it", async () => {
+  it("inserts the suggestion at the cursor, and sends only the inserted text", async () => {
     const { page } = await site.visit();
     await openGenerator(page);
     const { payload } = newPushForm(page);

@@ -26,7 +26,7 @@ async function signedIn() {
 }
 
 describe.each(hostile)("markup in typed text: %j", (text) => {
-  it("stays text in a form that is sent back, and on the page of the link", async () => {
+  it("stays text in a form that is shown again, and on the page of the link", async () => {
     const page = await signedIn();
     await page.goto("/");
     await page.evaluate("document.forms[1].noValidate = true");
@@ -91,7 +91,7 @@ describe.each(hostile)("markup in typed text: %j", (text) => {
     await provoke(page);
   });
 
-  it("stays text in addresses, languages and user agents", async () => {
+  it("stays text in URLs, languages and user agents", async () => {
     const printable = text.replaceAll(/[^\x20-\x7e]/g, "");
     const { page } = await site.visit({ userAgent: printable });
     const query = encodeURIComponent(text);

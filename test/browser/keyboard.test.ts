@@ -107,7 +107,7 @@ describe("with only the keyboard", () => {
     expect(await page.evaluate("document.activeElement.id")).toBe("content");
   });
 
-  it("the focus is visible at every stop of a signed-in person's pages", async () => {
+  it("the focus is visible on every focusable element of a signed-in user's pages", async () => {
     const { page } = await site.visit({ signedIn: true, colorScheme: "dark" });
     await page.goto("/users/token");
     await tabTo(page, en.nav.signOut);

@@ -19,7 +19,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("opening %s", (_how, options) => {
-  it("a URL shows its host and links there without a referrer", async () => {
+  it("a url push shows the host and links to it without a referrer", async () => {
     const otherServer = await startOtherServer();
     const { page } = await site.visit({ ...options, allowedOrigins: [otherServer.origin] });
     const payload = `${otherServer.origin}/landing?a=1#part`;
@@ -34,7 +34,7 @@ describe.each([
     expect(otherServer.requests[0]?.headers).not.toHaveProperty("cookie");
   });
 
-  it("a URL without a retrieval step redirects directly, and counts a view", async () => {
+  it("a url push without a retrieval step redirects at once, and counts a view", async () => {
     const otherServer = await startOtherServer();
     const { page } = await site.visit({ ...options, allowedOrigins: [otherServer.origin] });
     const payload = `${otherServer.origin}/landing`;
@@ -45,7 +45,7 @@ describe.each([
     expect(await site.ownPush(push.urlToken)).toMatchObject({ views_remaining: 1 });
   });
 
-  it("a URL behind a passphrase is shown without a redirect", async () => {
+  it("a url push with a passphrase is shown without a redirect", async () => {
     const { page } = await site.visit(options);
     const fields = { kind: "url", payload: "https://example.com/", passphrase: "open", retrieval_step: false };
     await page.goto((await site.push(fields)).path);
@@ -54,7 +54,7 @@ describe.each([
     expect(await page.locator(".destination").textContent()).toBe("example.com");
   });
 
-  it("a QR push draws its text as a QR code, and shows the text on request", async () => {
+  it("a qr push shows its text as a QR code, and the text itself on request", async () => {
     const { page, context } = await site.visit({ ...options, colorScheme: "dark" });
     const payload = "WIFI:T:WPA;S:naïve 🔑;P:geheim;;";
     await openPush(page, (await site.push({ kind: "qr", payload })).path);
@@ -95,7 +95,7 @@ describe.each([
     ["page.html", "text/html"],
     ["picture.svg", "image/svg+xml"],
     ["page.xhtml", "application/xhtml+xml"],
-  ])("%s saves it and never shows it as a page of ours", async (filename, contentType) => {
+  ])("%s saves the file and does not show it as a page of this origin", async (filename, contentType) => {
     const { page } = await site.visit(options);
     const markup = `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(document.domain)</script></svg>`;
     const files = [{ filename, content_type: contentType, data: Buffer.from(markup).toString("base64") }];

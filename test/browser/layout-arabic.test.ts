@@ -4,4 +4,4 @@ import { openSite } from "../support/site.ts";
 
 const site = openSite();
 
-describe("looks and accessibility in Arabic", () => testLayout(site, "ar"));
+describe("layout and accessibility in Arabic", () => testLayout(site, "ar"));

@@ -15,7 +15,7 @@ async function send(page: Page, form: string): Promise<void> {
 }
 
 /** One walk through the pages of an account checks each page on the way. */
-describe.each(["en", "ar"])("looks and accessibility of second factors in %s", (locale) => {
+describe.each(["en", "ar"])("layout and accessibility of second factors in %s", (locale) => {
   const site = openSite();
 
   it("are right on every page", async () => {

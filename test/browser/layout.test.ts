@@ -4,4 +4,4 @@ import { openSite } from "../support/site.ts";
 
 const site = openSite();
 
-describe("looks and accessibility in English", () => testLayout(site, "en"));
+describe("layout and accessibility in English", () => testLayout(site, "en"));

@@ -12,7 +12,7 @@ const site = openSite({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "f
 
 const long = `${"a.very.long.name.without.a.place.to.break".slice(0, 60)}@${"averylongdomain".repeat(4)}.example`;
 
-test("the form mails the link, and the view notification arrives", async () => {
+test("the form emails the link, and the owner gets the view notification", async () => {
   const { page } = await site.visit({ signedIn: true });
   await page.goto("/");
   await page.locator("#push_payload").fill("secret");
@@ -42,7 +42,7 @@ test("the form mails the link, and the view notification arrives", async () => {
   expect(await page.locator("#push_notify_on_view").isChecked()).toBe(false);
 });
 
-test("the owner mails the link of an existing push, and problems are shown at the field", async () => {
+test("the owner emails the link of an existing push, and errors are shown at the field", async () => {
   const { urlToken } = await site.push({ payload: "secret" }, "owned");
   const { page } = await site.visit({ signedIn: true });
   await page.goto(`/p/${urlToken}/preview?recipient=de`);
@@ -61,7 +61,7 @@ test("the owner mails the link of an existing push, and problems are shown at th
 });
 
 test.each([true, false])(
-  "why a link was not sent is in sight on a small screen, scripts or not: %s",
+  "the reason why a link was not sent is visible on a small screen (scripts: %s)",
   async (scripts) => {
     const { urlToken } = await site.push({ payload: "secret" }, "owned");
     const { page } = await site.visit({
@@ -81,7 +81,7 @@ test.each([true, false])(
   },
 );
 
-test("only the owner can mail a link, and only signed-in people get view notifications", async () => {
+test("only the owner can email a link, and only signed-in users are offered view notifications", async () => {
   const { urlToken } = await site.push({ payload: "secret" }, "owned");
   for (const signedIn of [undefined, "administrator"] as const) {
     const { page } = await site.visit(signedIn === undefined ? {} : { signedIn });
@@ -101,7 +101,7 @@ async function joinBy(page: Page, address: string): Promise<void> {
   await sendForm(page);
 }
 
-test("without scripts, an unconfirmed address is confirmed by a link, and view notifications are offered after that", async () => {
+test("without scripts, view notifications are offered after the address is confirmed by a link", async () => {
   const own = "unproven@example.com";
   const { page } = await site.visit({ signedIn: "by hand", javaScriptEnabled: false });
   await joinBy(page, own);
@@ -120,10 +120,10 @@ test("without scripts, an unconfirmed address is confirmed by a link, and view n
   expect(await page.locator("#push_notify_on_view").count()).toBe(1);
 });
 
-describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
+describe.each(["en", "ar"])("layout and accessibility in %s", (locale) => {
   const shown = () => site.visit({ locale, reducedMotion: "reduce", signedIn: true });
 
-  test("the form with mistakes", async () => {
+  test("the form with errors", async () => {
     const { page } = await shown();
     await page.goto("/");
     await page.evaluate("for (const form of document.forms) form.noValidate = true");
@@ -148,7 +148,7 @@ describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
     await expectAccessibleLayout(page);
   });
 
-  test("the page of the link, and the audit trail", async () => {
+  test("the page of the link and the audit trail", async () => {
     const { urlToken } = await site.push({ payload: "secret" }, "owned");
     const { page } = await shown();
     await page.goto(`/p/${urlToken}/preview`);
@@ -161,7 +161,7 @@ describe.each(["en", "ar"])("looks and accessibility in %s", (locale) => {
     await expectAccessibleLayout(page);
   });
 
-  test("the form for editing", async () => {
+  test("the edit form", async () => {
     const { urlToken } = await site.push({ payload: "secret", notify_on_view: true }, "owned");
     const { page } = await shown();
     await page.goto(`/p/${urlToken}/edit`);

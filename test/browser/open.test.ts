@@ -28,7 +28,7 @@ async function isBlurred(page: Page): Promise<boolean> {
 describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
-])("opening a text %s", (_how, options) => {
+])("a text push %s", (_how, options) => {
   it("needs a click, and the page before the click does not contain the secret", async () => {
     const { page } = await site.visit(options);
     const push = await site.push({ payload: odd, expire_after_views: 2 });
@@ -41,7 +41,7 @@ describe.each([
     expect(await page.getByText(secret.viewsLeft({ count: 1 })).isVisible()).toBe(true);
   });
 
-  it("asks for the click on both addresses of a push with a retrieval step", async () => {
+  it("needs the click at both URLs of a push with a retrieval step", async () => {
     const { page } = await site.visit(options);
     const { urlToken } = await site.push({ payload: "secret", retrieval_step: true, expire_after_views: 2 });
     for (const path of [`/p/${urlToken}`, `/p/${urlToken}/r`]) {
@@ -51,7 +51,7 @@ describe.each([
     }
   });
 
-  it("opens at once without a retrieval step", async () => {
+  it("is opened at once without a retrieval step", async () => {
     const { page } = await site.visit(options);
     const push = await site.push({ payload: odd, retrieval_step: false, expire_after_views: 1 });
     await page.goto(push.path);
@@ -59,7 +59,7 @@ describe.each([
     expect(await page.getByText(secret.lastView).isVisible()).toBe(true);
   });
 
-  it("keeps the text blurred until it is revealed by pointer", async () => {
+  it("is blurred until it is revealed with the pointer", async () => {
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: "secret" });
     await openSecret(page, path);
@@ -70,7 +70,7 @@ describe.each([
     await expect.poll(() => isBlurred(page)).toBe(true);
   });
 
-  it("reveals it by keyboard too", async () => {
+  it("is revealed with the keyboard too", async () => {
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: "secret" });
     await openSecret(page, path);
@@ -79,7 +79,7 @@ describe.each([
     await expect.poll(() => isBlurred(page)).toBe(false);
   });
 
-  it("deletes the push after a confirmation", async () => {
+  it("is deleted after a confirmation", async () => {
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: "secret", deletable_by_viewer: true });
     await openSecret(page, path);
@@ -90,7 +90,7 @@ describe.each([
     expect((await page.goto(path))?.status()).toBe(404);
   });
 
-  it("offers no deletion if the sender did not allow it, or after the last view", async () => {
+  it("has no delete button if the sender did not allow it, or after the last view", async () => {
     const { page } = await site.visit(options);
     const kept = await site.push({ payload: "secret", deletable_by_viewer: false });
     await openSecret(page, kept.path);
@@ -121,7 +121,7 @@ describe("an opened text", () => {
     expect(await readFile(await download.path(), "utf8")).toBe(payload);
   });
 
-  it("is selected for copying by hand where the browser forbids the clipboard", async () => {
+  it("is selected for manual copying if the browser denies access to the clipboard", async () => {
     const { page, context } = await site.visit();
     await context.addInitScript("delete Navigator.prototype.clipboard; Document.prototype.execCommand = () => false;");
     await openSecret(page, (await site.push({ payload: "a secret\nof two lines" })).path);
@@ -130,7 +130,7 @@ describe("an opened text", () => {
     expect(await page.evaluate("getSelection().toString()")).toBe("a secret\nof two lines");
   });
 
-  it("is opened only once by a double click", async () => {
+  it("is counted once after a double click", async () => {
     const { page } = await site.visit();
     const { urlToken, path } = await site.push({ payload: "secret", expire_after_views: 5 }, "owned");
     await page.goto(path);
@@ -139,7 +139,7 @@ describe("an opened text", () => {
     expect(await site.ownPush(urlToken)).toMatchObject({ views_remaining: 4 });
   });
 
-  it("counts no view of its owner, and says so", async () => {
+  it("counts no view by its owner, and says so", async () => {
     const { page } = await site.visit({ signedIn: true });
     const { urlToken, path } = await site.push({ payload: "secret", expire_after_views: 1 }, "owned");
     await page.goto(path);

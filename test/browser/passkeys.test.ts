@@ -62,7 +62,7 @@ describe("passkeys", () => {
     await page.waitForURL("/users/token");
   });
 
-  it("show a message if none was given", async () => {
+  it("show a message if the browser returns none", async () => {
     const { page, context } = await site.visit(underItsName(site, {}));
     // The authenticator has no passkey for this server.
     await addPasskeyProvider(context, page);

@@ -10,7 +10,7 @@ describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
 ])("a passphrase %s", (_how, options) => {
-  it.each(["/r", ""])("is requested before anything is opened, at the path that ends in %j", async (ending) => {
+  it.each(["/r", ""])("is requested before the push is opened, at the path that ends in %j", async (ending) => {
     const { page } = await site.visit(options);
     const fields = { payload: "secret", passphrase, expire_after_views: 1 };
     const { urlToken } = await site.push({ ...fields, retrieval_step: ending === "/r" }, "owned");
@@ -37,7 +37,7 @@ describe.each([
     expect(await site.auditKinds(urlToken)).toEqual(["view", "failed_passphrase", "creation"]);
   });
 
-  it("is refused for a while after five wrong ones, without counting a view", async () => {
+  it("is refused for some time after five wrong ones, without counting a view", async () => {
     const { page } = await site.visit(options);
     const { urlToken, path } = await site.push({ payload: "secret", passphrase, expire_after_views: 1 }, "owned");
     await page.goto(path);

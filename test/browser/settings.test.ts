@@ -4,7 +4,7 @@ import { newPushForm } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
-describe("with anonymous pushes off", () => {
+describe("without anonymous pushes", () => {
   const site = openSite({ PWP__ALLOW_ANONYMOUS: "false" });
 
   it("the form needs a sign-in, and is shown after it", async () => {
@@ -18,7 +18,7 @@ describe("with anonymous pushes off", () => {
     expect(await newPushForm(page).payload.isVisible()).toBe(true);
   });
 
-  it("a stranger cannot create pushes, but can open them", async () => {
+  it("a visitor without an account cannot create pushes, but can open them", async () => {
     const { page } = await site.visit();
     const body = new URLSearchParams({ "push[payload]": "secret" });
     const refused = await site.fetch("/p", { method: "POST", body });
@@ -30,7 +30,7 @@ describe("with anonymous pushes off", () => {
   });
 });
 
-describe("with kinds switched off and limits set", () => {
+describe("with disabled kinds and changed limits", () => {
   const site = openSite({
     PWP__ENABLE_FILE_PUSHES: "false",
     PWP__ENABLE_URL_PUSHES: "false",
@@ -52,7 +52,7 @@ describe("with kinds switched off and limits set", () => {
     expect(await form.deletable.isChecked()).toBe(false);
   });
 
-  it("a form for a disabled kind comes back with everything that was typed", async () => {
+  it("a form for a disabled kind is shown again with everything that was typed", async () => {
     const body = new URLSearchParams({ "push[kind]": "url", "push[payload]": "https://example.com/?kept" });
     const answer = await site.fetch("/p", { method: "POST", body });
     expect(answer.status).toBe(422);
@@ -64,7 +64,7 @@ describe("with kinds switched off and limits set", () => {
 describe("with anonymous file pushes", () => {
   const site = openSite({ PWP__FILES__ALLOW_ANONYMOUS: "true" });
 
-  it("a stranger can send files", async () => {
+  it("a visitor without an account can send files", async () => {
     const { page } = await site.visit();
     await page.goto("/?kind=file");
     const form = newPushForm(page);

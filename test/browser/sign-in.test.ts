@@ -42,7 +42,7 @@ describe.each([
     expect(await page.getByRole("button", { name: nav.signOut }).count()).toBe(0);
   });
 
-  it("says only that the credentials were wrong", async () => {
+  it("reveals only that the credentials are wrong", async () => {
     const { page, context } = await site.visit(options);
     for (const as of [
       { email, password: "wrong" },
@@ -96,7 +96,7 @@ describe("the return path after signing in", () => {
 describe("too many attempts", () => {
   const guessed = openSite();
 
-  it("are refused for a while, even with the right password", async () => {
+  it("are refused for some time, even with the right password", async () => {
     const { page } = await guessed.visit();
     for (let attempt = 1; attempt <= 10; attempt += 1) {
       const body = new URLSearchParams({ email, password: `guess ${attempt}` });

@@ -171,5 +171,5 @@ const shown: readonly PageState[] = [
   },
 ];
 
-describe("looks and accessibility in English", () => testLayout(site, "en", shown));
-describe("looks and accessibility in Arabic", () => testLayout(site, "ar", shown));
+describe("layout and accessibility in English", () => testLayout(site, "en", shown));
+describe("layout and accessibility in Arabic", () => testLayout(site, "ar", shown));

@@ -102,7 +102,7 @@ describe("the tokens page", () => {
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(await page.locator("#token").inputValue());
   });
 
-  it("is only for signed-in people", async () => {
+  it("requires a sign-in", async () => {
     const { page } = await site.visit();
     await page.goto("/api_tokens");
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");

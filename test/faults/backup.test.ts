@@ -134,7 +134,7 @@ async function largeDomain(): Promise<{ dataDir: string; server: ServerProcess; 
 }
 
 describe("a backup that is interrupted", () => {
-  test.each(["b", "b.tar"])("by SIGKILL leaves no %s and nothing that could be taken for a backup", async (name) => {
+  test.each(["b", "b.tar"])("by SIGKILL leaves no %s and no file that could be mistaken for a backup", async (name) => {
     const { dataDir, server, push } = await largeDomain();
     const backupDir = makeBackupFolder();
     const backup = spawnProgram(["backup", "--to", join(backupDir, name)], { DATA_DIR: dataDir });

@@ -103,7 +103,7 @@ async function firstRun(walk: CanaryWalk): Promise<Headers> {
   return learnSession(walk, made, "administrator's");
 }
 
-test("no secret of an account is stored or sent where it does not belong, from the first run to a password reset", async () => {
+test("no account secret is stored or sent where it does not belong, from the first run to a password reset", async () => {
   const begun = await begin();
   const { walk } = begun;
   const { canaries } = walk;
@@ -180,7 +180,7 @@ async function setUpApp(walk: CanaryWalk, session: Headers): Promise<string> {
   return codes[0] ?? "";
 }
 
-test("no secret of single sign-on is stored or sent where it does not belong", async () => {
+test("no single sign-on secret is stored or sent where it does not belong", async () => {
   const { walk, provider } = await begin();
   const { canaries } = walk;
   await firstRun(walk);

@@ -11,7 +11,7 @@ async function signIn({ walk, password }: Signed): Promise<Readonly<Record<strin
 }
 
 describe("an owner's pages show labels and links to the owner, and no secret", () => {
-  it("in the list, the search, the trail and its downloads", async () => {
+  it("in the list, the search, the audit trail and its downloads", async () => {
     const signed = await begin();
     const { walk } = signed;
     const session = await signIn(signed);

@@ -19,8 +19,8 @@ import { filesIn } from "../support/database-file.ts";
 import { withDatabaseOf } from "../support/database-of.ts";
 import { changeRows } from "../support/engine-database.ts";
 
-describe("the search itself", () => {
-  it("finds a secret in every form, cut or not", () => {
+describe("the search for canaries", () => {
+  it("finds a secret in every encoding, whole or truncated", () => {
     const canaries = new Canaries();
     const core = canaries.makeCore("secret");
     const forms = [
@@ -153,7 +153,7 @@ async function corrupt(walk: CanaryWalk, table: string, column: string): Promise
 }
 
 describe("no failure reveals a secret", () => {
-  it("when stored data was changed: the unexpected error has an id and no details", async () => {
+  it("when stored data was modified: the unexpected error has an id and no details", async () => {
     const signed = await begin();
     const { walk, bearer } = signed;
     const { push, urlToken } = await createByJson(signed, "broken");
@@ -173,7 +173,7 @@ describe("no failure reveals a secret", () => {
     await finish(walk);
   });
 
-  it("when a stored file was changed: the download breaks", async () => {
+  it("when a stored file was modified: the download is aborted", async () => {
     const { walk, bearer } = await begin();
     const content = `${walk.canaries.makeCore("content")}\n`.repeat(10);
     const { headers, ...request } = multipart([{ name: "push[files][]", value: content, filename: "a.txt" }]);

@@ -8,7 +8,7 @@ import { refuseWrites } from "../support/refused-writes.ts";
 import { startServer } from "../support/server.ts";
 
 describe("a PostgreSQL server whose disk is full", () => {
-  it("reveals no secret uncounted, counts no view for a refusal, and serves normally once there is space", async () => {
+  it("releases no secret without counting the view, counts no view for a refusal, and serves normally once there is space", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     const pushes = await Promise.all(

@@ -38,7 +38,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     expect(unfinished).toEqual([]);
   });
 
-  it("without a free byte reveals no secret uncounted, and a refusal counts no view", async () => {
+  it("without a free byte releases no secret without counting the view, and a refusal counts no view", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     const pushes = await Promise.all(
@@ -58,7 +58,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     expect(await findDamage(dataDir)).toEqual([]);
   });
 
-  it("and a SIGKILL together lose nothing acknowledged", async () => {
+  it("followed by SIGKILL loses nothing acknowledged", async () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir });
     limitFileBytes(server.pid, 600_000);

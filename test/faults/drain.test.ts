@@ -94,7 +94,7 @@ describe("a server that receives a stop signal", () => {
     expect(await server.ended).toEqual({ exitCode: 0, signal: null });
   });
 
-  it("cuts off no client under continuous load", async () => {
+  it("breaks no client's connection under continuous load", async () => {
     for (let round = 0; round < 3; round += 1) {
       const server = await startServer({ dataDir: newDataDir(), environment });
       const load = startRequestLoad({ port: server.port, keptAlive: 8, fresh: 0, expected: ["ECONNREFUSED"] });

@@ -110,7 +110,7 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
     return `${load.counts.done} requests done, ${load.counts.refused} refused; ${ledger.summary}`;
   }
 
-  it("by cutting every connection repeatedly, nothing acknowledged is lost or retrieved twice", async () => {
+  it("by closing every connection repeatedly, nothing acknowledged is lost or retrieved twice", async () => {
     const summary = await withNetwork(async (network, load, members) => {
       for (let cut = 1; cut <= 5; cut += 1) {
         network.cut();

@@ -70,7 +70,7 @@ test.each([
   ["anonymous", stranger, "unknown"],
   ["owned", signedIn(7), "revealed"],
 ] as const)(
-  'a client of an %s push that may have used a view never gets "gone" when another client takes the last view',
+  'a client that may have used a view of an %s push never gets "gone" when another client takes the last view',
   async (_, owner, expected) => {
     const { proxy, far, near } = await openBoth();
     const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);

@@ -58,7 +58,7 @@ describe("starts on one PostgreSQL", () => {
     await Promise.all(started.map((one) => one.stop()));
   });
 
-  it("next to running servers wait for no row or table lock of another transaction", async () => {
+  it("with other servers running wait for no row or table lock of another transaction", async () => {
     const { url } = await makePostgresDatabase();
     const running = await start(url);
     const push = await createPush(running.baseUrl, { payload: "x", expire_after_views: 3 });

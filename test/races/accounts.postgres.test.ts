@@ -20,7 +20,7 @@ async function openTwo(): Promise<readonly [Accounts, Accounts]> {
   return [await open(), await open()];
 }
 
-test("when two administrators remove each other at two processes, one remains", async () => {
+test("when two administrators remove each other through two processes, one remains", async () => {
   const [here, there] = await openTwo();
   const ada = await here.createUser({ email: "ada@example.com", password, admin: true });
   const eve = await here.createUser({ email: "eve@example.com", password, admin: true });
@@ -37,7 +37,7 @@ test("when two administrators remove each other at two processes, one remains", 
   }
 });
 
-test("signing up with one email address at two processes at once creates one account", async () => {
+test("concurrent sign-ups with one email address through two processes create one account", async () => {
   const [here, there] = await openTwo();
   for (let round = 0; round < rounds; round += 1) {
     const wish = { email: `user${round}@example.com`, password, admin: false };
@@ -48,7 +48,7 @@ test("signing up with one email address at two processes at once creates one acc
   expect(new Set(ids).size).toBe(rounds);
 });
 
-test("of many requests with the boot code at two processes, one creates the administrator", async () => {
+test("one of many concurrent requests with the boot code through two processes creates the administrator", async () => {
   const [here, there] = await openTwo();
   const bootCode = makeReadableCode(systemRandom);
   expect(await Promise.all([here.openFirstRun(bootCode), there.openFirstRun(bootCode)])).toEqual([true, true]);
@@ -65,7 +65,7 @@ test("of many requests with the boot code at two processes, one creates the admi
   expect(await here.searchUsers("", 1)).toHaveLength(1);
 });
 
-test("after a password change at one process, another refuses the old password", async () => {
+test("after a password change in one process, another refuses the old password", async () => {
   const [here, there] = await openTwo();
   const ada = await here.createUser({ email: "ada@example.com", password, admin: false });
   let current = password;
@@ -84,7 +84,7 @@ test("after a password change at one process, another refuses the old password",
   }
 });
 
-test("concurrent sign-ins at two processes never exceed the session limit of a user", async () => {
+test("concurrent sign-ins through two processes never exceed the session limit of a user", async () => {
   const [here, there] = await openTwo();
   const ada = await here.createUser({ email: "ada@example.com", password, admin: false });
   const signIns = Array.from({ length: 60 }, (_, at) =>

@@ -32,7 +32,7 @@ async function viewsOf(fixture: TestDomain, urlToken: string): Promise<number | 
 }
 
 test.each([1, 5])(
-  "one process: of 50 that ask at once for a push of %i views, exactly so many get it",
+  "one process: 50 concurrent requests for a push of %i views retrieve it exactly that often",
   async (views) => {
     await using fixture = await openTestDomain();
     for (let round = 0; round < rounds; round += 1) {
@@ -46,7 +46,7 @@ test.each([1, 5])(
 );
 
 test.each([1, 5])(
-  "two processes: of 50 that ask at once for a push of %i views, exactly so many get it",
+  "two processes: 50 concurrent requests for a push of %i views retrieve it exactly that often",
   async (views) => {
     const domains = await spawnOpenDomains(2, makeFolder());
     const tokens = await domains[0]?.ask({ do: "create", count: rounds, views });
@@ -72,7 +72,7 @@ test("two processes that retrieve repeatedly share the views, and each view is d
   expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(80);
 });
 
-test("with fewer retrievals than views all succeed, in two processes", async () => {
+test("two processes: if there are fewer retrievals than views, all succeed", async () => {
   const dataDir = makeFolder();
   const domains = await spawnOpenDomains(2, dataDir);
   const [urlToken = ""] = (await domains[0]?.ask({ do: "create", count: 1, views: 100 })) ?? [];
@@ -116,7 +116,7 @@ test("no retrieval succeeds after an acknowledged deletion, and each one before 
   expect(cutShort).toBeGreaterThan(0);
 });
 
-test("a deletion in another process: the last view or the deletion wins, never both, and nothing succeeds after it", async () => {
+test("a concurrent deletion in another process: either the last view or the deletion ends the push, and nothing succeeds after it", async () => {
   const dataDir = makeFolder();
   const [claiming, deleting] = await spawnOpenDomains(2, dataDir);
   if (claiming === undefined || deleting === undefined) throw new Error("There are not two processes.");
@@ -132,7 +132,7 @@ test("a deletion in another process: the last view or the deletion wins, never b
   }
 });
 
-test("50 concurrent guesses get five attempts, and the recipient's correct passphrase is still accepted", async () => {
+test("of 50 concurrent wrong passphrases five are checked, and the recipient's correct one is still accepted", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const passphrase = "the right one";

@@ -40,7 +40,7 @@ describe.each([
   { name: "two processes on one database", processes: 2 },
 ])("edits during retrievals, in $name", ({ processes }) => {
   it.each([0, 2])(
-    "each view is of one version (with %i files), the limit holds, and the link opens on",
+    "each view has the content of one version (with %i files), the limit holds, and the link stays valid",
     async (files) => {
       const { baseUrls, owner } = await start(processes);
       const at = (index: number) => baseUrls[index % baseUrls.length] ?? "";
@@ -69,7 +69,7 @@ describe.each([
     },
   );
 
-  it("a limit lowered during retrievals is never exceeded, whichever write wins", async () => {
+  it("a limit lowered during retrievals is never exceeded, whichever write comes first", async () => {
     const { baseUrls, owner } = await start(processes);
     const at = (index: number) => baseUrls[index % baseUrls.length] ?? "";
     const won = new Set<string>();

@@ -9,7 +9,7 @@ const racers = 50;
 const rounds = 60;
 
 describe.each([1, 5])(
-  "50 concurrent retrievals of a push of %i views at four processes, 60 times",
+  "50 concurrent retrievals of a push of %i views through four processes, 60 times",
   { timeout: 600_000 },
   (views) => {
     it("reveal it exactly that often", async () => {
