@@ -1,4 +1,4 @@
-{{/* What cannot work is refused before anything is made. */}}
+{{/* Refuses values that cannot work before any object is created. */}}
 {{- define "sealpush.checks" -}}
 {{- $postgres := hasKey .Values.secretSettings "DATABASE_URL" -}}
 {{- $s3 := eq (toString (get .Values.settings "PWP__FILES__STORAGE")) "s3" -}}
