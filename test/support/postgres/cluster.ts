@@ -12,7 +12,7 @@ import {
 } from "./binaries.ts";
 import { bareEnvironment } from "./guarded-process.ts";
 
-/** The files of one server, in a folder of their own, and the programs that work on them. */
+/** The files of one server in their own folder, and the programs of its version. */
 export interface Cluster {
   readonly folder: string;
   readonly dataFolder: string;
@@ -21,23 +21,23 @@ export interface Cluster {
 }
 
 export interface ClusterOptions {
-  /** Parameters of the server, over those that all tests have. */
+  /** Parameters of the server, in addition to the defaults of all tests. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Whether a password is asked for. Without: any is taken, which saves milliseconds with each connection. */
+  /** Whether the password is checked; default: no, which saves milliseconds per connection. */
   readonly passwords?: boolean;
-  /** PEM; given: the server offers TLS. */
+  /** PEM. If given, the server offers TLS. */
   readonly tls?: { readonly certificate: string; readonly key: string };
 }
 
 export const superuser = { name: "sealpush", password: "a-password-of-tests" } as const;
 
-/** Quick, small, and without a socket beside the port. A test that crashes the server asks for more. */
+/** Fast, small, and without a Unix socket. Tests that crash the server set durable values. */
 const testSettings: Readonly<Record<string, string>> = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "200",
   shared_buffers: "32MB",
-  // In files of the folder, which go with it: shared memory of the system would outlive a SIGKILL.
+  // In files of the folder, which are removed with it: System V shared memory would outlive a SIGKILL.
   dynamic_shared_memory_type: "mmap",
   fsync: "off",
   full_page_writes: "off",
@@ -71,7 +71,7 @@ async function initialise(cluster: Cluster, options: ClusterOptions): Promise<vo
     "--no-sync",
     "--encoding",
     "UTF8",
-    // The order of words of most servers, which is not that of bytes: a statement that relies on one must say which.
+    // The collation of most servers, not byte order: a statement that relies on an order must name its collation.
     "--locale",
     "C",
     "--locale-provider",
@@ -87,13 +87,13 @@ async function initialise(cluster: Cluster, options: ClusterOptions): Promise<vo
   configure(cluster, { ...testSettings, ...tls, ...options.settings });
 }
 
-/** A value takes the place of an earlier one, at the next start. */
+/** Sets parameters. Each replaces an earlier value at the next start. */
 export function configure(cluster: Cluster, settings: Readonly<Record<string, string>>): void {
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'\n`);
   writeFileSync(join(cluster.dataFolder, "postgresql.conf"), lines.join(""), { flag: "a" });
 }
 
-/** @param cluster must be stopped. */
+/** @param cluster has to be stopped. */
 export async function copyCluster(cluster: Cluster): Promise<Cluster> {
   const copy = makeFolder();
   await runHere(copy, "cp", ["-a", cluster.dataFolder, copy.dataFolder]);
@@ -111,7 +111,7 @@ export function makeOwnFolder(runAs: RunAs | null): string {
   return folder;
 }
 
-/** Writes a file that the server may read and nobody else. @returns its path. */
+/** Writes a file that only the server's account can read. @returns its path. */
 export function writeOwn(cluster: Pick<Cluster, "folder" | "runAs">, name: string, content: string): string {
   const path = join(cluster.folder, name);
   writeFileSync(path, content, { mode: 0o600 });
@@ -125,7 +125,7 @@ function makeFolder(): Cluster {
   const folder = makeOwnFolder(runAs);
   const cluster = { folder, dataFolder: join(folder, "data"), runAs };
   if (runAs === null || isOpenToOthers(programs)) return { ...cluster, programs };
-  // A checkout below a closed home folder: the account cannot go there, so the package comes to it.
+  // The checkout is in a home folder that the account cannot read: copy the package.
   const copy = join(folder, "program");
   cpSync(packagedPostgres(), copy, { recursive: true, verbatimSymlinks: true });
   chmodSync(copy, 0o755);

@@ -30,7 +30,7 @@ export async function openDatabaseDesk(): Promise<DatabaseDesk> {
     async [Symbol.asyncDispose]() {
       http.closeAllConnections();
       http.close();
-      // A server that failed to start has reported this to its caller.
+      // The caller has already got the error of a server that failed to start.
       const databases = await started?.catch(() => undefined);
       await databases?.[Symbol.asyncDispose]();
     },

@@ -2,18 +2,18 @@ import { afterAll, inject, onTestFinished, TestRunner } from "vitest";
 import "./provided.ts";
 
 export interface PostgresDatabase {
-  /** With a user who may do everything. */
+  /** With the superuser. */
   readonly url: string;
 }
 
 const madeForTheFile: string[] = [];
 
-/** A new database with the schema in it; it goes with the test, or with the file when no test runs. */
+/** A new database with the schema. It is removed after the test, or after the file if no test is running. */
 export async function makePostgresDatabase(): Promise<PostgresDatabase> {
   return await make("");
 }
 
-/** The same without the schema. */
+/** A new database without the schema. */
 export async function makeEmptyPostgresDatabase(): Promise<PostgresDatabase> {
   return await make("bare");
 }

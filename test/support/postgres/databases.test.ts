@@ -14,14 +14,14 @@ const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
-  // What is still connected is cut when its database is given back.
+  // Connections that are still open are closed when their database is returned.
   client.on("error", () => undefined);
   await client.connect();
   onTestFinished(() => client.end().catch(() => undefined));
   return client;
 }
 
-/** As many as are ready and one more, so that what was given back has come round. @returns the number of its rows. */
+/** Takes one database more than are ready, so that the returned one is among them. @returns the number of its rows. */
 async function findInAll(query: string): Promise<readonly number[]> {
   const counts: number[] = [];
   for (let taken = 0; taken < 4; taken += 1) {

@@ -3,17 +3,17 @@ import { type Emptying, empty, learnEmptying } from "./emptying.ts";
 import { type PostgresServer, startPostgres } from "./server.ts";
 import { makeTemplate } from "./template.ts";
 
-/** Made ahead, while tests run. */
+/** Databases that are created in advance while tests run. */
 const readyMax = 2;
 /** How long a terminated connection may take to end. */
 const endMsMax = 10_000;
-/** PostgreSQL 15 is the first that can be told to copy files: a copy through its log takes three times the work. */
+/** Since PostgreSQL 15, STRATEGY FILE_COPY is available: a copy through the write-ahead log costs three times as much. */
 const copiesFilesFrom = 150_000;
 
-/** Default isolation of transactions, e.g. `serializable`; not given: read committed. */
+/** The default isolation of transactions, e.g. `serializable`; undefined: read committed. */
 const isolation = process.env.SEALPUSH_TEST_POSTGRES_ISOLATION;
 
-/** The databases of a test run, on a server of their own. Those that come back are given out again, emptied. */
+/** The databases of a test run, on their own server. A returned database is emptied and reused. */
 export class Databases implements AsyncDisposable {
   readonly #server: PostgresServer;
   readonly #admin: pg.Pool;
@@ -48,7 +48,7 @@ export class Databases implements AsyncDisposable {
     }
   }
 
-  /** @returns the address of one with the schema in it and nothing else. */
+  /** @returns the URL of a database that has only the schema. */
   async take(): Promise<string> {
     while (this.#ready.length <= readyMax) this.#keep(this.#make(this.#copy));
     const name = await this.#ready.shift();
@@ -60,7 +60,7 @@ export class Databases implements AsyncDisposable {
     return this.#give(await this.#make("TEMPLATE template0"), "bare");
   }
 
-  /** Afterwards its address is invalid. */
+  /** Returns a database. Its URL is invalid afterwards. */
   async giveBack(name: string): Promise<void> {
     const content = this.#given.get(name);
     if (content === undefined) throw new Error(`No database ${name} was given out.`);
@@ -77,7 +77,7 @@ export class Databases implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  /** Its next user gets the error. */
+  /** An error is thrown to the next user. */
   #keep(making: Promise<string>): void {
     making.catch(() => undefined);
     this.#ready.push(making);
@@ -109,7 +109,7 @@ export class Databases implements AsyncDisposable {
     await this.#admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
   }
 
-  /** What a test has left behind must not write into what another is given: it loses its connections and the name. */
+  /** A leftover client of one test must not write into the database of another: close its connections, change the name. */
   async #rename(name: string, next: string): Promise<void> {
     await this.#admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await this.#admin.query("SELECT pg_terminate_backend(pid, $2) FROM pg_stat_activity WHERE datname = $1", [

@@ -1,17 +1,17 @@
 import pg from "pg";
 
-/** How a database that a test has used becomes like new: what it costs to make another is many times more. */
+/** Restores a used database to its initial state, which is many times cheaper than creating another. */
 export interface Emptying {
-  /** Its tables when it was created, to detect a database whose tables a test has changed. */
+  /** Its tables when it was created, to detect changes by a test. */
   readonly shape: string;
-  /** Brings back the rows that it was made with. */
+  /** SQL that inserts the initial rows. */
   readonly statements: string;
 }
 
-/** More than that, and reading past what was deleted would slow down the tests that come after. */
+/** With more deleted rows, scans over them would slow down later tests. */
 const bytesMax = 32 * 2 ** 20;
 
-/** Objects of our own begin there; copies of one database keep its numbers. Source: PostgreSQL's manual, "System catalogs". */
+/** The first OID of user objects; copies of a database keep its OIDs. Source: PostgreSQL's manual, "System catalogs". */
 const ownFrom = 16_384;
 
 const shapeQuery = `
@@ -29,7 +29,7 @@ const shapeQuery = `
       JOIN pg_database ON setdatabase = pg_database.oid WHERE datname = current_database()
   ) AS parts (part)`;
 
-/** @param url of a database as tests get it. */
+/** @param url of a database in its initial state. */
 export async function learnEmptying(url: string): Promise<Emptying> {
   return await connected(url, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
@@ -52,7 +52,7 @@ export async function learnEmptying(url: string): Promise<Emptying> {
   });
 }
 
-/** @returns false when it cannot become like new. Nobody else may be connected. */
+/** @returns false if it cannot be restored. There must be no other connections. */
 export async function empty(url: string, { shape, statements }: Emptying): Promise<boolean> {
   return await connected(url, async (client) => {
     const found = await shapeOf(client);

@@ -2,14 +2,14 @@ import type pg from "pg";
 
 /** The user who owns a tenth of all pushes. */
 export const busyOwner = 1;
-/** When the newest push was made. */
+/** The creation time of the newest push. */
 export const newest = Date.UTC(2026, 0, 15, 12);
-/** A push with as many entries as one can have. */
+/** A push with the maximum number of audit entries. */
 export const talkativePush = 7;
 
 /**
- * Rows as a busy installation has them: of the pushes every second is owned, one in three lives, and the last thousand
- * are ended ones of nobody. Each has three audit entries. The bytes in them open with no key.
+ * Rows like those of a busy installation: half of the pushes are owned, a third are active, and the last thousand are
+ * ended anonymous ones. Each has three audit entries. The encrypted values are random bytes.
  */
 export async function fillDomain(client: pg.Client, pushes: number): Promise<void> {
   const isOwned = `i % 2 = 1 AND i <= ${pushes - 1_000}`;

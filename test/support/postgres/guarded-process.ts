@@ -6,13 +6,13 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { RunAs } from "./binaries.ts";
 
-/** A program in the background that cannot outlive this process, and neither can the folder it works in. */
+/** A background program. The program and its folder are removed when this process ends, however it ends. */
 export interface GuardedProcess {
   /** SIGINT, and waits for the end of all its processes. The folder stays. */
   stop(): Promise<void>;
   /** SIGKILL to it and its children at once, and waits for their end. The folder stays. */
   kill(): Promise<void>;
-  /** As fast as it can without leaving anything behind; the folder goes too. */
+  /** Stops as fast as possible without leaving processes or files, and removes the folder. */
   remove(): Promise<void>;
 }
 
@@ -20,24 +20,24 @@ export interface GuardedProgram {
   readonly folder: string;
   readonly runAs: RunAs | null;
   readonly command: readonly [string, ...string[]];
-  /** What ends it at once with all its processes. */
+  /** The signal that ends it at once with all its processes. */
   readonly endsBy: "QUIT" | "TERM";
-  /** What it writes to its standard error when it is ready. */
+  /** The text on standard error that says that it is ready. */
   readonly readyLine: RegExp;
   readonly onLine: (line: string) => void;
 }
 
-/** Handed over as text: the other account may not be let into the folder where the file lies. */
+/** Passed as text, because the other account may not be able to read the folder of the file. */
 const guardian = readFileSync(resolve(import.meta.dirname, "guardian.sh"), "utf8");
 const portsTriedMax = 5;
 
-/** No settings of the tester's own, and messages in English: some are waited for. */
+/** Without the current environment, and with messages in English, because some are parsed. */
 export const bareEnvironment = { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" };
 
-/** Resolves when the program is ready. @throws with all it has said when it ends before. */
+/** Resolves when the program is ready. @throws an error with its output if it ends before. */
 export async function startGuarded(program: GuardedProgram): Promise<GuardedProcess> {
   const { folder, runAs, command, endsBy, readyLine, onLine } = program;
-  // A session of its own: Ctrl-C in the tester's terminal is for the tests, which end the program themselves.
+  // In its own session: Ctrl-C in the terminal must reach only the tests, which stop the program themselves.
   const child = spawn("sh", ["-c", guardian, "guardian", folder, endsBy, ...command], {
     ...runAs,
     cwd: folder,
@@ -72,7 +72,7 @@ export async function startGuarded(program: GuardedProgram): Promise<GuardedProc
   };
 }
 
-/** Starts what listens on a port that is free; between finding one and listening there, somebody else may take it. */
+/** Starts a program on a free port. Another process may take the port before the program listens; then it is retried. */
 export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried += 1) {
     try {
@@ -92,7 +92,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The first is stopped before it is killed, so that it starts no other meanwhile. */
+/** The first process is stopped before it is killed, so that it cannot start others meanwhile. */
 function killWithChildren(pid: number): void {
   process.kill(pid, "SIGSTOP");
   for (const child of childrenOf(pid)) process.kill(child, "SIGKILL");
@@ -107,7 +107,7 @@ function childrenOf(pid: number): readonly number[] {
 
 function parentOf(pid: string): number | undefined {
   try {
-    // proc(5): the name in brackets may hold blanks; the state and the parent come after it.
+    // proc(5): the name in brackets may contain spaces; state and parent follow it.
     return Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[1]);
   } catch (error) {
     const hasEnded = error instanceof Error && "code" in error && ["ENOENT", "ESRCH"].includes(String(error.code));

@@ -1,10 +1,10 @@
 import { sql } from "../../../src/database/statement.ts";
 import { openTestDatabase, type TestConnections } from "./open-database.ts";
 
-/** What a planner may choose instead of reading one side anew for each row of the other. */
+/** Without these, the planner can only join with a nested loop over sequential scans. */
 const otherWays = ["hashjoin", "mergejoin", "hashagg", "sort", "material", "bitmapscan", "indexscan"];
 
-/** A database whose planner joins by reading the second table anew for each row of the first, as any planner may. */
+/** A database whose planner uses only nested loops for joins, as any planner may. */
 export async function openJoiningRowByRow(): Promise<TestConnections> {
   const { db, url } = await openTestDatabase();
   const name = new URL(url).pathname.slice(1);

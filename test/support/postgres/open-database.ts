@@ -7,11 +7,11 @@ import { postgresSettings } from "./settings.ts";
 export interface TestConnections {
   readonly db: Database;
   readonly url: string;
-  /** Before the test ends: the database answers no more. */
+  /** Closes it before the test ends. */
   close(): Promise<void>;
 }
 
-/** One process's connections to a database of the tests, closed with the test. @param url not given: of a new one. */
+/** The connections of one process to a test database, closed after the test. @param url default: of a new database. */
 export async function openTestDatabase(url?: string): Promise<TestConnections> {
   const address = url ?? (await makePostgresDatabase()).url;
   let closed: Promise<void> | undefined;
@@ -19,7 +19,7 @@ export async function openTestDatabase(url?: string): Promise<TestConnections> {
     settings: postgresSettings(address),
     monotonicMs: () => performance.now(),
     onStorageFailure(code) {
-      // The database goes with the test, before the last of its connections has heard of it.
+      // The database is removed after the test, before its last connections have noticed.
       if (closed === undefined) throw new Error(`The database of a test failed: ${code}`);
     },
   });

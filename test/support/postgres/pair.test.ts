@@ -4,7 +4,7 @@ import { startPostgresPair } from "./pair.ts";
 
 async function clientOf(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
-  // A killed server tells so on whatever is connected.
+  // The connections of a killed server emit an error.
   client.on("error", () => undefined);
   await client.connect();
   onTestFinished(() => client.end());

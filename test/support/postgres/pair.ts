@@ -6,17 +6,17 @@ import { type PostgresServer, serve } from "./server.ts";
 export interface PostgresPair extends AsyncDisposable {
   readonly primary: PostgresServer;
   readonly standby: PostgresServer;
-  /** Resolves when the standby takes writes; the primary must be dead, since nothing else keeps it from writing. */
+  /** Promotes the standby; resolves when it accepts writes. The primary has to be dead: nothing else stops it from writing. */
   promote(): Promise<void>;
 }
 
 const standbyName = "standby";
 
-/** Written through to the disk, as an operator runs it. */
+/** Durable, as in production. */
 const durable = { fsync: "on", full_page_writes: "on", synchronous_commit: "on" } as const;
 
 export async function startPostgresPair(settings: Readonly<Record<string, string>> = {}): Promise<PostgresPair> {
-  // What initdb leaves is a server cleanly stopped: a copy of it is a base backup.
+  // After initdb the files are those of a cleanly stopped server, so a copy is a base backup.
   const cluster = await makeCluster({ settings: { ...durable, ...settings, wal_level: "replica" } });
   const copy = await copyCluster(cluster);
   configure(cluster, { synchronous_standby_names: standbyName });
@@ -44,7 +44,7 @@ export async function startPostgresPair(settings: Readonly<Record<string, string
   }
 }
 
-/** Until then a commit would wait; one that nobody waits for could be lost. */
+/** Waits for the standby: before, a synchronous commit would hang, and an asynchronous one could be lost. */
 async function untilSynchronous(primary: PostgresServer): Promise<void> {
   await onServer(primary, async (client) => {
     const state = "SELECT 1 FROM pg_stat_replication WHERE application_name = $1 AND sync_state = 'sync'";

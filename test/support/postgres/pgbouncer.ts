@@ -4,19 +4,19 @@ import { makeOwnFolder, superuser, writeOwn } from "./cluster.ts";
 import { onFreePort, startGuarded } from "./guarded-process.ts";
 import type { PostgresServer } from "./server.ts";
 
-/** A pooler in transaction mode: the connections behind it change hands with every transaction. */
+/** A pooler in transaction mode: each transaction may use another connection to the server. */
 export interface Pgbouncer extends AsyncDisposable {
   readonly port: number;
-  /** The server's address of this database, by way of the pooler. */
+  /** The URL of this database through the pooler. */
   url(database: string): string;
 }
 
-/** What the environment names, e.g. `/usr/sbin/pgbouncer` of Debian's package. */
+/** The path from the environment, e.g. `/usr/sbin/pgbouncer` of Debian's package. */
 const program = process.env.SEALPUSH_TEST_PGBOUNCER ?? "pgbouncer";
 
 /**
- * In front of the server, with as few connections behind it as make clients share them.
- * @param more lines of its settings.
+ * Starts a pooler in front of the server, with so few connections that clients have to share them.
+ * @param more additional lines of its configuration.
  */
 export async function startPgbouncer(server: PostgresServer, poolSize = 4, more = ""): Promise<Pgbouncer> {
   const runAs = postgresAccount();
@@ -61,7 +61,7 @@ interface Wiring {
   readonly more: string;
 }
 
-/** All but these as the package has them: what an operator must change is said in docs/scaling.md. */
+/** Everything else has its default. docs/scaling.md says what an operator has to change. */
 function settingsOf({ server, port, users, poolSize, more }: Wiring): string {
   return `
 [databases]

@@ -2,7 +2,7 @@ import pg from "pg";
 import type { Value } from "../../../src/database/statement.ts";
 import type { Run } from "./recording.ts";
 
-/** With the values that are there, or for any: the server may take either once a statement has run five times. */
+/** A custom or a generic plan: the server may choose either after five executions of a prepared statement. */
 export type PlanMode = "force_custom_plan" | "force_generic_plan";
 
 /** One step of a plan. Source: PostgreSQL's manual, "EXPLAIN", format JSON. */
@@ -10,11 +10,11 @@ export interface PlanNode {
   readonly kind: string;
   readonly table: string | undefined;
   readonly index: string | undefined;
-  /** Pages looked at, those of its children included; 0 for a statement that writes, which is not run. */
+  /** Pages read, including those of its children; 0 for a statement that writes, which is not executed. */
   readonly pages: number;
 }
 
-/** The statement as a prepared one, as the engine has it; one that reads is run. @returns its steps, the first on top. */
+/** Plans the statement as a prepared one, as the engine does; one that reads is executed. @returns its steps, topmost first. */
 export async function explain(
   client: pg.Client,
   { text, parameters }: Run,

@@ -1,6 +1,6 @@
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Where the test run hands out databases of PostgreSQL. */
+    /** The URL of the service that hands out PostgreSQL databases. */
     readonly databaseDesk: string;
   }
 }

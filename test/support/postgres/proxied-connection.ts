@@ -9,15 +9,15 @@ import { ClientStatements, WireMessages } from "./wire-messages.ts";
 export type Verdict = "pass" | "refuse" | "lose request" | "lose answer";
 
 export interface Wire {
-  /** Asked before each statement; commands such as COMMIT among them. */
+  /** Called before each statement, including COMMIT. */
   readonly judge: (statement: string) => Verdict;
-  /** Told when it has happened. */
+  /** Called when the verdict has been carried out. */
   readonly onLost: (verdict: Exclude<Verdict, "pass" | "refuse">) => void;
-  /** How long each chunk takes, in each direction. */
+  /** The delay of each chunk, in each direction. */
   readonly delayMs: () => number;
 }
 
-/** ErrorResponse with the SQLSTATE of a statement that was cancelled, then ReadyForQuery of a transaction that has failed. */
+/** ErrorResponse with the SQLSTATE of a cancelled statement, then ReadyForQuery in a failed transaction. */
 const cancelledInTransaction = Buffer.concat([
   answer("E", "SERROR\0VERROR\0C57014\0Mcanceling statement\0\0"),
   answer("Z", "E"),
@@ -36,7 +36,7 @@ interface HeldAnswer {
 
 type Line = (chunk: Buffer | null) => void;
 
-/** One client and its connection to the server, in clear text. */
+/** The connection of one client to the server, without TLS. */
 export class ProxiedConnection {
   readonly clientGone: Promise<unknown>;
   readonly #client: Socket;
@@ -74,19 +74,19 @@ export class ProxiedConnection {
     server.on("end", () => toClient(null)).on("error", () => this.reset());
   }
 
-  /** Both sides see that the other has gone, without a word. */
+  /** Closes both sides without a message of the protocol. */
   reset(): void {
     this.#client.resetAndDestroy();
     this.#server.resetAndDestroy();
   }
 
-  /** Nothing moves any more, and nothing tells so. */
+  /** Forwards nothing more, without closing the connection. */
   stall(): void {
     this.#client.pause();
     this.#server.pause();
   }
 
-  /** What was under way arrives after all. */
+  /** Forwards what was held back. */
   resume(): void {
     this.#client.resume();
     this.#server.resume();
@@ -105,10 +105,10 @@ export class ProxiedConnection {
     return false;
   }
 
-  /** The server is ready for the next statement, so this one is committed or refused. */
+  /** The server is ready for the next statement, so this one was executed or refused. */
   #judgeAnswer(held: HeldAnswer, toClient: Line): void {
     this.#held = undefined;
-    // A refusal that is lost would only be another lost request: the client may as well see it.
+    // Losing a refusal would equal losing the request, so the refusal is forwarded.
     if (held.failed) {
       for (const chunk of held.chunks) toClient(chunk);
       return;
@@ -117,7 +117,7 @@ export class ProxiedConnection {
     this.#wire.onLost("lose answer");
   }
 
-  /** Passes on in order, each chunk after the delay that held when it came; null: the end. */
+  /** Forwards chunks in order, each after the delay that was set when it arrived; null: the end. */
   #line(to: Socket): Line {
     const waiting: { readonly dueAt: number; readonly chunk: Buffer | null }[] = [];
     const pass = (chunk: Buffer | null) => {
@@ -125,7 +125,7 @@ export class ProxiedConnection {
       if (chunk === null) to.end();
       else to.write(chunk);
     };
-    // One timer at a time: of several, one that was set later may go off first.
+    // One timer at a time: of several, a later one may fire first.
     const passDue = () => {
       const now = performance.now();
       for (let first = waiting[0]; first !== undefined; first = waiting[0]) {

@@ -1,13 +1,13 @@
 import type { Database, ReadConnection, Transaction, WriteConnection } from "../../../src/database/database.ts";
 import type { Value } from "../../../src/database/statement.ts";
 
-/** A statement as it was run. */
+/** An executed statement. */
 export interface Run {
   readonly text: string;
   readonly parameters: readonly Value[];
 }
 
-/** The same database; `runs` gets every statement, in its order, with what it was given. */
+/** The same database; `runs` gets every statement with its values, in order. */
 export function recordRuns(db: Database, runs: Run[]): Database {
   const note = ({ postgres }: { readonly postgres: string }, parameters: readonly Value[]) =>
     runs.push({ text: postgres, parameters });

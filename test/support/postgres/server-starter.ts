@@ -1,4 +1,4 @@
-/** A process that starts a server, tells its parent where the files lie, and waits to be killed: run by a test. */
+/** A process that starts a server, sends its parent the folder of the files, and waits to be killed: run by a test. */
 import { startPostgres } from "./server.ts";
 
 const server = await startPostgres();

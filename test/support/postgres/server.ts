@@ -2,19 +2,19 @@ import { join } from "node:path";
 import { type Cluster, type ClusterOptions, makeCluster, removeCluster, superuser } from "./cluster.ts";
 import { type GuardedProcess, onFreePort, startGuarded } from "./guarded-process.ts";
 
-/** A real PostgreSQL on 127.0.0.1. Its processes and its files end with this process at the latest. */
+/** A real PostgreSQL server on 127.0.0.1. Its processes and files are removed at the latest when this process ends. */
 export interface PostgresServer extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly port: number;
-  /** What it has said, the newest last. */
+  /** Its log, the newest line last. */
   readonly logLines: readonly string[];
-  /** @param database not given: `postgres`. @returns its address, for a superuser. */
+  /** @param database default: `postgres`. @returns its URL for the superuser. */
   url(database?: string): string;
-  /** After `stop` or `kill`: resolves when it accepts connections again, with the files and the port it had. */
+  /** After `stop` or `kill`: resolves when it accepts connections again, with the same files and port. */
   start(): Promise<void>;
-  /** A clean shutdown, which sends a standby all it has. The files stay. */
+  /** A clean shutdown, which sends everything to a standby. Keeps the files. */
   stop(): Promise<void>;
-  /** SIGKILL to all its processes at once, and waits for their end. The files stay. */
+  /** Sends SIGKILL to all its processes at once and waits for their end. Keeps the files. */
   kill(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export async function startPostgres(options: ClusterOptions = {}): Promise<Postg
   return await serve(await makeCluster(options));
 }
 
-/** A server on these files, which it takes over: they go when it is disposed. */
+/** A server on these files. It owns them: they are removed when it is disposed. */
 export async function serve(cluster: Cluster): Promise<PostgresServer> {
   try {
     return await onFreePort(async (port) => {

@@ -1,7 +1,7 @@
 import type { PostgresSettings } from "../../../src/config/config.ts";
 import { databaseUrl } from "../../../src/config/database-url.ts";
 
-/** For a database of the tests, whose machine may have other things to do: times that nothing healthy takes. */
+/** Settings for test databases, with timeouts that a healthy but busy machine does not reach. */
 export function postgresSettings(url: string, wish: Partial<PostgresSettings> = {}): PostgresSettings {
   const parsed = databaseUrl.parse(url);
   if (!parsed.ok || parsed.value.engine !== "postgres") throw new Error("This is no address of a PostgreSQL server.");

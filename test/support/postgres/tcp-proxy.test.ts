@@ -5,9 +5,9 @@ import { makePostgresDatabase } from "./database.ts";
 
 interface Ways {
   readonly proxy: TcpProxy;
-  /** By way of the proxy. */
+  /** Through the proxy. */
   connect(): Promise<pg.Client>;
-  /** What the server has, seen beside the proxy. */
+  /** The number of rows on the server, read without the proxy. */
   marks(): Promise<readonly number[]>;
 }
 
@@ -26,7 +26,7 @@ async function open(): Promise<Ways> {
 
 async function clientOf(connectionString: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString });
-  // What breaks is seen by the statement that was under way.
+  // The running statement fails when the connection breaks.
   client.on("error", () => undefined);
   await client.connect();
   onTestFinished(() => client.end().catch(() => undefined));

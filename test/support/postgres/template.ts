@@ -4,7 +4,7 @@ import type { PostgresServer } from "./server.ts";
 
 const template = "template_of_tests";
 
-/** Brings a database up to date as the product does. @returns its name, for copies; nobody is connected to it. */
+/** Creates a database with the schema of the product, as a template. @returns its name. There are no connections to it. */
 export async function makeTemplate(server: PostgresServer, admin: pg.Pool): Promise<string> {
   await admin.query(`CREATE DATABASE ${template} TEMPLATE template0`);
   const { openPostgres } = await import("../../../src/database/postgres/postgres.ts");

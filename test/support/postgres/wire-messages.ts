@@ -1,17 +1,17 @@
 /**
- * Cuts a stream of bytes into the messages of PostgreSQL's protocol 3, in clear text. Source: PostgreSQL's manual,
- * "Message Formats": a byte that tells the type, four bytes that tell the length with themselves, the content.
+ * Splits a stream of bytes into the messages of PostgreSQL's protocol 3, without TLS. Source: PostgreSQL's manual,
+ * "Message Formats": one byte for the type, four bytes for the length including themselves, the content.
  */
 export class WireMessages {
   #rest: Buffer = Buffer.alloc(0);
-  /** The first message of a client has no byte that tells its type. */
+  /** The first message of a client has no type byte. */
   #startsBare: boolean;
 
   constructor(from: "client" | "server") {
     this.#startsBare = from === "client";
   }
 
-  /** @returns the messages that are whole with this chunk. */
+  /** @returns the messages that this chunk completes. */
   take(chunk: Buffer): readonly WireMessage[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const messages: WireMessage[] = [];
@@ -29,17 +29,17 @@ export class WireMessages {
 }
 
 export interface WireMessage {
-  /** One email; "" for the first of a client. */
+  /** The type byte; "" for the first message of a client. */
   readonly type: string;
   readonly content: Buffer;
 }
 
-/** Tells which statement a client's messages ask the server to run, named ones and portals looked up. */
+/** Finds the statement that a client's messages execute, including named statements and portals. */
 export class ClientStatements {
   readonly #texts = new Map<string, string>();
   readonly #portals = new Map<string, string>();
 
-  /** @returns the text when the message runs a statement. */
+  /** @returns the text of the statement if the message executes one. */
   runBy({ type, content }: WireMessage): string | undefined {
     const [first = "", second = ""] = content.toString("utf8").split("\0", 2);
     if (type === "P") this.#texts.set(first, second);

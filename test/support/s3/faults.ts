@@ -1,37 +1,37 @@
 import { type Reply, refuse } from "./replies.ts";
 
-/** What can go wrong with one request. */
+/** The faults of one request. */
 export type Fault =
-  /** No answer ever. */
+  /** No response. */
   | "silent"
-  /** The connection breaks before anything is done. */
+  /** The connection breaks before the request is executed. */
   | "reset"
-  /** It is done, and the connection breaks. */
+  /** The request is executed, then the connection breaks. */
   | "lost_answer"
-  /** 500, and nothing is done. */
+  /** 500 without executing the request. */
   | "error"
-  /** It is done, and answered with 500. */
+  /** The request is executed and answered with 500. */
   | "error_after"
   | "slow_down"
   | "denied"
-  /** The bytes changed on their way, and the store noticed. */
+  /** The bytes were modified on the network, and the store noticed. */
   | "damaged"
-  /** The store says that it has other bytes. */
+  /** The store reports a digest of other bytes. */
   | "wrong_digest"
-  /** The answer comes in many small pieces. */
+  /** The response arrives in many small chunks. */
   | "slow"
-  /** The answer breaks off. */
+  /** The connection breaks during the response. */
   | "cut"
-  /** The answer ends in the middle as if that were its end. */
+  /** The response ends in the middle without an error. */
   | "short"
-  /** Another range than was asked for, told as it is. */
+  /** Another range than requested, with its correct Content-Range. */
   | "wrong_range"
   /** 200, with an error where the result should be. */
   | "error_in_success"
   | "gone"
-  /** Done well, in a bucket that keeps versions. */
+  /** Success in a bucket with versioning. */
   | "versioned"
-  /** The object's bytes are others than were stored. */
+  /** The object has other bytes than were stored. */
   | "rotten";
 
 export interface Asked {
@@ -42,7 +42,7 @@ export interface Asked {
 
 export type FaultPlan = (asked: Asked) => Fault | undefined;
 
-/** Each request fails when it comes for the first time, and then every other time. */
+/** Every odd occurrence of a request fails. */
 export function everyOther(fault: Fault, ...operations: readonly string[]): FaultPlan {
   const seen = new Map<string, number>();
   return ({ operation, path, query }) => {
@@ -54,12 +54,12 @@ export function everyOther(fault: Fault, ...operations: readonly string[]): Faul
   };
 }
 
-/** These operations fail, always. None named: all do. */
+/** These operations always fail; without names, all do. */
 export function always(fault: Fault, ...operations: readonly string[]): FaultPlan {
   return ({ operation }) => (operations.length === 0 || operations.includes(operation) ? fault : undefined);
 }
 
-/** @param act does what was asked and says what a good store answers. */
+/** @param act executes the request and returns the correct response. */
 export function faultOf(fault: Fault | undefined, act: () => Reply): Reply | "silence" | "reset" {
   switch (fault) {
     case undefined:

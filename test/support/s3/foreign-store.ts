@@ -5,17 +5,17 @@ import S3rver from "s3rver";
 import { onTestFinished } from "vitest";
 import { readAllFiles } from "../raw-files.ts";
 
-/** Somebody else's S3 server, with its files on the disk. It checks no signatures. */
+/** An independent S3 server from npm that keeps its files on disk. It does not check signatures. */
 export interface ForeignStore {
   readonly endpoint: string;
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Settings of a server whose files go there. */
+  /** Settings of a server that stores its files there. */
   readonly environment: Readonly<Record<string, string>>;
   /** Path in the bucket -> bytes. */
   objects(): ReadonlyMap<string, Buffer>;
-  /** All bytes that the store has on its disk. */
+  /** All bytes that the store has on disk. */
   files(): ReadonlyMap<string, Buffer>;
   stop(): Promise<void>;
 }

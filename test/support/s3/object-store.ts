@@ -6,18 +6,18 @@ import { authorization } from "../../../src/blobs/s3/signature.ts";
 import { type FaultPlan, faultOf } from "./faults.ts";
 import { type Arrived, type Reply, refuse, xml } from "./replies.ts";
 
-/** An object store in this process that believes nothing: signatures, digests and sizes of parts are checked. */
+/** An object store in this process that checks signatures, digests and sizes of parts. */
 export interface ObjectStore {
   readonly endpoint: string;
   /** Path in the bucket -> bytes. */
   readonly objects: Map<string, Buffer>;
-  /** Upload id -> what is being uploaded. */
+  /** Upload id -> running multipart upload. */
   readonly uploads: Map<string, UnfinishedUpload>;
-  /** Operations that came in, in their order, faulty ones too. */
+  /** Received operations in order, including those that failed. */
   readonly operations: readonly string[];
-  /** The raw bytes of all requests: what an eavesdropper would see. */
+  /** The raw bytes of all requests, as on the network. */
   readonly seen: readonly string[];
-  /** What is to go wrong from now on. */
+  /** Sets the faults of later requests. */
   plan: FaultPlan;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export const bucket = "sealed-files";
 export const region = "eu-test-1";
 export const credentials = { accessKeyId: "ACCESSKEYOFTHETEST", secretAccessKey: "secret/key+of=the.test" };
 
-/** Settings of a server whose files go there. */
+/** Settings of a server that stores its files there. */
 export const environmentOf = (store: Pick<ObjectStore, "endpoint">): Readonly<Record<string, string>> => ({
   PWP__FILES__STORAGE: "s3",
   PWP__FILES__S3__ENDPOINT: store.endpoint,
@@ -159,7 +159,7 @@ class MemoryStore {
     const right = named.every(([, , tag], index) => tag?.replaceAll("&#34;", "") === digests[index]);
     if (!right || parts.length !== upload.parts.size) return refuse(400, "InvalidPart");
     if (parts.slice(0, -1).some((part) => part.length < partBytesMin)) return refuse(400, "EntityTooSmall");
-    // Cloudflare's store takes equal parts alone.
+    // Cloudflare R2 requires parts of equal size.
     if (parts.slice(0, -1).some((part) => part.length !== parts[0]?.length)) return refuse(400, "InvalidPart");
     this.objects.set(upload.path, Buffer.concat(parts));
     this.uploads.delete(uploadId);
@@ -197,7 +197,7 @@ function getObject(object: Buffer | undefined, headers: Readonly<Record<string, 
   return { status: 206, headers: range, body: object.subarray(start, end + 1) };
 }
 
-/** Another bucket, a wrong signature, and bodies that are not what their digests say. */
+/** Refuses another bucket, a wrong signature, and a body that does not match its digest. */
 function refusedFor(request: IncomingMessage, pathname: string, { headers, query, body }: Arrived): Reply | undefined {
   if (pathname.split("/")[1] !== bucket) return refuse(404, "NoSuchBucket");
   const sent = headers.authorization ?? "";

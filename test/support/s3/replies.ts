@@ -10,7 +10,7 @@ export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** `slowly`: in many small pieces. `cut`: the connection breaks in the middle. `unannounced`: it ends there, as if there were no more. */
+  /** `slowly`: in many small chunks. `cut`: the connection breaks in the middle. `unannounced`: it ends in the middle without an error. */
   readonly ends?: "well" | "cut" | "unannounced" | "slowly";
 }
 
