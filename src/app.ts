@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { registerApiV1, v1ApiReference } from "./api/v1/routes.ts";
 import { apiReference } from "./api/v2/api-reference.ts";
 import { registerApiV2 } from "./api/v2/routes.ts";
-import type { Clock } from "./base/clock.ts";
+import type { Clock, Every } from "./base/clock.ts";
 import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
 import { createForwarderNote } from "./database/forwarder-note.ts";
@@ -28,6 +28,8 @@ import type { WorkerLink } from "./workers/worker-link.ts";
 
 export interface AppOptions {
   readonly effects: Effects;
+  /** Starts the background jobs at their intervals. */
+  readonly every: Every;
   readonly logDestination: DestinationStream;
   /** The folder with the built files for browsers, and their manifest. */
   readonly assetsDir: string;
@@ -69,7 +71,7 @@ export async function buildApp(config: Config, options: AppOptions) {
     if ((await domain.accounts.openFirstRun(bootCode)) && logsForAllWorkers(options.worker)) {
       events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
     }
-    const timetable = await startTimetable(domain, effects, events);
+    const timetable = await startTimetable(domain, { ...effects, every: options.every }, events);
     return {
       server: server.fastify,
       domain,

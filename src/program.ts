@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isatty } from "node:tty";
 import packageJson from "../package.json" with { type: "json" };
-import { systemClock } from "./base/clock.ts";
+import { systemClock, systemEvery } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Config } from "./config/config.ts";
 import { loadConfig } from "./config/load-config.ts";
@@ -66,6 +66,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
   });
   const starting = startServer(config, warnings, {
     effects,
+    every: systemEvery,
     logDestination: process.stdout,
     assetsDir: join(import.meta.dirname, "assets"),
     version: packageJson.version,

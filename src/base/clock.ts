@@ -5,6 +5,15 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** Calls `run` at this interval until the returned function is called. */
+export type Every = (ms: number, run: () => void) => () => void;
+
+/** Does not keep the process running. */
+export const systemEvery: Every = (ms, run) => {
+  const timer = setInterval(run, ms).unref();
+  return () => clearInterval(timer);
+};
+
 export const secondMs = 1_000;
 export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;

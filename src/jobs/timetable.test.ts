@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { openTestDomain } from "../../test/support/domain.ts";
-import { hourMs, minuteMs } from "../base/clock.ts";
+import { hourMs, minuteMs, systemEvery } from "../base/clock.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTimetable } from "./timetable.ts";
@@ -31,7 +31,11 @@ test("reports that nothing is removed after a trusted clock has jumped", async (
   const logger = createLogger("info", { write: (line: string) => lines.push(line) });
   const { events, nextSweep } = watchSweeps(createEvents({ logger, clock: fixture.clock }));
   const first = nextSweep();
-  const timetable = await startTimetable(fixture.domain, { ...fixture.effects, monotonicMs: () => monotonic }, events);
+  const timetable = await startTimetable(
+    fixture.domain,
+    { ...fixture.effects, every: systemEvery, monotonicMs: () => monotonic },
+    events,
+  );
   await first;
 
   const sweepAfter = async (realMs: number, clockMs: number) => {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { hourMs, minuteMs, secondMs } from "../base/clock.ts";
+import { type Every, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
 import type { Domain, Effects } from "../domain.ts";
@@ -22,8 +22,12 @@ const expiredStepsMax = 5_000;
 const limitsEveryMs = minuteMs;
 const limitsMax = 5_000;
 
+interface TimetableEffects extends Effects {
+  readonly every: Every;
+}
+
 /** Runs the background jobs. Each job runs immediately and then at its interval; its runs never overlap. */
-export async function startTimetable(domain: Domain, effects: Effects, events: Events) {
+export async function startTimetable(domain: Domain, effects: TimetableEffects, events: Events) {
   const abort = new AbortController();
   const registry = createProcessRegistry(domain.db);
   const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
@@ -53,17 +57,19 @@ export async function startTimetable(domain: Domain, effects: Effects, events: E
   const removeOldLimits = async () => {
     while (!abort.signal.aborted && (await domain.limits.removeOver(effects.clock.now(), limitsMax)) >= limitsMax);
   };
+  const repeat = (name: string, everyMs: number, job: () => Promise<unknown>) =>
+    startJob(job, { everyMs, every: effects.every, onError: (error) => events.jobFailed(name, error) });
   const jobs = [
-    repeat("heartbeat", heartbeatMs, beat, events),
-    repeat("sweep", sweepEveryMs, sweepOnce, events),
-    repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal), events),
-    repeat("view notifications", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal), events),
-    repeat("theme", themeEveryMs, () => domain.branding.refresh(), events),
-    repeat("failed emails", hourMs, removeOldFailures, events),
-    repeat("unused links", hourMs, removeUnusedLinks, events),
-    repeat("sessions", hourMs, () => domain.accounts.removeExpiredSessions(expiredSessionsMax), events),
-    repeat("limits", limitsEveryMs, removeOldLimits, events),
-    repeat("sign-on steps", hourMs, () => domain.accounts.removeExpiredSignOnSteps(expiredStepsMax), events),
+    repeat("heartbeat", heartbeatMs, beat),
+    repeat("sweep", sweepEveryMs, sweepOnce),
+    repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal)),
+    repeat("view notifications", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal)),
+    repeat("theme", themeEveryMs, () => domain.branding.refresh()),
+    repeat("failed emails", hourMs, removeOldFailures),
+    repeat("unused links", hourMs, removeUnusedLinks),
+    repeat("sessions", hourMs, () => domain.accounts.removeExpiredSessions(expiredSessionsMax)),
+    repeat("limits", limitsEveryMs, removeOldLimits),
+    repeat("sign-on steps", hourMs, () => domain.accounts.removeExpiredSignOnSteps(expiredStepsMax)),
   ];
   return {
     /** Waits for running jobs; starts no more. */
@@ -75,24 +81,26 @@ export async function startTimetable(domain: Domain, effects: Effects, events: E
   };
 }
 
-function repeat(name: string, everyMs: number, job: () => Promise<unknown>, events: Events) {
+interface JobOptions {
+  readonly everyMs: number;
+  readonly every: Every;
+  readonly onError: (error: unknown) => void;
+}
+
+function startJob(job: () => Promise<unknown>, { everyMs, every, onError }: JobOptions) {
   let running: Promise<void> | undefined;
   const run = () => {
     running ??= job()
-      .then(
-        () => undefined,
-        (error: unknown) => events.jobFailed(name, error),
-      )
+      .then(() => undefined, onError)
       .finally(() => {
         running = undefined;
       });
   };
   run();
-  const timer = setInterval(run, everyMs);
-  timer.unref();
+  const cancel = every(everyMs, run);
   return {
     async stop(): Promise<void> {
-      clearInterval(timer);
+      cancel();
       await running;
     },
   };

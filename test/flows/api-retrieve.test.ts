@@ -113,11 +113,13 @@ describe("a request that does not count a view", () => {
   test.each([
     ["HEAD", "HEAD", {}, 200],
     ["OPTIONS", "OPTIONS", {}, 204],
-    ["a prefetch with Sec-Purpose", "GET", { "sec-purpose": "prefetch;prerender" }, 503],
+    ["a prefetch", "GET", { "sec-purpose": "prefetch" }, 503],
+    ["a prerender", "GET", { "sec-purpose": "prefetch;prerender" }, 503],
     ["a prefetch with Purpose", "GET", { purpose: "prefetch" }, 503],
     ["a prefetch with X-Moz", "GET", { "x-moz": "prefetch" }, 503],
   ] as const)("%s", async (_, method, headers, status) => {
-    const urlToken = await create({ payload: "hunter2" }, bearer(token));
+    const push = { payload: "hunter2", retrieval_step: false, expire_after_views: 1 };
+    const urlToken = await create(push, bearer(token));
     for (const url of [
       `/api/v2/pushes/${urlToken}`,
       `/api/v2/pushes/${urlToken}.json`,

@@ -27,6 +27,7 @@ const unknown = "nobdy@example.com";
 const disabled = "offed@example.com";
 const waiting = "waits@example.com";
 const elsewhere = "ssoer@example.com";
+const malformed = "no email address!";
 const wrong = "wrong wrong wrong";
 
 interface Fixture {
@@ -89,7 +90,9 @@ async function observe({ fixture }: Fixture, url: string, fields: Fields, cookie
 const wrote = (writes: number) => (engine === "sqlite" ? { writes } : {});
 
 beforeAll(() =>
-  expect([known, unknown, disabled, waiting, elsewhere].map(({ length }) => length)).toEqual(Array(5).fill(17)),
+  expect([known, unknown, disabled, waiting, elsewhere, malformed].map(({ length }) => length)).toEqual(
+    Array(6).fill(17),
+  ),
 );
 
 describe("user enumeration: response, writes and hashing do not depend on whether an account exists", () => {
@@ -146,7 +149,7 @@ describe("user enumeration: response, writes and hashing do not depend on whethe
     const answerFor = (email: string) => observe(opened, "/users/password/new", { email });
     const expected = await answerFor(unknown);
     expect(expected).toMatchObject({ status: 200, cookies: [], ...wrote(1), hashes: 0, checks: 0 });
-    for (const email of [known, disabled, waiting, elsewhere]) {
+    for (const email of [known, disabled, waiting, elsewhere, malformed]) {
       expect([email, await answerFor(email)]).toEqual([email, expected]);
     }
   });

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { type App, buildApp } from "../../src/app.ts";
+import { type Every, secondMs, systemEvery } from "../../src/base/clock.ts";
 import { makeDataDir, TestClock, testConfig, testEffects } from "./domain.ts";
 import { settingsOfEngine } from "./engine.ts";
 
@@ -37,6 +38,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
   const app = await buildApp(testConfig(dataDir, environment), {
     effects: testEffects(clock),
+    every: everyInTests,
     logDestination: { write: (line: string) => logLines.push(line) },
     assetsDir: makeAssets(dataDir),
     version: "0.0.0-test",
@@ -61,6 +63,9 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     },
   };
 }
+
+/** Jobs that run every second run every 100 ms: tests wait less for emails. */
+const everyInTests: Every = (ms, run) => systemEvery(ms === secondMs ? 100 : ms, run);
 
 /** Stands in for the build: pages only need the files to be there. */
 function makeAssets(dataDir: string): string {
