@@ -38,11 +38,7 @@ export interface BackupDeps {
   readonly signal: AbortSignal;
 }
 
-export interface BackupReport {
-  readonly manifest: Manifest;
-  /** The backup was read back and checked. */
-  readonly readBack: boolean;
-}
+export type BackupReport = Awaited<ReturnType<typeof createBackup>>;
 
 /** Less can change in each round. What still changes in the last one is recorded in the manifest. */
 const roundsMax = 3;
@@ -54,7 +50,7 @@ const roundsMax = 3;
  * @param to a folder, or a file whose name ends in `.tar`, that does not exist and is outside of the data folder, or `-`.
  * @throws BackupError; then nothing has the target's name.
  */
-export async function createBackup(deps: BackupDeps, to: string): Promise<BackupReport> {
+export async function createBackup(deps: BackupDeps, to: string) {
   const target = to === "-" ? undefined : resolve(to);
   if (target !== undefined) refuseTarget(target, deps.dataDir);
   const work = `${target ?? join(deps.dataDir, "backup")}.partial-${deps.random.bytes(6).toString("hex")}`;
@@ -98,7 +94,8 @@ class BackupWriter {
     this.#copyPath = join(work, databaseName);
   }
 
-  async run(): Promise<BackupReport> {
+  /** @returns `readBack`: the backup was read back and checked. */
+  async run() {
     const { keyring, signal } = this.#deps;
     const { createdAt, pushesWithoutFiles } = await this.#copyAll();
     const manifest = this.#describe(createdAt, pushesWithoutFiles);

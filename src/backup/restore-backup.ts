@@ -19,7 +19,7 @@ import {
 } from "./durable-files.ts";
 import { blobKeyOf, blobPathInBackup, blobsName, databaseName, type Manifest } from "./manifest.ts";
 import { type BackupSource, readBackup } from "./read-backup.ts";
-import { type ClearedState, clearTransientState } from "./sqlite/clear-transient-state.ts";
+import { clearTransientState } from "./sqlite/clear-transient-state.ts";
 import { allBlobs, DatabaseCopy } from "./sqlite/database-copy.ts";
 
 export interface RestoreDeps {
@@ -44,18 +44,14 @@ export interface RestoreRequest {
   readonly revokeTokens: boolean;
 }
 
-export interface RestoreReport {
-  readonly manifest: Manifest;
-  readonly pushesEnded: number;
-  readonly cleared: ClearedState;
-}
+export type RestoreReport = Awaited<ReturnType<typeof restoreBackup>>;
 
 /**
  * Restores a backup into an empty data folder. It is unpacked, checked, migrated and cleared in a work folder, whose name shows
  * servers and other restores that a restore is in progress, and then moved to the data folder. If an earlier step fails, the
  * data folder stays as it was. @throws BackupError, and errors of opening the domain.
  */
-export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest): Promise<RestoreReport> {
+export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest) {
   const { dataDir, keyring, signal } = deps;
   makeDataFolder(dataDir);
   refuseUnfinishedRestore(dataDir);

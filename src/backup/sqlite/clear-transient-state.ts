@@ -1,29 +1,17 @@
 import SqliteDriver from "better-sqlite3";
 
-/** What was cleared in a restored database, and which credentials of the backup work again. */
-export interface ClearedState {
-  readonly sessionsEnded: number;
-  readonly emailsDropped: number;
-  readonly tokensRevoked: number;
-  /** API tokens that work now. Some may have been revoked since the backup. */
-  readonly tokensInUse: number;
-  readonly users: number;
-}
-
 /**
  * Clears what was possibly ended, used or sent since the backup and is easy to create again: sessions, links in emails,
  * unfinished sign-ins, and codes of authenticator apps up to now. Queued emails may have been sent since and are dropped.
- * @param now ms since the epoch.
+ * @param options `now`: ms since the epoch.
+ * @returns the numbers of cleared rows, and of the users and API tokens that work again.
  */
-export function clearTransientState(
-  path: string,
-  options: { readonly now: number; readonly revokeTokens: boolean },
-): ClearedState {
+export function clearTransientState(path: string, options: { readonly now: number; readonly revokeTokens: boolean }) {
   const connection = new SqliteDriver(path, { fileMustExist: true });
   try {
     connection.pragma("secure_delete = ON");
     connection.pragma("foreign_keys = ON");
-    const clear = connection.transaction((): ClearedState => {
+    const clear = connection.transaction(() => {
       const run = (text: string, ...parameters: number[]) => connection.prepare(text).run(...parameters).changes;
       const count = (text: string) => Number(connection.prepare(text).pluck().get());
       const emailsDropped = count("SELECT count(due_at) FROM outbox");
@@ -40,6 +28,7 @@ export function clearTransientState(
         tokensRevoked: options.revokeTokens
           ? run("UPDATE api_tokens SET revoked_at = ? WHERE revoked_at IS NULL", options.now)
           : 0,
+        /** API tokens that work now. Some may have been revoked since the backup. */
         tokensInUse: count("SELECT count(*) FROM api_tokens WHERE revoked_at IS NULL"),
         users: count("SELECT count(*) FROM users"),
       };

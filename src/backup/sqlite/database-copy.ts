@@ -4,14 +4,6 @@ import { indexKeyName } from "../../pushes/vault.ts";
 import { BackupError } from "../durable-files.ts";
 import type { BackupCounts } from "../manifest.ts";
 
-/** Facts about a database, whose schema may be older than this program's. */
-export interface DatabaseFacts {
-  readonly schemaVersion: number;
-  /** Ids of the master keys that its rows may be sealed under. */
-  readonly keyIds: readonly string[];
-  readonly counts: BackupCounts;
-}
-
 /** A file of a live push. */
 export interface LiveBlob {
   readonly fileId: number;
@@ -82,7 +74,8 @@ export class DatabaseCopy implements Disposable {
     if (problems !== "ok") throw damaged("SQLite's integrity check failed");
   }
 
-  facts(): DatabaseFacts {
+  /** The schema may be older than this program's. `keyIds`: the master keys that the rows may be sealed under. */
+  facts() {
     return this.#query(() => {
       const counts = this.#connection.prepare<[], BackupCounts>(countsText).get();
       if (counts === undefined) throw new Error("Nothing was counted.");

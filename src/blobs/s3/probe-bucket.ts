@@ -15,15 +15,12 @@ import { textOf } from "./xml.ts";
 
 const probeBytes = 4_096;
 
-export interface BucketProbe {
-  /** Deleted objects remain as older versions. */
-  readonly versioned: boolean;
-  /** Unfinished uploads can be listed and aborted. */
-  readonly endsUploads: boolean;
-}
-
-/** Tests every operation that the server needs with one object, and removes it. @throws S3Error when one is not allowed. */
-export async function probeBucket(settings: BucketSettings, deps: BucketDeps): Promise<BucketProbe> {
+/**
+ * Tests every operation that the server needs with one object, and removes it.
+ * @returns `versioned`: deleted objects remain as older versions; `endsUploads`: unfinished uploads can be listed and aborted.
+ * @throws S3Error when an operation is not allowed.
+ */
+export async function probeBucket(settings: BucketSettings, deps: BucketDeps) {
   const bucket = createBucket(settings, deps, defaultPatience);
   const path = blobPath(deps.random.bytes(16).toString("hex"));
   const bytes = deps.random.bytes(probeBytes);

@@ -25,20 +25,16 @@ function valuesOf(stored: KindDefaults): KindValues {
   };
 }
 
-export interface ReadDefaults {
-  /** Valid only without problems. Disabled kinds keep their stored values. */
-  readonly defaults: PushDefaults;
-  readonly problems: AccountProblems;
-  readonly form: DefaultsForm;
-}
-
-/** Fields `first_kind` and, under each kind's name, `days`, `views`, `retrieval_step` and `deletable_by_viewer`. */
+/**
+ * Reads the fields `first_kind` and, under each kind's name, `days`, `views`, `retrieval_step` and `deletable_by_viewer`.
+ * @returns `defaults` valid only without problems. Disabled kinds keep their stored values.
+ */
 export function readDefaults(
   fields: FormFields,
   stored: PushDefaults,
   config: Config,
   messages: Messages,
-): ReadDefaults {
+): { readonly defaults: PushDefaults; readonly problems: AccountProblems; readonly form: DefaultsForm } {
   const problems: Partial<Record<AccountField, string>> = {};
   const { serverFirst, kinds } = defaultsForm(stored, config);
   const first = textOf(fields.first_kind);

@@ -27,14 +27,13 @@ export async function proofOffered(page: SignedInRequest, factors: Factors): Pro
   return { password: session.user.hasPassword, code: needed === "password_or_factor", passkey };
 }
 
-/** Status and sentence with which the change's own page is shown again. */
-export interface RefusedChange {
-  readonly status: number;
-  readonly message: string;
-}
+export type RefusedChange = ReturnType<typeof refusedChange>;
 
-/** Sets Retry-After where it applies. @throws AppError not_authenticated if the session has ended meanwhile. */
-export function refusedChange(page: PageRequest, refusal: ChangeRefusal): RefusedChange {
+/**
+ * Sets Retry-After where it applies. @returns the status and the sentence with which the page of the change is shown again.
+ * @throws AppError not_authenticated if the session has ended meanwhile.
+ */
+export function refusedChange(page: PageRequest, refusal: ChangeRefusal) {
   switch (refusal.outcome) {
     case "unproven":
       return { status: 422, message: page.messages.factors.proof.wrong };
