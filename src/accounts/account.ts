@@ -41,7 +41,7 @@ export interface Session {
   readonly formToken: string;
 }
 
-/** A session in the list that its owner sees. */
+/** A session in the list for its owner. */
 export interface ListedSession {
   readonly id: number;
   readonly createdAt: number;

@@ -54,7 +54,7 @@ function resummed(block: Buffer): Buffer {
   return block;
 }
 
-test("the system's tar unpacks what is written, as its user's alone", () => {
+test("the system's tar unpacks the archive, with files that only the owner can read", () => {
   const folder = makeFolder();
   execFileSync("tar", ["-xf", "-", "-C", folder], { input: archive() });
   for (const [path, content] of contents) {
@@ -81,7 +81,7 @@ test("what is written is read again, also when the reader leaves contents aside"
   expect(paths).toEqual([...contents.keys()]);
 });
 
-test("a file of more than eight gigabytes says its length where the system's tar finds it", async () => {
+test("the length of a file of more than eight gigabytes can be read by the system's tar", async () => {
   const bytes = 9 * 1024 ** 3;
   const head = tarHeader("large", bytes, modifiedAt);
   expect(head.length % 512).toBe(0);
@@ -111,7 +111,7 @@ describe("an archive that does not hold", () => {
     await refused(changed);
   });
 
-  test("is refused when it is none, or a compressed one", async () => {
+  test("is refused if it is not a tar file, or is compressed", async () => {
     await refused(Buffer.from("hello".repeat(200)));
     await refused(execFileSync("gzip", ["-c"], { input: archive() }));
   });

@@ -119,7 +119,7 @@ describe("uploads", () => {
     });
   });
 
-  test("an upload that is missing at its end counts as not completed, whatever was confirmed before", async () => {
+  test("an upload that is missing at its end counts as not completed, even if the store confirmed it before", async () => {
     const { store } = await openFaulty(always("gone", "CompleteMultipartUpload"));
     await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toBeInstanceOf(BlobStoreError);
   });
@@ -235,7 +235,7 @@ describe("a store in trouble", () => {
     }
   });
 
-  test("that refuses is asked once, since retrying does not help", async () => {
+  test("that refuses gets one request, since a retry does not help", async () => {
     const { remote } = await openFaulty();
     const secretAccessKey = "another-secret-key";
     const store = openStore({ endpoint: remote.endpoint, bucket, ...credentials, secretAccessKey });
@@ -245,14 +245,14 @@ describe("a store in trouble", () => {
     expect(String(failure)).not.toMatch(/ACCESSKEY|another-secret|0123456789abcdef|127\.0\.0\.1|[0-9a-f]{64}/);
   });
 
-  test("that is silent times out and is reported as silent", async () => {
+  test("that does not answer causes a timeout, which the error reports", async () => {
     const { store, remote } = await openFaulty(always("silent"));
     await expect(read(store)).rejects.toMatchObject({ code: "ETIMEDOUT" });
     await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({ code: "ETIMEDOUT" });
     expect(remote.operations.length).toBeGreaterThan(4);
   });
 
-  test("that is silent is given up at once when the signal of the read is aborted", async () => {
+  test("that does not answer is given up at once when the signal of the read is aborted", async () => {
     const abort = new AbortController();
     const { store, remote } = await openFaulty(() => {
       abort.abort();
@@ -263,7 +263,7 @@ describe("a store in trouble", () => {
     expect(remote.operations).toEqual(["GetObject"]);
   });
 
-  test("that is silent is given up before the server closes the client's connection", async () => {
+  test("that does not answer is given up before the server closes the client's connection", async () => {
     const { remote } = await openFaulty(always("silent"));
     const startedAt = Date.now();
     const clock = { now: () => startedAt + remote.operations.length * defaultPatience.silenceMs };

@@ -55,7 +55,7 @@ it("accepts images by their bytes: no markup, and not too large", async () => {
   expect(branding.theme().logo).toBeUndefined();
 });
 
-it("is visible to another process after its next refresh, whatever the clocks say", async () => {
+it("is visible to another process after its next refresh, even if the clocks differ", async () => {
   const { branding, other } = await makeBranding();
   expect(other.theme().style).toBeUndefined();
   expect(await branding.setStyle("a { color: red }", nothingElse)).toBeUndefined();

@@ -54,7 +54,7 @@ describe("Argon2id", () => {
 });
 
 describe("the queue", () => {
-  test("clients take turns, each in its own order", async () => {
+  test("clients are served round-robin, each in its own order", async () => {
     const { queue, ended, derive } = deriver(roomy);
     const all = Promise.all(["a1", "a2", "a3", "a4", "b1", "b2", "c1"].map(derive));
     expect(queue.waiting).toBe(6);
@@ -102,7 +102,7 @@ describe("the queue", () => {
     expect(queue.waiting).toBe(0);
   });
 
-  test("a failed operation frees its place in the queue", async () => {
+  test("a failed operation frees its slot in the queue", async () => {
     const { queue, ended, derive } = deriver(roomy);
     const failing = [1, 2, 3].map(() => queue.verifyPassword("no PHC string", "password", "a"));
     const next = derive("b1");

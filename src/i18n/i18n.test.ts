@@ -100,7 +100,7 @@ describe("formats", () => {
     expect(en.formats.bytes(2 ** 60)).toBe("1,048,576 TB");
   });
 
-  it("write times in UTC and say so", () => {
+  it("write times in UTC with the time zone's name", () => {
     expect(en.formats.dateTime(Date.UTC(2027, 2, 3, 14, 5))).toBe("March 3, 2027 at 14:05 UTC");
     expect(ar.formats.dateTime(Date.UTC(2027, 2, 3, 14, 5))).toMatch(/2027.*14:05.*UTC/);
   });

@@ -90,7 +90,7 @@ export interface LocalePreferences {
 /**
  * The language is that of the first preference that is supported, else English; Accept-Language counts by quality
  * (RFC 9110, section 12.5.4). Numbers and dates follow the first preference of this language that names a region.
- * `fromQuery` says that the query decided, so that links on the page keep it.
+ * `fromQuery`: the query decided, so links on the page keep it.
  */
 export function chooseLocale({ query, account, acceptLanguage = "", defaultLocale }: LocalePreferences): {
   readonly messages: Messages;

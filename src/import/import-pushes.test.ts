@@ -56,7 +56,7 @@ function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: numb
 test.each([
   ["long", 5_000, 1],
   ["short", 10, 16],
-])("%s trails are held in memory only as many at once as there is room for", async (_, auditEntries, expected) => {
+])("the number of %s trails in memory at once is bounded by their size", async (_, auditEntries, expected) => {
   let most = 0;
   const source = sourceOf(40, auditEntries, (underWay) => {
     most = Math.max(most, underWay);

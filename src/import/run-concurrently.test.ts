@@ -8,7 +8,7 @@ async function* numbers(count: number): AsyncGenerator<number> {
 const limits = { tasksMax: 3, weightMax: 10, signal: new AbortController().signal };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test("no more rows are under way than there are lanes, and each is worked on once", async () => {
+test("no more rows are processed at once than allowed, and each is processed once", async () => {
   const done: number[] = [];
   let [underWay, most] = [0, 0];
   await runConcurrently(numbers(50), { ...limits, weightOf: () => 1 }, async (number) => {
@@ -22,7 +22,7 @@ test("no more rows are under way than there are lanes, and each is worked on onc
   expect(done.sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, number) => number));
 });
 
-test("rows under way weigh no more than they may, and one that weighs more goes alone", async () => {
+test("the total weight of concurrent rows is bounded, and a heavier row is processed alone", async () => {
   const weights = [6, 5, 4, 30, 1];
   const underWay = new Set<number>();
   const seen: number[][] = [];

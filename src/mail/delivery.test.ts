@@ -67,7 +67,7 @@ test("every attempt has the same Message-ID and date, so that duplicates can be 
   expect(first?.messageId).toMatch(/^[0-9a-f]{32}@push\.example\.com$/);
 });
 
-test("a permanent refusal ends delivery after three attempts, and the row says why", async () => {
+test("a permanent refusal ends delivery after three attempts, and the row records the reason", async () => {
   await using mail = openTestMail({ answer: () => refused(true) });
   await mail.put("ada@example.com");
   for (let round = 0; round < 10; round += 1) {

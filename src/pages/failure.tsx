@@ -17,7 +17,7 @@ export function renderFailure(refusal: Refusal, request: FastifyRequest, service
 interface FailureModel {
   /** HTTP status of the answer. */
   readonly status: number;
-  /** The value of X-Request-Id, which finds the line in the log. */
+  /** The value of X-Request-Id, which identifies the line in the log. */
   readonly requestId: string;
   /** For 429: seconds until another try makes sense, at least 1. */
   readonly retryAfterSeconds: number;

@@ -189,7 +189,7 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
       for (const html of documents) expect(html.startsWith(opening)).toBe(true);
     });
 
-    it("has no inline script, style or event handler, whatever its fields hold", () => {
+    it("has no inline script, style or event handler, with any field values", () => {
       for (const html of documents) {
         const tags = html.match(/<[^>]*>/g) ?? [];
         const scripts = tags.filter((each) => each.startsWith("<script"));
@@ -254,7 +254,7 @@ describe("a secret link's page", () => {
     expect(html).toContain("xn--xample-2of.com");
   });
 
-  it("says so when no view is left", () => {
+  it("shows when no view is left", () => {
     expect(renderPage(secretView(secret("text", { viewsRemaining: 0, files: [] }), contextOf(en)))).toContain(
       "This was the last view, and the secret is already destroyed.",
     );

@@ -27,7 +27,7 @@ describe("connections", () => {
     expect(sent).toEqual(["1:a", "1:b"]);
   });
 
-  it("go to workers in turn, past one that is busy", () => {
+  it("are distributed round-robin, and skip a busy worker", () => {
     const { distribution, sent, add, offer } = distribute();
     for (const worker of [1, 2, 3]) add(worker);
     offer("a", "b", "c", "d");

@@ -157,7 +157,7 @@ describe("workers", () => {
     expect(worker(2).orders).toEqual([]);
   });
 
-  it("end the process after repeated failed starts when none is left", async () => {
+  it("end the process after repeated failed starts if no worker is left", async () => {
     const { worker, workers, wake, pauses, exitCode, log } = await running(1);
     worker(1).end(1);
     await settled();

@@ -42,7 +42,7 @@ describe("TOTP codes", () => {
     }
   });
 
-  it("are described in the form that apps need, whatever the names contain", () => {
+  it("are described in the format of the apps, with any characters in the names", () => {
     const { base32, uri } = describeTotp(rfcSecret, { issuer: "push.example.com", label: "ada&x=1@example.com" });
     expect(base32).toBe("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
     const parsed = new URL(uri);

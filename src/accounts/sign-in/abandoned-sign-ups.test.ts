@@ -3,7 +3,7 @@ import { clientAt, makeTestAccounts, makeUser, password } from "../../../test/su
 import { readRows } from "../../../test/support/engine-database.ts";
 import { dayMs } from "../../base/clock.ts";
 
-it("are removed in bounded batches, and none is left over when a batch removes accounts with their links", async () => {
+it("are all removed in bounded batches, even if a batch removes accounts with their links", async () => {
   const { accounts, db, advance } = makeTestAccounts();
   await makeUser(accounts);
   for (let at = 0; at < 5; at += 1) {

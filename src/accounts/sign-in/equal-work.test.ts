@@ -72,7 +72,7 @@ describe("the work", () => {
     expectEqual(costs);
   });
 
-  it("of a forgotten password is the same whether there is an account or not", async () => {
+  it("of a forgotten password is the same with and without an account", async () => {
     const { accounts, request, during } = await makeFixture();
     const costs = [];
     for (const email of [confirmed, pending, disabled, unknown]) {

@@ -9,7 +9,7 @@ import type { PasswordStore } from "../store/passwords.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 
-/** For accounts without a password, a session this young replaces it as proof. */
+/** For accounts without a password, a session of at most this age counts as proof instead. */
 const freshSessionMs = 10 * minuteMs;
 
 /** In both directions: a session from before the clock was set back is not fresh. */

@@ -16,7 +16,7 @@ const limits = { perClientMax: 200, stepsMax: 20_000 };
 const retrySeconds = 60;
 const tokenShape = /^[A-Za-z0-9_-]{43}$/;
 
-/** The browser is on its way to the provider. */
+/** The browser was sent to the provider and has not returned. */
 export interface StepOnTheWay {
   readonly is: "on_the_way";
   readonly secrets: SignOnSecrets;

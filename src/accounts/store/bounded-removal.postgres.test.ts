@@ -4,7 +4,7 @@ import { changeRows } from "../../../test/support/engine-database.ts";
 import { openJoiningRowByRow } from "../../../test/support/postgres/joining.ts";
 import { createSignOnStepStore } from "./sign-on-steps.ts";
 
-test("whatever join PostgreSQL chooses, expired sessions and steps are removed in bounded batches", async () => {
+test("with any join that PostgreSQL chooses, expired sessions and steps are removed in bounded batches", async () => {
   const { db } = await openJoiningRowByRow();
   const { accounts } = makeTestAccounts({ db });
   const { id } = await accounts.createUser({ email: "ada@example.com", password: "a long enough one", admin: false });

@@ -12,7 +12,7 @@ export function mayConfirm({ confirmedAt }: Pick<User, "confirmedAt">, { mail }:
 
 /** What the user has just done; the page confirms it at its top. */
 const savedNames = ["email", "confirmed", "link", "password", "language", "defaults", "session", "sessions"] as const;
-/** "confirmation": a link has been mailed; the page says so beside the address. */
+/** "confirmation": a link has been mailed; the page shows that next to the address. */
 export const doneNames = [...savedNames, "confirmation"] as const;
 export type Done = (typeof doneNames)[number];
 

@@ -20,7 +20,7 @@ async function findEditable({ urlToken, services, actor }: SignedInRequest): Pro
   return urlToken === undefined ? undefined : await services.pushes.findEditable(urlToken, actor);
 }
 
-/** `GET /p/:token/edit`: for the owner, while the push can be retrieved. Everybody else finds nothing. */
+/** `GET /p/:token/edit`: for the owner, while the push can be retrieved. For anybody else the page does not exist. */
 export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
   const editable = await findEditable(page);
   if (editable === undefined) return renderGone(page);

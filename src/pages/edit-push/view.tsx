@@ -34,7 +34,7 @@ interface EditProps {
 
 const groups = ["limits", "labels", "options", "currentPassphrase", "files", "payload", "passphrase", "mail"] as const;
 
-/** The fields of a new push, beside facts about the push. It works without scripts, and shows nothing of the secret. */
+/** The fields of a new push, and facts about the push. It works without scripts, and shows nothing of the secret. */
 export function editView(model: EditModel, page: PageContext): Page {
   const { edit, problems } = page.messages;
   const { form, push } = model;

@@ -20,7 +20,7 @@ describe("browserName", () => {
     expect(browserName(userAgent, english)).toBe(name);
   });
 
-  it("stays short whatever comes", () => {
+  it("stays short for any user agent", () => {
     if (english === undefined) throw new Error("There is no language.");
     for (const userAgent of ["a".repeat(100_000), "<b>/".repeat(9_000), "Mozilla/".repeat(9_000), "(".repeat(9_000)]) {
       expect(browserName(userAgent, english).length).toBeLessThan(150);

@@ -19,7 +19,7 @@ export function Wordmark({ theme }: { readonly theme: Theme }) {
 }
 
 /**
- * The mark alone; says nothing to a screen reader. The style sheet draws it: programs take the first drawing in the page
+ * The mark alone, hidden from screen readers. The style sheet draws it: programs take the first drawing in the page
  * of a new link for its QR code.
  */
 export function SealMark() {
