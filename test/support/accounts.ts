@@ -19,7 +19,7 @@ export const openSettings: AccountsDeps["settings"] = {
   sessionTimeoutSeconds: 7_200,
 };
 
-/** @param throttleKey for limits. */
+/** @param throttleKey the key of the client's limits. */
 export function clientAt(throttleKey: string): ClientContext {
   return { throttleKey, address: "192.0.2.1", userAgent: "test" };
 }

@@ -8,9 +8,9 @@ export interface AdministeredFixture {
   readonly fixture: TestApp;
   /** An administrator, signed in. */
   readonly root: SignedInClient;
-  /** Somebody else's, with one of everything. */
+  /** Another user with data of every kind. */
   readonly ownedPushes: OwnedPushes;
-  /** A mail to the owner of the ownedPushes that was given up; the link in it holds `resetToken`. */
+  /** A failed email to the owner of `ownedPushes`; its link contains `resetToken`. */
   readonly failedMailId: number;
 }
 
@@ -19,7 +19,7 @@ type Environment = Readonly<Record<string, string>>;
 export const rootEmail = "root@example.com";
 export const resetToken = "a-canary-of-a-link-that-works";
 
-/** Mails of accounts are on, and none ever arrives. */
+/** Account emails are enabled, but the mail server is unreachable. */
 const nobodyListens: Environment = {
   PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
   PWP__MAIL__SMTP_PORT: "9",
@@ -27,14 +27,14 @@ const nobodyListens: Environment = {
   PWP__OVERRIDE_BASE_URL: "http://localhost",
 };
 
-/** A server with all that its administrator can do something about. */
+/** A server with every kind of data that an administrator can act on. */
 export async function openAdministered(environment: Environment = {}): Promise<AdministeredFixture> {
   const opened = await open(environment);
   onTestFinished(() => opened.fixture[Symbol.asyncDispose]());
   return opened;
 }
 
-/** Call at the top of a file, for tests that change nothing of it. */
+/** Call at the top of a file whose tests do not change its data. */
 export function shareAdministered(): () => AdministeredFixture {
   let opened: AdministeredFixture | undefined;
   beforeAll(async () => {
@@ -58,7 +58,7 @@ const giveUpNewest = sql(
   "UPDATE outbox SET due_at = NULL, attempts = 3, last_error = 'refused' WHERE id = (SELECT max(id) FROM outbox)",
 );
 
-/** @returns the number of a mail that was given up as soon as it was written. */
+/** @returns the id of an email that has failed for good. */
 export async function giveUpMail({ app, clock }: TestApp, to: string): Promise<number> {
   const { db, mail } = app.domain;
   await db.write(async (tx) => {

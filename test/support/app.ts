@@ -14,13 +14,13 @@ export interface TestApp extends AsyncDisposable {
   readonly logLines: readonly string[];
   /** @returns an API token of a new user. */
   makeToken(email: string, admin?: boolean): Promise<string>;
-  /** Listens on a free port of the loopback. @returns its origin. */
+  /** Listens on a free port of 127.0.0.1. @returns the origin. */
   listen(): Promise<string>;
 }
 
 export interface TestAppOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Given: it is kept when the app ends. */
+  /** If given, it is kept when the app is closed. */
   readonly dataDir?: string;
   readonly clock?: TestClock;
 }
@@ -30,7 +30,7 @@ export const password = "a long enough password";
 /** The headers of a request with this API token. */
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** The whole product on a real database, under a clock that the test moves. */
+/** The whole product on a real database, with a clock that the test controls. */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = options.dataDir ?? makeDataDir();
   const clock = options.clock ?? new TestClock();
@@ -67,7 +67,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
 /** Jobs that run every second run every 100 ms: tests wait less for emails. */
 const everyInTests: Every = (ms, run) => systemEvery(ms === secondMs ? 100 : ms, run);
 
-/** Stands in for the build: pages only need the files to be there. */
+/** Creates empty assets instead of a build: pages need only their names. */
 function makeAssets(dataDir: string): string {
   const assetsDir = join(dataDir, "assets");
   const names = ["sealpush.css", "favicon.svg", "page.js", "new-push.js", "passkeys.js"];

@@ -6,7 +6,7 @@ interface Tracked {
   readonly content: string;
   readonly isFile: boolean;
   readonly limit: number;
-  /** Retrievals that were begun, and those that brought the secret. */
+  /** Retrievals that were started, and those that returned the secret. */
   asked: number;
   delivered: number;
   deletion: "none" | "asked" | "done";
@@ -19,7 +19,7 @@ export interface Witnessed {
   readonly after: Pick<Tracked, "asked" | "deletion">;
 }
 
-/** Creates, opens and deletes pushes, some of them with a file, over several connections to several servers. */
+/** Creates, retrieves and deletes pushes, some with a file, over several connections to several servers. */
 export class BackupLoad {
   readonly #baseUrls: readonly string[];
   readonly #random: () => number;
@@ -33,11 +33,11 @@ export class BackupLoad {
     this.#baseUrls = baseUrls;
     this.#random = random;
     this.#running = Promise.all(Array.from({ length: connections }, () => this.#act()));
-    // Looked at when the load ends; a test that fails before must not end by this.
+    // Checked when the load ends. A test that fails earlier must report its own error.
     this.#running.catch(() => undefined);
   }
 
-  /** Resolves when so many answers more have come. */
+  /** Resolves after this many further responses. */
   async answers(count: number): Promise<void> {
     const until = this.#acts + count;
     while (this.#acts < until && !this.#stop.signal.aborted) {
@@ -50,7 +50,7 @@ export class BackupLoad {
     await this.#running;
   }
 
-  /** Runs `work` and tells what was known before it and after it of every push that was acknowledged before. */
+  /** Runs `work`. @returns the state before and after it of every push that was acknowledged before. */
   async around(work: () => Promise<void>): Promise<readonly Witnessed[]> {
     const before = this.#pushes.map((push) => ({ push, before: { ...push } }));
     await work();
@@ -119,7 +119,7 @@ export class BackupLoad {
   }
 }
 
-/** @returns whether it opened; then with its payload, or with its file, whole. */
+/** @returns whether the push was retrieved; checks that its payload or file is complete. */
 async function openAt(baseUrl: string, push: Tracked): Promise<boolean> {
   const answer = await endpoints.apiV2(baseUrl, push.urlToken);
   const body = await answer.text();
@@ -136,15 +136,15 @@ async function openAt(baseUrl: string, push: Tracked): Promise<boolean> {
   const path = new URL(file.url).pathname;
   const download = await fetch(`${baseUrl}${path}`);
   const text = await download.text();
-  // A deletion by somebody else voids the address at once.
+  // A concurrent deletion invalidates the download URL at once.
   if (download.status === 404 && push.deletion !== "none") return true;
   expect(text).toBe(push.content);
   return true;
 }
 
 /**
- * Opens what was witnessed in a restored domain until it is gone: each as often as a moment between the two sightings
- * allows. @returns how many views came out in all.
+ * Retrieves the recorded pushes in a restored domain until they are gone, and checks that the number of views of each
+ * lies between its two recorded states. @returns the total number of views.
  */
 export async function openRestored(baseUrl: string, witnessed: readonly Witnessed[]): Promise<number> {
   let opened = 0;

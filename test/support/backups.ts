@@ -5,12 +5,12 @@ import { expect, onTestFinished } from "vitest";
 import { makeTestCli, type TestCli } from "./cli.ts";
 import { openTestDomain, TestClock, type TestDomain } from "./domain.ts";
 
-/** What the domains of these tests are sealed under, as settings take it. */
+/** The master key of these tests, in the format of the setting. */
 export const keySettings = { PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
 
 type Settings = Readonly<Record<string, string>>;
 
-/** A folder for backups, which goes with the test. */
+/** A folder for backups that is removed after the test. */
 export function makeBackupFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-shelf-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,15 +22,15 @@ export interface BackupFixture {
   readonly clock: TestClock;
   /** A folder for backups and restored domains. */
   readonly backupDir: string;
-  /** A domain; it is closed at the end of the test at the latest. */
+  /** Opens a domain. It is closed at the end of the test at the latest. */
   open(dataDir?: string, settings?: Settings): Promise<TestDomain>;
-  /** Runs a command that has to succeed without a warning. @returns what it said. */
+  /** Runs a command that has to succeed without a warning. @returns its output. */
   run(argv: readonly string[], more?: { dataDir?: string; stdin?: Buffer; settings?: Settings }): Promise<string>;
-  /** Runs a command that has to be refused. @returns the sentence. */
+  /** Runs a command that has to be refused. @returns the error message. */
   refused(argv: readonly string[], more?: { dataDir?: string; stdin?: Buffer; settings?: Settings }): Promise<string>;
 }
 
-/** Commands and domains in this process, under one clock and one master key. */
+/** Commands and domains in this process, with one clock and one master key. */
 export function makeBackupFixture(clock = new TestClock()): BackupFixture {
   const cli = makeTestCli({ clock });
   const run: BackupFixture["cli"]["run"] = (argv, more) => cli.run(argv, more);

@@ -30,7 +30,7 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Several test processes can unpack at once: each uses a folder of its own, and the first one's is kept. */
+/** Several test processes may unpack at once: each uses its own folder, and the first one is kept. */
 async function unpackOnce(): Promise<void> {
   if (existsSync(unpackedDir)) return;
   const ownDir = await mkdtemp(`${unpackedDir}-`);

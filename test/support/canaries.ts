@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 const coreBytes = 16;
-/** What is looked for is this much of a secret's beginning and of its end: one that was cut is found too. */
+/** The length of the beginning and of the end of a secret that are searched for, so that a truncated one is found too. */
 const partCharacters = 16;
 
 interface Needle {
@@ -10,24 +10,24 @@ interface Needle {
   readonly bytes: Buffer;
 }
 
-/** Secrets that can be told from anything else, and the search for them in every form in which bytes may turn up. */
+/** Unique secrets, and a search for them in every encoding. */
 export class Canaries {
   readonly #needles: Needle[] = [];
 
-  /** A new one, with characters around its core that JSON, HTML, URLs and forms write differently. */
+  /** A new secret. It has characters around its core that JSON, HTML, URLs and forms encode differently. */
   make(name: string): string {
     const core = this.makeCore(name);
     return `"<${core}> & +%/=;`;
   }
 
-  /** A new one of hex digits alone. */
+  /** A new secret of hex digits only. */
   makeCore(name: string): string {
     const core = randomBytes(coreBytes).toString("hex");
     this.add(name, core);
     return core;
   }
 
-  /** One that the server made: a token, a ticket, a session. */
+  /** Adds a secret of the server: a token, a download ticket, a session. */
   add(name: string, value: string): void {
     if (value.length < partCharacters) throw new Error(`${name} is too short to be told from chance.`);
     for (const part of new Set([value.slice(0, partCharacters), value.slice(-partCharacters)])) {
@@ -35,12 +35,12 @@ export class Canaries {
     }
   }
 
-  /** Names of those that occur in any form. */
+  /** @returns the names of the secrets that occur in any encoding. */
   namesIn(bytes: Buffer): readonly string[] {
     return [...new Set(this.#in(bytes).map(({ name }) => name))].sort();
   }
 
-  /** As `name (form)`, for a message that says what to look for. */
+  /** @returns `name (encoding)` of each finding, for error messages. */
   findingsIn(bytes: Buffer): readonly string[] {
     return [...new Set(this.#in(bytes).map(({ name, form }) => `${name} (${form})`))].sort();
   }
@@ -71,7 +71,7 @@ function formsOf(part: string): ReadonlyMap<string, Buffer> {
   return forms;
 }
 
-/** The base64 digits that `bytes` alone decide when they stand `before` bytes after a multiple of three. */
+/** The base64 digits that depend only on `bytes`, if these begin `before` bytes after a multiple of three. */
 function base64Within(bytes: Buffer, before: number): string {
   const digits = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
   const decidedFrom = Math.ceil((before * 8) / 6);

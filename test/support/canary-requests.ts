@@ -9,7 +9,7 @@ export const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x64; rv:140.0) G
 export const email = "ada@example.com";
 
 const metricsToken = randomBytes(16).toString("hex");
-/** Settings under which `finish` can look at the metrics. */
+/** Settings with which `finish` can read the metrics. */
 export const withMetrics = { PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: metricsToken };
 
 export interface Signed {
@@ -19,7 +19,7 @@ export interface Signed {
   readonly bearer: { readonly authorization: string };
 }
 
-/** A server that logs all it ever says, with a user whose password and token are canaries as is the master key. */
+/** A server with the log level debug. Its master key and a user's password and token are canaries. */
 export async function begin(): Promise<Signed> {
   const dataDir = newDataDir();
   const masterKey = randomBytes(32).toString("hex");
@@ -44,8 +44,8 @@ export async function begin(): Promise<Signed> {
 }
 
 /**
- * Looks at the metrics; at log and files while the server runs and its log is full, and again after everything has ended
- * and the database is closed.
+ * Searches the metrics; then log and files, first while the server runs and its write-ahead log is full, and again after
+ * the server has stopped and the database is closed.
  */
 export async function finish(walk: CanaryWalk): Promise<void> {
   await walk.ask(200, "/metrics", { headers: { authorization: `Bearer ${metricsToken}` } });
@@ -74,14 +74,14 @@ export function formRequest(
   return { method: "POST", headers, body: Buffer.from(new URLSearchParams(form).toString()) };
 }
 
-/** @returns the token of the push, a canary from now on. */
+/** @returns the url_token of the push, which becomes a canary. */
 export function learnToken(walk: CanaryWalk, text: string, push: PushCanaries): string {
   const urlToken = /"url_token":"([a-z0-9]+)"/.exec(text)?.[1] ?? "";
   walk.canaries.add(push.labels.token, urlToken);
   return urlToken;
 }
 
-/** @param more fields beside the canaries; a `passphrase` of "" makes a push without one. */
+/** @param more additional fields; a `passphrase` of "" creates a push without one. */
 export async function createByJson(signed: Signed, of: string, more: Readonly<Record<string, unknown>> = {}) {
   const { walk, bearer } = signed;
   const push = walk.newPush(of);

@@ -15,11 +15,11 @@ export interface PushCanaries {
   readonly passphrase: string;
   readonly name: string;
   readonly note: string;
-  /** The names by which findings call them. */
+  /** The names of the secrets in findings. */
   readonly labels: { readonly [field in "payload" | "passphrase" | "name" | "note" | "token"]: string };
 }
 
-/** Requests to one server of which each answer must show exactly the secrets that it is for, and nothing else any. */
+/** Sends requests to one server and checks that each response contains exactly the expected secrets. */
 export class CanaryWalk {
   readonly canaries = new Canaries();
   readonly server: ServerProcess;
@@ -30,7 +30,7 @@ export class CanaryWalk {
     this.dataDir = dataDir;
   }
 
-  /** New secrets for one push; its token is added when it is known. */
+  /** New secrets for one push; its url_token is added when it is known. */
   newPush(of: string): PushCanaries {
     const make = (field: string) => this.canaries.make(`${of} ${field}`);
     return {
@@ -49,8 +49,8 @@ export class CanaryWalk {
   }
 
   /**
-   * @param path from the server's root, or the whole address.
-   * @param shows the names of all canaries that the answer's headers and body together must hold.
+   * @param path a path, or an absolute URL.
+   * @param shows the names of all canaries that headers and body of the response must contain.
    */
   async ask(status: number, path: string, init: RequestInit = {}, shows: readonly string[] = []): Promise<Asked> {
     const answer = await fetch(new URL(path, this.server.baseUrl), { redirect: "manual", ...init });
@@ -62,7 +62,7 @@ export class CanaryWalk {
     return { headers: answer.headers, text };
   }
 
-  /** Bytes as they are, for what no HTTP client would send; whatever comes back must show nothing. */
+  /** Sends raw bytes that no HTTP client would send; the response must not contain a secret. */
   async sendRaw(request: string): Promise<string> {
     const socket = connect(this.server.port, "127.0.0.1");
     const chunks: Buffer[] = [];
@@ -82,7 +82,7 @@ export class CanaryWalk {
     expect(leaking).toEqual([]);
   }
 
-  /** Looks through every byte of every file of the data folder, and of every row. */
+  /** Searches every file of the data folder and every row. */
   async expectNothingStored(): Promise<void> {
     const leaking = [...(await storedIn(this.dataDir))]
       .map(([path, bytes]) => ({ path, found: this.canaries.findingsIn(bytes) }))
@@ -91,7 +91,7 @@ export class CanaryWalk {
   }
 }
 
-/** Multipart by hand: a test's own boundary, and file names as they are. */
+/** Multipart without a library: with the test's boundary, and file names that are not escaped. */
 export function multipart(parts: readonly { name: string; value: string; filename?: string }[]): RequestInit {
   const boundary = "a-boundary-of-the-test";
   const lines = parts.flatMap(({ name, value, filename }) => [

@@ -19,7 +19,7 @@ const subjectAltName = objectId("551d11");
 const basicConstraints = objectId("551d13");
 
 /**
- * A certificate for localhost and 127.0.0.1 that signs itself (RFC 5280), good for a day around now.
+ * A self-signed certificate for localhost and 127.0.0.1 (RFC 5280), valid from a day ago to a day from now.
  * @returns PEM.
  */
 export function makeCertificate(): { readonly key: string; readonly certificate: string } {

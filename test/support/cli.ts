@@ -14,7 +14,7 @@ interface CliRun {
 }
 
 export interface TestCli {
-  /** Not there until a command makes it. */
+  /** Does not exist until a command creates it. */
   readonly dataDir: string;
   run(
     argv: readonly string[],
@@ -28,7 +28,7 @@ export const createUser = ["user", "create", "--email", email, "--password-stdin
 
 type Environment = CliIo["environment"];
 
-/** Commands in this process, on a data folder of their own, which goes away with the test. */
+/** Runs commands in this process, on a data folder that is removed after the test. */
 export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-cli-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -70,7 +70,7 @@ async function* oneChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Makes the data folder too. */
+/** Also creates the data folder. */
 export async function makeCliUser(cli: TestCli): Promise<void> {
   const made = await cli.run(createUser, { stdin: password });
   if (made.exitCode !== 0) throw new Error(made.stderr);

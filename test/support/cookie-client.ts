@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { TestApp } from "./app.ts";
 
-/** A person with a browser of their own, reduced to its cookies. */
+/** A browser that only keeps cookies. */
 export class CookieClient {
   readonly cookies = new Map<string, string>();
   readonly #app: TestApp;
@@ -24,13 +24,13 @@ export class CookieClient {
     return this.#keep(await this.#app.server.inject({ method: "POST", url, headers, payload }));
   }
 
-  /** A request without a body, as one of our pages sends it. */
+  /** A request without a body, with the headers of a request from one of our pages. */
   async ask(method: string, url: string) {
     const headers = { "sec-fetch-site": "same-origin", cookie: this.#cookie };
     return this.#keep(await this.#app.server.inject({ method: method as "GET", url, headers }));
   }
 
-  /** Every page shows the address of the signed-in account; undefined: nobody is signed in. */
+  /** The email address of the signed-in account, which every page shows; undefined: not signed in. */
   async signedInAs(): Promise<string | undefined> {
     return /Signed in as ([^"<]+)"/.exec((await this.get("/help/api")).body)?.[1];
   }

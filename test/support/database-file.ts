@@ -16,7 +16,7 @@ export function integrityOf(dataDir: string): readonly unknown[] {
   }
 }
 
-/** Every file under a folder with its bytes, by its path within. */
+/** The content of every file in a folder, by its relative path. */
 export function filesIn(folder: string): ReadonlyMap<string, Buffer> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries.map((entry) => join(entry.parentPath, entry.name)).sort();

@@ -3,7 +3,7 @@ import { openDatabase } from "../../src/database/open-database.ts";
 import { testConfig } from "./domain.ts";
 import { settingsOfEngine } from "./engine.ts";
 
-/** The database of a data folder, past the program that runs on it or has run. */
+/** Opens the database of a data folder directly, without the program. */
 export async function withDatabaseOf<T>(dataDir: string, work: (db: Database) => Promise<T>): Promise<T> {
   const { database } = testConfig(dataDir, await settingsOfEngine(dataDir));
   const failed = (what: unknown) => {

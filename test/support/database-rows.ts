@@ -3,13 +3,13 @@ import { readRows, tablesOf } from "./engine-database.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What looking at something writes, and refusals: times of use, wrong codes, the audit trail with its counters. */
+/** Columns that reads and refused requests write: times of use, wrong codes, counters. */
 const traces: Readonly<Record<string, readonly string[]>> = {
   users: ["factor_failures", "factor_failures_since"],
   sessions: ["seen_at"],
   api_tokens: ["last_used_at", "last_used_address"],
   pushes: ["audit_count", "refusals", "updated_at"],
-  // The timetable tries to send what waits whenever it likes.
+  // The mail job may try to send a waiting email at any time.
   outbox: ["attempts", "last_error"],
 };
 const tracks: readonly string[] = [
@@ -22,8 +22,8 @@ const tracks: readonly string[] = [
 ];
 
 /**
- * Every row of the database as text, but for traces of use and for what belongs to this user: two of them are equal when
- * nothing else has changed.
+ * Every row of the database as text, except traces of use and the rows of this user: two results are equal if nothing
+ * else has changed.
  */
 export async function rowsBeside({ app }: TestApp, userId: number | null): Promise<readonly string[]> {
   const { db } = app.domain;
@@ -37,19 +37,19 @@ export async function rowsBeside({ app }: TestApp, userId: number | null): Promi
   return found;
 }
 
-/** @returns the rows that came and those that went, a changed one among both. */
+/** @returns added and removed rows; a changed row is in both. */
 export function changesBetween(before: readonly string[], after: readonly string[]): readonly string[] {
   const [old, fresh] = [new Set(before), new Set(after)];
   const gone = before.filter((row) => !fresh.has(row)).map((row) => `- ${row}`);
   return [...gone, ...after.filter((row) => !old.has(row)).map((row) => `+ ${row}`)];
 }
 
-/** Written where there is nothing to write, so that what is known and what is not cost the same. */
+/** Rows that are written for unknown addresses too, so that known and unknown ones cost the same. */
 function isSpentForEqualWork(table: string, row: Row): boolean {
   return table === "meta" && row.name === "nothing";
 }
 
-/** When a waiting email is tried again is the timetable's; that it waits, or was given up, is not. */
+/** Ignores when a waiting email is tried again, because a job decides it; keeps whether it waits or has failed. */
 function withoutTime(table: string, row: Row): Row {
   return table === "outbox" && row.due_at !== null ? { ...row, due_at: "waits" } : row;
 }

@@ -92,7 +92,7 @@ async function obey(command: Command): Promise<readonly string[]> {
   }
 }
 
-/** Sleeps, and watches the clock for the last milliseconds: timers alone are too coarse to start together. */
+/** Sleeps, and polls the clock for the last milliseconds: timers are too coarse to start at the same time. */
 async function waitUntil(at: number): Promise<void> {
   const watchMs = 3;
   const left = at - Date.now() - watchMs;

@@ -10,7 +10,7 @@ import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { settingsOfEngine } from "./engine.ts";
 
-/** A clock that moves only when told. */
+/** A clock that only the test moves. */
 export class TestClock {
   #now: number;
 
@@ -35,12 +35,12 @@ export interface TestDomain extends AsyncDisposable {
   readonly logLines: readonly string[];
 }
 
-/** A folder that goes with the test. */
+/** A folder that is removed after the test. */
 export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), "sealpush-test-"));
 }
 
-/** The settings of an empty environment but for `environment`, in a folder of its own and with room on the disk. */
+/** The configuration of `environment` for this data folder, without a minimum of free disk space. */
 export function testConfig(dataDir: string, environment: Readonly<Record<string, string>> = {}): Config {
   const result = loadConfig(
     {
@@ -62,7 +62,7 @@ export function testEffects(clock: TestClock): Effects {
   return { clock, random: systemRandom, monotonicMs: () => clock.now(), pause: async () => undefined };
 }
 
-/** The real domain on a real database, under a clock that the test moves. */
+/** The real domain on a real database, with a clock that the test controls. */
 export async function openTestDomain(
   options: { environment?: Readonly<Record<string, string>>; dataDir?: string; clock?: TestClock } = {},
 ): Promise<TestDomain> {

@@ -1,7 +1,7 @@
 import { password, type TestApp } from "./app.ts";
 import { type Fields, type Files, pushForm, signInAt } from "./owner-requests.ts";
 
-/** Somebody with an account, signed in and with an API token. */
+/** A signed-in user with an API token. */
 export interface Person {
   readonly cookie: string;
   readonly token: string;
@@ -15,7 +15,7 @@ export interface Opened {
   readonly views_remaining: number;
 }
 
-/** The form for editing a push, as a browser sends it, and what came of it, as recipients and owners see it. */
+/** Sends the edit form of a push as a browser does, and reads the result as recipient and owner. */
 export class Editing {
   readonly origin: string;
   readonly #app: TestApp;
@@ -71,7 +71,7 @@ export class Editing {
     });
   }
 
-  /** By API v2. @throws when it is not opened. */
+  /** Retrieves the push with API v2. @throws if it is refused. */
   async open(urlToken: string, passphrase = ""): Promise<Opened> {
     const headers = { "x-push-passphrase": passphrase };
     const answer = await fetch(`${this.origin}/api/v2/pushes/${urlToken}`, { headers });
@@ -92,7 +92,7 @@ export class Editing {
     return logs.map((entry: { kind: string }) => entry.kind);
   }
 
-  /** The ids of a push's files, by name, as its form names them. */
+  /** The ids of a push's files in its edit form, by file name. */
   async fileIdsOf(owner: Person, urlToken: string): Promise<Record<string, string>> {
     const html = await (await this.show(owner, urlToken)).text();
     const boxes = html.matchAll(/name="push\[remove_files\]\[\]" value="(\d+)"[^>]*>.*?<bdi>(.*?)<\/bdi>/g);
@@ -100,7 +100,7 @@ export class Editing {
   }
 }
 
-/** What is said beside which field of an answered form. */
+/** The errors of a form by field. */
 export function problemsIn(html: string): Record<string, string> {
   const found = html.matchAll(/class="field-problem" id="push_(\w+?)_problem">(.*?)</g);
   return Object.fromEntries([...found].map(([, field = "", text = ""]) => [field, text]));

@@ -55,7 +55,7 @@ async function openPostgresOf(
   const { DATABASE_URL: address = "" } = await settingsOfEngine(folder);
   onMade();
   const url = new URL(address);
-  // Loaded here: a run on SQLite goes without the driver.
+  // Imported here: tests on SQLite do not need the driver.
   const { openPostgres } = await import("../../src/database/postgres/postgres.ts");
   return await openPostgres({
     settings: {
@@ -65,7 +65,7 @@ async function openPostgresOf(
       password: url.password,
       database: url.pathname.slice(1),
       tls: { mode: "disable", rootCertificateFile: undefined },
-      // Some tests bring a thousand at once, on machines that have other things to do as well.
+      // Some tests run a thousand operations at once, on busy machines.
       poolMax: 5,
       waitingMax: 1_000,
       connectTimeoutMs: 60_000,

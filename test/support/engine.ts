@@ -1,15 +1,15 @@
-/** Which engine this run of the tests is about: each project of `vitest.config.ts` sets one. */
+/** The engine of this test run, set by each project of `vitest.config.ts`. */
 export const engine: "sqlite" | "postgres" = process.env.SEALPUSH_TEST_ENGINE === "postgres" ? "postgres" : "sqlite";
 
-// Only where it is needed, for some processes that the tests start read this too and are no test run; and before any test
-// runs, for it gives the databases back after a file's last one.
+// Imported only if needed, because processes that tests start import this file too; and before the first test, because it
+// registers a hook that returns the databases after the last test of a file.
 const postgres = engine === "postgres" ? await import("./postgres/database.ts") : undefined;
 
 const urls = new Map<string, Promise<string>>();
 
 /**
- * The settings that a data folder needs beside itself: on PostgreSQL a database of its own, the same whenever the folder
- * is opened again; none where the test names one.
+ * The settings that a data folder needs: on PostgreSQL its own database, the same whenever the folder is opened again;
+ * none if the test names a database.
  */
 export async function settingsOfEngine(
   dataDir: string | undefined,

@@ -12,11 +12,11 @@ export interface Fixture {
   readonly app: TestApp;
   readonly adasToken: string;
   newVisitor(): CookieClient;
-  /** A person whose password was right, without a second factor or before giving it. */
+  /** A client that has entered the right password, but not the second factor if there is one. */
   signIn(email?: string): Promise<CookieClient>;
 }
 
-/** The application with two accounts, until the test ends. */
+/** The app with two accounts. It is closed after the test. */
 export async function openFixture(options: TestAppOptions = {}): Promise<Fixture> {
   const app = await startTestApp(options);
   onTestFinished(() => app[Symbol.asyncDispose]());

@@ -15,14 +15,14 @@ export interface FactorFixture {
 }
 
 export interface AuthenticatorApp {
-  /** What the app shows now. */
+  /** The code that the app shows now. */
   code(): string;
 }
 
 export const client = clientAt("192.0.2.7");
 export const party = { id: "localhost", origin: "http://localhost", name: "Sealpush" };
 
-/** @param shown the key as the set-up page shows it, or the address in its QR code. */
+/** @param shown the key as the set-up page shows it, or the URL in its QR code. */
 export function appFor(shown: string, now: () => number): AuthenticatorApp {
   const base32 = shown.startsWith("otpauth:")
     ? (new URL(shown).searchParams.get("secret") ?? "")
@@ -43,7 +43,7 @@ export function changeBy(session: Session, typed = ""): FactorChange {
   return { session, client, proof: { typed, passkey: null } };
 }
 
-/** Sets an authenticator app up in this session. The clock moves on, so that the next code is a fresh one. */
+/** Sets up an authenticator app in this session, and advances the clock so that the next code is unused. */
 export async function addApp(fixture: FactorFixture, session: Session, typed = "") {
   const offer = fixture.accounts.offerAuthenticatorApp(session, "Sealpush");
   const app = appFor(offer.uri, fixture.now);
@@ -67,7 +67,7 @@ export async function addPasskey(fixture: FactorFixture, session: Session, name:
 
 const email = "ada@example.com";
 
-/** New accounts with one user, who has no factor. */
+/** A new database with one user, who has no second factor. */
 export async function openFactorFixture(overrides: Partial<AccountsDeps> = {}) {
   const { accounts, db, advance } = makeTestAccounts(overrides);
   await makeUser(accounts, email);

@@ -40,14 +40,14 @@ export async function ask(
   });
 }
 
-/** As the browser would send the session's cookie; "": it was ended; undefined: it stays as it is. */
+/** The session cookie after this response, as a browser would send it; "": removed; undefined: unchanged. */
 export function cookieSetBy({ cookies }: Awaited<ReturnType<typeof ask>>): string | undefined {
   const set = cookies.find(({ name }) => name.endsWith("sealpush_session"));
   if (set === undefined) return undefined;
   return set.value === "" ? "" : `${set.name}=${set.value}`;
 }
 
-/** As `ask` does it; what of the answer matters to the ways in. */
+/** Like `ask`, but returns only status, location, cookie and body. */
 export async function visit(fixture: TestApp, url: string, form?: Form, sender: Sender = {}): Promise<FormAnswer> {
   const answer = await ask(fixture, url, form, sender);
   const { location, "retry-after": retryAfter } = answer.headers;
@@ -60,12 +60,12 @@ export async function visit(fixture: TestApp, url: string, form?: Form, sender: 
   };
 }
 
-/** Whether this cookie is somebody's session. */
+/** Whether this cookie is a valid session. */
 export async function isSignedIn(fixture: TestApp, cookie: string): Promise<boolean> {
   return (await visit(fixture, "/users/token", undefined, { cookie })).status === 200;
 }
 
-/** As what the answers of two requests are compared: without what differs from one request to the next. */
+/** A response without what differs between two requests, for comparisons. */
 export function comparable({ status, body, location, cookie }: FormAnswer, typed: string) {
   return { status, body: body.replaceAll(typed, "(typed)"), location, cookie };
 }

@@ -7,7 +7,7 @@ import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { TestClock, testConfig } from "./domain.ts";
 
-/** The server itself writes nothing. */
+/** The server writes nothing itself. */
 const unusedDataDir = join(tmpdir(), "sealpush-unused");
 
 export const owner: User = {

@@ -7,7 +7,7 @@ import type { Site } from "./site.ts";
 const widths = [360, 1280] as const;
 const schemes = ["light", "dark"] as const;
 
-/** One test for each page, light and dark, narrow and wide: axe finds no problem, and nothing scrolls sideways. */
+/** One test per page, in light and dark, narrow and wide: axe finds no violation, and the page does not scroll sideways. */
 export function testLayout(site: Site, locale: string, pages: readonly PageState[] = pageStates): void {
   it.each(pages)("$name", async ({ show, signedIn, userAgent, allowedOrigins = [] }) => {
     const { page } = await site.visit({
@@ -23,7 +23,7 @@ export function testLayout(site: Site, locale: string, pages: readonly PageState
   });
 }
 
-/** Light and dark, narrow and wide. */
+/** Checks the page in light and dark, narrow and wide. */
 export async function expectAccessibleLayout(page: Page): Promise<void> {
   await loadAxe(page);
   for (const width of widths) {

@@ -23,7 +23,7 @@ export interface SunkMail extends Omit<Email, "sender"> {
   readonly sender: string;
   readonly encrypted: boolean;
   readonly signedInAs: string | undefined;
-  /** The message as it came, headers first. */
+  /** The received message with headers. */
   readonly raw: string;
 }
 

@@ -1,7 +1,7 @@
 import { type Fields, pushForm, signInAt } from "./owner-requests.ts";
 import { runProgram } from "./processes.ts";
 
-/** Somebody whose account the operator made from the shell: signed in by a cookie, and with an API token. */
+/** A user created with the operator's command: with a session cookie and an API token. */
 export interface Owner {
   readonly cookie: string;
   readonly apiToken: string;
@@ -24,10 +24,7 @@ async function succeed(argv: readonly string[], environment: Readonly<Record<str
   return stdout;
 }
 
-/**
- * What is in a push, told apart by one word: its payload is that word, and so is the content of each of its files, which
- * are called after it.
- */
+/** The content of a push, identified by one word: it is the payload, and the name and content of each file. */
 export interface Version {
   readonly word: string;
   readonly files: number;
@@ -50,14 +47,14 @@ export async function pushVersion(baseUrl: string, owner: Owner, version: Versio
   return body.url_token;
 }
 
-/** The ids of the files in a push, as its form for editing names them. */
+/** The ids of a push's files in its edit form. */
 export async function fileIdsOf(baseUrl: string, owner: Owner, urlToken: string): Promise<readonly string[]> {
   const answer = await fetch(`${baseUrl}/p/${urlToken}/edit`, { headers: { cookie: owner.cookie } });
   const boxes = (await answer.text()).matchAll(/name="push\[remove_files\]\[\]" value="(\d+)"/g);
   return [...boxes].map(([, id = ""]) => id);
 }
 
-/** Replaces all that is in a push. @returns the status of the answer. */
+/** Replaces the content of a push. @returns the status code. */
 export async function editTo(
   baseUrl: string,
   owner: Owner,
@@ -75,7 +72,7 @@ export async function editTo(
   return answer.status;
 }
 
-/** What a recipient finds: one word; or that the push has ended, or is busy. @throws when it is mixed of two versions. */
+/** What a recipient gets: the word, or that the push has ended or is busy. @throws if it mixes two versions. */
 export async function readVersion(baseUrl: string, urlToken: string): Promise<string | "gone" | "unavailable"> {
   const answer = await fetch(`${baseUrl}/api/v2/pushes/${urlToken}`);
   if (answer.status === 503) {

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { settingsOfEngine } from "./engine.ts";
 
-/** The program as it is shipped: `npm test` builds it first. */
+/** The built program: `npm test` builds it first. */
 const program = resolve(import.meta.dirname, "../../dist/main.js");
 
 /** Node with the options that the program's start commands give it. */
@@ -19,7 +19,7 @@ export interface ProcessRun {
   readonly stderr: string;
 }
 
-/** A data folder that goes away with the test. */
+/** A data folder that is removed after the test. */
 export function newDataDir(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-data-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,8 +27,8 @@ export function newDataDir(): string {
 }
 
 /**
- * Nothing of the tester's own environment but the way to programs: settings there must not decide a test.
- * @param launcher a program with its arguments that replaces itself by ours.
+ * Only PATH of the current environment, because settings in it must not affect a test.
+ * @param launcher a program with its arguments that replaces itself with the server.
  */
 export function spawnProgram(
   argv: readonly string[],
@@ -39,7 +39,7 @@ export function spawnProgram(
   return spawn(command, rest, { env: { PATH: process.env.PATH, ...environment } });
 }
 
-/** Runs one command in a process of its own, to its end. */
+/** Runs one command in its own process and waits for its end. */
 export async function runProgram(
   argv: readonly string[],
   environment: Environment,

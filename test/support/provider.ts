@@ -11,10 +11,10 @@ import Provider, {
 export const clientId = "sealpush";
 export const clientSecret = "a secret between provider and server";
 
-/** A person as the provider knows them. */
+/** A user of the provider. */
 export type Person = Omit<AccountClaims, "sub">;
 
-/** A real provider of OpenID Connect on the loopback, whose people sign in without being asked anything. */
+/** A real OpenID Connect provider on 127.0.0.1 that signs its users in without a dialog. */
 export interface TestProvider {
   readonly issuer: string;
   /** By subject. A test may change them at any time. */
@@ -23,14 +23,14 @@ export interface TestProvider {
   answer: InteractionResults;
   /** The settings of a server that trusts it. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Goes where a browser would, from the address that the server sends it to. @returns the callback's path and query. */
+  /** Follows the redirects from the server's authorization URL. @returns the path and query of the callback. */
   walk(url: string): Promise<string>;
   close(): Promise<void>;
 }
 
 export const providerName = "Example ID";
 
-/** @param baseUrl of the server that people are sent back to. */
+/** @param baseUrl of the server that users are redirected back to. */
 export async function startProvider(baseUrl: string): Promise<TestProvider> {
   const callback = `${baseUrl}/users/auth/oidc/callback`;
   const server = createServer();
@@ -84,7 +84,7 @@ function makeProvider(issuer: string, callback: string, people: ReadonlyMap<stri
       accountId: subject,
       claims: async () => ({ sub: subject, ...people.get(subject) }),
     }),
-    // Nobody is asked for consent.
+    // No page asks for consent.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
         clientId: oidc.client?.clientId,
@@ -97,7 +97,7 @@ function makeProvider(issuer: string, callback: string, people: ReadonlyMap<stri
   });
 }
 
-/** What the provider itself remembers; its ids are random, so that one map holds all kinds. */
+/** The provider's storage. Its ids are random, so one map is enough for all kinds. */
 function keepInMemory(kept: Map<string, AdapterPayload>): Adapter {
   return {
     upsert: async (id, payload) => void kept.set(id, payload),

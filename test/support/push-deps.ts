@@ -17,7 +17,7 @@ const silentEmails: PushEmails = {
   putViewNotification: async () => undefined,
 };
 
-/** What the operations of an open domain work with, and in place of a part of it what the test brings. */
+/** The dependencies of push operations of an open domain, with replacements by the test. */
 export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
   const { config, vault, store, blobs, db, limits } = fixture.domain;
   return {

@@ -1,4 +1,4 @@
-/** What both APIs say of every push, in the order of their answers. */
+/** The keys that both APIs return for every push, in order. */
 export const commonKeys: readonly string[] = [
   "expire_after_views",
   "expired",

@@ -1,30 +1,30 @@
 import { expect } from "vitest";
 import { allEndpoints, endpoints, type KnownPush, postJson, retrieve } from "./endpoints.ts";
 
-/** What came of a request: done; refused for now, by a process that says when to ask again; or its connection broke. */
+/** The result of a request: done; refused with Retry-After; or the connection broke. */
 export type Fate = "done" | "refused" | "cut";
 
-/** A server as its clients know it. */
+/** A server as its clients see it. */
 export interface Target {
   readonly baseUrl: string;
-  /** Whether a connection that breaks now is no fault. */
+  /** Whether broken connections are expected now. */
   readonly mayBreak: boolean;
 }
 
 interface Tracked extends KnownPush {
-  /** Answers that came whole, with the secret in them. */
+  /** Complete responses with the secret. */
   delivered: number;
-  /** Retrievals that brought nothing and may have counted all the same. */
+  /** Retrievals without a response that may have counted a view. */
   unknown: number;
 }
 
 const judgedAtOnceMax = 50;
 
-/** What clients were told of pushes: the servers must neither fall behind it nor ever go beyond a limit. */
+/** The responses that clients got: servers must not lose anything acknowledged, and must not exceed a limit. */
 export class PushLedger {
   readonly #pushes: Tracked[] = [];
   readonly #random: () => number;
-  /** Retrievals whose views were counted and whose answers nobody got. */
+  /** Retrievals that were counted, but whose responses were lost. */
   #viewsWithoutAnswer = 0;
   #judged = 0;
 
@@ -32,7 +32,7 @@ export class PushLedger {
     this.#random = random;
   }
 
-  /** Creates a push or opens one, by chance, through any endpoint. @throws on an answer that nobody may get. */
+  /** Creates or retrieves a push at random through any endpoint. @throws on an invalid response. */
   async ask(target: Target): Promise<Fate> {
     return this.#random() < 0.5 || this.#pushes.length === 0 ? await this.#create(target) : await this.#open(target);
   }
@@ -59,15 +59,15 @@ export class PushLedger {
     if (push === undefined) throw new Error("There is no push yet.");
     const result = await unlessCut(target, () => retrieve(endpoint, target.baseUrl, push));
     if (result === "payload") push.delivered += 1;
-    // One that is gone may have its last answer under way elsewhere: it is judged when all is quiet.
+    // The last response of a push that is gone may still be on its way to another client: checked when all have ended.
     if (result === "payload" || result === "gone") return "done";
     push.unknown += 1;
     return result === "cut" ? "cut" : "refused";
   }
 
   /**
-   * When nobody else asks: opens pushes until they are gone and expects that exactly what was left comes out.
-   * @param share of the pushes, the oldest first; the others live on.
+   * Without concurrent requests: retrieves pushes until they are gone, and expects exactly the remaining views.
+   * @param share of the pushes, the oldest first; the others stay active.
    */
   async judge(baseUrl: string, share = 1): Promise<void> {
     const pushes = this.#pushes.splice(0, Math.floor(this.#pushes.length * share));

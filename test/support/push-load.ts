@@ -13,7 +13,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** After a refusal: sooner than the server asks for, but no storm. */
+/** The pause after a refusal: shorter than Retry-After, but long enough not to overload the server. */
 const refusedPauseMs = 25;
 
 /** Clients that send requests to several servers without a pause and record the results. */
@@ -38,26 +38,26 @@ export class PushLoad {
     });
   }
 
-  /** Resolves when so many more requests are done. @throws what a client met. */
+  /** Resolves after this many further successful requests. @throws the error of a client. */
   more(count: number): Promise<void> {
     const enough = this.counts.done + count;
     return this.#until(() => this.counts.done >= enough);
   }
 
-  /** Resolves when this server has done so many more. */
+  /** Resolves after this many further successful requests to this server. */
   moreAt(target: Target, count: number): Promise<void> {
     const enough = this.#at(target) + count;
     return this.#until(() => this.#at(target) >= enough);
   }
 
-  /** Resolves when so many more were not done. */
+  /** Resolves after this many further failed requests. */
   moreFailures(count: number): Promise<void> {
     const failed = () => this.counts.refused + this.counts.cut;
     const enough = failed() + count;
     return this.#until(() => failed() >= enough);
   }
 
-  /** No new requests; resolves when all have ended. @throws what a client met. */
+  /** Sends no new requests; resolves when the running ones have ended. @throws the error of a client. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#clients;

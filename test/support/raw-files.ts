@@ -47,7 +47,7 @@ const pieceBytes = 12;
  */
 export class NeedleFinder<Label> {
   readonly #byStart = new Map<number, { readonly piece: Buffer; readonly label: Label }[]>();
-  /** One bit for 22 bits of a start: most places in a file are passed over without a look into the map. */
+  /** One bit per 22-bit prefix: most positions in a file are skipped without a lookup in the map. */
   readonly #starts = new Uint8Array(2 ** 19);
 
   add(label: Label, needle: Buffer): void {

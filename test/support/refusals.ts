@@ -6,7 +6,7 @@ const createAtOnce = 8;
 const batchesMax = 200;
 const payloadCharacters = 20_000;
 
-/** The answer of a server that cannot take it now: 503, when to come back, and one sentence without details. */
+/** Expects the response of a server that cannot serve now: 503, Retry-After, and one sentence without details. */
 export async function expectUnavailable(answer: Response): Promise<void> {
   const body = await answer.text();
   expect(answer.status, body).toBe(503);
@@ -17,7 +17,7 @@ export async function expectUnavailable(answer: Response): Promise<void> {
   expect(error).not.toMatch(/sqlite|postgres|EFBIG|EACCES|\//i);
 }
 
-/** Creates several at once until the storage refuses; @returns what was acknowledged. */
+/** Creates several pushes at once until the storage refuses. @returns the acknowledged ones. */
 export async function fillUp(server: ServerProcess): Promise<readonly KnownPush[]> {
   const acknowledged: KnownPush[] = [];
   for (let batch = 0; batch < batchesMax; batch += 1) {

@@ -4,7 +4,7 @@ import { createPush, endpoints, type KnownPush, retrieve } from "./endpoints.ts"
 import { newDataDir, runProgram } from "./processes.ts";
 import { startServer } from "./server.ts";
 
-/** A data folder as a server leaves it, with one push in it. */
+/** The data folder of a stopped server, with one push. */
 export async function makeData(environment: Readonly<Record<string, string>> = {}) {
   const dataDir = newDataDir();
   const server = await startServer({ dataDir, environment });
@@ -19,7 +19,7 @@ interface RefusedStart {
   readonly launcher?: readonly string[];
 }
 
-/** The start ends with exit code 1 and one sentence on standard error; @returns the sentence. */
+/** Expects that the start ends with exit code 1 and one sentence on standard error. @returns the sentence. */
 export async function refusedStart({ dataDir, environment = {}, launcher = [] }: RefusedStart): Promise<string> {
   const run = await runProgram(["serve"], { PORT: "0", DATA_DIR: dataDir, ...environment }, "", launcher);
   expect(run.exitCode, run.stderr).toBe(1);
@@ -29,7 +29,7 @@ export async function refusedStart({ dataDir, environment = {}, launcher = [] }:
   return run.stderr;
 }
 
-/** As `refusedStart`, and not one byte in the data folder differs afterwards. */
+/** Like `refusedStart`, and expects that the data folder is unchanged. */
 export async function refusedUntouched(start: RefusedStart): Promise<string> {
   const before = filesIn(start.dataDir);
   const sentence = await refusedStart(start);

@@ -1,7 +1,7 @@
 import type { Database } from "../../src/database/database.ts";
 import { changeRows, sqliteOf, tablesOf } from "./engine-database.ts";
 
-/** From now on the database refuses every write, as a full disk makes it. @returns what takes them again. */
+/** Makes the database refuse every write, as on a full disk. @returns a function that ends this. */
 export async function refuseWrites(db: Database): Promise<() => Promise<void>> {
   if (db.engine === "sqlite") {
     const { writer } = sqliteOf(db);

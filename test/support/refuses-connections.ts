@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** Returns when nobody listens any more. */
+/** Resolves when nothing listens on the port. */
 export async function refusesConnections(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, "127.0.0.1");

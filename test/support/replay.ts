@@ -4,15 +4,15 @@ import { startTestApp, type TestApp } from "./app.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** An answer as a program sees it. */
+/** A response as a client reads it. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
   /** The first header of this name, case-insensitively; "" if there is none. */
   header(name: string): string;
-  /** Fails the test when the body is no JSON object. */
+  /** Fails the test if the body is not a JSON object. */
   object(): Fields;
-  /** Fails the test when the body is no JSON list of objects. */
+  /** Fails the test if the body is not a JSON array of objects. */
   list(): readonly Fields[];
 }
 
@@ -20,15 +20,15 @@ export interface Replay {
   readonly app: TestApp;
   /** e.g. `http://127.0.0.1:40123`. */
   readonly origin: string;
-  /** As the `Host` header has it. */
+  /** The value of the `Host` header. */
   readonly host: string;
   readonly email: string;
   readonly token: string;
-  /** Sends these bytes and reads one answer, as a client does that keeps its connection. */
+  /** Sends these bytes and reads one response, like a client that keeps its connection. */
   send(request: string | Buffer): Promise<Answer>;
 }
 
-/** A server for the tests of one client, as others reach it: by a socket. */
+/** A server for the tests of one client, on a real socket. */
 export function replayServer(environment: Readonly<Record<string, string>> = {}): Replay {
   let app: TestApp | undefined;
   let origin = "";
@@ -65,7 +65,7 @@ export function replayServer(environment: Readonly<Record<string, string>> = {})
 }
 
 /**
- * A request's bytes: the lines as they stand, in their order and case.
+ * The bytes of a request, with the lines in their order and case.
  * @param body undefined: none, and no Content-Length; otherwise its length is added as the last header.
  */
 export function wire(lines: readonly string[], body?: string | Buffer): Buffer {

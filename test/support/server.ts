@@ -10,37 +10,37 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A server in a process of its own, seen only from outside: its port, its output, its end. */
+/** A server in its own process, observed from outside: port, output, end. */
 export interface ServerProcess {
   readonly baseUrl: string;
   readonly port: number;
   readonly pid: number;
   /** From spawning the process to its `server_started` line. */
   readonly startMs: number;
-  /** Every line of both outputs so far. */
+  /** Every line of standard output and standard error so far. */
   readonly logLines: readonly string[];
-  /** Settles when the process has ended and its outputs are read to their end. */
+  /** Settles when the process has ended and its output was read to the end. */
   readonly ended: Promise<Ending>;
-  /** Settles once a line with this event has been written, so many times. */
+  /** Settles when this event was logged this many times. */
   logged(event: string, times?: number): Promise<void>;
-  /** Goes away as the reader of its standard output. */
+  /** Closes the reading end of its standard output. */
   closeLog(): void;
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<Ending>;
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<Ending>;
 }
 
 export interface ServerOptions {
   readonly dataDir: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** A program and its arguments that replaces itself by the server, e.g. `prlimit --nproc=...`. */
+  /** A program and its arguments that replaces itself with the server, e.g. `prlimit --nproc=...`. */
   readonly launcher?: readonly string[];
 }
 
 type AtTheEnd = (end: () => Promise<void>) => void;
 
-/** Room on any disk and no throttle: what is not the test's subject must not decide it. */
+/** No minimum of free disk space and no throttling, which would affect tests of other things. */
 const testEnvironment = {
   PORT: "0",
   PWP__DISK__FREE_MIN_BYTES: "0",
@@ -48,18 +48,18 @@ const testEnvironment = {
   PWP__THROTTLING__SECOND: "0",
 };
 
-/** Returns when the server has said that it listens. It ends with the test at the latest. */
+/** Resolves when the server listens. It is stopped at the latest after the test. */
 export function startServer(options: ServerOptions): Promise<ServerProcess> {
   return launchServer(options, onTestFinished);
 }
 
-/** @param atTheEnd takes what ends the server, whatever has become of it. */
+/** @param atTheEnd registers the function that ends the server in any state. */
 export async function launchServer(options: ServerOptions, atTheEnd: AtTheEnd): Promise<ServerProcess> {
   const environment = await environmentOf(options);
   return await watchServer(spawnProgram(["serve"], environment, options.launcher), atTheEnd);
 }
 
-/** So many workers on the data folder's database. The process id is that of their primary. */
+/** Starts this many workers on the data folder's database. `pid` is that of the primary. */
 export async function startWorkers(count: number, options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
   return await watchServer(spawnWorkers(count, await environmentOf(options)), onTestFinished);
 }
@@ -69,7 +69,7 @@ export function runWorkers(count: number, environment: Readonly<Record<string, s
   return runToItsEnd(spawnWorkers(count, environment));
 }
 
-/** The program starts several itself on PostgreSQL only. */
+/** The program itself starts several workers only on PostgreSQL. */
 function spawnWorkers(count: number, environment: Readonly<Record<string, string>>): ChildProcess {
   if (engine === "postgres") return spawnProgram(["serve"], { ...environment, WEB_CONCURRENCY: String(count) });
   const supervised = resolvePath(import.meta.dirname, "supervised.ts");
@@ -161,7 +161,7 @@ class Log {
     }
   }
 
-  /** What `find` makes of the first line in which it finds something. Rejects when the process ends without it. */
+  /** The first defined result of `find` for a line. Rejects if the process ends before. */
   first<T>(find: (line: string) => T | undefined, ended: Promise<Ending>): Promise<T> {
     return new Promise((resolve, reject) => {
       const check = (line: string) => {

@@ -5,14 +5,14 @@ export function noFile(path: string): string {
   throw Object.assign(new Error(`${path} is missing`), { code: "ENOENT", syscall: "open" });
 }
 
-/** The configuration of settings that are in order. */
+/** The configuration of valid settings. */
 export function good(environment: Environment, readFile: (path: string) => string = noFile) {
   const result = loadConfig(environment, readFile);
   if (!result.ok) throw new Error(`Expected no mistakes, got: ${result.mistakes.join(" ")}`);
   return result;
 }
 
-/** What is said of settings that are not. */
+/** The errors of invalid settings. */
 export function bad(environment: Environment, readFile: (path: string) => string = noFile): readonly string[] {
   const result = loadConfig(environment, readFile);
   if (result.ok) throw new Error("Expected mistakes, got none.");

@@ -11,9 +11,9 @@ export interface SignOnApp {
   readonly app: TestApp;
   readonly provider: TestProvider;
   newVisitor(): CookieClient;
-  /** From the button to the provider and back. @returns path and query of the callback, which is not requested yet. */
+  /** Presses the button and signs in at the provider. @returns path and query of the callback, which is not requested yet. */
   goAndReturn(visitor: CookieClient, person: string, start?: { path?: string; next?: string }): Promise<string>;
-  /** The whole sign-on. @returns the answer of the callback. */
+  /** The whole sign-on. @returns the response of the callback. */
   signOn(
     visitor: CookieClient,
     person: string,
@@ -28,7 +28,7 @@ export function urlOf(html: string): string {
   return url.replaceAll("&amp;", "&");
 }
 
-/** A server and its provider, until the test ends. There is one account: `ada@example.com`, an administrator. */
+/** A server and its provider, both closed after the test. It has one account: `ada@example.com`, an administrator. */
 export async function startSignOnApp(environment: Readonly<Record<string, string>> = {}): Promise<SignOnApp> {
   const provider = await startProvider(baseUrl);
   onTestFinished(() => provider.close());

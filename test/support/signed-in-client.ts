@@ -12,10 +12,10 @@ export interface SignInOptions {
 /** A user whose browser keeps the session's cookie. */
 export interface SignedInClient {
   readonly email: string;
-  /** As the browser sends it, to be copied. */
+  /** The session cookie as the browser sends it. */
   cookie(): string;
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** A form of this server's own page. */
+  /** Sends a form with the headers of a page of this server. */
   post(url: string, form?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
@@ -28,7 +28,7 @@ export interface Answer {
 
 const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/** Signs in with the tests' one password. */
+/** Signs in with the password that all test accounts have. */
 export async function signInClient(
   fixture: TestApp,
   email: string,

@@ -37,14 +37,14 @@ interface Running {
   readonly browser: Browser;
 }
 
-/** Call at the top of a test file: the site starts before its tests and stops after them. It has one user and one administrator. */
+/** Call at the top of a test file: starts the site before its tests and stops it afterwards. It has one user and one administrator. */
 export function openSite(environment: Readonly<Record<string, string>> = {}): Site {
   let running: Running | undefined;
   const ends: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     running = await run(environment, ends);
   });
-  // Registered here: a hook that is registered by a running hook is never called.
+  // Registered here, because a hook that a running hook registers is never called.
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
   });
@@ -91,7 +91,7 @@ export function openSite(environment: Readonly<Record<string, string>> = {}): Si
   };
 }
 
-/** @param ends the function that undoes each step, in the order of the steps. */
+/** @param ends collects the function that undoes each step, in order. */
 async function run(environment: Readonly<Record<string, string>>, ends: (() => Promise<unknown>)[]): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-site-"));
   ends.push(async () => rmSync(folder, { recursive: true, force: true }));

@@ -7,9 +7,9 @@ import { settingsOfEngine } from "./engine.ts";
 const program = resolve(import.meta.dirname, "domain-process.ts");
 
 export interface DomainProcess {
-  /** @param at when to begin, ms since the epoch; not given: at once. @throws what the other process threw. */
+  /** @param at when to start, ms since the epoch; default: at once. @throws the error of the other process. */
   ask(command: Command, at?: number): Promise<readonly string[]>;
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export async function spawnOpenDomains(
   return domains;
 }
 
-/** A moment that all processes can still be told of before it comes. */
+/** A time so far in the future that all processes receive their commands before it. */
 export function soon(): number {
   return Date.now() + 15;
 }

@@ -2,8 +2,8 @@ import { engine, settingsOfEngine } from "./engine.ts";
 import { readAllFiles } from "./raw-files.ts";
 
 /**
- * What a thief of all data finds: every file of the data folder by its path within, and where the database lies on a
- * server every row of it, by table.
+ * All stored data: every file of the data folder by its relative path and, if the database is on a server, every row by
+ * table.
  */
 export async function storedIn(dataDir: string): Promise<ReadonlyMap<string, Buffer>> {
   const files = readAllFiles(dataDir);
@@ -14,7 +14,7 @@ export async function storedIn(dataDir: string): Promise<ReadonlyMap<string, Buf
 }
 
 async function rowsOf(url: string): Promise<ReadonlyMap<string, Buffer>> {
-  // Loaded here: a run on SQLite goes without the driver.
+  // Imported here: tests on SQLite do not need the driver.
   const { default: pg } = await import("pg");
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** Workers of the program as it is shipped, under the primary's own code but on any database: run by `startWorkers`. */
+/** Workers of the built program, under the primary's own code but on any database: run by `startWorkers`. */
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { reportError } from "../../src/cli/errors.ts";

@@ -3,7 +3,7 @@ import { ClockTrust } from "../../src/base/clock-trust.ts";
 import { type SweepDeps, type SweepReport, sweep } from "../../src/pushes/maintenance/sweep.ts";
 import type { TestDomain } from "./domain.ts";
 
-/** A clock trust that has seen its ten quiet minutes. */
+/** A clock trust after its ten minutes without a jump. */
 export function earnedTrust(): ClockTrust {
   let ms = 0;
   const trust = new ClockTrust({ now: () => ms }, () => ms);
@@ -13,11 +13,11 @@ export function earnedTrust(): ClockTrust {
 
 export interface Sweeper {
   sweep(signal?: AbortSignal): Promise<SweepReport>;
-  /** Failures of blob deletions that were reported. */
+  /** Reported failures of blob deletions. */
   readonly failures: readonly unknown[];
 }
 
-/** Sweeps the domain under its own clock; the clock is trusted unless the test brings another trust. */
+/** Sweeps the domain with its own clock, which is trusted unless the test passes another trust. */
 export function makeSweeper(
   fixture: Pick<TestDomain, "domain" | "clock">,
   overrides: Partial<SweepDeps> = {},

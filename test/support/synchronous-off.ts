@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 
 /**
- * Loaded before the server to take its durability away, for the proof that its loss is noticed: the production code has
- * no such switch.
+ * Loaded before the server to disable its durability, for the proof that a missing sync is detected: the production code
+ * has no such switch.
  */
 const pragma = Database.prototype.pragma;
 Database.prototype.pragma = function withoutSync(this: Database.Database, source: string, options) {

@@ -4,12 +4,12 @@ import { ProxiedConnection, type Verdict } from "./postgres/proxied-connection.t
 
 export type { Verdict } from "./postgres/proxied-connection.ts";
 
-/** How the network is: it works; every connection is reset at once; nothing arrives and nothing tells so. */
+/** The state of the network: works; resets every connection at once; drops everything silently. */
 type State = "whole" | "cut" | "stalled";
 
-/** The network between clients and a PostgreSQL server on this machine, in clear text, at the test's will. */
+/** The network between clients and a PostgreSQL server on this machine, without TLS, controlled by the test. */
 export class TcpProxy implements AsyncDisposable {
-  /** How many were lost by verdict. */
+  /** How many statements were lost by each verdict. */
   readonly lost = { requests: 0, answers: 0 };
   readonly #listener: Server;
   readonly #port: number;
@@ -34,24 +34,24 @@ export class TcpProxy implements AsyncDisposable {
     return new TcpProxy(listener, address.port, target.port);
   }
 
-  /** @returns the same address, by way of the proxy. */
+  /** @returns the same URL, through the proxy. */
   url(direct: string): string {
     const url = new URL(direct);
     url.port = String(this.#port);
     return url.href;
   }
 
-  /** Where new connections lead; those that stand stay where they are. */
+  /** Sets the target of new connections; existing ones keep theirs. */
   pointTo(target: { readonly port: number }): void {
     this.#targetPort = target.port;
   }
 
-  /** What becomes of each statement from now on, on every connection. */
+  /** Sets the function that decides about each later statement, on every connection. */
   judge(judge: (statement: string) => Verdict): void {
     this.#judge = judge;
   }
 
-  /** How long each chunk takes from now on, in each direction. */
+  /** Sets the delay of each later chunk, in each direction. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
@@ -62,13 +62,13 @@ export class TcpProxy implements AsyncDisposable {
     for (const connection of this.#connections) connection.reset();
   }
 
-  /** Until `heal` nothing arrives on any connection, old or new, and nothing tells so. */
+  /** Silently drops everything on all connections, old and new, until `heal`. */
   stall(): void {
     this.#state = "stalled";
     for (const connection of this.#connections) connection.stall();
   }
 
-  /** What `cut` and `stall` did ends; what was stalled arrives. */
+  /** Ends `cut` and `stall`, and forwards what was held back. */
   heal(): void {
     this.#state = "whole";
     for (const connection of this.#connections) connection.resume();

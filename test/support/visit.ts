@@ -9,11 +9,11 @@ export const administratorEmail = "root@example.com";
 export const password = "a long enough password";
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** true: signed in from the start. "by hand": the test signs in, so that a cookie is not a fault. */
+  /** true: signed in from the start. "by hand": the test signs in itself, so a cookie is allowed. */
   readonly signedIn?: true | "administrator" | "by hand";
   /** Other origins that the visit may request. */
   readonly allowedOrigins?: readonly string[];
-  /** Faults that the visit provokes on purpose, as they are reported. */
+  /** Errors that the visit provokes on purpose, as the browser reports them. */
   readonly expectedErrors?: RegExp;
 }
 
@@ -23,12 +23,12 @@ export interface Visit {
   readonly baseUrl: string;
 }
 
-/** Far longer than any page takes: only a failing test waits this long. */
+/** Far longer than any page needs: only a failing test waits this long. */
 const waitMsMax = 60_000;
 
 /**
- * A visit that fails the test if a page does what none may do: request another origin, violate its own content security
- * policy, open a dialog, throw, load a missing file, or set a cookie without a sign-in.
+ * A visit that fails the test if a page does something forbidden: requests another origin, violates its content security
+ * policy, opens a dialog, throws, loads a missing file, or sets a cookie without a sign-in.
  */
 export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions): Promise<Visit> {
   const { signedIn, allowedOrigins = [], expectedErrors, ...contextOptions } = options;
@@ -73,7 +73,7 @@ function watch(context: BrowserContext, origins: readonly string[], found: strin
   });
 }
 
-/** What no answer of the server may be, whatever the request. */
+/** Whether a response is one that the server must never send. */
 function faultsOf(response: Response): readonly string[] {
   const path = new URL(response.url()).pathname;
   const type = response.request().resourceType();

@@ -33,7 +33,7 @@ async function getJson({ app }: Fixture, url: string, headers: Readonly<Record<s
 }
 
 const tombstoneMs = 30 * 86_400_000;
-/** Nothing of it came along, and the report says why. */
+/** Expects that nothing of it was imported, and that the report says why. */
 const isLost = (push: ExpectedPush) => push.unreadable.includes("payload");
 const isForgotten = (push: ExpectedPush) =>
   push.owner === null &&
@@ -41,8 +41,8 @@ const isForgotten = (push: ExpectedPush) =>
   Math.min(Date.parse(push.expires_at), Date.parse(push.expired_on ?? push.expires_at)) + tombstoneMs <= reference;
 
 /**
- * Asks a server on what was brought in for every row of `expected.json`. Views are used up by it.
- * @param userTimesMs what the times of users are rounded down to at the source.
+ * Checks every row of `expected.json` on a server with the imported data. Uses up views.
+ * @param userTimesMs the precision of users' times at the source, in ms.
  */
 export async function expectEverything(move: Move, there: ExpectedInstallation, userTimesMs = 1): Promise<void> {
   const fixture = await serve(move, there.users);

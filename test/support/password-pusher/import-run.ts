@@ -9,7 +9,7 @@ import type { Installation } from "./installations.ts";
 
 type Place = Pick<Installation, "database" | "storage" | "environment" | "folder">;
 
-/** What an operator types, without the program's name. Writes the env file of the installation beside it. */
+/** The arguments of the import command. Also writes the env file of the installation. */
 export function importOf(installation: Place, ...more: readonly string[]): readonly string[] {
   const envFile = join(installation.folder, "env");
   const lines = Object.entries(installation.environment).map(([name, value]) => `${name}=${value ?? ""}\n`);
@@ -26,7 +26,7 @@ export interface Move {
   serve(environment?: Readonly<Record<string, string>>): Promise<TestApp>;
 }
 
-/** A new installation of ours, at the reference time of the fixture. */
+/** A new Sealpush installation, at the reference time of the fixture. */
 export function startMove(): Move {
   const clock = new TestClock(referenceTime);
   const cli = makeTestCli({ clock, monotonicMs: () => clock.now() });

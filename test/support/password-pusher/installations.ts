@@ -9,7 +9,7 @@ import { fixtureFolder } from "./expected.ts";
 import type { Mariadb } from "./mariadb.ts";
 import { copyToMysql } from "./mysql-tables.ts";
 
-/** A copy of the fixture that a test may change; it goes with the test. */
+/** A copy of the fixture that a test may change. It is removed after the test. */
 export interface Installation {
   /** Values of the options --database and --storage, and the variables of the env file. */
   readonly database: string;
@@ -17,7 +17,7 @@ export interface Installation {
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
   readonly databasePath: string;
-  /** Where the attached files lie. */
+  /** The folder of the attached files. */
   readonly storageFolder: string;
 }
 
@@ -29,7 +29,7 @@ export const keysOfFixture = {
     "22a8c76d88670446cb3a64d3f1598d70c65cd4d2fb7b47c5214085f468d39569e9eb05b1ed21a09c89b85718b243b48034f780424de5a24d11e80c62a9418231",
 } as const;
 
-/** The whole installation. @param change what the test changes in its database before anybody reads it. */
+/** The whole installation. @param change changes its database before the import. */
 export function installProduction(change: (connection: Connection) => void = () => undefined): Installation {
   const folder = makeFolder();
   const storageFolder = join(folder, "storage");
@@ -40,7 +40,7 @@ export function installProduction(change: (connection: Connection) => void = () 
   return { folder, databasePath, storageFolder, database, storage: [storageFolder], environment: keysOfFixture };
 }
 
-/** The small one, whose operator never set a key. */
+/** The small installation, whose operator never set a key. */
 export function installDefaultKey(): Installation {
   const folder = makeFolder();
   const databasePath = join(folder, "default-key.sqlite3");
@@ -56,7 +56,7 @@ export function installDefaultKey(): Installation {
   };
 }
 
-/** The whole installation, its rows in PostgreSQL. */
+/** The whole installation, with its rows in PostgreSQL. */
 export async function installProductionOnPostgres(): Promise<Installation> {
   const { url } = await makeEmptyPostgresDatabase();
   const client = new pg.Client({ connectionString: url });
@@ -69,7 +69,7 @@ export async function installProductionOnPostgres(): Promise<Installation> {
   return { ...installProduction(), database: url };
 }
 
-/** The whole installation, its rows in tables as Rails makes them on MySQL. */
+/** The whole installation, with its rows in tables as Rails creates them on MySQL. */
 export async function installProductionOnMysql(server: Mariadb): Promise<Installation> {
   const installation = installProduction();
   const database = await server.makeDatabase();

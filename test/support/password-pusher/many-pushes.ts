@@ -3,9 +3,9 @@ import type { Database as Connection } from "better-sqlite3";
 export const manyTokenOf = (number: number) => `many-${number}`;
 
 /**
- * Copies of one push of the fixture under links of their own, made now: every third one is alice's, every tenth has a
- * passphrase ("open sesame"). Each has been looked at once.
- * @param first a number above the ids that are there.
+ * Copies of one push of the fixture with their own links, created now: every third belongs to alice, every tenth has a
+ * passphrase ("open sesame"). Each has been viewed once.
+ * @param first a number above the existing ids.
  */
 export function addManyPushes(connection: Connection, count: number, first = 10_000): void {
   connection.function("many_token", (number) => manyTokenOf(Number(number)));

@@ -7,18 +7,18 @@ import { postgresAccount } from "../postgres/binaries.ts";
 import { makeOwnFolder, writeOwn } from "../postgres/cluster.ts";
 import { bareEnvironment, onFreePort, startGuarded } from "../postgres/guarded-process.ts";
 
-/** A server of MariaDB with files of its own, on 127.0.0.1. */
+/** A MariaDB server with its own files, on 127.0.0.1. */
 export interface Mariadb extends AsyncDisposable {
   makeDatabase(): Promise<MariadbDatabase>;
 }
 
 export interface MariadbDatabase {
-  /** Address for a user who may only SELECT. */
+  /** The URL for a user who may only SELECT. */
   readonly readerUrl: string;
   readonly writerUrl: string;
 }
 
-/** What the environment names, e.g. `/usr/sbin/mariadbd` of Debian's package. undefined: tests go without. */
+/** The path from the environment, e.g. `/usr/sbin/mariadbd` of Debian's package. undefined: no tests on MariaDB. */
 export const mariadbProgram = process.env.SEALPUSH_TEST_MARIADB || undefined;
 
 const password = "a-password:of/tests";

@@ -13,7 +13,7 @@ const tables = [
   "schema_migrations",
   "views",
 ];
-/** These have whole seconds there. */
+/** Tables whose times have whole seconds in MySQL. */
 const coarse = new Set(["users", "active_storage_blobs", "active_storage_attachments"]);
 const rowsAtOnce = 100;
 
@@ -65,7 +65,7 @@ function typeOf(table: string, { name, type, pk }: Column): string {
   }
 }
 
-/** Rails cuts a time to what the column takes, where the server would round it. */
+/** Rails truncates a time to the column's precision; the server would round it. */
 function fitting(value: unknown, kind: string): unknown {
   if (Buffer.isBuffer(value)) return value.toString("utf8");
   return kind === "datetime" && typeof value === "string" ? value.replace(/\..*$/, "") : value;

@@ -12,12 +12,12 @@ import { referenceTime } from "./expected.ts";
 import { type Installation, installProduction } from "./installations.ts";
 
 interface Changes {
-  /** An address as in DATABASE_URL. */
+  /** A URL as in DATABASE_URL. */
   readonly database?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Closed at the end of the test. The time is the reference time of the fixture. */
+/** Opens the source; it is closed after the test. The time is the reference time of the fixture. */
 export async function openSource(installation: Installation, changed: Changes = {}): Promise<ImportSource> {
   const source = await openPasswordPusher(descriptionOf({ ...installation, ...changed }), readingOptions(installation));
   onTestFinished(() => source.close());
