@@ -152,7 +152,7 @@ describe("what is counted", () => {
   });
 });
 
-describe("strangers", () => {
+describe("requests without a token", () => {
   it("cannot create additional series", async () => {
     const { app, origin, ask } = await start();
     const fetched = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "PURGE"];
@@ -167,18 +167,19 @@ describe("strangers", () => {
         `${raw[at % raw.length]} /${word} HTTP/1.1\r\nHost: ${word}\r\nConnection: close\r\n\r\n`,
       );
     };
-    // Each method once, and the request for the metrics itself.
-    for (const at of Array(fetched.length * raw.length).keys()) await round("first", at);
+    const everyMethod = [...Array(fetched.length * raw.length).keys()];
+    for (const at of everyMethod) await round("first", at);
+    // The request for the metrics has a series of its own.
     await scrape(origin);
     const before = [...(await readSeries(origin)).keys()].sort();
-    for (const at of Array(250).keys()) await round(`word${at}`, at);
+    for (const at of everyMethod) await round(`word${at}`, at);
     const after = [...(await readSeries(origin)).keys()].sort();
     expect(after).toEqual(before);
     expect(after.filter((series) => series.includes("word"))).toEqual([]);
     expect(app.logLines.filter((line) => line.includes("word"))).toEqual([]);
   });
 
-  it("and owners leave no secret in the metrics", async () => {
+  it("leave no secret in the metrics", async () => {
     const { origin, ask, create } = await start();
     const canaries = new Canaries();
     const passphrase = canaries.make("passphrase");

@@ -78,15 +78,15 @@ function spawnWorkers(count: number, environment: Readonly<Record<string, string
   return spawn(command, [...options, supervised, String(count)], { env });
 }
 
-// Without the build before the start, which the test run has done and which would exchange files under other servers.
+// Without the build: the test run has done it, and it would replace files of running servers.
 export const startByNpm = ["npm", "start", "--ignore-scripts"] as const;
 
-/** The same by the README's command; see `startServerByCommand`. */
+/** Starts the server with the README's command; see `startServerByCommand`. */
 export function startServerByNpm(options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
   return startServerByCommand(startByNpm, options);
 }
 
-/** Runs a command at the root of the repository, in a process group of its own; `stop` and `kill` reach its process alone. */
+/** Runs a command at the root of the repository, in its own process group; `stop` and `kill` signal only its process. */
 export async function startServerByCommand(
   [command, ...argv]: readonly [string, ...string[]],
   options: Omit<ServerOptions, "launcher">,
