@@ -234,12 +234,12 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
     async assertRoom() {
       if (await requestedOutbox.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);
     },
-    async putLink(tx, { to, locale, urlToken, retrievalStep, ...letter }, now) {
+    async putLink(tx, { to, locale, urlToken, retrievalStep, ...link }, now) {
       const path = `/p/${urlToken}${retrievalStep ? "/r" : ""}`;
-      await requestedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", path, ...letter } }, now);
+      await requestedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", path, ...link } }, now);
     },
-    async putViewNotification(tx, { to, language, kind, viewedAt, ...letter }, now) {
-      const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...letter } as const;
+    async putViewNotification(tx, { to, language, kind, viewedAt, ...view }, now) {
+      const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...view } as const;
       await requestedOutbox.put(tx, { to, language, content }, now);
     },
   };

@@ -100,8 +100,8 @@ const errorMessages: Readonly<Record<LinkDeliveryStatus, string | null>> = {
   pending: null,
   processing: null,
   completed: null,
-  partially_failed: "Some of the e-mails could not be sent.",
-  failed: "None of the e-mails could be sent.",
+  partially_failed: "Some of the emails could not be sent.",
+  failed: "None of the emails could be sent.",
 };
 
 function openDetails({ id, detailsSealed }: LinkDeliveryRow, keyring: Keyring): LinkDeliveryDetails {
@@ -161,34 +161,34 @@ export async function prepareLinkDelivery(
   };
 }
 
-/**
- * Mails the link of a live push that belongs to the actor.
- * @throws AppError not_found (unknown, or link delivery is off), not_authenticated, forbidden, invalid_fields,
- * too_many_requests (5 a minute), unavailable.
- */
-export async function deliverLink(
-  deps: PushDeps,
-  urlToken: string,
-  request: LinkDeliveryRequest,
-  actor: Actor,
-): Promise<void> {
-  const { user } = actor;
-  if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
-  if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
-  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
-  const now = deps.clock.now();
-  if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
-  if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
-  const problems: Problems = {};
-  checkRecipients(problems, request);
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
-  const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
-  if (charge.outcome === "refused") throw tooManyAttempts(charge);
-  if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);
-  const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
-  if (linkDelivery === undefined) throw new Error(`No link delivery of push ${row.id} could be made.`);
-  const outcome = await deps.store.linkDeliveries.put(row.id, linkDelivery);
-  if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.emails);
+export function linkDeliveryOperations(deps: PushDeps) {
+  return {
+    /**
+     * Mails the link of a live push that belongs to the actor to up to five addresses over its lifetime. The audit trail shows
+     * the recipients and the outcome.
+     * @throws AppError not_found (unknown, or this server does not send links by email), not_authenticated, forbidden,
+     * invalid_fields, too_many_requests (5 a minute), unavailable.
+     */
+    async deliverLink(urlToken: string, request: LinkDeliveryRequest, actor: Actor): Promise<void> {
+      const { user } = actor;
+      if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
+      if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
+      const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+      const now = deps.clock.now();
+      if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
+      if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
+      const problems: Problems = {};
+      checkRecipients(problems, request);
+      if (Object.keys(problems).length > 0) throw invalidFields(problems);
+      const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
+      if (charge.outcome === "refused") throw tooManyAttempts(charge);
+      if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);
+      const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
+      if (linkDelivery === undefined) throw new Error(`No link delivery of push ${row.id} could be made.`);
+      const outcome = await deps.store.linkDeliveries.put(row.id, linkDelivery);
+      if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.emails);
+    },
+  };
 }
 
 export function linkDeliveryRefused(
