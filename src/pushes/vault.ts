@@ -9,13 +9,7 @@ import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
 
 /** The keys that the domain uses: the key ring, and the index key that it unseals. */
-export interface Vault {
-  readonly keyring: Keyring;
-  /** HMAC-SHA256 under the index key: it finds a url_token that is not stored. */
-  tokenDigest(urlToken: string): Buffer;
-  /** The code of the first run. It is derived from the index key, so it is the same in every process and on every machine. */
-  readonly bootCode: string;
-}
+export type Vault = Awaited<ReturnType<typeof openVault>>;
 
 /** The database is sealed under a master key that is not in the ring. The message contains its id and no secret. */
 export class WrongMasterKeyError extends Error {
@@ -35,7 +29,7 @@ const readMeta = sql<[name: string], { value: Buffer }>("SELECT value FROM meta 
  * Opens the index key, or generates it for a new database, and records the active master key as one that may seal rows.
  * @throws WrongMasterKeyError when a key that seals rows of this database is not in the ring.
  */
-export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }): Promise<Vault> {
+export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }) {
   const { db, keyring, random, now } = deps;
   for (const id of await keysInUse(db)) {
     if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
@@ -57,7 +51,9 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   const derived: Random = { bytes: (count) => hkdf(indexKey, Buffer.alloc(0), "boot code", count) };
   return {
     keyring,
-    tokenDigest: (urlToken) => keyedDigest(indexKey, urlToken),
+    /** HMAC-SHA256 under the index key: it finds a url_token that is not stored. */
+    tokenDigest: (urlToken: string): Buffer => keyedDigest(indexKey, urlToken),
+    /** The code of the first run. It is derived from the index key, so it is the same in every process and on every machine. */
     bootCode: makeReadableCode(derived),
   };
 }

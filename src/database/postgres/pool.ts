@@ -7,12 +7,7 @@ import type { PoolUse } from "../database.ts";
 import { LostConnectionError } from "./errors.ts";
 import { readerOf } from "./named-query.ts";
 
-export interface ConnectionPool {
-  /** @throws the driver's error when no connection is available in time. */
-  connect(): Promise<PoolClient>;
-  use(): PoolUse;
-  close(): Promise<void>;
-}
+export type ConnectionPool = ReturnType<typeof openPool>;
 
 const idleMsMax = 60_000;
 /** Connections are replaced, so that they are spread over the servers again after a failover or when one is added. */
@@ -21,7 +16,7 @@ const lifetimeSecondsMax = 1_800;
 const silenceMs = 5_000;
 
 /** @param onFailure an idle connection broke; the next request opens another. */
-export function openPool(settings: PostgresSettings, onFailure: (code: string) => void): ConnectionPool {
+export function openPool(settings: PostgresSettings, onFailure: (code: string) => void) {
   const pool = new pg.Pool(poolConfig(settings));
   // `end` does not wait until the connections are closed. Errors on a closing connection are ignored.
   pool.on("error", (error) => {
@@ -31,14 +26,15 @@ export function openPool(settings: PostgresSettings, onFailure: (code: string) =
   // listener, its own error event would end the process.
   pool.on("connect", (client) => client.on("error", () => undefined));
   return {
-    connect: () => pool.connect(),
-    use: () => ({
+    /** @throws the driver's error when no connection is available in time. */
+    connect: (): Promise<PoolClient> => pool.connect(),
+    use: (): PoolUse => ({
       max: settings.poolMax,
       open: pool.totalCount,
       idle: pool.idleCount,
       waiting: pool.waitingCount,
     }),
-    close: () => pool.end(),
+    close: (): Promise<void> => pool.end(),
   };
 }
 

@@ -62,7 +62,10 @@ export function pastLinkDelivery(
     recipientCount: splitRecipients(recipients).length,
     detailsSealed: sealLinkDelivery(keyring, key.id, { recipients, locale, past }),
     // All are settled, whatever the status: no email of it is queued.
-    ...{ sent: 0, givenUp: allOf(splitRecipients(recipients).length), putOff: false, settledAt: proceedAt },
+    sent: 0,
+    givenUp: allOf(splitRecipients(recipients).length),
+    putOff: false,
+    settledAt: proceedAt,
   };
 }
 
@@ -75,7 +78,9 @@ export function reportOf(row: LinkDeliveryRow, keyring: Keyring): LinkDeliveryRe
   const status = statusOf(row, addresses.length);
   const isOver = status !== "pending" && status !== "processing";
   return {
-    ...{ recipients, locale, status },
+    recipients,
+    locale,
+    status,
     successfulSends:
       status === "pending" ? null : addresses.filter((_, index) => (sent & (1 << index)) !== 0).join(","),
     proceedAt: isOver ? row.settledAt : null,
@@ -140,7 +145,10 @@ export async function prepareLinkDelivery(
   const id = await deps.linkDeliveryIds.next();
   const now = deps.clock.now();
   const email = {
-    ...{ locale, linkDeliveryId: id, pushId: row.id, urlToken },
+    locale,
+    linkDeliveryId: id,
+    pushId: row.id,
+    urlToken,
     retrievalStep: row.retrievalStep,
     passphraseRequired: row.passphraseSalt !== null,
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views),
@@ -149,7 +157,9 @@ export async function prepareLinkDelivery(
   };
   const addresses = splitRecipients(recipients).flatMap((address) => normalizeEmail(address) ?? []);
   return {
-    ...{ id, ownerId, recipientCount: addresses.length },
+    id,
+    ownerId,
+    recipientCount: addresses.length,
     detailsSealed: sealLinkDelivery(deps.vault.keyring, id, { recipients, locale }),
     audit: auditRecord("creation_email_send", actor, now),
     day: Math.floor(now / dayMs),
