@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { registerApiV1, v1ApiReference } from "./api/v1/routes.ts";
-import { apiReference } from "./api/v2/api-reference.ts";
-import { registerApiV2 } from "./api/v2/routes.ts";
+import { apiReference } from "./api/api-reference.ts";
+import { registerApi } from "./api/routes.ts";
 import type { Clock, Every } from "./base/clock.ts";
 import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
@@ -130,9 +129,7 @@ async function composeServer(
     if (options.worker !== undefined) metrics.joinWorkers(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  const api = { config, pushes, bodyBudget, version: options.version };
-  registerApiV2(fastify, api);
-  registerApiV1(fastify, api);
+  registerApi(fastify, { config, pushes, bodyBudget, version: options.version });
   registerDownloads(fastify, { pushes, events });
   await registerPages(fastify, {
     config,
@@ -147,7 +144,7 @@ async function composeServer(
     sessionCookies,
     bodyBudget,
     assetUrl,
-    apiReference: { v1: v1ApiReference(), v2: apiReference() },
+    apiReference: apiReference(),
     events,
     assetsDir: options.assetsDir,
   });

@@ -246,7 +246,7 @@ export type PageRoute = RouteHandler & {
   readonly path: string;
   readonly retrieval?: true;
   readonly beforeFactor?: true;
-  readonly formInParts?: true;
+  readonly streamsFiles?: true;
   /** Absent: the route exists with every configuration. */
   readonly isEnabled?: (config: Config) => boolean;
 };
