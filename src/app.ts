@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { apiReference } from "./api/api-reference.ts";
 import { registerApi } from "./api/routes.ts";
 import type { Clock, Every } from "./base/clock.ts";
-import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
 import { createForwarderNote } from "./database/forwarder-note.ts";
 import { readSweepBacklog } from "./database/inspection.ts";
@@ -66,9 +65,9 @@ export async function buildApp(config: Config, options: AppOptions) {
   const domain = await openDomain(config, effects, events);
   try {
     const server = await composeServer(config, options, domain, telemetry);
-    const { bootCode } = domain.vault;
-    if ((await domain.accounts.openFirstRun(bootCode)) && logsForAllWorkers(options.worker)) {
-      events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
+    if (logsForAllWorkers(options.worker)) {
+      const bootCode = await domain.accounts.openFirstRun();
+      if (bootCode !== undefined) events.bootCodeMade(bootCode);
     }
     const timetable = await startTimetable(domain, { ...effects, every: options.every }, events);
     return {

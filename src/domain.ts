@@ -11,7 +11,6 @@ import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
 import { openBlobStore } from "./blobs/open-blob-store.ts";
 import { openBranding } from "./branding/branding.ts";
-import { createBootCodeFile } from "./config/boot-code-file.ts";
 import type { Config, SingleSignOnSettings } from "./config/config.ts";
 import { makeDataFolder, refuseUnfinishedRestore } from "./config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
@@ -118,7 +117,6 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     outbox: mail.outbox,
     requestedOutbox: mail.requestedOutbox,
     settings: config.accounts,
-    bootCodeFile: createBootCodeFile(config.dataDir, random),
     keyring: () => keyring,
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     onUseNotRecorded: events.usageNotRecorded,

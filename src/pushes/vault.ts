@@ -1,8 +1,6 @@
 import type { Random } from "../base/random.ts";
 import { keyedDigest } from "../crypto/digests.ts";
-import { hkdf } from "../crypto/hkdf.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { makeReadableCode } from "../crypto/readable-code.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
 import type { Database, ReadConnection } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
@@ -48,13 +46,10 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   if (!(await keysInUse(db)).includes(activeId)) {
     await db.writeSerialized("keys", (tx) => markKey(tx, activeId, now));
   }
-  const derived: Random = { bytes: (count) => hkdf(indexKey, Buffer.alloc(0), "boot code", count) };
   return {
     keyring,
     /** HMAC-SHA256 under the index key: it finds a url_token that is not stored. */
     tokenDigest: (urlToken: string): Buffer => keyedDigest(indexKey, urlToken),
-    /** The code of the first run. It is derived from the index key, so it is the same in every process and on every machine. */
-    bootCode: makeReadableCode(derived),
   };
 }
 
