@@ -52,7 +52,7 @@ declare module "fastify" {
     streamsFiles?: boolean;
     /** Open to users who lack a required second factor, so that they can set one up or sign out. */
     beforeFactor?: boolean;
-    /** The route may reveal a secret: declared prefetches and HEAD requests never reach the handler. */
+    /** The route may reveal a secret or end a push: declared prefetches and HEAD requests never reach the handler. */
     retrieval?: boolean;
   }
 }

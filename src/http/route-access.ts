@@ -93,7 +93,7 @@ const prefetchRefusal: Refusal = {
 };
 
 /**
- * Keeps requests without a reader away from retrievals. A prefetch is refused with Retry-After. HEAD gets 200 for every
+ * Keeps requests without a reader away from retrievals and from the ends of pushes. A prefetch is refused with Retry-After. HEAD gets 200 for every
  * token without reading the push, so it reveals less than GET.
  */
 function uncountedHook(renderError: RenderError) {
