@@ -1,5 +1,5 @@
 import { createIds, type Ids } from "../src/database/ids.ts";
-import { openPool } from "../src/database/postgres/pool.ts";
+import { ConnectionPool } from "../src/database/postgres/pool.ts";
 import type { HotPath } from "../src/pushes/store/push-store.ts";
 import { postgresSettings } from "../test/support/postgres/settings.ts";
 import { bareDatabase, bareHotPath } from "./bare-database.ts";
@@ -35,7 +35,7 @@ async function run(job: DatabaseJob, lanes: readonly HotPath[], ids: Ids, shape:
 }
 
 async function serve({ url, connectionsMax, shape }: DatabasePlace): Promise<void> {
-  const pool = openPool(postgresSettings(url, { poolMax: connectionsMax + 1 }), (code) => {
+  const pool = new ConnectionPool(postgresSettings(url, { poolMax: connectionsMax + 1 }), (code) => {
     throw new Error(`A connection broke: ${code}`);
   });
   const clients = await Promise.all(Array.from({ length: connectionsMax }, () => pool.connect()));

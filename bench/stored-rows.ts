@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { PoolClient } from "pg";
 import { dayMs, systemClock } from "../src/base/clock.ts";
-import { openPool } from "../src/database/postgres/pool.ts";
+import { ConnectionPool } from "../src/database/postgres/pool.ts";
 import type { Domain } from "../src/domain.ts";
 import type { HotPath } from "../src/pushes/store/push-store.ts";
 import { postgresSettings } from "../test/support/postgres/settings.ts";
@@ -93,7 +93,7 @@ export class StoredRows {
     await domain.pushes.create({ payload: "correct horse battery staple 4711 $%&/()", expireAfterViews: 1 }, stranger);
     await domain.close();
     const shape = await shapeOfRows(server, name);
-    const pool = openPool(postgresSettings(url, { poolMax: connections }), (code) => {
+    const pool = new ConnectionPool(postgresSettings(url, { poolMax: connections }), (code) => {
       throw new Error(`A connection broke: ${code}`);
     });
     const clients = await Promise.all(Array.from({ length: connections }, () => pool.connect()));

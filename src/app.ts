@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { apiReference } from "./api/api-reference.ts";
-import { registerApi } from "./api/routes.ts";
+import { registerApiV1, v1ApiReference } from "./api/v1/routes.ts";
+import { apiReference } from "./api/v2/api-reference.ts";
+import { registerApiV2 } from "./api/v2/routes.ts";
 import type { Clock, Every } from "./base/clock.ts";
+import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
 import { createForwarderNote } from "./database/forwarder-note.ts";
 import { readSweepBacklog } from "./database/inspection.ts";
@@ -65,9 +67,9 @@ export async function buildApp(config: Config, options: AppOptions) {
   const domain = await openDomain(config, effects, events);
   try {
     const server = await composeServer(config, options, domain, telemetry);
-    if (logsForAllWorkers(options.worker)) {
-      const bootCode = await domain.accounts.openFirstRun();
-      if (bootCode !== undefined) events.bootCodeMade(bootCode);
+    const { bootCode } = domain.vault;
+    if ((await domain.accounts.openFirstRun(bootCode)) && logsForAllWorkers(options.worker)) {
+      events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
     }
     const timetable = await startTimetable(domain, { ...effects, every: options.every }, events);
     return {
@@ -128,7 +130,9 @@ async function composeServer(
     if (options.worker !== undefined) metrics.joinWorkers(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  registerApi(fastify, { config, pushes, bodyBudget, version: options.version });
+  const api = { config, pushes, bodyBudget, version: options.version };
+  registerApiV2(fastify, api);
+  registerApiV1(fastify, api);
   registerDownloads(fastify, { pushes, events });
   await registerPages(fastify, {
     config,
@@ -143,7 +147,7 @@ async function composeServer(
     sessionCookies,
     bodyBudget,
     assetUrl,
-    apiReference: apiReference(),
+    apiReference: { v1: v1ApiReference(), v2: apiReference() },
     events,
     assetsDir: options.assetsDir,
   });

@@ -5,10 +5,15 @@ export type DatabaseAddress =
   | { readonly engine: "sqlite"; readonly path: string }
   | ({ readonly engine: "postgres" } & PostgresAddress);
 
-export interface PostgresAddress {
+export interface PostgresHost {
   /** A host's name or address, or the absolute path of the folder of a Unix socket. */
   readonly host: string;
   readonly port: number;
+}
+
+export interface PostgresAddress extends PostgresHost {
+  /** Hosts of the same database to try when the first one is away or takes no writes. */
+  readonly otherHosts: readonly PostgresHost[];
   readonly user: string;
   /** "": none. */
   readonly password: string;
@@ -24,11 +29,13 @@ export interface PostgresTls {
 }
 
 const tlsModes: readonly string[] = ["disable", "require", "verify-ca", "verify-full"] satisfies PostgresTls["mode"][];
-const knownParameters = ["sslmode", "sslrootcert", "host"];
+const knownParameters = ["sslmode", "sslrootcert", "host", "target_session_attrs"];
+const hostsMax = 8;
 
 /**
  * `sqlite:PATH`, `sqlite:///absolute/path`, the same with `sqlite3:`; the path is taken as it is written, without
- * percent-decoding. `postgres://user:password@host:port/database`, whose parts are percent-decoded.
+ * percent-decoding. `postgres://user:password@host:port/database`, whose parts are percent-decoded; several hosts are
+ * separated by commas.
  */
 export const databaseUrl: ValueType<DatabaseAddress> = {
   allowed: "sqlite:PATH, sqlite:///absolute/path, or postgres://user:password@host:port/database",
@@ -66,13 +73,26 @@ function sqliteAddress(rest: string): Parsed<DatabaseAddress> {
 }
 
 function postgresAddress(text: string): Parsed<DatabaseAddress> {
-  const url = URL.parse(text);
+  const [, beforeHosts = "", hosts = "", afterHosts = ""] =
+    /^([^/]*\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/su.exec(text) ?? [];
+  const urls = hosts.split(",").map((host) => URL.parse(`${beforeHosts}${host}${afterHosts}`));
+  const [url = null, ...otherUrls] = urls;
   if (url === null || /\p{Cc}/u.test(text)) return rejected;
+  const otherHosts: PostgresHost[] = [];
+  for (const other of otherUrls) {
+    if (other === null) return rejected;
+    otherHosts.push(hostOf(other.hostname, other.port));
+  }
+  if (otherHosts.length >= hostsMax) return because(`it names more than ${hostsMax} hosts`);
   const parameters = url.searchParams;
   const unknown = [...parameters.keys()].find((name) => !knownParameters.includes(name));
   if (unknown !== undefined) {
     return because(`only the parameters ${knownParameters.join(", ")} are supported`);
   }
+  if ((parameters.get("target_session_attrs") ?? "read-write") !== "read-write") {
+    return because("its target_session_attrs must be read-write, because the server writes");
+  }
+  if (parameters.has("host") && otherHosts.length > 0) return because("it names hosts in two places");
   const mode = parameters.get("sslmode") ?? "disable";
   if (!isTlsMode(mode)) {
     return because(
@@ -87,13 +107,17 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
   if (host === "") return because("it names no host");
   return accepted({
     engine: "postgres",
-    host: host.replace(/^\[(.*)\]$/, "$1"),
-    port: url.port === "" ? 5432 : Number(url.port),
+    ...hostOf(host, url.port),
+    otherHosts,
     user,
     password,
     database,
     tls: { mode, rootCertificateFile: parameters.get("sslrootcert") ?? undefined },
   });
+}
+
+function hostOf(host: string, port: string): PostgresHost {
+  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: port === "" ? 5432 : Number(port) };
 }
 
 function isTlsMode(word: string): word is PostgresTls["mode"] {

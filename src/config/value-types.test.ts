@@ -197,12 +197,14 @@ describe("a database address", () => {
   });
 
   it("is a PostgreSQL server, with percent-decoded parts", () => {
-    const plain = { engine: "postgres", port: 5432, tls: { mode: "disable", rootCertificateFile: undefined } };
+    const tls = { mode: "disable", rootCertificateFile: undefined };
+    const plain = { engine: "postgres", port: 5432, otherHosts: [], tls };
     expect(
       values(databaseUrl, [
         "postgres://push:p%40ss%2F@db.example.com/push",
         "postgresql://push@[2001:db8::1]:6432/push?sslmode=verify-full&sslrootcert=/etc/ca.pem",
         "postgres://push@localhost/push?host=%2Fvar%2Frun%2Fpostgresql",
+        "postgres://push:p%40,s@db1,db2:6432,[::1]/push?target_session_attrs=read-write",
       ]),
     ).toEqual([
       { ...plain, host: "db.example.com", user: "push", password: "p@ss/", database: "push" },
@@ -216,6 +218,17 @@ describe("a database address", () => {
         tls: { mode: "verify-full", rootCertificateFile: "/etc/ca.pem" },
       },
       { ...plain, host: "/var/run/postgresql", user: "push", password: "", database: "push" },
+      {
+        ...plain,
+        host: "db1",
+        otherHosts: [
+          { host: "db2", port: 6432 },
+          { host: "::1", port: 5432 },
+        ],
+        user: "push",
+        password: "p@,s",
+        database: "push",
+      },
     ]);
   });
 
@@ -227,10 +240,13 @@ describe("a database address", () => {
       "postgres://u:p@h/d/e",
       "postgres://u:p@h/d?pool=5",
       "postgres://u:p@h/d?sslmode=prefer",
+      "postgres://u:p@h,h2/d?host=h3",
+      "postgres://u:p@h,h2/d?target_session_attrs=any",
+      `postgres://u:p@${Array(9).fill("h").join()}/d`,
     ].map((text) => databaseUrl.parse(text));
     for (const parsed of reasons) expect(parsed).toEqual({ ok: false, reason: expect.any(String) });
-    expect(values(databaseUrl, ["postgres://u:%zz@h/d", "postgres://u:p@h:99999/d"])).toEqual(
-      Array(2).fill("rejected"),
+    expect(values(databaseUrl, ["postgres://u:%zz@h/d", "postgres://u:p@h:99999/d", "postgres://u:p@h,/d"])).toEqual(
+      Array(3).fill("rejected"),
     );
   });
 

@@ -5,7 +5,17 @@ const problemsMax = 5;
 const newestPushesMax = 1_000;
 
 /** Read-only checks for operators. */
-export type Inspection = ReturnType<typeof createInspection>;
+export interface Inspection {
+  /**
+   * SQLite's quick check of every page, which reads the whole file; empty: no problem. Always empty on PostgreSQL, which
+   * checks its pages itself.
+   */
+  problems(): Promise<readonly string[]>;
+  /** The size of a SQLite file without its log, or of a PostgreSQL database with its indexes. */
+  sizeBytes(): Promise<number>;
+  /** The latest stored time, ms since the epoch; undefined: a new database. */
+  newestTime(): Promise<number | undefined>;
+}
 
 const quickCheck = sql<[], { quick_check: string }>(`PRAGMA quick_check(${problemsMax})`);
 const size = sql<[], { bytes: number }>({
@@ -22,13 +32,9 @@ const newest = sql<[], { newest: number | null }>(
        FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}) AS last_pushes) AS times`,
 );
 
-export function createInspection(db: Database) {
+export function createInspection(db: Database): Inspection {
   return {
-    /**
-     * SQLite's quick check of every page, which reads the whole file; empty: no problem. Always empty on PostgreSQL, which
-     * checks its pages itself.
-     */
-    async problems(): Promise<readonly string[]> {
+    async problems() {
       switch (db.engine) {
         case "sqlite":
           return (await db.read.all(quickCheck)).flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check]));
@@ -38,10 +44,8 @@ export function createInspection(db: Database) {
           return db.engine satisfies never;
       }
     },
-    /** The size of a SQLite file without its log, or of a PostgreSQL database with its indexes. */
-    sizeBytes: async (): Promise<number> => (await db.read.one(size))?.bytes ?? 0,
-    /** The latest stored time, ms since the epoch; undefined: a new database. */
-    newestTime: async (): Promise<number | undefined> => (await db.read.one(newest))?.newest ?? undefined,
+    sizeBytes: async () => (await db.read.one(size))?.bytes ?? 0,
+    newestTime: async () => (await db.read.one(newest))?.newest ?? undefined,
   };
 }
 

@@ -5,17 +5,19 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
+import { withDatabaseBudget } from "../database/request-budget.ts";
 import type { RequestCounts } from "../limits/request-counts.ts";
 import type { RequestWatch } from "../telemetry/answered-request.ts";
 import type { Events } from "../telemetry/events.ts";
 import { anonymousActor } from "./authentication.ts";
-import { createBaseUrls, httpsAddressFor } from "./base-url.ts";
+import { createBaseUrls } from "./base-url.ts";
 import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
 import { createClientReader } from "./client.ts";
 import { answerClientError, answerExpectation } from "./client-errors.ts";
 import { discardBody } from "./discard-body.ts";
 import { createDrain } from "./drain.ts";
 import { answerError, type RenderError } from "./errors.ts";
+import { httpsAddressFor } from "./force-https.ts";
 import { baseHeaders, secureHeaders } from "./headers.ts";
 import type { MetricsGate } from "./metrics.ts";
 import { answerNotFound, isRead } from "./not-found.ts";
@@ -98,6 +100,10 @@ export function createServer(deps: ServerDeps) {
   server.decorateRequest("needsFormToken", false);
   server.decorateRequest("formRead", null);
   const observe = observeRequests(server, deps.watch, deps.monotonicMs);
+  if (config.database.engine === "postgres") {
+    const { answerMsMax } = config.database;
+    server.addHook("onRequest", (_request, _reply, done) => withDatabaseBudget(answerMsMax, done));
+  }
   admitRequests(server, deps);
   const routes = guardRoutes(server, {
     accounts: deps.accounts,

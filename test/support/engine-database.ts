@@ -6,6 +6,7 @@ import type { Database, ReadConnection, WriteConnection } from "../../src/databa
 import { openSqlite, type SqliteDatabase } from "../../src/database/sqlite/sqlite.ts";
 import { type DriverRow, type StatementText, sql, type Value } from "../../src/database/statement.ts";
 import { engine, settingsOfEngine } from "./engine.ts";
+import { postgresSettings } from "./postgres/settings.ts";
 
 /**
  * Opens a database on the engine of this test run. It is closed when the test finishes.
@@ -54,25 +55,11 @@ async function openPostgresOf(
 ): Promise<Database> {
   const { DATABASE_URL: address = "" } = await settingsOfEngine(folder);
   onMade();
-  const url = new URL(address);
   // Imported here: tests on SQLite do not need the driver.
   const { openPostgres } = await import("../../src/database/postgres/postgres.ts");
   return await openPostgres({
-    settings: {
-      host: url.hostname,
-      port: Number(url.port),
-      user: url.username,
-      password: url.password,
-      database: url.pathname.slice(1),
-      tls: { mode: "disable", rootCertificateFile: undefined },
-      // Some tests run a thousand operations at once, on busy machines.
-      poolMax: 5,
-      waitingMax: 1_000,
-      connectTimeoutMs: 60_000,
-      statementTimeoutMs: 60_000,
-      lockTimeoutMs: 10_000,
-      preparedStatements: true,
-    },
+    // Some tests run a thousand operations at once, on busy machines.
+    settings: postgresSettings(address, { poolMax: 5, connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 }),
     monotonicMs,
     onStorageFailure,
   });

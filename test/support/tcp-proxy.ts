@@ -68,6 +68,11 @@ export class TcpProxy implements AsyncDisposable {
     for (const connection of this.#connections) connection.stall();
   }
 
+  /** The same for the connections of now; new ones work. */
+  stallOpen(): void {
+    for (const connection of this.#connections) connection.stall();
+  }
+
   /** Ends `cut` and `stall`, and forwards what was held back. */
   heal(): void {
     this.#state = "whole";

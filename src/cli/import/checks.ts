@@ -28,8 +28,7 @@ function refuseOwnDatabase({ database: own }: Config, source: SourceAddress): vo
     own.engine === "sqlite"
       ? source.engine === "sqlite" && isSamePath(own.path, source.path)
       : source.engine === "postgres" &&
-        own.host === source.host &&
-        own.port === source.port &&
+        [own, ...own.otherHosts].some(({ host, port }) => host === source.host && port === source.port) &&
         own.database === source.database;
   if (!isSame) return;
   throw new WrongSettings([

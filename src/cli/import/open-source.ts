@@ -45,7 +45,7 @@ async function loadPackage() {
 async function withTlsFiles(address: SourceAddress): Promise<DatabaseAddress> {
   if (address.engine !== "postgres") return address;
   // Loaded on demand: it loads the PostgreSQL driver.
-  const { tlsOptions } = await import("../../database/postgres/pool.ts");
+  const { tlsOptions } = await import("../../database/postgres/pooled-client.ts");
   const { tls: _, ...server } = address;
   return { ...server, ssl: tlsOptions(address) };
 }

@@ -8,6 +8,9 @@ const databaseFile = "sealpush.sqlite3";
 /** Requests that may wait for a connection, per connection of the pool. */
 const waitingPerConnection = 200;
 
+/** Added to the server's own timeout, for a network that drops packets. */
+const silenceMs = 3 * secondMs;
+
 const shortTime = duration({
   minMs: secondMs,
   maxMs: 10 * minuteMs,
@@ -33,7 +36,7 @@ export const databaseSettings = {
     }),
     statementTimeout: setting({
       env: "PWP__DATABASE__STATEMENT_TIMEOUT",
-      doc: "How long a statement, or a transaction that waits for this process, may take.",
+      doc: "How long a statement, or a transaction that waits for this process, may take. A request waits for the database at most three seconds longer in all, repeats included; then it is answered with 503.",
       type: shortTime,
       default: "15",
     }),
@@ -72,10 +75,10 @@ export function databaseConfig(
     };
   }
   // A name without a dot belongs to the same machine or network, such as the name of a container.
-  const isRemote = !loopback.test(address.host) && /[.:]/.test(address.host);
-  if (address.tls.mode === "disable" && isRemote) {
+  const remote = [address, ...address.otherHosts].find(({ host }) => !loopback.test(host) && /[.:]/.test(host));
+  if (address.tls.mode === "disable" && remote !== undefined) {
     report.warn(
-      `${server.databaseUrl.env} does not use TLS (sslmode): the traffic to ${address.host} can be read on the network.`,
+      `${server.databaseUrl.env} does not use TLS (sslmode): the traffic to ${remote.host} can be read on the network.`,
     );
   }
   const poolMax = database.poolSize.value;
@@ -87,6 +90,8 @@ export function databaseConfig(
     waitingMax: poolMax * waitingPerConnection,
     connectTimeoutMs: database.connectTimeout.value,
     statementTimeoutMs: database.statementTimeout.value,
+    /** How long this process waits for an answer, and how long a request waits for the database in all. */
+    answerMsMax: database.statementTimeout.value + silenceMs,
     lockTimeoutMs: database.lockTimeout.value,
     /** Off behind a pooler that gives each transaction another connection: connections then keep no state. */
     preparedStatements: database.pooler.value === "none",

@@ -18,9 +18,12 @@ export class LostConnectionError extends Error {
 
 /** Nothing was executed: no connection could be opened, or it was lost before the commit was sent. */
 export class NotConnectedError extends AppError {
-  constructor(cause: LostConnectionError) {
+  readonly stage: "connecting" | "connected";
+
+  constructor(stage: NotConnectedError["stage"], cause: LostConnectionError) {
     super("unavailable", "The database does not answer.", { retryAfterSeconds, cause });
     this.name = "NotConnectedError";
+    this.stage = stage;
   }
 }
 

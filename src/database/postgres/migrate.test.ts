@@ -6,11 +6,11 @@ import { postgresSettings } from "../../../test/support/postgres/settings.ts";
 import { schemaVersions } from "../schema/versions.ts";
 import { sql } from "../statement.ts";
 import { migrate } from "./migrate.ts";
-import { type ConnectionPool, openPool } from "./pool.ts";
+import { ConnectionPool } from "./pool.ts";
 
 function connect(url: string): ConnectionPool {
   // The database is dropped after the test, before the pool has closed its connections.
-  const pool = openPool(postgresSettings(url, { lockTimeoutMs: 600_000 }), () => undefined);
+  const pool = new ConnectionPool(postgresSettings(url, { lockTimeoutMs: 600_000 }), () => undefined);
   onTestFinished(() => pool.close());
   return pool;
 }
@@ -110,8 +110,11 @@ test.each([
     async connect() {
       const client = await pool.connect();
       return new Proxy(client, {
-        get: (target, name) =>
-          name === "query" ? async () => ({ rows: [{ server_version_num: number }] }) : Reflect.get(target, name),
+        get: (target, name) => {
+          if (name === "query") return async () => ({ rows: [{ server_version_num: number }] });
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === "function" ? value.bind(target) : value;
+        },
       });
     },
   };

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { PoolClient } from "pg";
 import { ForeignDatabaseError, foreignTable, NewerSchemaError } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
 import { isUniqueViolation, sqlState } from "./errors.ts";
 import type { ConnectionPool } from "./pool.ts";
+import type { PooledClient } from "./pooled-client.ts";
 
 const oldestServer = 130_000;
 const triesMax = 100;
@@ -40,7 +40,7 @@ export async function migrate(
   }
 }
 
-async function assertServerVersion(client: PoolClient): Promise<void> {
+async function assertServerVersion(client: PooledClient): Promise<void> {
   const { rows } = await client.query<{ server_version_num: string }>("SHOW server_version_num");
   const version = Number(rows[0]?.server_version_num);
   if (version < oldestServer) {
@@ -48,7 +48,7 @@ async function assertServerVersion(client: PoolClient): Promise<void> {
   }
 }
 
-async function migrateOn(client: PoolClient, versions: readonly Pick<SchemaVersion, "postgres">[]): Promise<void> {
+async function migrateOn(client: PooledClient, versions: readonly Pick<SchemaVersion, "postgres">[]): Promise<void> {
   // Check without writing first, so that a start beside running servers waits for no lock.
   if ((await findVersion(client, versions.length)) === versions.length) return;
   await assertNotForeign(client);
@@ -71,7 +71,7 @@ async function migrateOn(client: PoolClient, versions: readonly Pick<SchemaVersi
 }
 
 /** A Password Pusher's env file names its own database, which must not be written to. @throws ForeignDatabaseError. */
-export async function assertNotForeign(client: PoolClient): Promise<void> {
+export async function assertNotForeign(client: PooledClient): Promise<void> {
   const { rows } = await client.query<{ found: string | null }>(
     `SELECT to_regclass(quote_ident(current_schema()) || '.${foreignTable}')::text AS found`,
   );
@@ -79,7 +79,7 @@ export async function assertNotForeign(client: PoolClient): Promise<void> {
 }
 
 /** @returns undefined: a new database. @throws NewerSchemaError */
-export async function findVersion(client: PoolClient, newest: number): Promise<number | undefined> {
+export async function findVersion(client: PooledClient, newest: number): Promise<number | undefined> {
   const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('schema_version')::text AS found");
   if ((rows[0]?.found ?? null) === null) return undefined;
   const versions = await client.query<{ version: string }>("SELECT version FROM schema_version WHERE id = 1");

@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { makePostgresDatabase } from "../../../test/support/postgres/database.ts";
 import { postgresSettings } from "../../../test/support/postgres/settings.ts";
 import { sql, type Value } from "../statement.ts";
-import { openPool } from "./pool.ts";
+import { ConnectionPool } from "./pool.ts";
 import { PostgresStatements } from "./statements.ts";
 
 /** Runs statements on one long-lived connection. */
 async function withConnection(use: (statements: PostgresStatements) => Promise<void>): Promise<void> {
   const { url } = await makePostgresDatabase();
   let isOver = false;
-  const pool = openPool(postgresSettings(url), (code) => {
+  const pool = new ConnectionPool(postgresSettings(url), (code) => {
     // The database is dropped after the test, before the connection is closed.
     if (!isOver) throw new Error(`The connection broke: ${code}`);
   });

@@ -1,83 +1,233 @@
-import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
-import type { ConnectionOptions } from "node:tls";
-import pg, { type PoolClient, type PoolConfig } from "pg";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { PostgresSettings } from "../../config/config.ts";
+import type { PostgresHost } from "../../config/database-url.ts";
 import type { PoolUse } from "../database.ts";
-import { LostConnectionError } from "./errors.ts";
-import { readerOf } from "./named-query.ts";
+import { LostConnectionError, sqlState } from "./errors.ts";
+import { openClient, type PooledClient } from "./pooled-client.ts";
+import { findUnanswered } from "./silent-connections.ts";
 
-export type ConnectionPool = ReturnType<typeof openPool>;
+interface Waiter {
+  readonly resolve: (client: PooledClient) => void;
+  readonly reject: (error: unknown) => void;
+}
 
+const tickMs = 1_000;
 const idleMsMax = 60_000;
 /** Connections are replaced, so that they are spread over the servers again after a failover or when one is added. */
-const lifetimeSecondsMax = 1_800;
-/** Added to the server's own timeout, for a network that drops packets. */
-const silenceMs = 5_000;
+const lifetimeMsMax = 1_800_000;
+/** A connection that is silent at so many ticks is checked: after two to three seconds. */
+const silentTicksMax = 3;
+/** An answer may be on its way while the server is asked about it. */
+const answerOnItsWayMs = 1_000;
+const pauseMsMin = 50;
+/** While connections work, another one is not urgent. */
+const pauseMsMax = { withNone: 500, withSome: 10_000 };
 
-/** @param onFailure an idle connection broke; the next request opens another. */
-export function openPool(settings: PostgresSettings, onFailure: (code: string) => void) {
-  const pool = new pg.Pool(poolConfig(settings));
-  // `end` does not wait until the connections are closed. Errors on a closing connection are ignored.
-  pool.on("error", (error) => {
-    if (!pool.ending) onFailure(new LostConnectionError(error).code);
-  });
-  // The pool listens to idle connections only. One that breaks in use fails its statement, which reports it; without a
-  // listener, its own error event would end the process.
-  pool.on("connect", (client) => client.on("error", () => undefined));
-  return {
-    /** @throws the driver's error when no connection is available in time. */
-    connect: (): Promise<PoolClient> => pool.connect(),
-    use: (): PoolUse => ({
-      max: settings.poolMax,
-      open: pool.totalCount,
-      idle: pool.idleCount,
-      waiting: pool.waitingCount,
-    }),
-    close: (): Promise<void> => pool.end(),
+/**
+ * The connections of this process. A request takes the first one that becomes free: one that another request has returned, or
+ * a new one. So a connection that the server refuses delays requests while others work, and fails none.
+ *
+ * The server may grant fewer connections than `poolMax`. After a refusal the pool works with those that it has and asks for
+ * another one after a pause, which grows with each refusal and ends when a connection is closed.
+ *
+ * A network that drops packets says nothing. When an answer takes long, another connection asks the server whether it still
+ * executes the statement. If it does not, or if it cannot be reached, the silent connection is closed.
+ */
+export class ConnectionPool {
+  readonly #settings: PostgresSettings;
+  readonly #hosts: readonly [PostgresHost, ...PostgresHost[]];
+  readonly #onFailure: (code: string) => void;
+  readonly #open = new Set<PooledClient>();
+  /** Last used last. */
+  readonly #idle: PooledClient[] = [];
+  readonly #waiting = new Set<Waiter>();
+  readonly #ticking: NodeJS.Timeout;
+  readonly #closed = Promise.withResolvers<void>();
+  #opening = 0;
+  /** Since the last connection was opened or closed. */
+  #refusals = 0;
+  #lastRefusal: unknown;
+  #pausing: NodeJS.Timeout | undefined;
+  #isChecking = false;
+  #isClosing = false;
+  #hostAt = 0;
+
+  /** @param onFailure a connection broke while it was idle, or could not be opened while requests wait for others. */
+  constructor(settings: PostgresSettings, onFailure: (code: string) => void) {
+    this.#settings = settings;
+    this.#hosts = [{ host: settings.host, port: settings.port }, ...settings.otherHosts];
+    this.#onFailure = onFailure;
+    this.#ticking = setInterval(() => this.#tick(), tickMs);
+    this.#ticking.unref();
+  }
+
+  use(): PoolUse {
+    const { poolMax: max } = this.#settings;
+    return { max, open: this.#open.size, idle: this.#idle.length, waiting: this.#waiting.size };
+  }
+
+  /** The caller releases it. @throws the driver's error when no connection is available in time. */
+  async connect(): Promise<PooledClient> {
+    if (this.#isClosing) throw new Error("The pool is closed.");
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle.lease();
+    const { promise, resolve, reject } = Promise.withResolvers<PooledClient>();
+    const waiter = { resolve, reject };
+    const timeout = setTimeout(() => {
+      this.#waiting.delete(waiter);
+      const reason = new Error("No connection was available in time.");
+      reject(this.#refusals > 0 ? this.#lastRefusal : Object.assign(reason, { code: "ETIMEDOUT" }));
+    }, this.#settings.connectTimeoutMs);
+    this.#waiting.add(waiter);
+    this.#openMore();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timeout);
+    }
+  }
+
+  /** Resolves when all connections are returned. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#ticking);
+    clearTimeout(this.#pausing);
+    this.#rejectWaiters(new Error("The pool is closed."));
+    for (const client of [...this.#idle]) this.#remove(client, false);
+    this.#resolveWhenClosed();
+    await this.#closed.promise;
+  }
+
+  #openMore(): void {
+    if (this.#isClosing || this.#pausing !== undefined) return;
+    const missing = this.#settings.poolMax - this.#open.size - this.#opening;
+    const wanted = Math.min(missing, this.#waiting.size - this.#opening);
+    // After a refusal, one connection tries whether there are more.
+    for (let left = this.#refusals === 0 ? wanted : Math.min(wanted, 1); left > 0; left -= 1) void this.#openOne();
+  }
+
+  async #openOne(): Promise<void> {
+    this.#opening += 1;
+    try {
+      const client = await this.#openOnAnyHost();
+      this.#opening -= 1;
+      this.#refusals = 0;
+      this.#open.add(client);
+      client.on("error", (error) => this.#onBroken(client, error));
+      if (this.#isClosing) this.#remove(client, false);
+      else this.#offer(client);
+    } catch (error) {
+      this.#opening -= 1;
+      this.#onRefused(error);
+    }
+    this.#openMore();
+    this.#resolveWhenClosed();
+  }
+
+  /** Begins with the host that worked last. @throws the error of the last host. */
+  async #openOnAnyHost(): Promise<PooledClient> {
+    for (let tries = 1; ; tries += 1) {
+      const at = this.#hostAt;
+      try {
+        return await openClient(this.#settings, this.#hosts[at] ?? this.#hosts[0], this.#onReleased);
+      } catch (error) {
+        if (at === this.#hostAt) this.#hostAt = (at + 1) % this.#hosts.length;
+        if (tries >= this.#hosts.length) throw error;
+      }
+    }
+  }
+
+  readonly #onReleased = (client: PooledClient, broken: boolean): void => {
+    if (broken || this.#isClosing || this.#isOld(client)) this.#remove(client, broken);
+    else this.#offer(client);
   };
-}
 
-function poolConfig(settings: PostgresSettings): PoolConfig {
-  const { host, port, user, password, database, statementTimeoutMs, lockTimeoutMs, connectTimeoutMs } = settings;
-  return {
-    host,
-    port,
-    user,
-    password,
-    database,
-    application_name: "sealpush",
-    ssl: tlsOptions(settings),
-    max: settings.poolMax,
-    idleTimeoutMillis: idleMsMax,
-    maxLifetimeSeconds: lifetimeSecondsMax,
-    connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
-    query_timeout: statementTimeoutMs + silenceMs,
-    types: { getTypeParser: readerOf },
-    // A pooler accepts no session settings. The server's own timeouts and `query_timeout` apply instead.
-    ...(settings.preparedStatements
-      ? {
-          statement_timeout: statementTimeoutMs,
-          lock_timeout: lockTimeoutMs,
-          idle_in_transaction_session_timeout: statementTimeoutMs,
-        }
-      : {}),
-  };
-}
+  #onRefused(error: unknown): void {
+    if (this.#isClosing) return;
+    this.#lastRefusal = error;
+    // While there are connections, here or in other processes, requests wait for one.
+    const isHopeless = this.#open.size === 0 && this.#opening === 0 && sqlState(error) !== "53300";
+    if (isHopeless) this.#rejectWaiters(error);
+    else this.#onFailure(new LostConnectionError(error).code);
+    if (this.#pausing !== undefined) return;
+    const msMax = this.#open.size === 0 ? pauseMsMax.withNone : pauseMsMax.withSome;
+    const pauseMs = Math.min(msMax, pauseMsMin * 2 ** this.#refusals) * (0.5 + Math.random() / 2);
+    this.#refusals += 1;
+    this.#pausing = setTimeout(() => this.#endPause(), pauseMs);
+    this.#pausing.unref();
+  }
 
-/** TLS options of the driver. Reads the file of certificate authorities, if there is one. */
-export function tlsOptions({ tls, host }: Pick<PostgresSettings, "tls" | "host">): ConnectionOptions | false {
-  if (tls.mode === "disable") return false;
-  const authorities =
-    tls.rootCertificateFile === undefined ? {} : { ca: readFileSync(tls.rootCertificateFile, "utf8") };
-  switch (tls.mode) {
-    case "require":
-      return { rejectUnauthorized: false };
-    case "verify-ca":
-      return { ...authorities, rejectUnauthorized: true, checkServerIdentity: () => undefined };
-    case "verify-full":
-      // The name to verify. An IP address must not be sent as the server name (RFC 6066, section 3).
-      return { ...authorities, rejectUnauthorized: true, ...(isIP(host) === 0 ? { servername: host } : { host }) };
+  #endPause(): void {
+    clearTimeout(this.#pausing);
+    this.#pausing = undefined;
+    this.#openMore();
+  }
+
+  #offer(client: PooledClient): void {
+    const [first] = this.#waiting;
+    if (first === undefined) {
+      this.#idle.push(client);
+      return;
+    }
+    this.#waiting.delete(first);
+    first.resolve(client.lease());
+  }
+
+  #rejectWaiters(error: unknown): void {
+    for (const waiter of this.#waiting) waiter.reject(error);
+    this.#waiting.clear();
+  }
+
+  /** A leased connection fails its statement, and is then released. */
+  #onBroken(client: PooledClient, error: unknown): void {
+    if (client.isLeased || !this.#open.has(client)) return;
+    this.#onFailure(new LostConnectionError(error).code);
+    this.#remove(client, true);
+  }
+
+  #remove(client: PooledClient, broken: boolean): void {
+    const at = this.#idle.indexOf(client);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (this.#open.delete(client)) {
+      if (broken) client.breakOff();
+      else void client.end();
+    }
+    // The server may grant another one in its place.
+    this.#refusals = 0;
+    this.#endPause();
+    this.#resolveWhenClosed();
+  }
+
+  #resolveWhenClosed(): void {
+    if (this.#isClosing && this.#open.size === 0 && this.#opening === 0) this.#closed.resolve();
+  }
+
+  #tick(): void {
+    for (const client of [...this.#idle]) {
+      // The last one stays: where connections are scarce, another process may take its place.
+      if (this.#isOld(client) || (client.idleMs > idleMsMax && this.#open.size > 1)) this.#remove(client, false);
+    }
+    const silent = [...this.#open].filter((client) => client.countSilentTick() >= silentTicksMax);
+    if (silent.length > 0 && !this.#isChecking) void this.#check(silent);
+  }
+
+  #isOld(client: PooledClient): boolean {
+    return client.ageMs > lifetimeMsMax && this.#refusals === 0;
+  }
+
+  async #check(silent: readonly PooledClient[]): Promise<void> {
+    this.#isChecking = true;
+    try {
+      const unanswered = await findUnanswered(silent, (address) =>
+        openClient(this.#settings, address, () => undefined),
+      );
+      await sleep(answerOnItsWayMs, undefined, { ref: false });
+      const lost = unanswered.filter(({ isStillSilent }) => isStillSilent());
+      for (const { client } of lost) client.breakOff();
+      // They take the same path through the network.
+      if (lost.length > 0) for (const client of [...this.#idle]) this.#remove(client, true);
+    } finally {
+      this.#isChecking = false;
+    }
   }
 }

@@ -1,4 +1,3 @@
-import type { PoolClient } from "pg";
 import { type AppError, unavailable } from "../../base/errors.ts";
 import type { PostgresSettings } from "../../config/config.ts";
 import {
@@ -11,6 +10,7 @@ import {
   type Transaction,
   type WriteConnection,
 } from "../database.ts";
+import { withinBudget } from "../request-budget.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
 import { schemaVersions } from "../schema/versions.ts";
 import { sql } from "../statement.ts";
@@ -24,8 +24,10 @@ import {
 } from "./errors.ts";
 import { createHotStatements } from "./hot-path.ts";
 import { migrate } from "./migrate.ts";
-import { type ConnectionPool, openPool } from "./pool.ts";
+import { ConnectionPool } from "./pool.ts";
+import type { PooledClient } from "./pooled-client.ts";
 import { Retries, type RetryPolicy, retryPolicies } from "./retries.ts";
+import { LockQueues } from "./serialized-writes.ts";
 import { describeStartFailure } from "./server-start.ts";
 import { type Connection, PostgresStatements, rollBack } from "./statements.ts";
 
@@ -55,7 +57,7 @@ type Work<T> = (connection: Connection) => Promise<T>;
  * any isolation level. docs/scaling.md lists the statements and features that it needs.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const pool = openPool(options.settings, options.onStorageFailure);
+  const pool = new ConnectionPool(options.settings, options.onStorageFailure);
   try {
     await migrate(pool, options.versions ?? schemaVersions);
   } catch (error) {
@@ -63,40 +65,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     throw describeStartFailure(error, options.settings);
   }
   return new Postgres(pool, options);
-}
-
-interface Queue {
-  /** Running or waiting. */
-  readonly length: number;
-  /** Resolves when the last transaction has ended. */
-  readonly ended: Promise<void>;
-}
-
-/**
- * Queues serialized transactions within the process, so that only one connection of the pool waits for a lock's row, however
- * many transactions need it.
- */
-class LockQueues {
-  readonly #queues = new Map<LockName, Queue>();
-
-  lengthOf(lock: LockName): number {
-    return this.#queues.get(lock)?.length ?? 0;
-  }
-
-  /** Runs `transaction` when all earlier ones have succeeded or failed. */
-  async run<T>(lock: LockName, transaction: () => Promise<T>): Promise<T> {
-    const queue = this.#queues.get(lock) ?? { length: 0, ended: Promise.resolve() };
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    this.#queues.set(lock, { length: queue.length + 1, ended });
-    try {
-      await queue.ended;
-      return await transaction();
-    } finally {
-      end();
-      const now = this.#queues.get(lock);
-      if (now !== undefined) this.#queues.set(lock, { ...now, length: now.length - 1 });
-    }
-  }
 }
 
 class Postgres implements Database {
@@ -151,12 +119,12 @@ class Postgres implements Database {
 
   async writeSerialized<T>(lock: LockName, work: (tx: Transaction) => Promise<T>): Promise<T> {
     if (this.#lockQueues.lengthOf(lock) >= this.#options.settings.waitingMax) throw tooManyWait();
-    return await this.#lockQueues.run(lock, () =>
+    const transaction = () =>
       this.#transaction(async (tx) => {
         if ((await tx.run(takeLock, lock)) !== 1) throw new Error(`The lock ${lock} has no row.`);
         return await work(tx);
-      }),
-    );
+      });
+    return await withinBudget(this.#options.monotonicMs, () => this.#lockQueues.run(lock, transaction));
   }
 
   async answers(): Promise<boolean> {
@@ -241,12 +209,12 @@ class Postgres implements Database {
         if (!(error instanceof LostConnectionError)) throw this.#refusal(error);
         this.#options.onStorageFailure(error.code);
         // The commit was not sent, so nothing has happened.
-        throw new NotConnectedError(error);
+        throw new NotConnectedError("connected", error);
       });
     }, retryPolicies.whenNotExecuted);
   }
 
-  async #commit<T>(client: PoolClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #commit<T>(client: PooledClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
     await command(client, "BEGIN");
     let value: T;
     try {
@@ -269,7 +237,7 @@ class Postgres implements Database {
     return value;
   }
 
-  async #connect(): Promise<PoolClient> {
+  async #connect(): Promise<PooledClient> {
     if (this.#closing !== undefined) throw unavailable("The server is shutting down.", retryAfterSeconds);
     if (this.#pool.use().waiting >= this.#options.settings.waitingMax) throw tooManyWait();
     try {
@@ -277,12 +245,12 @@ class Postgres implements Database {
     } catch (error) {
       const lost = new LostConnectionError(error);
       this.#options.onStorageFailure(lost.code);
-      throw new NotConnectedError(lost);
+      throw new NotConnectedError("connecting", lost);
     }
   }
 
   /** Returns the connection to the pool when the work is done. Closes one that broke or may still be executing. */
-  async #release<T>(client: PoolClient, working: Promise<T>): Promise<T> {
+  async #release<T>(client: PooledClient, working: Promise<T>): Promise<T> {
     let broken = true;
     try {
       const value = await working;

@@ -2,7 +2,7 @@ import type { PostgresSettings } from "../../config/config.ts";
 import type { ReadOnlyDatabase } from "../database.ts";
 import type { SchemaVersion } from "../schema/both-engines.ts";
 import { assertNotForeign, findVersion } from "./migrate.ts";
-import { type ConnectionPool, openPool } from "./pool.ts";
+import { ConnectionPool } from "./pool.ts";
 import { describeStartFailure } from "./server-start.ts";
 import { PostgresStatements } from "./statements.ts";
 
@@ -10,7 +10,7 @@ export async function openReadOnlyPostgres(
   settings: PostgresSettings,
   versions: readonly SchemaVersion[],
 ): Promise<ReadOnlyDatabase | "missing" | "older"> {
-  const pool = openPool(settings, () => undefined);
+  const pool = new ConnectionPool(settings, () => undefined);
   let isOpen = false;
   try {
     const version = await withStatements(pool, async (_statements, client) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { unavailable } from "../../base/errors.ts";
 import { OutcomeUnknownError } from "../database.ts";
+import { withinBudget } from "../request-budget.ts";
 import { isConflict, NotConnectedError, retryAfterSeconds } from "./errors.ts";
 
 /** For how many milliseconds after the first attempt a lost connection is retried. */
@@ -53,8 +54,15 @@ export class Retries {
     return this.#conflicts;
   }
 
-  /** @throws AppError unavailable when conflicts do not end; otherwise what `attempt` threw. */
-  async run<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+  /**
+   * @throws AppError unavailable when conflicts do not end; OutcomeUnknownError when the request has waited for the database
+   * long enough; otherwise what `attempt` threw.
+   */
+  run<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+    return withinBudget(this.#monotonicMs, () => this.#run(attempt, policy));
+  }
+
+  async #run<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
     const state: RetryState = {
       startedAt: this.#monotonicMs(),
       conflicts: 0,
@@ -88,7 +96,10 @@ export class Retries {
     const limitMs = state.unknownOutcome === undefined ? policy.notExecuted : policy.maybeExecuted;
     const elapsedMs = this.#monotonicMs() - state.startedAt;
     const isQuick = state.lostConnections < quickTriesMax && elapsedMs < quickMs;
-    const canRetry = limitMs !== "never" && (elapsedMs < limitMs || isQuick);
+    // A connection that was silent for seconds says nothing about the next one. Having waited for a connection does.
+    const isFirst =
+      state.lostConnections === 1 && !(error instanceof NotConnectedError && error.stage === "connecting");
+    const canRetry = limitMs !== "never" && (elapsedMs < limitMs || isQuick || isFirst);
     // After one lost answer the outcome is unknown, regardless of later attempts.
     if (this.#isClosed() || !canRetry) throw state.unknownOutcome ?? error;
     return pauseMs(state.lostConnections, pauseMsMax);

@@ -2,7 +2,7 @@ import type { PostgresSettings } from "../../config/config.ts";
 import { NewerSchemaError } from "../database.ts";
 import type { AwaitEffects } from "../open-database.ts";
 import { sqlState } from "./errors.ts";
-import { openPool } from "./pool.ts";
+import { ConnectionPool } from "./pool.ts";
 
 type ServerAddress = Pick<PostgresSettings, "host" | "port" | "user" | "database" | "tls">;
 
@@ -126,7 +126,7 @@ export async function awaitServer(settings: PostgresSettings, effects: AwaitEffe
 
 /** @returns the thrown error; undefined: the connection was opened. */
 async function probe(settings: PostgresSettings): Promise<unknown> {
-  const pool = openPool({ ...settings, poolMax: 1 }, () => undefined);
+  const pool = new ConnectionPool({ ...settings, poolMax: 1 }, () => undefined);
   try {
     (await pool.connect()).release();
     return undefined;

@@ -73,12 +73,11 @@ const limit = { name: "passphrase", windowMs: minuteMs, max: 5, rememberedMax: 1
  * never lock out the recipient. When too many pairs are tracked, the oldest is forgotten: flushing the table takes more
  * requests than the guesses it gains.
  */
-export function createAttempts(limits: Limits) {
-  const counter = limits.sliding(limit);
-  return {
-    charge: (client: string, pushId: number, now: number): Promise<Charge> =>
-      counter.charge(`${pushId} ${client}`, now),
-  };
+export interface Attempts {
+  charge(client: string, pushId: number, now: number): Promise<Charge>;
 }
 
-export type Attempts = ReturnType<typeof createAttempts>;
+export function createAttempts(limits: Limits): Attempts {
+  const counter = limits.sliding(limit);
+  return { charge: (client, pushId, now) => counter.charge(`${pushId} ${client}`, now) };
+}

@@ -4,7 +4,12 @@ import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
 import type { Config } from "../../config/config.ts";
 import type { Actor } from "../push.ts";
 
-export type Capacity = ReturnType<typeof createCapacity>;
+export interface Capacity {
+  /** @throws AppError unavailable when the disk is near full or the anonymous quota is used up. */
+  assertRoomFor(actor: Actor, bytes: number): Promise<void>;
+  /** The same for bytes of files, which need no disk space if they are stored in S3. */
+  assertRoomForFile(actor: Actor, bytes: number): Promise<void>;
+}
 
 interface Measured {
   /** On the monotonic clock. */
@@ -30,7 +35,7 @@ export function createCapacity(deps: {
   monotonicMs: () => number;
   diskSpace: StatFs;
   anonymousBytes: () => Promise<number>;
-}) {
+}): Capacity {
   const { config } = deps;
   let measured: Measured | undefined;
   let measuring: Promise<Measured> | undefined;
@@ -74,10 +79,7 @@ export function createCapacity(deps: {
   }
 
   return {
-    /** @throws AppError unavailable when the disk is near full or the anonymous quota is used up. */
-    assertRoomFor: (actor: Actor, bytes: number): Promise<void> => assertRoom(actor, bytes, bytes),
-    /** The same for bytes of files, which need no disk space if they are stored in S3. */
-    assertRoomForFile: (actor: Actor, bytes: number): Promise<void> =>
-      assertRoom(actor, bytes, config.files.s3 === undefined ? bytes : 0),
+    assertRoomFor: (actor, bytes) => assertRoom(actor, bytes, bytes),
+    assertRoomForFile: (actor, bytes) => assertRoom(actor, bytes, config.files.s3 === undefined ? bytes : 0),
   };
 }

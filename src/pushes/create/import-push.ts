@@ -119,10 +119,7 @@ async function sealRows(
   const events = isTombstone ? [] : push.trail;
   const trail = importedTrail(events);
   const common = {
-    row,
-    tokenDigest: vault.tokenDigest(urlToken),
-    trail,
-    eventCount: events.length,
+    ...{ row, tokenDigest: vault.tokenDigest(urlToken), trail, eventCount: events.length },
     linkDeliveries: await sealLinkDeliveries(deps, row, trail),
   };
   if (open === null || upload === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
@@ -259,10 +256,7 @@ export async function completeImportedPush(
   const trail = importedTrail(push.trail);
   const owned = { id: pushId, ownerId: push.ownerId };
   const rows = {
-    pushId,
-    trail,
-    broughtEvents,
-    eventCount: push.trail.length,
+    ...{ pushId, trail, broughtEvents, eventCount: push.trail.length },
     noteSealed: sealLabel(deps.vault.keyring, sealContexts.note(pushId), push.note),
     linkDeliveries: missing.trail ? await sealLinkDeliveries(deps, owned, trail) : [],
   };

@@ -11,6 +11,7 @@ export function postgresSettings(url: string, wish: Partial<PostgresSettings> = 
     waitingMax: 1_000,
     connectTimeoutMs: 10_000,
     statementTimeoutMs: 30_000,
+    answerMsMax: (wish.statementTimeoutMs ?? 30_000) + 3_000,
     lockTimeoutMs: 10_000,
     preparedStatements: true,
     ...wish,

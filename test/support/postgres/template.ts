@@ -1,6 +1,6 @@
 import type pg from "pg";
-import { superuser } from "./cluster.ts";
 import type { PostgresServer } from "./server.ts";
+import { postgresSettings } from "./settings.ts";
 
 const template = "template_of_tests";
 
@@ -9,20 +9,7 @@ export async function makeTemplate(server: PostgresServer, admin: pg.Pool): Prom
   await admin.query(`CREATE DATABASE ${template} TEMPLATE template0`);
   const { openPostgres } = await import("../../../src/database/postgres/postgres.ts");
   const db = await openPostgres({
-    settings: {
-      host: "127.0.0.1",
-      port: server.port,
-      user: superuser.name,
-      password: superuser.password,
-      database: template,
-      tls: { mode: "disable", rootCertificateFile: undefined },
-      poolMax: 1,
-      waitingMax: 10,
-      connectTimeoutMs: 10_000,
-      statementTimeoutMs: 60_000,
-      lockTimeoutMs: 10_000,
-      preparedStatements: true,
-    },
+    settings: postgresSettings(server.url(template)),
     monotonicMs: () => performance.now(),
     onStorageFailure: (code) => {
       throw new Error(`The template of the tests' databases: ${code}`);

@@ -1,0 +1,158 @@
+import { readFileSync } from "node:fs";
+import { isIP, Socket } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import pg, { type ClientConfig } from "pg";
+import type { PostgresSettings } from "../../config/config.ts";
+import type { PostgresHost } from "../../config/database-url.ts";
+import { readerOf } from "./named-query.ts";
+
+/** The system probes a connection without traffic, so that routers do not forget it and a dead one is noticed. */
+const keepAliveMs = 10_000;
+
+type OnReleased = (client: PooledClient, broken: boolean) => void;
+
+/** A connection of the pool. One user at a time leases it and releases it. */
+export class PooledClient extends pg.Client {
+  readonly address: PostgresHost;
+  /** The server's number of the process behind this connection; undefined behind a pooler. */
+  backend: number | undefined;
+  readonly #socket: Socket;
+  readonly #onReleased: OnReleased;
+  readonly #openedAt = performance.now();
+  #idleSince = this.#openedAt;
+  #isLeased = false;
+  /** The bytes that were sent when the last answer was complete. */
+  #answered = 0;
+  #readAtTick = 0;
+  #silentTicks = 0;
+
+  constructor(config: ClientConfig, address: PostgresHost, onReleased: OnReleased) {
+    const socket = new Socket();
+    super({ ...config, ...address, stream: () => socket });
+    this.address = address;
+    this.#socket = socket;
+    this.#onReleased = onReleased;
+    // A connection that breaks in use fails its statement, which reports it; without a listener, its own error event would
+    // end the process.
+    this.on("error", () => undefined);
+    this.on("drain", () => {
+      this.#answered = socket.bytesWritten;
+    });
+  }
+
+  get isLeased(): boolean {
+    return this.#isLeased;
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.#openedAt;
+  }
+
+  get idleMs(): number {
+    return this.#isLeased ? 0 : performance.now() - this.#idleSince;
+  }
+
+  /** Changes with each byte that arrives. */
+  get bytesRead(): number {
+    return this.#socket.bytesRead;
+  }
+
+  /** Whether a statement was sent and its answer is not complete. */
+  get awaitsAnswer(): boolean {
+    return this.#isLeased && this.#socket.bytesWritten > this.#answered;
+  }
+
+  lease(): this {
+    this.#isLeased = true;
+    this.#answered = this.#socket.bytesWritten;
+    return this;
+  }
+
+  /** @param broken it failed, or may still be executing: it is closed. */
+  release(broken = false): void {
+    if (!this.#isLeased) throw new Error("The connection was released twice.");
+    this.#isLeased = false;
+    this.#idleSince = performance.now();
+    this.#onReleased(this, broken);
+  }
+
+  /** @returns at how many ticks in a row a statement has waited and nothing has arrived. */
+  countSilentTick(): number {
+    this.#silentTicks = this.awaitsAnswer && this.bytesRead === this.#readAtTick ? this.#silentTicks + 1 : 0;
+    this.#readAtTick = this.bytesRead;
+    return this.#silentTicks;
+  }
+
+  /** Closes it without a word to the server, which may not be reachable. A running statement fails. */
+  breakOff(): void {
+    this.#socket.destroy(Object.assign(new Error("The connection was silent."), { code: "ETIMEDOUT" }));
+  }
+}
+
+/** @throws the driver's error; if the address has several hosts, also where this one takes no writes (25006). */
+export async function openClient(
+  settings: PostgresSettings,
+  address: PostgresHost,
+  onReleased: OnReleased,
+): Promise<PooledClient> {
+  const client = new PooledClient(clientConfig(settings, address), address, onReleased);
+  try {
+    await client.connect();
+    const hasChoice = settings.otherHosts.length > 0;
+    if (hasChoice || settings.preparedStatements) {
+      const { rows } = await client.query<{ backend: number; read_only: string }>(
+        "SELECT pg_backend_pid() AS backend, current_setting('transaction_read_only') AS read_only",
+      );
+      if (hasChoice && rows[0]?.read_only === "on") throw readOnlyServer();
+      if (settings.preparedStatements) client.backend = rows[0]?.backend;
+    }
+    return client;
+  } catch (error) {
+    client.breakOff();
+    throw error;
+  }
+}
+
+function readOnlyServer(): Error {
+  return Object.assign(new pg.DatabaseError("the server takes no writes", 0, "error"), { code: "25006" });
+}
+
+function clientConfig(settings: PostgresSettings, { host }: PostgresHost): ClientConfig {
+  const { user, password, database, statementTimeoutMs, lockTimeoutMs, connectTimeoutMs } = settings;
+  const config: ClientConfig = {
+    user,
+    password,
+    database,
+    application_name: "sealpush",
+    ssl: tlsOptions({ tls: settings.tls, host }),
+    connectionTimeoutMillis: connectTimeoutMs / (1 + settings.otherHosts.length),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+    query_timeout: settings.answerMsMax,
+    types: { getTypeParser: readerOf },
+  };
+  // A pooler accepts no session settings. The server's own timeouts and `query_timeout` apply instead.
+  if (!settings.preparedStatements) return config;
+  return {
+    ...config,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: statementTimeoutMs,
+  };
+}
+
+/** TLS options of the driver. Reads the file of certificate authorities, if there is one. */
+export function tlsOptions({ tls, host }: Pick<PostgresSettings, "tls" | "host">): ConnectionOptions | false {
+  if (tls.mode === "disable") return false;
+  const authorities =
+    tls.rootCertificateFile === undefined ? {} : { ca: readFileSync(tls.rootCertificateFile, "utf8") };
+  switch (tls.mode) {
+    case "require":
+      return { rejectUnauthorized: false };
+    case "verify-ca":
+      return { ...authorities, rejectUnauthorized: true, checkServerIdentity: () => undefined };
+    case "verify-full":
+      // The name to verify. An IP address must not be sent as the server name (RFC 6066, section 3).
+      return { ...authorities, rejectUnauthorized: true, ...(isIP(host) === 0 ? { servername: host } : { host }) };
+  }
+}
