@@ -16,7 +16,7 @@ const audit = { userId: null, address: "127.0.0.1", userAgent: "", referrer: "" 
 /** @returns the digest that identifies the push. */
 export async function createBarePush(hotPath: HotPath, id: number, shape: RowShape): Promise<Buffer> {
   const push = newPush(id, shape);
-  await hotPath.insert(push, { ...audit, kind: "creation", at: push.row.createdAt });
+  await hotPath.insertPush(push, { ...audit, kind: "creation", at: push.row.createdAt });
   return push.tokenDigest;
 }
 
@@ -25,7 +25,7 @@ export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Prom
   const sealed = await hotPath.findSealed(tokenDigest);
   if (sealed === undefined) throw new Error("A stored push was not found.");
   const now = Date.now();
-  const claimed = await hotPath.claimView({
+  const claimed = await hotPath.writeView({
     pushId: sealed.row.id,
     claimId: randomBytes(claimIdBytes).readUIntBE(0, claimIdBytes),
     sealGeneration: sealed.row.sealGeneration,

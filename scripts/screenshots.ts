@@ -29,7 +29,7 @@ const allLooks: readonly Look[] = [
 ];
 
 /** The built server on an empty folder. */
-async function startServer(dataDir: string): Promise<{ server: ChildProcess; origin: string }> {
+async function startServer(dataDir: string): Promise<{ server: ChildProcess; origin: string; bootCode: string }> {
   const environment = {
     ...process.env,
     PORT: "0",
@@ -44,12 +44,12 @@ async function startServer(dataDir: string): Promise<{ server: ChildProcess; ori
     env: environment,
     stdio: ["ignore", "pipe", "inherit"],
   });
+  let bootCode = "";
   for await (const line of createInterface({ input: server.stdout })) {
     const entry: unknown = JSON.parse(line);
-    if (typeof entry !== "object" || entry === null || !("event" in entry) || entry.event !== "server_started")
-      continue;
-    if (!("port" in entry)) break;
-    return { server, origin: `http://127.0.0.1:${entry.port}` };
+    if (typeof entry !== "object" || entry === null) continue;
+    if ("code" in entry) bootCode = String(entry.code);
+    if ("port" in entry) return { server, origin: `http://127.0.0.1:${entry.port}`, bootCode };
   }
   throw new Error("The server ended before it was ready.");
 }
@@ -93,12 +93,12 @@ await Promise.all([
 ]);
 const workDir = await mkdtemp(join(tmpdir(), "sealpush-screenshots-"));
 const dataDir = join(workDir, "data");
-const { server, origin } = await startServer(dataDir);
+const { server, origin, bootCode } = await startServer(dataDir);
 try {
   const browser = await launchBrowser();
   try {
     await takeAll(publicShots, { browser, origin, looks: allLooks, signIn: undefined });
-    const { signIn, shown } = await moveIn(origin, dataDir);
+    const { signIn, shown } = await moveIn(origin, dataDir, bootCode);
     await takeAll(ownerShots(shown), { browser, origin, looks: twoLooks, signIn });
   } finally {
     await browser.close();

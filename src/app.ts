@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { registerApiV1, v1ApiReference } from "./api/v1/routes.ts";
-import { apiReference } from "./api/v2/api-reference.ts";
-import { registerApiV2 } from "./api/v2/routes.ts";
+import { apiReference } from "./api/api-reference.ts";
+import { registerApi } from "./api/routes.ts";
 import type { Clock, Every } from "./base/clock.ts";
-import { bootCodePath } from "./config/boot-code-file.ts";
 import type { Config } from "./config/config.ts";
 import { createForwarderNote } from "./database/forwarder-note.ts";
 import { readSweepBacklog } from "./database/inspection.ts";
@@ -67,9 +65,9 @@ export async function buildApp(config: Config, options: AppOptions) {
   const domain = await openDomain(config, effects, events);
   try {
     const server = await composeServer(config, options, domain, telemetry);
-    const { bootCode } = domain.vault;
-    if ((await domain.accounts.openFirstRun(bootCode)) && logsForAllWorkers(options.worker)) {
-      events.bootCodeMade(bootCode, bootCodePath(config.dataDir));
+    if (logsForAllWorkers(options.worker)) {
+      const bootCode = await domain.accounts.openFirstRun();
+      if (bootCode !== undefined) events.bootCodeMade(bootCode);
     }
     const timetable = await startTimetable(domain, { ...effects, every: options.every }, events);
     return {
@@ -130,9 +128,7 @@ async function composeServer(
     if (options.worker !== undefined) metrics.joinWorkers(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  const api = { config, pushes, bodyBudget, version: options.version };
-  registerApiV2(fastify, api);
-  registerApiV1(fastify, api);
+  registerApi(fastify, { config, pushes, bodyBudget, version: options.version });
   registerDownloads(fastify, { pushes, events });
   await registerPages(fastify, {
     config,
@@ -147,7 +143,7 @@ async function composeServer(
     sessionCookies,
     bodyBudget,
     assetUrl,
-    apiReference: { v1: v1ApiReference(), v2: apiReference() },
+    apiReference: apiReference(),
     events,
     assetsDir: options.assetsDir,
   });

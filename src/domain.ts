@@ -11,7 +11,6 @@ import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
 import { openBlobStore } from "./blobs/open-blob-store.ts";
 import { openBranding } from "./branding/branding.ts";
-import { createBootCodeFile } from "./config/boot-code-file.ts";
 import type { Config, SingleSignOnSettings } from "./config/config.ts";
 import { makeDataFolder, refuseUnfinishedRestore } from "./config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
@@ -118,7 +117,6 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     outbox: mail.outbox,
     requestedOutbox: mail.requestedOutbox,
     settings: config.accounts,
-    bootCodeFile: createBootCodeFile(config.dataDir, random),
     keyring: () => keyring,
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     onUseNotRecorded: events.usageNotRecorded,
@@ -234,12 +232,12 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
     async assertRoom() {
       if (await requestedOutbox.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);
     },
-    async putLink(tx, { to, locale, urlToken, retrievalStep, ...letter }, now) {
+    async putLink(tx, { to, locale, urlToken, retrievalStep, ...link }, now) {
       const path = `/p/${urlToken}${retrievalStep ? "/r" : ""}`;
-      await requestedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", path, ...letter } }, now);
+      await requestedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", path, ...link } }, now);
     },
-    async putViewNotification(tx, { to, language, kind, viewedAt, ...letter }, now) {
-      const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...letter } as const;
+    async putViewNotification(tx, { to, language, kind, viewedAt, ...view }, now) {
+      const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...view } as const;
       await requestedOutbox.put(tx, { to, language, content }, now);
     },
   };

@@ -1,7 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { serverFile } from "../bundles.ts";
 
 /** A push for the screenshots, with a history. */
@@ -28,8 +26,7 @@ interface Visitor {
 const ada = { address: "192.0.2.17", userAgent: browsers.firefox };
 
 /** Creates the first administrator, other users, tokens and pushes through the pages and the API. */
-export async function moveIn(origin: string, dataDir: string) {
-  const bootCode = (await readFile(join(dataDir, "boot-code"), "utf8")).trim();
+export async function moveIn(origin: string, dataDir: string, bootCode: string) {
   await send(origin, "/first_run", { ...administrator, boot_code: bootCode }, ada);
   for (const email of others) await createUser(email, dataDir);
   const phone = { address: "203.0.113.40", userAgent: browsers.safari };

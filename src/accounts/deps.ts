@@ -20,19 +20,8 @@ export interface AccountsDeps {
   /** See `createMail`. */
   readonly requestedOutbox: Outbox;
   readonly limits: Limits;
-  readonly bootCodeFile: BootCodeFile;
   /** undefined: single sign-on is off. */
   readonly provider: Provider | undefined;
   /** The time of last use could not be stored. The request still succeeds. */
   readonly onUseNotRecorded: (of: "api_token" | "session", error: unknown) => void;
-}
-
-/** The file that shows the operator the boot code. */
-export interface BootCodeFile {
-  /** undefined: there is no file. */
-  read(): string | undefined;
-  /** Readable only by the user that runs the server. Keeps a file that another process has created. */
-  make(code: string): void;
-  /** Does nothing without a file. */
-  remove(): void;
 }

@@ -1,6 +1,5 @@
 import { tmpdir } from "node:os";
 import type { Command } from "commander";
-import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import { openReadOnly } from "../database/open-database.ts";
@@ -165,7 +164,6 @@ async function importAndReport(
         problemLines.print(lineOf(problem));
       },
     });
-    if (summary.results.counts.users.imported > 0 && !isDryRun) createBootCodeFile(config.dataDir, io.random).remove();
     problemLines.end();
     const outcome = outcomeOf(summary);
     report?.finish({ outcome, summary, failure: undefined, finishedAt: io.clock.now() });

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, type Administrator, createAccounts, type User } from "../accounts/accounts.ts";
 import type { Random } from "../base/random.ts";
-import { createBootCodeFile } from "../config/boot-code-file.ts";
 import type { Config } from "../config/config.ts";
 import { readOrMakeMasterKeyFile } from "../config/master-key-file.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
@@ -107,7 +106,6 @@ function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
     random: io.random,
     argon2: createArgon2Queue({ runningMax: 1, waitingMax: 1, waitingPerClientMax: 1 }),
     settings: config.accounts,
-    bootCodeFile: createBootCodeFile(config.dataDir, io.random),
     keyring,
     limits: createInMemoryLimits(),
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),

@@ -5,17 +5,7 @@ const problemsMax = 5;
 const newestPushesMax = 1_000;
 
 /** Read-only checks for operators. */
-export interface Inspection {
-  /**
-   * SQLite's quick check of every page, which reads the whole file; empty: no problem. Always empty on PostgreSQL, which
-   * checks its pages itself.
-   */
-  problems(): Promise<readonly string[]>;
-  /** The size of a SQLite file without its log, or of a PostgreSQL database with its indexes. */
-  sizeBytes(): Promise<number>;
-  /** The latest stored time, ms since the epoch; undefined: a new database. */
-  newestTime(): Promise<number | undefined>;
-}
+export type Inspection = ReturnType<typeof createInspection>;
 
 const quickCheck = sql<[], { quick_check: string }>(`PRAGMA quick_check(${problemsMax})`);
 const size = sql<[], { bytes: number }>({
@@ -32,9 +22,13 @@ const newest = sql<[], { newest: number | null }>(
        FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}) AS last_pushes) AS times`,
 );
 
-export function createInspection(db: Database): Inspection {
+export function createInspection(db: Database) {
   return {
-    async problems() {
+    /**
+     * SQLite's quick check of every page, which reads the whole file; empty: no problem. Always empty on PostgreSQL, which
+     * checks its pages itself.
+     */
+    async problems(): Promise<readonly string[]> {
       switch (db.engine) {
         case "sqlite":
           return (await db.read.all(quickCheck)).flatMap((row) => (row.quick_check === "ok" ? [] : [row.quick_check]));
@@ -44,8 +38,10 @@ export function createInspection(db: Database): Inspection {
           return db.engine satisfies never;
       }
     },
-    sizeBytes: async () => (await db.read.one(size))?.bytes ?? 0,
-    newestTime: async () => (await db.read.one(newest))?.newest ?? undefined,
+    /** The size of a SQLite file without its log, or of a PostgreSQL database with its indexes. */
+    sizeBytes: async (): Promise<number> => (await db.read.one(size))?.bytes ?? 0,
+    /** The latest stored time, ms since the epoch; undefined: a new database. */
+    newestTime: async (): Promise<number | undefined> => (await db.read.one(newest))?.newest ?? undefined,
   };
 }
 

@@ -169,7 +169,7 @@ describe("a page's state change", () => {
     test("a handler that takes files gets none before the form token is checked, and reads the whole form", async () => {
       const fastify = start();
       const seen: string[] = [];
-      const config = { access: "page", changesState: true, formInParts: true } as const;
+      const config = { access: "page", changesState: true, streamsFiles: true } as const;
       fastify.post("/api/files", { config }, async (request, reply) => {
         const body = await receiveBody(request, server.bodyBudget, async ({ filename, content }) => {
           for await (const chunk of content) seen.push(`${filename}:${String(chunk)}`);

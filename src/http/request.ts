@@ -48,11 +48,11 @@ declare module "fastify" {
     scope?: Scope | null;
     /** Page routes that change state refuse requests from other sites. */
     changesState?: boolean;
-    /** The handler itself reads multipart forms with `receiveBody`, as their files arrive. */
-    formInParts?: boolean;
+    /** The handler reads multipart forms itself with `receiveBody`, which passes on the files as they arrive. */
+    streamsFiles?: boolean;
     /** Open to users who lack a required second factor, so that they can set one up or sign out. */
     beforeFactor?: boolean;
-    /** The route may reveal a secret: declared prefetches and HEAD requests never reach the handler. */
+    /** The route may reveal a secret or end a push: declared prefetches and HEAD requests never reach the handler. */
     retrieval?: boolean;
   }
 }

@@ -33,7 +33,7 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
   const refuseUncounted = uncountedHook(deps.renderError);
   const inventory: RouteEntry[] = [];
   server.addHook("onRoute", (route) => {
-    const { access, changesState, scope, retrieval, beforeFactor = false, formInParts = false } = route.config ?? {};
+    const { access, changesState, scope, retrieval, beforeFactor = false, streamsFiles = false } = route.config ?? {};
     if (access === undefined || changesState === undefined) {
       throw new Error(`The route ${String(route.method)} ${route.url} does not declare its access.`);
     }
@@ -52,7 +52,7 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
     ];
     route.onRequest = [...guards, ...listed(route.onRequest)];
     if (changesState && access.startsWith("page")) {
-      route.preHandler = [formTokenHook(formInParts, deps.bodyBudget), ...listed(route.preHandler)];
+      route.preHandler = [formTokenHook(streamsFiles, deps.bodyBudget), ...listed(route.preHandler)];
     }
   });
   return inventory;
@@ -76,11 +76,11 @@ function isPageOverJsonPath(path: string, pattern: string): boolean {
 /**
  * The hook before a state-changing page's handler: if the request needs a form token, it reads the form and checks the
  * token, so that a handler that reads no form is protected too. `receiveForm` then returns the form that was read.
- * @param formInParts the handler reads multipart forms itself by `receiveBody`, which checks before the first file.
+ * @param streamsFiles see request.ts: the handler reads multipart forms itself by `receiveBody`, which checks before the first file.
  */
-function formTokenHook(formInParts: boolean, bodyBudget: BodyBudget) {
+function formTokenHook(streamsFiles: boolean, bodyBudget: BodyBudget) {
   return async (request: FastifyRequest): Promise<void> => {
-    if (!request.needsFormToken || (formInParts && isMultipart(request))) return;
+    if (!request.needsFormToken || (streamsFiles && isMultipart(request))) return;
     request.formRead = await receiveForm(request, bodyBudget);
   };
 }
@@ -93,7 +93,7 @@ const prefetchRefusal: Refusal = {
 };
 
 /**
- * Keeps requests without a reader away from retrievals. A prefetch is refused with Retry-After. HEAD gets 200 for every
+ * Keeps requests without a reader away from retrievals and from the ends of pushes. A prefetch is refused with Retry-After. HEAD gets 200 for every
  * token without reading the push, so it reveals less than GET.
  */
 function uncountedHook(renderError: RenderError) {

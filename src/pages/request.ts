@@ -11,6 +11,7 @@ import type { FormFields } from "../http/body/form-fields.ts";
 import type { TakeFile } from "../http/body/multipart.ts";
 import { receiveForm } from "../http/body/receive-body.ts";
 import { sendPage } from "../http/headers.ts";
+import { isRobot } from "../http/robots.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
 import type { FailedEmails } from "../mail/mail.ts";
@@ -18,6 +19,7 @@ import type { Actor, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetUrl } from "./assets.ts";
 import { type Page, type PageContext, pageHref, renderPage } from "./page.ts";
+import { robotView } from "./robot.tsx";
 
 /** What the handlers of pages work with. */
 export interface PageServices {
@@ -244,9 +246,10 @@ export type PageRoute = RouteHandler & {
   readonly method: "GET" | "POST";
   /** With parameters, e.g. `/p/:token`. */
   readonly path: string;
+  /** Robots get a neutral page instead. */
   readonly retrieval?: true;
   readonly beforeFactor?: true;
-  readonly formInParts?: true;
+  readonly streamsFiles?: true;
   /** Absent: the route exists with every configuration. */
   readonly isEnabled?: (config: Config) => boolean;
 };
@@ -257,6 +260,9 @@ export function handlePage(
   reply: FastifyReply,
   services: PageServices,
 ): FastifyReply | Promise<FastifyReply> {
+  if (route.retrieval === true && isRobot(request.headers["user-agent"])) {
+    return new PageRequest(request, reply, services).renderPlain(robotView);
+  }
   switch (route.access) {
     case "public":
     case "page":

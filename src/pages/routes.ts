@@ -104,7 +104,7 @@ const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 const pageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/", access: "page_creator", handler: showNewPush },
   { method: "GET", path: "/p/new", access: "page_creator", handler: showNewPush },
-  { method: "POST", path: "/p", access: "page_creator", formInParts: true, handler: createPush },
+  { method: "POST", path: "/p", access: "page_creator", streamsFiles: true, handler: createPush },
   { method: "GET", path: "/p", access: "page_session", handler: showDashboard },
   {
     method: "GET",
@@ -137,9 +137,9 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/p/:token/preview", access: "page", handler: showCreated },
   { method: "GET", path: "/p/:token/r/preview", access: "page", handler: showCreated },
   { method: "POST", path: "/p/:token/notify_emails", access: "page_session", handler: mailLink, isEnabled: mailsLinks },
-  { method: "POST", path: "/p/:token/expire", access: "page", handler: deletePush },
+  { method: "POST", path: "/p/:token/expire", access: "page", handler: deletePush, retrieval: true },
   { method: "GET", path: "/p/:token/edit", access: "page_session", handler: showEdit },
-  { method: "POST", path: "/p/:token/edit", access: "page_session", formInParts: true, handler: saveEdit },
+  { method: "POST", path: "/p/:token/edit", access: "page_session", streamsFiles: true, handler: saveEdit },
   { method: "GET", path: "/p/:token/audit", access: "page_session", handler: showAudit },
   { method: "GET", path: "/p/:token/audit/download", access: "page_session", handler: downloadAudit },
   { method: "GET", path: "/help/api", access: "page", handler: showApiHelp },
@@ -221,14 +221,14 @@ const pageRoutes: readonly PageRoute[] = [
     }),
   ),
   { method: "GET", path: adminPaths.pushes, access: "page_admin", handler: showPushes },
-  { method: "POST", path: `${adminPaths.pushes}/:id/expire`, access: "page_admin", handler: endPush },
+  { method: "POST", path: `${adminPaths.pushes}/:id/expire`, access: "page_admin", handler: endPush, retrieval: true },
   { method: "GET", path: adminPaths.mails, access: "page_admin", handler: showMails },
   { method: "POST", path: `${adminPaths.mails}/:id/retry`, access: "page_admin", handler: retryMail },
   { method: "POST", path: `${adminPaths.mails}/:id/discard`, access: "page_admin", handler: discardMail },
   { method: "GET", path: adminPaths.settings, access: "page_admin", handler: showSettings },
   { method: "GET", path: adminPaths.theme, access: "page_admin", handler: showTheme },
   { method: "POST", path: `${adminPaths.theme}/name`, access: "page_admin", handler: setThemeName },
-  { method: "POST", path: `${adminPaths.theme}/logo`, access: "page_admin", handler: setThemeLogo, formInParts: true },
+  { method: "POST", path: `${adminPaths.theme}/logo`, access: "page_admin", handler: setThemeLogo, streamsFiles: true },
   { method: "POST", path: `${adminPaths.theme}/style`, access: "page_admin", handler: setThemeStyle },
   ...brandingParts.map(
     (part): PageRoute => ({
@@ -250,11 +250,11 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
   for (const route of pageRoutes) {
     const { method, path, access, isEnabled } = route;
     if (isEnabled?.(services.config) === false) continue;
-    const { retrieval = false, beforeFactor = false, formInParts = false } = route;
+    const { retrieval = false, beforeFactor = false, streamsFiles = false } = route;
     server.route({
       method,
       url: path,
-      config: { access, changesState: method === "POST", retrieval, beforeFactor, formInParts },
+      config: { access, changesState: method === "POST", retrieval, beforeFactor, streamsFiles },
       handler: (request, reply) => handlePage(route, request, reply, services),
     });
   }

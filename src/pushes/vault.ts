@@ -1,21 +1,13 @@
 import type { Random } from "../base/random.ts";
 import { keyedDigest } from "../crypto/digests.ts";
-import { hkdf } from "../crypto/hkdf.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { makeReadableCode } from "../crypto/readable-code.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
 import type { Database, ReadConnection } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
 
 /** The keys that the domain uses: the key ring, and the index key that it unseals. */
-export interface Vault {
-  readonly keyring: Keyring;
-  /** HMAC-SHA256 under the index key: it finds a url_token that is not stored. */
-  tokenDigest(urlToken: string): Buffer;
-  /** The code of the first run. It is derived from the index key, so it is the same in every process and on every machine. */
-  readonly bootCode: string;
-}
+export type Vault = Awaited<ReturnType<typeof openVault>>;
 
 /** The database is sealed under a master key that is not in the ring. The message contains its id and no secret. */
 export class WrongMasterKeyError extends Error {
@@ -35,7 +27,7 @@ const readMeta = sql<[name: string], { value: Buffer }>("SELECT value FROM meta 
  * Opens the index key, or generates it for a new database, and records the active master key as one that may seal rows.
  * @throws WrongMasterKeyError when a key that seals rows of this database is not in the ring.
  */
-export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }): Promise<Vault> {
+export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }) {
   const { db, keyring, random, now } = deps;
   for (const id of await keysInUse(db)) {
     if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
@@ -54,11 +46,10 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   if (!(await keysInUse(db)).includes(activeId)) {
     await db.writeSerialized("keys", (tx) => markKey(tx, activeId, now));
   }
-  const derived: Random = { bytes: (count) => hkdf(indexKey, Buffer.alloc(0), "boot code", count) };
   return {
     keyring,
-    tokenDigest: (urlToken) => keyedDigest(indexKey, urlToken),
-    bootCode: makeReadableCode(derived),
+    /** HMAC-SHA256 under the index key: it finds a url_token that is not stored. */
+    tokenDigest: (urlToken: string): Buffer => keyedDigest(indexKey, urlToken),
   };
 }
 

@@ -27,7 +27,7 @@ export interface Events {
   /** `path`: the path of the key file, never its content. */
   masterKeyMade(path: string): void;
   /** Only while there is no user. The only secret that is logged, on purpose: the operator reads it here or in the file. */
-  bootCodeMade(code: string, path: string): void;
+  bootCodeMade(code: string): void;
   /** A sentence of the settings table, which never quotes a secret. */
   settingWarning(sentence: string): void;
   /** The start waits for a database server that does not answer yet. */
@@ -124,9 +124,9 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
         { event: "master_key_made", path },
         "No master key was given, so one was created. Keep a copy of it.",
       ),
-    bootCodeMade: (code, path) =>
+    bootCodeMade: (code) =>
       logger.warn(
-        { event: "boot_code_made", code, path },
+        { event: "boot_code_made", code },
         "There is no user yet. Open /first_run and enter this boot code to become the administrator.",
       ),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { launchBrowser } from "../support/browser.ts";
+import { bootCodeOf } from "../support/form-requests.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
 import { startServer } from "../support/server.ts";
@@ -123,7 +124,7 @@ describe("layout and accessibility", () => {
   });
 });
 
-it("the first run: the code from the file creates an administrator, and the page is closed afterwards", async () => {
+it("the first run: the code from the log creates an administrator, and the page is closed afterwards", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-first-run-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const server = await startServer({ dataDir: folder });
@@ -140,7 +141,7 @@ it("the first run: the code from the file creates an administrator, and the page
   await press(page, entry.firstRun.submit);
   await page.getByText(entry.problems.bootCode).waitFor();
   await expectAccessibleLayout(page);
-  await field(page, entry.fields.bootCode).fill(readFileSync(join(folder, "boot-code"), "utf8").trim());
+  await field(page, entry.fields.bootCode).fill(bootCodeOf(server));
   await field(page, entry.fields.password).fill(password);
   await press(page, entry.firstRun.submit);
   await page.getByRole("link", { name: nav.administration }).waitFor();

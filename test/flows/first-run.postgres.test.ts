@@ -1,9 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startTestApp } from "../support/app.ts";
 import { makeFolder } from "../support/engine-database.ts";
-import { visit } from "../support/form-requests.ts";
+import { bootCodeOf, visit } from "../support/form-requests.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 
 test("the boot code logged by one machine works at another with its own folder", async () => {
@@ -11,8 +9,7 @@ test("the boot code logged by one machine works at another with its own folder",
   const environment = { DATABASE_URL: url, PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
   await using here = await startTestApp({ dataDir: makeFolder(), environment });
   await using there = await startTestApp({ dataDir: makeFolder(), environment });
-  const code = readFileSync(join(here.dataDir, "boot-code"), "utf8").trim();
-  const form = { boot_code: code, email: "ada@example.com", password: "correct horse battery" };
+  const form = { boot_code: bootCodeOf(here), email: "ada@example.com", password: "correct horse battery" };
   expect(await visit(there, "/first_run", form)).toMatchObject({ status: 303 });
   expect(await visit(here, "/first_run", form)).not.toMatchObject({ status: 200 });
 });

@@ -1,26 +1,33 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { makeDataDir } from "../support/domain.ts";
+import { readRows } from "../support/engine-database.ts";
 import { bootCodeOf, isSignedIn, type Sender, visit } from "../support/form-requests.ts";
 
 const email = "ada@example.com";
-const codeFile = (fixture: TestApp) => join(fixture.dataDir, "boot-code");
+const bootCodeRows = ({ app }: TestApp) => readRows(app.domain.db, "SELECT value FROM meta WHERE name = 'boot_codes'");
 const create = (fixture: TestApp, more: Readonly<Record<string, string>> = {}, sender: Sender = {}) =>
   visit(fixture, "/first_run", { boot_code: bootCodeOf(fixture), email, password, ...more }, sender);
 const users = async ({ app }: TestApp) => (await app.domain.accounts.searchUsers("", 1)).map(({ user }) => user);
 
-test("the boot code is in the log and in a file that only the server's user can read", async () => {
+test("the boot code is in the log; the database has only its digest, the data folder nothing", async () => {
   await using fixture = await startTestApp();
   const code = bootCodeOf(fixture);
   expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{5}-){4}[0-9a-hjkmnp-tv-z]{5}$/);
-  expect(readFileSync(codeFile(fixture), "utf8")).toBe(`${code}\n`);
-  expect(statSync(codeFile(fixture)).mode & 0o777).toBe(0o600);
+  const [{ value }] = (await bootCodeRows(fixture)) as [{ value: Buffer }];
+  expect(value).toEqual(createHash("sha256").update(code.replaceAll("-", "")).digest());
+  for (const name of readdirSync(fixture.dataDir, { recursive: true, withFileTypes: true })) {
+    if (!name.isFile()) continue;
+    const bytes = readFileSync(join(name.parentPath, name.name), "latin1");
+    expect(bytes.includes(code) || bytes.includes(code.replaceAll("-", "")), name.name).toBe(false);
+  }
 });
 
-test("the boot code makes its user the signed-in administrator; afterwards it is deleted and invalid", async () => {
+test("the boot code makes its user the signed-in administrator; afterwards its digest is deleted", async () => {
   await using fixture = await startTestApp();
   const code = bootCodeOf(fixture);
   expect((await visit(fixture, "/first_run")).status).toBe(200);
@@ -28,7 +35,7 @@ test("the boot code makes its user the signed-in administrator; afterwards it is
   expect(made).toMatchObject({ status: 303, location: "/" });
   expect(await isSignedIn(fixture, made.cookie)).toBe(true);
   expect(await users(fixture)).toMatchObject([{ email, admin: true }]);
-  expect(existsSync(codeFile(fixture))).toBe(false);
+  expect(await bootCodeRows(fixture)).toEqual([{ value: Buffer.alloc(0) }]);
 
   const again = await visit(fixture, "/first_run", { boot_code: code, email: "eve@example.com", password });
   expect(again).toMatchObject({ status: 303, location: "/users/sign_in", cookie: "" });
@@ -98,29 +105,64 @@ test("signing up is not possible before there is an administrator", async () => 
   expect(await users(fixture)).toEqual([]);
 });
 
-test("an account created by the operator ends the first run and deletes the code", async () => {
+test("an account created by the operator ends the first run", async () => {
   await using fixture = await startTestApp();
   const code = bootCodeOf(fixture);
   await fixture.app.domain.accounts.createUser({ email: "operator@example.com", password, admin: true });
-  expect(existsSync(codeFile(fixture))).toBe(false);
   const late = await visit(fixture, "/first_run", { boot_code: code, email, password });
   expect(late).toMatchObject({ status: 303, location: "/users/sign_in", cookie: "" });
   expect(await users(fixture)).toHaveLength(1);
 });
 
-test("the code survives restarts until there is an account; then a start deletes it", async () => {
+test("each start logs another code until there is an account, and earlier ones stay valid", async () => {
   const dataDir = makeDataDir();
   const first = await startTestApp({ dataDir });
   const code = bootCodeOf(first);
   await first.app.close();
   const second = await startTestApp({ dataDir });
-  expect(bootCodeOf(second)).toBe(code);
-  await create(second);
+  expect(bootCodeOf(second)).not.toBe(code);
+  expect((await create(second, { boot_code: code })).status).toBe(303);
   second.clock.advance(hourMs);
   await second.app.close();
   await using third = await startTestApp({ dataDir });
   expect(() => bootCodeOf(third)).toThrow();
-  expect(existsSync(codeFile(third))).toBe(false);
+});
+
+test("the newest 16 codes are valid", async () => {
+  await using fixture = await startTestApp();
+  const { accounts } = fixture.app.domain;
+  const oldest = bootCodeOf(fixture);
+  const codes: string[] = [];
+  for (let start = 0; start < 16; start += 1) codes.push((await accounts.openFirstRun()) ?? "");
+  expect((await create(fixture, { boot_code: oldest })).status).toBe(422);
+  expect((await create(fixture, { boot_code: codes[0] ?? "" })).status).toBe(303);
+});
+
+test("no boot code comes back after the last user was deleted, nor after a restart", async () => {
+  const dataDir = makeDataDir();
+  const first = await startTestApp({ dataDir });
+  const code = bootCodeOf(first);
+  const { id } = await first.app.domain.accounts.createUser({ email, password, admin: false });
+  expect(await first.app.domain.deleteAccount(id, null)).toMatchObject({ outcome: "done" });
+  expect(await users(first)).toEqual([]);
+  const asked = { boot_code: code, email: "eve@example.com", password };
+  expect(await visit(first, "/first_run", asked)).toMatchObject({
+    status: 303,
+    location: "/users/sign_in",
+    cookie: "",
+  });
+  await first.app.close();
+  await using second = await startTestApp({ dataDir });
+  expect(() => bootCodeOf(second)).toThrow();
+  expect(await visit(second, "/first_run", asked)).toMatchObject({
+    status: 303,
+    location: "/users/sign_in",
+    cookie: "",
+  });
+  // Only a shell makes the next administrator.
+  expect((await visit(second, "/users/sign_up", { email, password })).location).not.toBe("/first_run");
+  await second.app.domain.accounts.createUser({ email: "root@example.com", password, admin: true });
+  expect((await users(second)).filter(({ admin }) => admin)).toHaveLength(1);
 });
 
 test("with sign-in disabled there is no first run and no code", async () => {

@@ -23,7 +23,7 @@ GET    /admin/mails                           page_admin
 POST   /admin/mails/:id/discard               page_admin    changes
 POST   /admin/mails/:id/retry                 page_admin    changes
 GET    /admin/pushes                          page_admin
-POST   /admin/pushes/:id/expire               page_admin    changes
+POST   /admin/pushes/:id/expire               page_admin    changes retrieval
 GET    /admin/settings                        page_admin
 GET    /admin/trail                           page_admin
 GET    /admin/users                           page_admin
@@ -90,7 +90,7 @@ GET    /p/:token/audit/download               page_session
 GET    /p/:token/edit                         page_session
 POST   /p/:token/notify_emails                page_session  changes
 POST   /p/:token/edit                         page_session  changes
-POST   /p/:token/expire                       page          changes
+POST   /p/:token/expire                       page          changes retrieval
 GET    /p/:token/passphrase                   public
 GET    /p/:token/preview                      page
 GET    /p/:token/r                            page          retrieval

@@ -2,7 +2,6 @@ import { expect, onTestFinished } from "vitest";
 import { type Accounts, type ClientContext, createAccounts } from "../../src/accounts/accounts.ts";
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { createBootCodeFile } from "../../src/config/boot-code-file.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createInMemoryLimits } from "../../src/limits/in-memory-limits.ts";
@@ -62,14 +61,12 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
   });
   const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
   const outbox = createOutbox({ db, keyring: () => keyring, open: true });
-  const bootCodeFile = createBootCodeFile(folder, systemRandom);
   const accounts = createAccounts({
     db,
     clock: { now: () => now },
     random: systemRandom,
     argon2,
     settings: openSettings,
-    bootCodeFile,
     keyring: () => keyring,
     outbox,
     requestedOutbox: outbox,

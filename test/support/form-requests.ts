@@ -70,8 +70,8 @@ export function comparable({ status, body, location, cookie }: FormAnswer, typed
   return { status, body: body.replaceAll(typed, "(typed)"), location, cookie };
 }
 
-export function bootCodeOf(fixture: TestApp): string {
-  for (const line of fixture.logLines) {
+export function bootCodeOf({ logLines }: Pick<TestApp, "logLines">): string {
+  for (const line of logLines) {
     const entry: unknown = JSON.parse(line);
     if (typeof entry === "object" && entry !== null && "event" in entry && entry.event === "boot_code_made") {
       return "code" in entry ? String(entry.code) : "";

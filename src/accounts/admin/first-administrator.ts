@@ -1,15 +1,17 @@
 import { type Clock, hourMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError } from "../../base/errors.ts";
-import { digest, equalDigests } from "../../crypto/digests.ts";
+import type { Random } from "../../base/random.ts";
+import { digest } from "../../crypto/digests.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
-import { readCode } from "../../crypto/readable-code.ts";
+import { makeReadableCode, readCode } from "../../crypto/readable-code.ts";
 import type { Database } from "../../database/database.ts";
 import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import type { ClientContext, User } from "../account.ts";
-import type { AccountsDeps, BootCodeFile } from "../deps.ts";
+import type { AccountsDeps } from "../deps.ts";
 import type { SessionStarts } from "../sessions/sessions.ts";
 import { type PasswordProblem, passwordProblem } from "../sign-in/password-rules.ts";
+import { addBootCode, endFirstRun, isBootCode, isFirstRunOver } from "../store/first-run.ts";
 import type { UserStore } from "../store/users.ts";
 
 export interface FirstRunProblems {
@@ -21,16 +23,16 @@ export interface FirstRunProblems {
 export type FirstRunOutcome =
   | { readonly outcome: "made"; readonly user: User; readonly sessionToken: string }
   | { readonly outcome: "refused"; readonly problems: FirstRunProblems }
-  /** There is a user already. */
+  /** There is or was a user. */
   | { readonly outcome: "over" };
 
 interface Deps {
   readonly db: Database;
   readonly users: UserStore;
   readonly clock: Clock;
+  readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly settings: AccountsDeps["settings"];
-  readonly bootCodeFile: BootCodeFile;
   readonly limits: Limits;
   readonly startSession: SessionStarts["start"];
 }
@@ -38,7 +40,7 @@ interface Deps {
 const wrongCodes = { name: "boot code", windowMs: hourMs, max: 20, rememberedMax: 10_000 };
 
 export function createFirstAdministrator(deps: Deps) {
-  const { db, users, clock, argon2, settings, bootCodeFile } = deps;
+  const { db, users, clock, argon2, settings } = deps;
   const attempts = deps.limits.inWindows(wrongCodes);
 
   /** The code has 125 bits: the limit only saves work. Charged first, so that parallel guesses gain nothing. */
@@ -48,35 +50,27 @@ export function createFirstAdministrator(deps: Deps) {
     return charge.refund;
   }
 
-  function isRight(typed: string): boolean {
-    const code = bootCodeFile.read();
-    const [given, expected] = [readCode(typed), code === undefined ? undefined : readCode(code)];
-    return given !== undefined && expected !== undefined && equalDigests(digest(given), digest(expected));
-  }
-
-  async function isOver(): Promise<boolean> {
-    if (!(await users.hadAnyUser())) return false;
-    bootCodeFile.remove();
-    return true;
+  async function isRight(typed: string): Promise<boolean> {
+    const code = readCode(typed);
+    return code !== undefined && (await isBootCode(db.read, digest(code)));
   }
 
   return {
     /**
-     * Runs at the start of the server: writes the boot code file while there is no user, and removes it otherwise.
-     * @param code the same in all processes that use this database.
-     * @returns whether the first run is possible.
+     * Runs at the start of the server. Stores only the code's digest.
+     * @returns a new boot code for the operator; undefined: the first run is over, or nobody can sign in.
      */
-    async openFirstRun(code: string): Promise<boolean> {
-      if ((await isOver()) || settings.loginsDisabled) return false;
-      if (bootCodeFile.read() !== code) {
-        bootCodeFile.remove();
-        bootCodeFile.make(code);
-      }
-      return true;
+    async openFirstRun(): Promise<string | undefined> {
+      if (settings.loginsDisabled) return undefined;
+      const code = makeReadableCode(deps.random);
+      return db.writeSerialized("accounts", async (tx) => {
+        if (await isFirstRunOver(tx)) return undefined;
+        await addBootCode(tx, digest(readCode(code) ?? code));
+        return code;
+      });
     },
 
-    /** Whether there is no user, not even a disabled one. */
-    isFirstRun: async (): Promise<boolean> => !(await isOver()),
+    isFirstRun: async (): Promise<boolean> => !(await isFirstRunOver(db.read)),
 
     /**
      * Creates the first administrator. If several people have the code, only one of them succeeds.
@@ -94,11 +88,11 @@ export function createFirstAdministrator(deps: Deps) {
       client: ClientContext;
     }): Promise<FirstRunOutcome> {
       if (settings.loginsDisabled) throw new AppError("forbidden", "Sign-in is turned off on this server.");
-      if (await isOver()) return { outcome: "over" };
+      if (await isFirstRunOver(db.read)) return { outcome: "over" };
       const now = clock.now();
       const refund = await chargeAttempt(client.throttleKey, now);
       // Checked first: the other problems are only reported to somebody who has the code.
-      if (!isRight(bootCode)) return { outcome: "refused", problems: { bootCode: "wrong" } };
+      if (!(await isRight(bootCode))) return { outcome: "refused", problems: { bootCode: "wrong" } };
       await refund();
       const email = normalizeEmail(typed);
       const problem = passwordProblem(password, email ?? "");
@@ -110,12 +104,11 @@ export function createFirstAdministrator(deps: Deps) {
         return { outcome: "refused", problems };
       }
       const passwordHash = await argon2.hashPassword(password, client.throttleKey);
-      const user = await db.writeSerialized("accounts", async (tx) =>
-        (await users.hasAnyUser(tx))
-          ? undefined
-          : users.insert(tx, { email, passwordHash, admin: true, confirmed: true, language: null, now }),
-      );
-      bootCodeFile.remove();
+      const user = await db.writeSerialized("accounts", async (tx) => {
+        if (await isFirstRunOver(tx)) return undefined;
+        await endFirstRun(tx);
+        return users.insert(tx, { email, passwordHash, admin: true, confirmed: true, language: null, now });
+      });
       if (user === undefined) return { outcome: "over" };
       const sessionToken = await deps.startSession(user, client, now);
       if (sessionToken === undefined) throw new AppError("forbidden", "This account may not sign in.");

@@ -4,7 +4,6 @@ import { invalidFields } from "../../base/errors.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { User } from "../account.ts";
-import type { BootCodeFile } from "../deps.ts";
 import { passwordProblem, passwordSentences } from "../sign-in/password-rules.ts";
 import type { UserStore } from "../store/users.ts";
 
@@ -15,10 +14,9 @@ interface Deps {
   readonly store: UserStore;
   readonly clock: Clock;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
-  readonly bootCodeFile: Pick<BootCodeFile, "remove">;
 }
 
-export function createUsers({ store, clock, argon2, bootCodeFile }: Deps) {
+export function createUsers({ store, clock, argon2 }: Deps) {
   return {
     /**
      * For operators: the address counts as confirmed. @param together written in the same transaction.
@@ -43,7 +41,6 @@ export function createUsers({ store, clock, argon2, bootCodeFile }: Deps) {
         together,
       );
       if (user === undefined) throw invalidFields({ email: ["This email address is taken."] });
-      bootCodeFile.remove();
       return user;
     },
 

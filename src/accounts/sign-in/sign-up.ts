@@ -12,6 +12,7 @@ import type { ClientContext, User } from "../account.ts";
 import { createMailThrottle, putConfirmation } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { SessionStarts } from "../sessions/sessions.ts";
+import { isFirstRunOver } from "../store/first-run.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
 import type { UserStore } from "../store/users.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
@@ -88,7 +89,7 @@ export function createRegistration(deps: Deps) {
   function apply(applicant: Applicant): Promise<"mail_sent" | "first_run"> {
     const { email, language, passwordHash, mayMail, now } = applicant;
     return db.writeSerialized("accounts", async (tx) => {
-      if (!(await users.hasAnyUser(tx))) return "first_run";
+      if (!(await isFirstRunOver(tx))) return "first_run";
       if (!mayMail) {
         await writeNothing(tx, 1);
         return "mail_sent";
@@ -112,7 +113,7 @@ export function createRegistration(deps: Deps) {
   async function enter(applicant: Applicant, client: ClientContext): Promise<SignUpOutcome> {
     const { email, passwordHash, language, now } = applicant;
     const made = await db.writeSerialized("accounts", async (tx) => {
-      if (!(await users.hasAnyUser(tx))) return "first_run";
+      if (!(await isFirstRunOver(tx))) return "first_run";
       const user = { email, passwordHash, admin: false, confirmed: false, language, now };
       return (await users.insert(tx, user)) ?? "taken";
     });

@@ -3,6 +3,7 @@ import { sql } from "../../database/statement.ts";
 import { integer, nullable, type StoredRowOf, Table } from "../../database/table.ts";
 import type { User } from "../account.ts";
 import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../admin/administration.ts";
+import { endFirstRun } from "./first-run.ts";
 import { endSessions } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";
 import { toUser, type UserRow, userById, userColumns } from "./users.ts";
@@ -121,6 +122,8 @@ export function createAdministrationStore(db: Database) {
         await tx.run(markDeleted, ...deletedUsers.values({ userId, deletedAt: now }));
         // All other rows of the account are deleted with this one (ON DELETE CASCADE).
         await tx.run(removeUser, userId);
+        // It may have been the last user.
+        await endFirstRun(tx);
         if (entry !== null) await recordAction(tx, entry);
       }),
 

@@ -1,8 +1,9 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
+import { isFirstRunOver } from "./first-run.ts";
 import { identities } from "./tables.ts";
-import { hasAnyUser, insertUserIn, toUser, type UserRow, userById, userColumns } from "./users.ts";
+import { insertUserIn, toUser, type UserRow, userById, userColumns } from "./users.ts";
 
 /** Identifies a person at a provider. The pair is never assigned to another person. */
 export interface IdentityKey {
@@ -100,7 +101,7 @@ async function insertConfirmed(
   now: number,
 ): Promise<User | "email_taken" | "no_users_yet"> {
   // The first account has to be an administrator's, created with the boot code. Any other one would make that impossible.
-  if (!(await hasAnyUser(tx))) return "no_users_yet";
+  if (!(await isFirstRunOver(tx))) return "no_users_yet";
   const user = { email, passwordHash: "", admin: false, confirmed: true, language: null, now };
   return (await insertUserIn(tx, user)) ?? "email_taken";
 }

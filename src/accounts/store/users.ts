@@ -1,4 +1,4 @@
-import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
+import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { boolean, integer, nullable, type StoredRowOf, Table, text } from "../../database/table.ts";
 import type { User } from "../account.ts";
@@ -57,7 +57,6 @@ export interface NewUser {
 }
 
 const insertRow = users.insert();
-const anyUser = sql<[], { one: number }>("SELECT 1 AS one FROM users LIMIT 1");
 const credentialsByEmail = sql<[email: string], UserRow & { passwordHash: string }>(
   `SELECT ${userColumns}, password_hash AS passwordHash FROM users WHERE email = ?`,
 );
@@ -81,8 +80,6 @@ export async function insertUserIn(tx: Transaction, user: NewUser): Promise<User
   return findUserByEmailIn(tx, email);
 }
 
-export const hasAnyUser = async (connection: ReadConnection) => (await connection.one(anyUser)) !== undefined;
-
 export type UserStore = ReturnType<typeof createUserStore>;
 
 /** Functions that take a transaction require the accounts lock; the others read committed rows. */
@@ -101,12 +98,6 @@ export function createUserStore(db: Database) {
     findFresh: findUserByEmailIn,
 
     hasSignedIn: async (tx: Transaction, userId: number) => (await tx.one(everSignedIn, userId)) !== undefined,
-
-    /** Whether there is any account, including disabled ones. */
-    hasAnyUser,
-
-    /** As `hasAnyUser`, outside of a transaction. */
-    hadAnyUser: () => hasAnyUser(db.read),
 
     async findUser(userId: number): Promise<User | undefined> {
       const row = await db.read.one(userById, userId);

@@ -1,10 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { unreachable } from "../../base/errors.ts";
-import { isRobot } from "../../http/robots.ts";
 import type { Actor, ClaimOutcome, Push } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import type { PageRequest } from "../request.ts";
-import { robotView, type StepModel, stepView } from "./step-view.tsx";
+import { type StepModel, stepView } from "./step-view.tsx";
 import { secretView } from "./view.tsx";
 
 /**
@@ -15,7 +14,6 @@ export async function showPush(
   page: PageRequest,
   { asksForStep }: { readonly asksForStep: boolean },
 ): Promise<FastifyReply> {
-  if (isRobot(page.request.headers["user-agent"])) return page.renderPlain(robotView);
   const { urlToken } = page;
   const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
   if (urlToken === undefined || push === undefined) return renderGone(page);
@@ -29,7 +27,6 @@ export async function claimByForm(
   page: PageRequest,
   { asksForStep }: { readonly asksForStep: boolean },
 ): Promise<FastifyReply> {
-  if (isRobot(page.request.headers["user-agent"])) return page.renderPlain(robotView);
   const { passphrase } = await page.form();
   const { urlToken } = page;
   if (urlToken === undefined) return renderGone(page);

@@ -4,7 +4,7 @@ import { ShowButton } from "../parts/buttons.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { SealMark } from "../parts/logo.tsx";
-import { MessageCard, TooManyNotice } from "../parts/notice.tsx";
+import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 
@@ -87,17 +87,5 @@ function Facts({ model, page }: { readonly model: StepModel; readonly page: Page
         </li>
       )}
     </ul>
-  );
-}
-
-/** The answer to a robot that makes link previews: the same for every link, so it reveals nothing about this one. */
-export function robotView(page: PageContext): Page {
-  const { robot } = page.messages;
-  return (
-    <Layout page={{ ...page, selfPath: null }} title={robot.heading} privatePage width="narrow">
-      <MessageCard icon="shield" heading={robot.heading}>
-        <p class="lead">{robot.text}</p>
-      </MessageCard>
-    </Layout>
   );
 }

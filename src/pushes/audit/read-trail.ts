@@ -29,33 +29,34 @@ async function findOwned(deps: PushDeps, urlToken: string, actor: Actor): Promis
   return { id: row.id, push: toOwnedPush(row, now, deps.vault.keyring) };
 }
 
-export async function readTrail(
-  deps: PushDeps,
-  urlToken: string,
-  actor: Actor,
-  page: number,
-): Promise<TrailPage | undefined> {
-  const owned = await findOwned(deps, urlToken, actor);
-  if (owned === undefined) return undefined;
-  const { id, push } = owned;
-  const { lists } = deps.store;
-  const first = (page - 1) * pageSize;
-  const limit = limitEvent(push);
-  // The end is listed among the entries, so the entries after it move by one position.
-  const position = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
-  const rows = await lists.trail(id, pageSize + 1, position < first ? first - 1 : first);
-  const reports = createLinkDeliveryReports(deps, id);
-  const events: TrailEvent[] = [];
-  for (const row of rows) events.push(await toEvent(row, push, reports));
-  if (limit !== undefined && position >= first && position <= first + pageSize)
-    events.splice(position - first, 0, limit);
-  return { push, events: events.slice(0, pageSize), hasMore: events.length > pageSize };
-}
+export function trailOperations(deps: PushDeps) {
+  return {
+    /** For the owner's audit page. Undefined: the push is unknown, or belongs to another user. */
+    async trail(urlToken: string, actor: Actor, page: number): Promise<TrailPage | undefined> {
+      const owned = await findOwned(deps, urlToken, actor);
+      if (owned === undefined) return undefined;
+      const { id, push } = owned;
+      const { lists } = deps.store;
+      const first = (page - 1) * pageSize;
+      const limit = limitEvent(push);
+      // The end is listed among the entries, so the entries after it move by one position.
+      const position = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
+      const rows = await lists.trail(id, pageSize + 1, position < first ? first - 1 : first);
+      const reports = createLinkDeliveryReports(deps, id);
+      const events: TrailEvent[] = [];
+      for (const row of rows) events.push(await toEvent(row, push, reports));
+      if (limit !== undefined && position >= first && position <= first + pageSize)
+        events.splice(position - first, 0, limit);
+      return { push, events: events.slice(0, pageSize), hasMore: events.length > pageSize };
+    },
 
-export async function readWholeTrail(deps: PushDeps, urlToken: string, actor: Actor): Promise<WholeTrail | undefined> {
-  const owned = await findOwned(deps, urlToken, actor);
-  if (owned === undefined) return undefined;
-  return { push: owned.push, events: eventsOf(deps, owned) };
+    /** Undefined: the push is unknown, or belongs to another user. */
+    async wholeTrail(urlToken: string, actor: Actor): Promise<WholeTrail | undefined> {
+      const owned = await findOwned(deps, urlToken, actor);
+      if (owned === undefined) return undefined;
+      return { push: owned.push, events: eventsOf(deps, owned) };
+    },
+  };
 }
 
 export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {

@@ -6,7 +6,7 @@ import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { refuseWrites } from "../../../test/support/refused-writes.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import { claimView } from "./claim-view.ts";
+import { claimOperations } from "./claim-view.ts";
 
 test("a text push can be viewed exactly as often as allowed, then it is gone", async () => {
   await using fixture = await openTestDomain();
@@ -157,7 +157,8 @@ test("a passphrase that could not be tried is not charged", async () => {
     },
   });
   const { urlToken } = await fixture.domain.pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
-  const ask = () => claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
+  const ask = () =>
+    claimOperations(deps).claimView(urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
   for (let asked = 0; asked < 20; asked += 1) await expect(ask()).rejects.toBe(full);
   refuses = false;
   expect(await ask()).toMatchObject({ outcome: "revealed" });
@@ -177,7 +178,11 @@ test("a push that expires while its passphrase waits in the queue is gone", asyn
   });
   const request = { payload: "x", passphrase: "open sesame", expireAfterMs: minuteMs };
   const { urlToken } = await fixture.domain.pushes.create(request, stranger);
-  const claimed = await claimView(deps, urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
+  const claimed = await claimOperations(deps).claimView(
+    urlToken,
+    { passphrase: "open sesame", counting: "everyone" },
+    stranger,
+  );
   expect(claimed).toMatchObject({ outcome: "gone", push: { expired: true } });
 });
 
@@ -190,17 +195,19 @@ test("a push that is resealed between read and write is read again", async () =>
   const deps = pushDepsOf(fixture, {
     store: {
       ...store,
-      async claimView(claim) {
+      async writeView(claim) {
         claims += 1;
         // Does what an edit does; it is undone before the next read.
         if (claims === 1) await raise(1);
-        const claimed = await store.claimView(claim);
+        const claimed = await store.writeView(claim);
         if (claims === 1) await raise(-1);
         return claimed;
       },
     },
   });
-  expect(await claimView(deps, urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "revealed" });
+  expect(await claimOperations(deps).claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+    outcome: "revealed",
+  });
   expect(claims).toBe(2);
 });
 
@@ -220,7 +227,9 @@ test("a push that ends and loses its files between two reads is gone, not an err
       },
     },
   });
-  expect(await claimView(deps, urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "gone" });
+  expect(await claimOperations(deps).claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+    outcome: "gone",
+  });
   expect(reads).toBe(1);
 });
 

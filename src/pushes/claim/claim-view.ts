@@ -26,50 +26,49 @@ type Opened =
 const readsMax = 3;
 const claimIdBytes = 6;
 
-/**
- * The only way to retrieve a secret. Everything is decrypted in memory first. Then one conditional write counts the view,
- * adds its audit entry and, on the last view, destroys the key. The answer is sent once that write is durable.
- * So a view that cannot be decrypted is never counted, and an uncounted secret is never sent.
- */
-export async function claimView(
-  deps: PushDeps,
-  urlToken: string,
-  request: ClaimRequest,
-  actor: Actor,
-): Promise<ClaimOutcome> {
-  const tokenDigest = deps.vault.tokenDigest(urlToken);
-  for (let reads = 1; reads <= readsMax; reads += 1) {
-    const now = deps.clock.now();
-    const sealed = await deps.store.findSealed(tokenDigest);
-    if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
-    if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
-    const opened = await open(deps, sealed, urlToken, request, now, actor);
-    if (opened.outcome === "broken") {
-      // The files are read after the row: an edit or an end may have happened in between.
-      if (reads < readsMax || (await hasChanged(deps, sealed.row))) continue;
-      throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
-    }
-    if (opened.outcome !== "opened") return opened;
-    const { kind, counted } = viewKind(sealed.row, request, actor);
-    // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
-    const claimedAt = deps.clock.now();
-    const claimed = await deps.store.claimView({
-      pushId: sealed.row.id,
-      claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
-      sealGeneration: sealed.row.sealGeneration,
-      now: claimedAt,
-      counted,
-      asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
-      notByOwner: !isOwner(sealed.row, actor),
-      audit: auditRecord(kind, actor, claimedAt),
-      blobsDueAt: claimedAt + blobsGraceMs(deps.config),
-    });
-    if (claimed === undefined) continue;
-    // The view that reaches the limit still gets the payload, with no views remaining.
-    const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
-    return { outcome: "revealed", push, payload: opened.payload, files: opened.files };
-  }
-  throw unavailable("The push is being changed. Try again.", 1);
+export function claimOperations(deps: PushDeps) {
+  return {
+    /**
+     * The only way to retrieve a secret. Everything is decrypted in memory first. Then one conditional write counts the view,
+     * adds its audit entry and, on the last view, destroys the key. The answer is sent once that write is durable.
+     * So a view that cannot be decrypted is never counted, and an uncounted secret is never sent.
+     */
+    async claimView(urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
+      const tokenDigest = deps.vault.tokenDigest(urlToken);
+      for (let reads = 1; reads <= readsMax; reads += 1) {
+        const now = deps.clock.now();
+        const sealed = await deps.store.findSealed(tokenDigest);
+        if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
+        if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
+        const opened = await open(deps, sealed, urlToken, request, now, actor);
+        if (opened.outcome === "broken") {
+          // The files are read after the row: an edit or an end may have happened in between.
+          if (reads < readsMax || (await hasChanged(deps, sealed.row))) continue;
+          throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
+        }
+        if (opened.outcome !== "opened") return opened;
+        const { kind, counted } = viewKind(sealed.row, request, actor);
+        // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
+        const claimedAt = deps.clock.now();
+        const claimed = await deps.store.writeView({
+          pushId: sealed.row.id,
+          claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
+          sealGeneration: sealed.row.sealGeneration,
+          now: claimedAt,
+          counted,
+          asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
+          notByOwner: !isOwner(sealed.row, actor),
+          audit: auditRecord(kind, actor, claimedAt),
+          blobsDueAt: claimedAt + blobsGraceMs(deps.config),
+        });
+        if (claimed === undefined) continue;
+        // The view that reaches the limit still gets the payload, with no views remaining.
+        const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
+        return { outcome: "revealed", push, payload: opened.payload, files: opened.files };
+      }
+      throw unavailable("The push is being changed. Try again.", 1);
+    },
+  };
 }
 
 async function hasChanged(deps: PushDeps, row: PushRow): Promise<boolean> {

@@ -44,40 +44,39 @@ function readTicket(keyring: Keyring, text: string): Ticket | undefined {
   };
 }
 
-/**
- * Each request checks the row: a person's deletion voids the tickets of the push, a limit lets them run until they expire.
- * A request that continues a download (`start` > 0) is not audited again, unless no download of that client precedes it.
- * "metadata" reads no byte and is not audited.
- */
-export async function openTicket(
-  deps: PushDeps,
-  text: string,
-  actor: Actor,
-  start: number | "metadata",
-): Promise<Download | undefined> {
-  const now = deps.clock.now();
-  const { keyring } = deps.vault;
-  const ticket = readTicket(keyring, text);
-  if (ticket === undefined || ticket.expiresAt <= now) return undefined;
-  const row = await deps.store.findById(ticket.pushId);
-  if (row === undefined || toPush(row, "", now).deleted) return undefined;
-  const file = (await deps.store.files(row.id)).find((candidate) => candidate.id === ticket.fileId);
-  if (file === undefined) return undefined;
-  const key = Buffer.from(ticket.fileKey);
-  const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key });
-  if (details === undefined) return undefined;
-  const since = ticket.expiresAt - ticketTtlMs(deps.config);
-  if (start !== "metadata" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
-    await deps.store.record(row.id, auditRecord("download", actor, now));
-  }
-  const read = (range: { start: number; end: number }) =>
-    translateErrors(deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes)));
+export function ticketOperations(deps: PushDeps) {
   return {
-    ...details,
-    pushId: row.id,
-    fileId: file.id,
-    sizeBytes: file.sizeBytes,
-    read: (range) => openStream(key, sealContexts.fileContent(file.id), file.sizeBytes, range, read),
+    /**
+     * Undefined: the ticket is forged or expired, or the push was deleted. Each request checks the row: a person's deletion voids
+     * the tickets of the push, a limit lets them run until they expire. Audits the download, unless `start` > 0 and the same
+     * address has begun one with this push's tickets. "metadata": no byte is needed, so nothing is audited.
+     */
+    async openTicket(ticketText: string, actor: Actor, start: number | "metadata"): Promise<Download | undefined> {
+      const now = deps.clock.now();
+      const { keyring } = deps.vault;
+      const ticket = readTicket(keyring, ticketText);
+      if (ticket === undefined || ticket.expiresAt <= now) return undefined;
+      const row = await deps.store.findById(ticket.pushId);
+      if (row === undefined || toPush(row, "", now).deleted) return undefined;
+      const file = (await deps.store.files(row.id)).find((candidate) => candidate.id === ticket.fileId);
+      if (file === undefined) return undefined;
+      const key = Buffer.from(ticket.fileKey);
+      const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key });
+      if (details === undefined) return undefined;
+      const since = ticket.expiresAt - ticketTtlMs(deps.config);
+      if (start !== "metadata" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
+        await deps.store.record(row.id, auditRecord("download", actor, now));
+      }
+      const read = (range: { start: number; end: number }) =>
+        translateErrors(deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes)));
+      return {
+        ...details,
+        pushId: row.id,
+        fileId: file.id,
+        sizeBytes: file.sizeBytes,
+        read: (range) => openStream(key, sealContexts.fileContent(file.id), file.sizeBytes, range, read),
+      };
+    },
   };
 }
 

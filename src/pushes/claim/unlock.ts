@@ -73,11 +73,12 @@ const limit = { name: "passphrase", windowMs: minuteMs, max: 5, rememberedMax: 1
  * never lock out the recipient. When too many pairs are tracked, the oldest is forgotten: flushing the table takes more
  * requests than the guesses it gains.
  */
-export interface Attempts {
-  charge(client: string, pushId: number, now: number): Promise<Charge>;
+export function createAttempts(limits: Limits) {
+  const counter = limits.sliding(limit);
+  return {
+    charge: (client: string, pushId: number, now: number): Promise<Charge> =>
+      counter.charge(`${pushId} ${client}`, now),
+  };
 }
 
-export function createAttempts(limits: Limits): Attempts {
-  const counter = limits.sliding(limit);
-  return { charge: (client, pushId, now) => counter.charge(`${pushId} ${client}`, now) };
-}
+export type Attempts = ReturnType<typeof createAttempts>;

@@ -4,12 +4,7 @@ import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
 import type { Config } from "../../config/config.ts";
 import type { Actor } from "../push.ts";
 
-export interface Capacity {
-  /** @throws AppError unavailable when the disk is near full or the anonymous quota is used up. */
-  assertRoomFor(actor: Actor, bytes: number): Promise<void>;
-  /** The same for bytes of files, which need no disk space if they are stored in S3. */
-  assertRoomForFile(actor: Actor, bytes: number): Promise<void>;
-}
+export type Capacity = ReturnType<typeof createCapacity>;
 
 interface Measured {
   /** On the monotonic clock. */
@@ -35,7 +30,7 @@ export function createCapacity(deps: {
   monotonicMs: () => number;
   diskSpace: StatFs;
   anonymousBytes: () => Promise<number>;
-}): Capacity {
+}) {
   const { config } = deps;
   let measured: Measured | undefined;
   let measuring: Promise<Measured> | undefined;
@@ -79,7 +74,10 @@ export function createCapacity(deps: {
   }
 
   return {
-    assertRoomFor: (actor, bytes) => assertRoom(actor, bytes, bytes),
-    assertRoomForFile: (actor, bytes) => assertRoom(actor, bytes, config.files.s3 === undefined ? bytes : 0),
+    /** @throws AppError unavailable when the disk is near full or the anonymous quota is used up. */
+    assertRoomFor: (actor: Actor, bytes: number): Promise<void> => assertRoom(actor, bytes, bytes),
+    /** The same for bytes of files, which need no disk space if they are stored in S3. */
+    assertRoomForFile: (actor: Actor, bytes: number): Promise<void> =>
+      assertRoom(actor, bytes, config.files.s3 === undefined ? bytes : 0),
   };
 }

@@ -6,7 +6,7 @@ import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { findNeedles } from "../../../test/support/raw-files.ts";
 import { storedIn } from "../../../test/support/stored.ts";
 import { AppError } from "../../base/errors.ts";
-import { createPush } from "./create.ts";
+import { createOperations } from "./create.ts";
 import { PendingUpload } from "./upload.ts";
 
 const owner = signedIn(7);
@@ -132,14 +132,14 @@ test("a push whose write fails does not exist, and its files are abandoned", asy
   const deps = pushDepsOf(fixture, {
     store: {
       ...store,
-      insert: async () => {
+      insertPush: async () => {
         throw failure;
       },
     },
   });
   const upload = new PendingUpload(deps, owner);
   await upload.addFile(makeFile("a.txt", "a"));
-  await expect(createPush(deps, { upload }, owner)).rejects.toBe(failure);
+  await expect(createOperations(deps).create({ upload }, owner)).rejects.toBe(failure);
   expect(await countPushes(fixture)).toBe(0);
   expect(await countRows(db, "blob_deletions")).toBe(1);
 });

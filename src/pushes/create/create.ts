@@ -6,7 +6,7 @@ import type { PushDeps } from "../deps.ts";
 import { findEmailProblems } from "../notifications/email-rules.ts";
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { toOwnersPush } from "../present-push.ts";
-import type { Actor, CreatePush, Push } from "../push.ts";
+import type { Actor, CreatePush, Push, Upload } from "../push.ts";
 import {
   dataKeyBytes,
   firstGeneration,
@@ -19,39 +19,60 @@ import {
 import type { NewPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow } from "../store/tables.ts";
 import { findProblems, lifetimeOf, optionRule } from "./limits.ts";
-import { gaveUp, ownUpload, type PendingUpload } from "./upload.ts";
+import { gaveUp, ownUpload, PendingUpload } from "./upload.ts";
 
-/**
- * Seals a push and writes it with its audit entry in one transaction. Takes ownership of the uploaded files, or abandons
- * them on any error.
- */
-export async function createPush(deps: PushDeps, request: CreatePush, actor: Actor): Promise<Push> {
-  const upload = ownUpload(request.upload, actor);
-  try {
-    return await create(deps, request, upload, actor);
-  } catch (error) {
-    await upload?.abandon();
-    throw error;
+export function createOperations(deps: PushDeps) {
+  /**
+   * Call it before reading anything of a request: an anonymous caller then gets not_authenticated, not details about the files.
+   * @throws AppError not_authenticated when the actor may not create pushes, or not with files.
+   */
+  function assertMayCreate(withFiles: boolean, actor: Actor): void {
+    if (actor.user !== null) return;
+    if (!deps.config.allowAnonymous) throw new AppError("not_authenticated", "This server asks for an API token.");
+    if (withFiles && !deps.config.files.allowAnonymous) {
+      throw new AppError("not_authenticated", "File pushes need an API token or a signed-in user.");
+    }
   }
+
+  return {
+    assertMayCreate,
+
+    /**
+     * Seals a push and writes it with its audit entry in one transaction. Takes ownership of the uploaded files, or abandons
+     * them on any error.
+     * @returns the push. For an anonymous push its `urlToken` is the only copy.
+     * @throws AppError invalid_fields, not_authenticated, unavailable (disk, quota).
+     */
+    async create(request: CreatePush, actor: Actor): Promise<Push> {
+      const upload = ownUpload(request.upload, actor);
+      try {
+        const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
+        assertMayCreate(kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
+        return await sealAndInsert(deps, request, kind, upload, actor);
+      } catch (error) {
+        await upload?.abandon();
+        throw error;
+      }
+    },
+
+    /** @throws AppError not_authenticated, invalid_fields on `kind` (file pushes disabled), unavailable. */
+    async beginUpload(actor: Actor): Promise<Upload> {
+      assertMayCreate(true, actor);
+      if (!deps.config.kinds.file.enabled) {
+        throw invalidFields({ kind: ["file pushes are switched off on this server."] });
+      }
+      return new PendingUpload(deps, actor);
+    },
+  };
 }
 
-/** @throws AppError not_authenticated when this caller may not create pushes, or not with files. */
-export function assertMayCreate(deps: Pick<PushDeps, "config">, withFiles: boolean, actor: Actor): void {
-  if (actor.user !== null) return;
-  if (!deps.config.allowAnonymous) throw new AppError("not_authenticated", "This server asks for an API token.");
-  if (withFiles && !deps.config.files.allowAnonymous) {
-    throw new AppError("not_authenticated", "File pushes need an API token or a signed-in user.");
-  }
-}
-
-async function create(
+async function sealAndInsert(
   deps: PushDeps,
   request: CreatePush,
+  kind: KindName,
   upload: PendingUpload | undefined,
   actor: Actor,
 ): Promise<Push> {
-  const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
-  assertMayCreate(deps, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
   const problems = {
     ...findProblems(request, kind, deps.config),
     ...(await findEmailProblems(deps, request, actor)),
@@ -82,7 +103,7 @@ async function create(
     storedBytes,
   };
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
-  const outcome = await deps.store.insert(push, auditRecord("creation", actor, now), linkDelivery);
+  const outcome = await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery);
   if (outcome === "upload_swept") throw gaveUp();
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
   upload?.handOver();

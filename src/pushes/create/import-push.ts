@@ -119,7 +119,10 @@ async function sealRows(
   const events = isTombstone ? [] : push.trail;
   const trail = importedTrail(events);
   const common = {
-    ...{ row, tokenDigest: vault.tokenDigest(urlToken), trail, eventCount: events.length },
+    row,
+    tokenDigest: vault.tokenDigest(urlToken),
+    trail,
+    eventCount: events.length,
     linkDeliveries: await sealLinkDeliveries(deps, row, trail),
   };
   if (open === null || upload === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
@@ -256,7 +259,10 @@ export async function completeImportedPush(
   const trail = importedTrail(push.trail);
   const owned = { id: pushId, ownerId: push.ownerId };
   const rows = {
-    ...{ pushId, trail, broughtEvents, eventCount: push.trail.length },
+    pushId,
+    trail,
+    broughtEvents,
+    eventCount: push.trail.length,
     noteSealed: sealLabel(deps.vault.keyring, sealContexts.note(pushId), push.note),
     linkDeliveries: missing.trail ? await sealLinkDeliveries(deps, owned, trail) : [],
   };

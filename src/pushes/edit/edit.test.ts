@@ -4,7 +4,7 @@ import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
 import type { Actor, EditPush } from "../push.ts";
-import { editPush } from "./edit.ts";
+import { editOperations } from "./edit.ts";
 
 const owner = signedIn(7);
 const view = (fixture: TestDomain, urlToken: string, passphrase = "", actor: Actor = stranger) =>
@@ -217,7 +217,7 @@ describe("between the read and the write", () => {
       await meanwhile();
       return await store.change(...given);
     };
-    return editPush(pushDepsOf(fixture, { store: { ...store, change } }), urlToken, request, owner);
+    return editOperations(pushDepsOf(fixture, { store: { ...store, change } })).edit(urlToken, request, owner);
   };
 
   test("views used meanwhile are reported at the field", async () => {
@@ -272,7 +272,9 @@ describe("between the read and the write", () => {
         },
       },
     });
-    expect(await editPush(deps, urlToken, { passphrase: "p", expireAfterDays: 9 }, owner)).toEqual({ outcome: "gone" });
+    expect(await editOperations(deps).edit(urlToken, { passphrase: "p", expireAfterDays: 9 }, owner)).toEqual({
+      outcome: "gone",
+    });
     expect(await view(fixture, urlToken)).toMatchObject({ outcome: "gone" });
   });
 });

@@ -23,36 +23,42 @@ import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import { type FileRow, optionsBy, type PushRow, type SealedPush } from "../store/tables.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
 
-/** Undefined: the push is unknown, has ended, or belongs to another user. */
-export async function findEditable(deps: PushDeps, urlToken: string, actor: Actor): Promise<EditablePush | undefined> {
-  const now = deps.clock.now();
-  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
-  if (row === undefined || !isOwner(row, actor) || hasEnded(row, now)) return undefined;
-  const { keyring } = deps.vault;
-  const files = (await deps.store.files(row.id)).map((file) => {
-    const details = openOwnedFileDetails(keyring, file);
-    if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
-    return { id: file.id, filename: details.filename, sizeBytes: file.sizeBytes };
-  });
-  return { push: toOwnedPush(row, now, keyring), files, ...editBounds(row, deps.config, now) };
+export function editOperations(deps: PushDeps) {
+  return {
+    /** The values of the owner's edit form. Undefined: the push is unknown, has ended, or belongs to another user. */
+    async findEditable(urlToken: string, actor: Actor): Promise<EditablePush | undefined> {
+      const now = deps.clock.now();
+      const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+      if (row === undefined || !isOwner(row, actor) || hasEnded(row, now)) return undefined;
+      const { keyring } = deps.vault;
+      const files = (await deps.store.files(row.id)).map((file) => {
+        const details = openOwnedFileDetails(keyring, file);
+        if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
+        return { id: file.id, filename: details.filename, sizeBytes: file.sizeBytes };
+      });
+      return { push: toOwnedPush(row, now, keyring), files, ...editBounds(row, deps.config, now) };
+    },
+
+    /**
+     * Changes a live push that belongs to the actor. On a push with a passphrase, an edit that keeps part of its content needs
+     * the current passphrase: a new payload under the same passphrase, a kept file beside an added or removed one, or the same
+     * payload under another passphrase. Without it, the payload, all files and the passphrase can be replaced together; the
+     * text of a file push is then removed unless a new one is given. Takes ownership of the uploaded files, or abandons them on
+     * any other outcome.
+     * @throws AppError invalid_fields, too_large (files), unavailable.
+     */
+    async edit(urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome> {
+      const upload = ownUpload(request.upload, actor);
+      try {
+        return await applyEdit(deps, urlToken, request, upload, actor);
+      } finally {
+        await upload?.abandon();
+      }
+    },
+  };
 }
 
-/** Takes ownership of the uploaded files, or abandons them on any other outcome. */
-export async function editPush(
-  deps: PushDeps,
-  urlToken: string,
-  request: EditPush,
-  actor: Actor,
-): Promise<EditOutcome> {
-  const upload = ownUpload(request.upload, actor);
-  try {
-    return await edit(deps, urlToken, request, upload, actor);
-  } finally {
-    await upload?.abandon();
-  }
-}
-
-async function edit(
+async function applyEdit(
   deps: PushDeps,
   urlToken: string,
   asked: EditPush,

@@ -4,25 +4,33 @@ import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { isForgotten, isOwner, toOwnersPush, toPush } from "../present-push.ts";
 import type { Actor, Push } from "../push.ts";
 
-/** Deletion by a person takes effect at once: download tickets become void and blobs are due immediately. */
-export async function expirePush(deps: PushDeps, urlToken: string, actor: Actor): Promise<Push> {
-  const now = deps.clock.now();
-  const digest = deps.vault.tokenDigest(urlToken);
-  const row = await deps.store.find(digest);
-  if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
-  const owner = isOwner(row, actor);
-  if (row.endedAt === null && row.expiresAt <= now) {
-    const blobsDueAt = row.expiresAt + blobsGraceMs(deps.config);
-    await deps.store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
-  } else if (row.endedAt === null) {
-    if (!owner && !row.deletableByViewer) {
-      if (actor.user === null) throw new AppError("not_authenticated", "Only its owner may delete this push.");
-      throw new AppError("forbidden", "Only its owner may delete this push.");
-    }
-    const audit = auditRecord("expire", actor, now);
-    const reason = owner ? "owner" : "viewer";
-    await deps.store.end({ pushId: row.id, reason, endedAt: now, blobsDueAt: 0, audit });
-  }
-  const ended = (await deps.store.findById(row.id)) ?? row;
-  return owner ? toOwnersPush(ended, urlToken, now, deps.vault.keyring) : toPush(ended, urlToken, now);
+export function endOperations(deps: PushDeps) {
+  return {
+    /**
+     * Ends a push for good. A push that has already ended is returned unchanged. Deletion by a person takes effect at once:
+     * download tickets become void and blobs are due immediately.
+     * @throws AppError not_found; not_authenticated or forbidden when it is neither the actor's nor deletable by viewers.
+     */
+    async expire(urlToken: string, actor: Actor): Promise<Push> {
+      const now = deps.clock.now();
+      const digest = deps.vault.tokenDigest(urlToken);
+      const row = await deps.store.find(digest);
+      if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
+      const owner = isOwner(row, actor);
+      if (row.endedAt === null && row.expiresAt <= now) {
+        const blobsDueAt = row.expiresAt + blobsGraceMs(deps.config);
+        await deps.store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
+      } else if (row.endedAt === null) {
+        if (!owner && !row.deletableByViewer) {
+          if (actor.user === null) throw new AppError("not_authenticated", "Only its owner may delete this push.");
+          throw new AppError("forbidden", "Only its owner may delete this push.");
+        }
+        const audit = auditRecord("expire", actor, now);
+        const reason = owner ? "owner" : "viewer";
+        await deps.store.end({ pushId: row.id, reason, endedAt: now, blobsDueAt: 0, audit });
+      }
+      const ended = (await deps.store.findById(row.id)) ?? row;
+      return owner ? toOwnersPush(ended, urlToken, now, deps.vault.keyring) : toPush(ended, urlToken, now);
+    },
+  };
 }

@@ -119,10 +119,17 @@ async function repeat(deps: SweepDeps, signal: AbortSignal, step: () => Promise<
 const releasedRows = 100;
 const ownersAtOnce = 100;
 
-/** Resolves when all of the owner's pushes have ended and only their tombstones remain. */
-export async function removeOwner(deps: Pick<PushDeps, "clock" | "store">, ownerId: number): Promise<void> {
-  const now = deps.clock.now();
-  while ((await deps.store.upkeep.releaseOwned(ownerId, now, releasedRows)) > 0);
+export function ownerOperations(deps: Pick<PushDeps, "clock" | "store">) {
+  return {
+    /**
+     * For a deleted account: its pushes end at once. Resolves when only their tombstones remain; the sweeper finishes the work
+     * after a crash.
+     */
+    async removeOwner(ownerId: number): Promise<void> {
+      const now = deps.clock.now();
+      while ((await deps.store.upkeep.releaseOwned(ownerId, now, releasedRows)) > 0);
+    },
+  };
 }
 
 /**

@@ -62,7 +62,10 @@ export function pastLinkDelivery(
     recipientCount: splitRecipients(recipients).length,
     detailsSealed: sealLinkDelivery(keyring, key.id, { recipients, locale, past }),
     // All are settled, whatever the status: no email of it is queued.
-    ...{ sent: 0, givenUp: allOf(splitRecipients(recipients).length), putOff: false, settledAt: proceedAt },
+    sent: 0,
+    givenUp: allOf(splitRecipients(recipients).length),
+    putOff: false,
+    settledAt: proceedAt,
   };
 }
 
@@ -75,7 +78,9 @@ export function reportOf(row: LinkDeliveryRow, keyring: Keyring): LinkDeliveryRe
   const status = statusOf(row, addresses.length);
   const isOver = status !== "pending" && status !== "processing";
   return {
-    ...{ recipients, locale, status },
+    recipients,
+    locale,
+    status,
     successfulSends:
       status === "pending" ? null : addresses.filter((_, index) => (sent & (1 << index)) !== 0).join(","),
     proceedAt: isOver ? row.settledAt : null,
@@ -100,8 +105,8 @@ const errorMessages: Readonly<Record<LinkDeliveryStatus, string | null>> = {
   pending: null,
   processing: null,
   completed: null,
-  partially_failed: "Some of the e-mails could not be sent.",
-  failed: "None of the e-mails could be sent.",
+  partially_failed: "Some of the emails could not be sent.",
+  failed: "None of the emails could be sent.",
 };
 
 function openDetails({ id, detailsSealed }: LinkDeliveryRow, keyring: Keyring): LinkDeliveryDetails {
@@ -140,7 +145,10 @@ export async function prepareLinkDelivery(
   const id = await deps.linkDeliveryIds.next();
   const now = deps.clock.now();
   const email = {
-    ...{ locale, linkDeliveryId: id, pushId: row.id, urlToken },
+    locale,
+    linkDeliveryId: id,
+    pushId: row.id,
+    urlToken,
     retrievalStep: row.retrievalStep,
     passphraseRequired: row.passphraseSalt !== null,
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views),
@@ -149,7 +157,9 @@ export async function prepareLinkDelivery(
   };
   const addresses = splitRecipients(recipients).flatMap((address) => normalizeEmail(address) ?? []);
   return {
-    ...{ id, ownerId, recipientCount: addresses.length },
+    id,
+    ownerId,
+    recipientCount: addresses.length,
     detailsSealed: sealLinkDelivery(deps.vault.keyring, id, { recipients, locale }),
     audit: auditRecord("creation_email_send", actor, now),
     day: Math.floor(now / dayMs),
@@ -161,34 +171,34 @@ export async function prepareLinkDelivery(
   };
 }
 
-/**
- * Mails the link of a live push that belongs to the actor.
- * @throws AppError not_found (unknown, or link delivery is off), not_authenticated, forbidden, invalid_fields,
- * too_many_requests (5 a minute), unavailable.
- */
-export async function deliverLink(
-  deps: PushDeps,
-  urlToken: string,
-  request: LinkDeliveryRequest,
-  actor: Actor,
-): Promise<void> {
-  const { user } = actor;
-  if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
-  if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
-  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
-  const now = deps.clock.now();
-  if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
-  if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
-  const problems: Problems = {};
-  checkRecipients(problems, request);
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
-  const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
-  if (charge.outcome === "refused") throw tooManyAttempts(charge);
-  if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);
-  const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
-  if (linkDelivery === undefined) throw new Error(`No link delivery of push ${row.id} could be made.`);
-  const outcome = await deps.store.linkDeliveries.put(row.id, linkDelivery);
-  if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.emails);
+export function linkDeliveryOperations(deps: PushDeps) {
+  return {
+    /**
+     * Mails the link of a live push that belongs to the actor to up to five addresses over its lifetime. The audit trail shows
+     * the recipients and the outcome.
+     * @throws AppError not_found (unknown, or this server does not send links by email), not_authenticated, forbidden,
+     * invalid_fields, too_many_requests (5 a minute), unavailable.
+     */
+    async deliverLink(urlToken: string, request: LinkDeliveryRequest, actor: Actor): Promise<void> {
+      const { user } = actor;
+      if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
+      if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
+      const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+      const now = deps.clock.now();
+      if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
+      if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
+      const problems: Problems = {};
+      checkRecipients(problems, request);
+      if (Object.keys(problems).length > 0) throw invalidFields(problems);
+      const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
+      if (charge.outcome === "refused") throw tooManyAttempts(charge);
+      if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);
+      const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
+      if (linkDelivery === undefined) throw new Error(`No link delivery of push ${row.id} could be made.`);
+      const outcome = await deps.store.linkDeliveries.put(row.id, linkDelivery);
+      if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.emails);
+    },
+  };
 }
 
 export function linkDeliveryRefused(

@@ -33,10 +33,16 @@ async function notify(
   const email =
     owner?.isConfirmed === true
       ? {
-          ...{ to: owner.email, language: owner.language },
+          to: owner.email,
+          language: owner.language,
           name: nameOf(vault.keyring, row),
-          ...{ kind: row.kind, createdAt: row.createdAt, viewedAt, address, userAgent },
-          ...{ views: row.views, expireAfterViews: row.expireAfterViews },
+          kind: row.kind,
+          createdAt: row.createdAt,
+          viewedAt,
+          address,
+          userAgent,
+          views: row.views,
+          expireAfterViews: row.expireAfterViews,
         }
       : undefined;
   await store.viewNotifications.take({ sequence, row }, async (tx) => {

@@ -2,7 +2,7 @@ import type { InTransaction } from "../../database/database.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded } from "../present-push.ts";
-import type { Actor, AdminEndOutcome, AdminListFilter, AdminListPage, PushOverview } from "../push.ts";
+import type { Actor, AdminEndOutcome, AdminListFilter, AdminListPage, PushOverview, PushTotals } from "../push.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const pageSize = 50;
@@ -10,26 +10,45 @@ const pageSize = 50;
 const turnRows = 1_000;
 const rowsMax = 20_000;
 
-/** For administrators: metadata of pushes, newest first. Nothing is decrypted. */
-export function createAdminList(
-  deps: Pick<PushDeps, "clock" | "store">,
-): (filter: AdminListFilter) => Promise<AdminListPage> {
+export function administratorOperations(deps: Pick<PushDeps, "clock" | "store">) {
   const turns = new CooperativeQueue();
-  return async (filter) => {
-    const now = deps.clock.now();
-    const pushes: PushOverview[] = [];
-    let last = filter.beforeId ?? Number.MAX_SAFE_INTEGER;
-    for (let rows = 0; rows < rowsMax; rows += turnRows) {
-      await turns.next();
-      const batch = await deps.store.adminLists.before(last, turnRows);
-      for (const push of batch) {
-        if (passes(push, filter, now)) pushes.push(push);
-        last = push.id;
-        if (pushes.length === pageSize) return { pushes, nextBeforeId: last };
+  return {
+    /** The only view of pushes that administrators have: metadata, newest first. Nothing is decrypted. */
+    async adminList(filter: AdminListFilter): Promise<AdminListPage> {
+      const now = deps.clock.now();
+      const pushes: PushOverview[] = [];
+      let last = filter.beforeId ?? Number.MAX_SAFE_INTEGER;
+      for (let rows = 0; rows < rowsMax; rows += turnRows) {
+        await turns.next();
+        const batch = await deps.store.adminLists.before(last, turnRows);
+        for (const push of batch) {
+          if (passes(push, filter, now)) pushes.push(push);
+          last = push.id;
+          if (pushes.length === pageSize) return { pushes, nextBeforeId: last };
+        }
+        if (batch.length < turnRows) return { pushes, nextBeforeId: null };
       }
-      if (batch.length < turnRows) return { pushes, nextBeforeId: null };
-    }
-    return { pushes, nextBeforeId: last };
+      return { pushes, nextBeforeId: last };
+    },
+
+    totals: (): Promise<PushTotals> => deps.store.adminLists.totals(),
+
+    /**
+     * Ends a push for good as an administrator, which the audit trail of an owned push records. Uses the push's id, since most
+     * url_tokens are not stored. The push ends at once, with its tickets and blobs.
+     * @param together writes in the same transaction.
+     */
+    async endAsAdministrator(pushId: number, actor: Actor, together: InTransaction): Promise<AdminEndOutcome> {
+      if (actor.user?.admin !== true) throw new Error("Only administrators may end a push by its id.");
+      const now = deps.clock.now();
+      const row = await deps.store.findById(pushId);
+      if (row === undefined) return "unknown";
+      if (hasEnded(row, now)) return "had_ended";
+      const audit = auditRecord("expire", actor, now);
+      const end = { pushId, reason: "administrator", endedAt: now, blobsDueAt: 0, audit } as const;
+      const ended = await deps.store.end(end, together);
+      return ended ? "ended" : "had_ended";
+    },
   };
 }
 
@@ -37,22 +56,4 @@ function passes(push: PushOverview, { kind, state, ownerId }: AdminListFilter, n
   if (kind !== null && push.kind !== kind) return false;
   if (ownerId !== null && push.ownerId !== ownerId) return false;
   return state === "all" || (state === "expired") === hasEnded(push, now);
-}
-
-/** Uses the push's id, since most url_tokens are not stored. The push ends at once, with its tickets and blobs. */
-export async function endAsAdministrator(
-  deps: Pick<PushDeps, "clock" | "store">,
-  pushId: number,
-  actor: Actor,
-  together: InTransaction,
-): Promise<AdminEndOutcome> {
-  if (actor.user?.admin !== true) throw new Error("Only administrators may end a push by its id.");
-  const now = deps.clock.now();
-  const row = await deps.store.findById(pushId);
-  if (row === undefined) return "unknown";
-  if (hasEnded(row, now)) return "had_ended";
-  const audit = auditRecord("expire", actor, now);
-  const end = { pushId, reason: "administrator", endedAt: now, blobsDueAt: 0, audit } as const;
-  const ended = await deps.store.end(end, together);
-  return ended ? "ended" : "had_ended";
 }

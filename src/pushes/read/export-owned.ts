@@ -9,29 +9,31 @@ import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const sliceRows = 100;
 
-/**
- * Exports everything stored about an owner's pushes that the owner may read: no payload and no key. One export per owner at
- * a time, one push per turn of the event loop. @throws (at the first step) AppError too_many_requests.
- */
-export function createExport(deps: PushDeps): (ownerId: number) => AsyncIterable<ExportedPush> {
+export function exportOperations(deps: PushDeps) {
   const turns = new CooperativeQueue();
   const running = new Set<number>();
 
-  return async function* exportOwned(ownerId) {
-    if (running.has(ownerId)) {
-      throw new AppError("too_many_requests", "Your data is being downloaded already.", { retryAfterSeconds: 5 });
-    }
-    running.add(ownerId);
-    try {
-      for await (const { id } of summariesOf(deps, ownerId)) {
-        await turns.next();
-        const row = await deps.store.findById(id);
-        // The push may have been purged, or have lost its owner, since it was listed.
-        if (row?.ownerId === ownerId) yield await exported(deps, row);
+  return {
+    /**
+     * Everything stored about an owner's pushes that the owner may read, newest first: no payload and no key. One export per
+     * owner at a time, one push per turn of the event loop. @throws (at the first step) AppError too_many_requests.
+     */
+    async *exportOwned(ownerId: number): AsyncIterable<ExportedPush> {
+      if (running.has(ownerId)) {
+        throw new AppError("too_many_requests", "Your data is being downloaded already.", { retryAfterSeconds: 5 });
       }
-    } finally {
-      running.delete(ownerId);
-    }
+      running.add(ownerId);
+      try {
+        for await (const { id } of summariesOf(deps, ownerId)) {
+          await turns.next();
+          const row = await deps.store.findById(id);
+          // The push may have been purged, or have lost its owner, since it was listed.
+          if (row?.ownerId === ownerId) yield await exported(deps, row);
+        }
+      } finally {
+        running.delete(ownerId);
+      }
+    },
   };
 }
 

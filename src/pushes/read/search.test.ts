@@ -3,7 +3,7 @@ import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../te
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { dayMs } from "../../base/clock.ts";
 import type { CreatePush, PushSearch } from "../push.ts";
-import { createSearch, foldCase, type SearchLimits, searchLimits } from "./search.ts";
+import { foldCase, type SearchLimits, searchLimits, searchOperations } from "./search.ts";
 
 const owner = signedIn(7);
 const everything: PushSearch = { state: "all", kind: null, text: "", page: 1 };
@@ -23,7 +23,7 @@ async function found(fixture: TestDomain, search: Partial<PushSearch>): Promise<
 }
 
 function searchWith(fixture: TestDomain, limits: Partial<SearchLimits>) {
-  return createSearch(pushDepsOf(fixture), { ...searchLimits, ...limits });
+  return searchOperations(pushDepsOf(fixture), { ...searchLimits, ...limits }).search;
 }
 
 test("a search matches names and notes in any case, and only the owner's pushes", async () => {

@@ -36,29 +36,31 @@ export function foldCase(text: string): string {
   return text.normalize("NFKC").toUpperCase().normalize("NFKC");
 }
 
-/** Names and notes are sealed, so a search decrypts them one by one. Without a search text only one page is decrypted. */
-export function createSearch(
-  deps: SearchDeps,
-  limits: SearchLimits,
-): (ownerId: number, search: PushSearch) => Promise<FoundPushes> {
+export function searchOperations(deps: SearchDeps, limits: SearchLimits) {
   const turns = new CooperativeQueue();
   const running = new Map<number, number>();
 
-  return async (ownerId, search) => {
-    const now = deps.clock.now();
-    if (search.text === "") return listed(deps, ownerId, search, now);
-    const others = running.get(ownerId) ?? 0;
-    if (others >= limits.perOwnerMax) {
-      throw new AppError("too_many_requests", "Too many searches at once.", { retryAfterSeconds: 1 });
-    }
-    running.set(ownerId, others + 1);
-    try {
-      return await new Walk(deps, limits, turns, { ownerId, search, now }).run();
-    } finally {
-      const left = (running.get(ownerId) ?? 1) - 1;
-      if (left === 0) running.delete(ownerId);
-      else running.set(ownerId, left);
-    }
+  return {
+    /**
+     * For the owner's dashboard. Names and notes are sealed, so a search decrypts a bounded number of them one by one.
+     * Without a search text only one page is decrypted. @throws AppError too_many_requests.
+     */
+    async search(ownerId: number, search: PushSearch): Promise<FoundPushes> {
+      const now = deps.clock.now();
+      if (search.text === "") return listed(deps, ownerId, search, now);
+      const others = running.get(ownerId) ?? 0;
+      if (others >= limits.perOwnerMax) {
+        throw new AppError("too_many_requests", "Too many searches at once.", { retryAfterSeconds: 1 });
+      }
+      running.set(ownerId, others + 1);
+      try {
+        return await new Walk(deps, limits, turns, { ownerId, search, now }).run();
+      } finally {
+        const left = (running.get(ownerId) ?? 1) - 1;
+        if (left === 0) running.delete(ownerId);
+        else running.set(ownerId, left);
+      }
+    },
   };
 }
 

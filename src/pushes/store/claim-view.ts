@@ -1,4 +1,4 @@
-import { type Database, type Engine, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
+import { type Database, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
@@ -65,21 +65,43 @@ function mayNotifyOwner({ counted, notByOwner }: ViewClaim): boolean {
 
 type ClaimDatabase = Pick<Database, "engine" | "autocommit" | "hot" | "lookUp" | "write">;
 
-/**
- * Counts a view, or logs one that does not count, and ends the push with its last view, atomically.
- * @returns the push after the claim; undefined when the guard refused and nothing was written.
- * @throws OutcomeUnknownError when the answer was lost: the view may be counted, but the secret must not be sent.
- */
-export function createClaimView(
-  db: ClaimDatabase,
-  operations: Pick<WriteOperations, "destroySecret">,
-): (claim: ViewClaim) => Promise<PushRow | undefined> {
-  const byEngine: Readonly<Record<Engine, (claim: ViewClaim) => Promise<PushRow | undefined>>> = {
-    sqlite: (claim) => db.write((tx) => claimInTransaction(tx, claim, operations)),
-    // Over a network each statement of a transaction is a round trip.
-    postgres: (claim) => claimInOneStatement(db, claim),
+type StoredSealedPush = StoredPush &
+  Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
+
+// Subselects instead of a join: with a joined table SQLite plans the whole statement again at every execution, because
+// the bound digest might fit a partial index. That cost seven times as much as the read itself.
+const sealedByDigest = sql<[tokenDigest: Buffer], StoredSealedPush>(
+  `SELECT ${readPushes.selectList},
+     (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
+     (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
+     CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
+   FROM pushes WHERE token_digest = ?`,
+);
+
+export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations, "destroySecret">) {
+  return {
+    async findSealed(tokenDigest: Buffer): Promise<SealedPush | undefined> {
+      const stored = await db.hot.read(sealedByDigest, tokenDigest);
+      if (stored === undefined) return undefined;
+      const { dataKeySealed, payloadSealed, hasFiles } = stored;
+      return { row: readPushes.decode(stored), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
+    },
+
+    /**
+     * Counts a view, or logs one that does not count, and ends the push with its last view, atomically.
+     * @returns the push after the claim; undefined when the guard refused and nothing was written.
+     * @throws OutcomeUnknownError when the answer was lost: the view may be counted, but the secret must not be sent.
+     */
+    writeView(claim: ViewClaim): Promise<PushRow | undefined> {
+      switch (db.engine) {
+        case "sqlite":
+          return db.write((tx) => claimInTransaction(tx, claim, operations));
+        case "postgres":
+          // Over a network each statement of a transaction is a round trip.
+          return claimInOneStatement(db, claim);
+      }
+    },
   };
-  return byEngine[db.engine];
 }
 
 const countView = sql<[endedAt: number, updatedAt: number, ...Guard], StoredPush>(

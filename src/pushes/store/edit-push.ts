@@ -79,8 +79,25 @@ const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
 const deleteFile = sql<[fileId: number, pushId: number]>("DELETE FROM files WHERE id = ? AND push_id = ?");
 const insertFile = files.insert();
 
+export function editWrites(db: Pick<Database, "write" | "keyDestroyed">, operations: Pick<WriteOperations, "record">) {
+  return {
+    /** Atomic. Guarded like a claim, and by the used views, which stay below the limit. */
+    async change(request: PushChange, audit: AuditRecord): Promise<ChangeOutcome> {
+      try {
+        const row = await db.write((tx) =>
+          changePush(tx, request, audit, { ...operations, keyDestroyed: () => db.keyDestroyed() }),
+        );
+        return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
+      } catch (error) {
+        if (error instanceof UploadSweptError) return { outcome: "upload_swept" };
+        throw error;
+      }
+    },
+  };
+}
+
 /** Runs inside a transaction. @returns undefined when the guard matched no row. @throws UploadSweptError. */
-export async function changePush(
+async function changePush(
   tx: Transaction,
   change: PushChange,
   audit: AuditRecord,

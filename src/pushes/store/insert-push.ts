@@ -27,29 +27,29 @@ export interface NewPush {
   readonly storedBytes: number;
 }
 
+/** `upload_swept`: the upload of one of the files was removed as an orphan. */
 export type InsertOutcome = "inserted" | "upload_swept" | LinkDeliveryRefusal;
 
 type InsertDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "write">;
 type Operations = Pick<WriteOperations, "addToAnonymous">;
 
-/**
- * Writes a new push with its key, payload, files, first audit entry and link delivery atomically.
- * `upload_swept`: the upload of one of the files was removed as an orphan.
- */
-export function createInsertPush(db: InsertDatabase, operations: Operations) {
-  type Insert = (push: NewPush, audit: AuditRecord, linkDelivery?: NewLinkDelivery) => Promise<InsertOutcome>;
-  const inTransaction: Insert = (push, audit, linkDelivery) =>
-    insertInTransaction(db, operations, push, audit, linkDelivery);
-  const byEngine: Readonly<Record<Engine, Insert>> = {
-    sqlite: inTransaction,
-    // Over a network each statement of a transaction is a round trip.
-    async postgres(push, audit, linkDelivery) {
-      if (push.files.length > 0 || linkDelivery !== undefined) return await inTransaction(push, audit, linkDelivery);
-      await insertInOneStatement(db, push, audit);
-      return "inserted";
+export function insertWrites(db: InsertDatabase, operations: Operations) {
+  return {
+    /** Writes a new push with its key, payload, files, first audit entry and link delivery atomically. */
+    async insertPush(push: NewPush, audit: AuditRecord, linkDelivery?: NewLinkDelivery): Promise<InsertOutcome> {
+      switch (db.engine) {
+        case "sqlite":
+          return await insertInTransaction(db, operations, push, audit, linkDelivery);
+        case "postgres":
+          if (push.files.length > 0 || linkDelivery !== undefined) {
+            return await insertInTransaction(db, operations, push, audit, linkDelivery);
+          }
+          // Over a network each statement of a transaction is a round trip.
+          await insertInOneStatement(db, push, audit);
+          return "inserted";
+      }
     },
   };
-  return byEngine[db.engine];
 }
 
 const insertPush = insertPushWith("");

@@ -135,18 +135,18 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
   };
   const file = { id: pushes + 1, blobKey, sizeBytes: 10, detailsSealed: randomBytes(40), keySealed: null };
   return {
-    async insert() {
-      await store.insert(newPush(pushes + 1, null), audit("creation"));
-      await store.insert(newPush(pushes + 2, busyOwner), audit("creation"));
+    async insertPush() {
+      await store.insertPush(newPush(pushes + 1, null), audit("creation"));
+      await store.insertPush(newPush(pushes + 2, busyOwner), audit("creation"));
       await store.addUpload(blobKey, newest);
-      await store.insert(newPush(pushes + 3, busyOwner, [file]), audit("creation"));
-      await store.insert(newPush(pushes + 4, busyOwner), audit("creation"), linkDelivery(pushes + 1));
+      await store.insertPush(newPush(pushes + 3, busyOwner, [file]), audit("creation"));
+      await store.insertPush(newPush(pushes + 4, busyOwner), audit("creation"), linkDelivery(pushes + 1));
     },
     find: async () => store.find((await digestOf(1)).rows[0].digest),
     findById: () => store.findById(1),
     findSealed: async () => store.findSealed((await digestOf(1)).rows[0].digest),
     files: () => store.files(21),
-    async claimView() {
+    async writeView() {
       // Anonymous and owned pushes, with views left, with the last view, and with an outdated read.
       for (const [id, views, ownerId, hasFiles, notifyOnView] of [
         [10, 0, null, false, false],
@@ -156,7 +156,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         [19, 4, 21, false, false],
         [34, 2, null, false, false],
       ] as const) {
-        const claimed = await store.claimView(
+        const claimed = await store.writeView(
           claim(id, { views, expireAfterViews: 5, ownerId, hasFiles, notifyOnView }),
         );
         expect(claimed, `push ${id}`).toBeDefined();

@@ -1,35 +1,15 @@
 import type { Database, InTransaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
-import { createClaimView } from "./claim-view.ts";
-import { type ChangeOutcome, changePush, type PushChange } from "./edit-push.ts";
-import { createInsertPush } from "./insert-push.ts";
+import { claimWrites } from "./claim-view.ts";
+import { editWrites } from "./edit-push.ts";
+import { insertWrites } from "./insert-push.ts";
 import { createAdminLists, createLists } from "./lists.ts";
 import { createUpkeep } from "./maintenance.ts";
 import { createLinkDeliveries, createViewNotifications } from "./notifications.ts";
-import {
-  type FileRow,
-  type PushRow,
-  readFiles,
-  readPushes,
-  type SealedPush,
-  type StoredPush,
-  uploads,
-} from "./tables.ts";
-import { createWriteOperations, type EndRequest, queueBlob, takeUpload, UploadSweptError } from "./write-operations.ts";
+import { type FileRow, type PushRow, readFiles, readPushes, uploads } from "./tables.ts";
+import { createWriteOperations, type EndRequest, queueBlob, takeUpload } from "./write-operations.ts";
 
-type StoredSealedPush = StoredPush &
-  Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
-
-// Subselects instead of a join: with a joined table SQLite plans the whole statement again at every execution, because
-// the bound digest might fit a partial index. That cost seven times as much as the read itself.
-const sealedByDigest = sql<[tokenDigest: Buffer], StoredSealedPush>(
-  `SELECT ${readPushes.selectList},
-     (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
-     (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
-     CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
-   FROM pushes WHERE token_digest = ?`,
-);
 const pushByDigest = readPushes.select<[tokenDigest: Buffer]>("WHERE token_digest = ?");
 const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");
 const filesOfPush = readFiles.select<[pushId: number]>("WHERE push_id = ? ORDER BY id");
@@ -55,16 +35,7 @@ export type HotPath = ReturnType<typeof createHotPath>;
 
 export function createHotPath(db: HotDatabase) {
   const operations = createWriteOperations(db);
-  return {
-    insert: createInsertPush(db, operations),
-    claimView: createClaimView(db, operations),
-    async findSealed(tokenDigest: Buffer): Promise<SealedPush | undefined> {
-      const stored = await db.hot.read(sealedByDigest, tokenDigest);
-      if (stored === undefined) return undefined;
-      const { dataKeySealed, payloadSealed, hasFiles } = stored;
-      return { row: readPushes.decode(stored), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
-    },
-  };
+  return { ...insertWrites(db, operations), ...claimWrites(db, operations) };
 }
 
 export type PushStore = ReturnType<typeof createPushStore>;
@@ -79,6 +50,7 @@ export function createPushStore(db: Database) {
 
   return {
     ...createHotPath(db),
+    ...editWrites(db, operations),
     async find(tokenDigest: Buffer): Promise<PushRow | undefined> {
       const raw = await db.read.one(pushByDigest, tokenDigest);
       return raw === undefined ? undefined : readPushes.decode(raw);
@@ -90,21 +62,6 @@ export function createPushStore(db: Database) {
     /** In the order in which they were added. */
     files: async (pushId: number): Promise<readonly FileRow[]> =>
       (await db.read.all(filesOfPush, pushId)).map((row) => readFiles.decode(row)),
-    /**
-     * Atomic. Guarded like a claim, and by the used views, which stay below the limit.
-     * `refused`: the guard matched no row. `upload_swept`: the upload of an added file is no longer recorded.
-     */
-    async change(request: PushChange, audit: AuditRecord): Promise<ChangeOutcome> {
-      try {
-        const row = await db.write((tx) =>
-          changePush(tx, request, audit, { ...operations, keyDestroyed: () => db.keyDestroyed() }),
-        );
-        return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
-      } catch (error) {
-        if (error instanceof UploadSweptError) return { outcome: "upload_swept" };
-        throw error;
-      }
-    },
     /** @returns false when the push had ended already, or is not due. @param together writes in the same transaction. */
     end: (request: EndRequest, together?: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {

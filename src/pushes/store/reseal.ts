@@ -6,20 +6,7 @@ import { sealContexts } from "../seals.ts";
 import { indexKeyContext, indexKeyName } from "../vault.ts";
 import { sqlOfLockedRows } from "./write-operations.ts";
 
-export interface Resealer {
-  /** @returns 1 when the index key was sealed again, 0 when it was up to date. */
-  indexKey(): Promise<number>;
-  /** Reseals the next batch in the order of ids; undefined at the end. */
-  pushesAfter(
-    afterId: number,
-    limit: number,
-  ): Promise<{ pushes: number; resealed: number; lastId: number } | undefined>;
-  /**
-   * Removes the marks of keys that no longer seal anything. `assertUnused` throws to prevent it; no other process can register
-   * while it runs. @returns false, without any change, when one of the marks has changed since it was read.
-   */
-  retire(marks: readonly KeyMark[], assertUnused: (tx: Transaction) => Promise<void>): Promise<boolean>;
-}
+export type Resealer = ReturnType<typeof createResealer>;
 
 interface SealedRow {
   readonly id: number;
@@ -52,7 +39,7 @@ const filesOfPush = sql<[pushId: number], { id: number; detailsSealed: Buffer }>
 const writeFile = sql<[detailsSealed: Buffer, fileId: number]>("UPDATE files SET details_sealed = ? WHERE id = ?");
 
 /** Reads and writes inside one transaction, so nothing can change in between. */
-export function createResealer(db: Database, keyring: Keyring): Resealer {
+export function createResealer(db: Database, keyring: Keyring) {
   /** @returns undefined when the value is null or already sealed under the active key. */
   function reseal(context: string, sealed: Buffer | null): Buffer | undefined {
     if (sealed === null || keyring.sealedUnderActive(sealed)) return undefined;
@@ -90,14 +77,19 @@ export function createResealer(db: Database, keyring: Keyring): Resealer {
   }
 
   return {
-    indexKey: () =>
+    /** @returns 1 when the index key was sealed again, 0 when it was up to date. */
+    indexKey: (): Promise<number> =>
       db.write(async (tx) => {
         const fresh = reseal(indexKeyContext, (await tx.one(readMeta, indexKeyName))?.value ?? null);
         if (fresh === undefined) return 0;
         await tx.run(writeMeta, fresh, indexKeyName);
         return 1;
       }),
-    pushesAfter: (afterId, limit) =>
+    /** Reseals the next batch in the order of ids; undefined at the end. */
+    pushesAfter: (
+      afterId: number,
+      limit: number,
+    ): Promise<{ pushes: number; resealed: number; lastId: number } | undefined> =>
       db.write(async (tx) => {
         const rows = await tx.all(batch, afterId, limit);
         const last = rows.at(-1);
@@ -106,7 +98,11 @@ export function createResealer(db: Database, keyring: Keyring): Resealer {
         for (const row of rows) resealed += await resealRow(tx, row);
         return { pushes: rows.length, resealed, lastId: last.id };
       }),
-    async retire(marks, assertUnused) {
+    /**
+     * Removes the marks of keys that no longer seal anything. `assertUnused` throws to prevent it; no other process can register
+     * while it runs. @returns false, without any change, when one of the marks has changed since it was read.
+     */
+    async retire(marks: readonly KeyMark[], assertUnused: (tx: Transaction) => Promise<void>): Promise<boolean> {
       try {
         await db.writeSerialized("keys", async (tx) => {
           await assertUnused(tx);

@@ -1,21 +1,30 @@
 import type { TSchema } from "typebox";
-import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../../http/api-reference.ts";
-import { CreatePushFields, NotifyEmailsRequest } from "../../http/push-fields.ts";
-import { describedParameters, openApiDocument, withBraces } from "./openapi.ts";
-import { type Operation, operations } from "./operations.ts";
+import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../http/api-reference.ts";
+import { CreatePushFields, NotifyEmailsRequest } from "../http/push-fields.ts";
+import { operations as v1Operations } from "./v1/operations.ts";
+import { describedParameters, openApiDocument, withBraces } from "./v2/openapi.ts";
+import { type Operation, operations as v2Operations } from "./v2/operations.ts";
 
-/** Describes API v2 for the help page, from the registered operations and the schemas. */
-export function apiReference(): ApiReference {
+/** Describes both versions of the API for the help pages, from the registered operations and the validating schemas. */
+export function apiReference(): Record<"v1" | "v2", ApiReference> {
   const { title, description } = openApiDocument().info;
-  const endpoints = operations.map((operation) => describeEndpoint(operation, operation.takesPush ? "push" : null, []));
-  return { title, description, endpoints };
+  return {
+    v1: {
+      title: "Sealpush API v1",
+      description:
+        "The older API, for existing clients. New clients should use API v2. Every answer is JSON, regardless of " +
+        "Accept, and has an X-Request-Id.",
+      endpoints: v1Operations.map((operation) => describeEndpoint(operation, operation.wrapper, operation.alsoAt)),
+    },
+    v2: {
+      title,
+      description,
+      endpoints: v2Operations.map((operation) => describeEndpoint(operation, operation.takesPush ? "push" : null, [])),
+    },
+  };
 }
 
-export function describeEndpoint(
-  operation: Operation,
-  wrapper: string | null,
-  alsoAt: readonly string[],
-): ReferenceEndpoint {
+function describeEndpoint(operation: Operation, wrapper: string | null, alsoAt: readonly string[]): ReferenceEndpoint {
   const { id, method, summary, description, access, scope, parameters, answers } = operation;
   return {
     id,

@@ -1,0 +1,44 @@
+import { equalDigests } from "../../crypto/digests.ts";
+import type { ReadConnection, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
+
+/**
+ * A row of `meta`: the digests of the newest boot codes, newest first. Each start makes a code, so that one that was logged
+ * on another machine is valid as well. No bytes: the first run is over.
+ */
+const rowName = "boot_codes";
+const over = Buffer.alloc(0);
+const digestBytes = 32;
+const codesMax = 16;
+
+const readRow = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
+const putRow = sql<[name: string, value: Buffer]>(
+  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+);
+const findEnd = sql<[name: string, value: Buffer], { one: number }>(
+  "SELECT 1 AS one FROM users UNION ALL SELECT 1 FROM meta WHERE name = ? AND value = ? LIMIT 1",
+);
+
+/** Whether there is or was a user, disabled ones included. */
+export async function isFirstRunOver(connection: ReadConnection): Promise<boolean> {
+  return (await connection.one(findEnd, rowName, over)) !== undefined;
+}
+
+/** Voids all boot codes for good. Threat: somebody who kept an old log becomes administrator after the last user is deleted. */
+export async function endFirstRun(tx: Transaction): Promise<void> {
+  await tx.run(putRow, rowName, over);
+}
+
+/** Requires the accounts lock. */
+export async function addBootCode(tx: Transaction, digest: Buffer): Promise<void> {
+  const known = (await tx.one(readRow, rowName))?.value ?? over;
+  await tx.run(putRow, rowName, Buffer.concat([digest, known.subarray(0, (codesMax - 1) * digestBytes)]));
+}
+
+export async function isBootCode(connection: ReadConnection, digest: Buffer): Promise<boolean> {
+  const known = (await connection.one(readRow, rowName))?.value ?? over;
+  const codes = Array.from({ length: known.length / digestBytes }, (_, at) =>
+    known.subarray(at * digestBytes, (at + 1) * digestBytes),
+  );
+  return codes.some((code) => equalDigests(code, digest));
+}

@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from "fastify";
+import { sendJsonText } from "../http/headers.ts";
+import { operations as v1Operations } from "./v1/operations.ts";
+import type { ApiDeps } from "./v2/handlers.ts";
+import { openApiDocument } from "./v2/openapi.ts";
+import { type Operation, operations as v2Operations } from "./v2/operations.ts";
+
+/** The one path that accepts requests of pages of other origins. */
+const crossOriginPath = "/p.json";
+
+/** Registers both versions of the API. V1 translates its requests and answers to the calls of v2. */
+export function registerApi(server: FastifyInstance, deps: ApiDeps): void {
+  const served = v2Operations.filter(({ isServed }) => isServed?.(deps.config) ?? true);
+  for (const operation of served) registerOperation(server, operation, [`${operation.path}.json`], deps);
+  for (const operation of v1Operations) registerOperation(server, operation, operation.alsoAt, deps);
+  const document = JSON.stringify(openApiDocument());
+  server.get(
+    "/api/v2/openapi.json",
+    { config: { access: "api", scope: null, changesState: false } },
+    (_request, reply) => sendJsonText(reply, 200, document),
+  );
+  server.route({
+    method: "OPTIONS",
+    url: crossOriginPath,
+    config: { access: "public", changesState: false },
+    onSend: allowEveryOrigin,
+    handler: answerPreflight,
+  });
+}
+
+/** @param alsoAt further paths of the same endpoint. */
+function registerOperation(
+  server: FastifyInstance,
+  operation: Operation,
+  alsoAt: readonly string[],
+  deps: ApiDeps,
+): void {
+  const { method, path, access, scope, changesState, retrieval, handler } = operation;
+  for (const url of [path, ...alsoAt]) {
+    server.route({
+      method,
+      url,
+      config: { access, changesState, retrieval, ...(access === "public" ? {} : { scope }) },
+      ...(url === crossOriginPath ? { onSend: allowEveryOrigin } : {}),
+      handler: (request, reply) => handler(request, reply, deps),
+    });
+  }
+}
+
+/** On refusals too, so that a page of another origin can read the reason. */
+const allowEveryOrigin: onSendHookHandler = (_request, reply, payload, done) => {
+  reply.header("access-control-allow-origin", "*");
+  done(null, payload);
+};
+
+/** No credential that a browser adds by itself is read here, so pages of any origin may do what any program may. */
+function answerPreflight(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header("allow", "OPTIONS, POST");
+  reply.header("access-control-allow-methods", "POST");
+  // The asterisk does not include Authorization (Fetch Standard, CORS non-wildcard request-header name).
+  reply.header("access-control-allow-headers", "Authorization, Content-Type, X-User-Email, X-User-Token, *");
+  reply.header("access-control-max-age", "600");
+  return reply.code(204).send();
+}
