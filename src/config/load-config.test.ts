@@ -38,7 +38,8 @@ describe("the configuration", () => {
       tracing: undefined,
       purgeAfterMs: undefined,
       freeDiskBytesMin: "auto",
-      anonymousBytesMax: undefined,
+      anonymousReserveBytes: "auto",
+      anonymousBytesMax: "auto",
       accounts: {
         signupsDisabled: false,
         loginsDisabled: false,
@@ -77,6 +78,7 @@ describe("the configuration", () => {
       PWP__LOG_LEVEL: "FATAL",
       PWP__PURGE_AFTER: "3 months",
       PWP__DISK__FREE_MIN_BYTES: "0",
+      PWP__DISK__RESERVE_BYTES: "2GiB",
       PWP__ANONYMOUS_BYTES_MAX: "10GiB",
       PWP__LOGIN_SESSION_TIMEOUT: "3600",
       PWP__SECURE_COOKIES: "true",
@@ -110,6 +112,7 @@ describe("the configuration", () => {
       logLevel: "error",
       purgeAfterMs: 90 * 86_400_000,
       freeDiskBytesMin: 0,
+      anonymousReserveBytes: 2 * 1024 ** 3,
       anonymousBytesMax: 10 * 1024 ** 3,
       accounts: {
         signupsDisabled: true,

@@ -97,9 +97,9 @@ function pushDeps(
     ids: createIds(db, "pushes"),
     linkDeliveryIds: createIds(db, "link_deliveries"),
     argon2: createArgon2Queue(argon2Limits),
-    // The limit on the bytes of pushes without an owner applies to new pushes only.
+    // The limits on pushes without an owner apply to new pushes only.
     capacity: createCapacity({
-      config: { ...config, anonymousBytesMax: undefined },
+      config: { ...config, anonymousBytesMax: Number.POSITIVE_INFINITY, anonymousReserveBytes: 0 },
       monotonicMs,
       diskSpace,
       anonymousBytes: async () => 0,

@@ -57,6 +57,19 @@ describe("the reserve of free disk space", () => {
   });
 });
 
+describe("the reserve for signed-in people", () => {
+  it("stops anonymous creation with 503, and nobody else", async () => {
+    const dataDir = newDataDir();
+    const server = await startServer({ dataDir, environment: { PWP__DISK__RESERVE_BYTES: "900TiB", ...environment } });
+    const create = (headers = {}) => postJson(`${server.baseUrl}/api/v2/pushes`, pushOf("of somebody"), headers);
+    await expectUnavailable(await create());
+    await expectUnavailable(await sendFile(server, 1_000));
+    const token = await makeToken(dataDir);
+    const owned = await create({ authorization: `Bearer ${token}` });
+    expect(owned.status, await owned.text()).toBe(201);
+  });
+});
+
 describe("the quota of anonymous pushes", () => {
   it("stops anonymous users only, and ended pushes no longer count", async () => {
     const dataDir = newDataDir();

@@ -1,5 +1,5 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
-import { optionalSetting, type ParsedGroup, setting } from "../setting.ts";
+import { type ParsedGroup, setting } from "../setting.ts";
 import { byteSize, duration, oneOf, wholeNumber, wordOr } from "../value-types.ts";
 
 const pebibyte = 1024 ** 5;
@@ -26,11 +26,25 @@ export const limitSettings = {
       type: wordOr("auto", "auto", byteSize({ min: 0, max: pebibyte, allowed: "up to 1024TiB" })),
       default: "auto",
     }),
-    anonymousBytesMax: optionalSetting({
+    anonymousReserveBytes: setting({
+      env: "PWP__DISK__RESERVE_BYTES",
+      doc: "Free disk space, beyond `PWP__DISK__FREE_MIN_BYTES`, that is kept for signed-in people: with less, no push of people without an account is accepted. `auto` is as much as `PWP__DISK__FREE_MIN_BYTES`, `0` switches the reserve off.",
+      type: wordOr("auto", "auto", byteSize({ min: 0, max: pebibyte, allowed: "up to 1024TiB" })),
+      default: "auto",
+    }),
+    anonymousBytesMax: setting({
       env: "PWP__ANONYMOUS_BYTES_MAX",
-      doc: "How much all live pushes of people without an account may contain together; above that, no more of them are accepted.",
-      type: byteSize({ min: 1, max: pebibyte, allowed: "from 1 to 1024TiB" }),
-      unset: "no limit",
+      doc: "How much all live pushes of people without an account may contain together; above that, no more of them are accepted. `auto` is half of the disk space that is not used by others and not kept free; where the size of the storage is not known (PostgreSQL, or files in an object store) it is 10 GiB. `unlimited` switches the limit off.",
+      type: wordOr(
+        "auto",
+        "auto",
+        wordOr(
+          "unlimited",
+          Number.POSITIVE_INFINITY,
+          byteSize({ min: 1, max: pebibyte, allowed: "from 1 to 1024TiB" }),
+        ),
+      ),
+      default: "auto",
     }),
     purgeAfter: setting({
       env: "PWP__PURGE_AFTER",
@@ -71,7 +85,12 @@ export function limitsConfig(settings: ParsedGroup<typeof limitSettings>) {
     throttling: { minute: settings.throttlingMinute.value, second: settings.throttlingSecond.value },
     /** Creating a push answers 503 below this much free disk; "auto": the larger of 1 GiB and 5 % of the disk. */
     freeDiskBytesMin: settings.freeDiskBytesMin.value,
-    /** Stored bytes (payloads and files) of live anonymous pushes above which anonymous creation answers 503. */
+    /** Free disk space beyond that minimum, below which anonymous creation answers 503; "auto": as much as the minimum. */
+    anonymousReserveBytes: settings.anonymousReserveBytes.value,
+    /**
+     * Stored bytes (payloads and files) of live anonymous pushes above which anonymous creation answers 503; infinite: no
+     * limit; "auto": a share of the room (`pushes/create/capacity.ts`).
+     */
     anonymousBytesMax: settings.anonymousBytesMax.value,
     /** Ended pushes with an owner are removed this long after their end, with their audit trail; undefined: kept. */
     purgeAfterMs: settings.purgeAfter.value,

@@ -8,6 +8,14 @@ const owner = signedIn(7);
 const gibibyte = 1024 ** 3;
 const full = expect.objectContaining({ code: "unavailable", retryAfterSeconds: 60 });
 
+const s3 = {
+  PWP__FILES__STORAGE: "s3",
+  PWP__FILES__S3__ENDPOINT: "https://store.example.com",
+  PWP__FILES__S3__BUCKET: "files",
+  PWP__FILES__S3__ACCESS_KEY_ID: "id",
+  PWP__FILES__S3__SECRET_ACCESS_KEY: "key",
+};
+
 interface Measured {
   freeBytes: number;
   totalBytes: number;
@@ -18,6 +26,7 @@ interface Measured {
 function makeCapacity(environment: Record<string, string>, measured: Measured, tookMs = 0) {
   let monotonicMs = 0;
   let measurings = 0;
+  let sums = 0;
   const capacity = createCapacity({
     config: testConfig("/nowhere", environment),
     monotonicMs: () => monotonicMs,
@@ -26,6 +35,7 @@ function makeCapacity(environment: Record<string, string>, measured: Measured, t
       return { freeBytes: measured.freeBytes, totalBytes: measured.totalBytes };
     },
     anonymousBytes: async () => {
+      sums += 1;
       monotonicMs += tookMs;
       return measured.anonymousBytes;
     },
@@ -34,6 +44,7 @@ function makeCapacity(environment: Record<string, string>, measured: Measured, t
     capacity,
     measured,
     measurings: () => measurings,
+    sums: () => sums,
     advance(ms: number) {
       monotonicMs += ms;
     },
@@ -62,7 +73,11 @@ describe("the disk", () => {
   });
 
   test("keeps free what the operator sets, and is measured once in five seconds", async () => {
-    const environment = { PWP__DISK__FREE_MIN_BYTES: "1000" };
+    const environment = {
+      PWP__DISK__FREE_MIN_BYTES: "1000",
+      PWP__DISK__RESERVE_BYTES: "0",
+      PWP__ANONYMOUS_BYTES_MAX: "unlimited",
+    };
     const { capacity, measured, measurings, advance } = makeCapacity(environment, {
       freeBytes: 1_500,
       totalBytes: 10_000,
@@ -82,21 +97,24 @@ describe("the disk", () => {
   });
 
   test("does not limit files in an object store, but still limits the database", async () => {
-    const s3 = {
-      PWP__FILES__STORAGE: "s3",
-      PWP__FILES__S3__ENDPOINT: "https://store.example.com",
-      PWP__FILES__S3__BUCKET: "files",
-      PWP__FILES__S3__ACCESS_KEY_ID: "id",
-      PWP__FILES__S3__SECRET_ACCESS_KEY: "key",
-    };
     const room = { freeBytes: gibibyte + 100, totalBytes: 10 * gibibyte, anonymousBytes: 0 };
     await expect(makeCapacity(automatic, room).capacity.assertRoomForFile(owner, 101)).rejects.toEqual(full);
-    const { capacity } = makeCapacity({ ...automatic, ...s3, PWP__ANONYMOUS_BYTES_MAX: "1000000" }, room);
+    const { capacity } = makeCapacity({ ...automatic, ...s3 }, room);
     await capacity.assertRoomForFile(owner, 50 * gibibyte);
-    await capacity.assertRoomForFile(stranger, 900_000);
-    await expect(capacity.assertRoomForFile(stranger, 200_000)).rejects.toEqual(full);
     expect(await takes(capacity, 101)).toBe(false);
     expect(await takes(capacity, 100)).toBe(true);
+  });
+
+  test("is measured again after 64 MiB, because other processes take space too", async () => {
+    const { capacity, measured, measurings } = makeCapacity(automatic, {
+      freeBytes: 500 * gibibyte,
+      totalBytes: 1000 * gibibyte,
+      anonymousBytes: 0,
+    });
+    await takes(capacity, 64 * 1024 ** 2);
+    measured.freeBytes = 0;
+    expect(await takes(capacity, 1)).toBe(false);
+    expect(measurings()).toBe(2);
   });
 
   test("is measured once for concurrent requests", async () => {
@@ -126,9 +144,83 @@ describe("the disk", () => {
   });
 });
 
+/** Takes pushes until one is refused. @returns the bytes taken. */
+async function fill(capacity: Capacity, bytes: number, actor: typeof owner): Promise<number> {
+  let taken = 0;
+  while (await takes(capacity, bytes, actor)) taken += bytes;
+  return taken;
+}
+
+describe("the reserve for signed-in people", () => {
+  const room = { freeBytes: 10_000, totalBytes: 100_000, anonymousBytes: 0 };
+  const floor = { PWP__DISK__FREE_MIN_BYTES: "1000", PWP__ANONYMOUS_BYTES_MAX: "unlimited" };
+
+  test.each([
+    ["as much as the minimum by default", {}, 8_000, 1_000],
+    ["set in bytes", { PWP__DISK__RESERVE_BYTES: "4000" }, 5_000, 4_000],
+    ["switched off", { PWP__DISK__RESERVE_BYTES: "0" }, 9_000, 0],
+  ])("is %s", async (_, more, anonymousBytes, reservedBytes) => {
+    const { capacity } = makeCapacity({ ...floor, ...more }, room);
+    expect(await fill(capacity, 100, stranger)).toBe(anonymousBytes);
+    expect(await fill(capacity, 100, owner)).toBe(reservedBytes);
+  });
+
+  test("also stops anonymous files in an object store: their rows need the disk", async () => {
+    const { capacity } = makeCapacity({ ...floor, ...s3 }, { ...room, freeBytes: 1_999 });
+    await expect(capacity.assertRoomForFile(stranger, 0)).rejects.toEqual(full);
+    await capacity.assertRoomForFile(owner, 5_000);
+  });
+
+  test("is not touched by a quota that is larger than the disk", async () => {
+    const { capacity } = makeCapacity({ ...floor, PWP__ANONYMOUS_BYTES_MAX: "1TiB" }, room);
+    expect(await fill(capacity, 100, stranger)).toBe(8_000);
+    expect(await takes(capacity, 1_000, owner)).toBe(true);
+  });
+});
+
+describe("the anonymous quota by default", () => {
+  const floor = { PWP__DISK__FREE_MIN_BYTES: "1000" };
+
+  test("is half of what others do not use, above the floor and the reserve", async () => {
+    const { capacity } = makeCapacity(floor, { freeBytes: 10_000, totalBytes: 100_000, anonymousBytes: 0 });
+    expect(await fill(capacity, 100, stranger)).toBe(4_000);
+    expect(await fill(capacity, 100, owner)).toBe(5_000);
+  });
+
+  test("counts what anonymous pushes hold already", async () => {
+    const held = { freeBytes: 6_000, totalBytes: 100_000, anonymousBytes: 3_900 };
+    expect(await fill(makeCapacity(floor, held).capacity, 10, stranger)).toBe(50);
+    const more = { freeBytes: 6_000, totalBytes: 100_000, anonymousBytes: 4_100 };
+    expect(await takes(makeCapacity(floor, more).capacity, 1, stranger)).toBe(false);
+  });
+
+  test.each([
+    ["with files in an object store", s3],
+    ["on PostgreSQL", { DATABASE_URL: "postgres://sealpush@127.0.0.1/sealpush" }],
+  ])("is 10 GiB %s, where the size of the storage is not known", async (_, elsewhere) => {
+    const room = { freeBytes: 900 * gibibyte, totalBytes: 1000 * gibibyte };
+    const almost = { ...room, anonymousBytes: 10 * gibibyte - 1 };
+    expect(await takes(makeCapacity({ ...floor, ...elsewhere }, almost).capacity, 1, stranger)).toBe(true);
+    expect(await takes(makeCapacity({ ...floor, ...elsewhere }, almost).capacity, 2, stranger)).toBe(false);
+  });
+
+  test("can be switched off", async () => {
+    const environment = { ...floor, PWP__ANONYMOUS_BYTES_MAX: "unlimited" };
+    const { capacity, sums } = makeCapacity(environment, { freeBytes: 10_000, totalBytes: 100_000, anonymousBytes: 0 });
+    expect(await fill(capacity, 100, stranger)).toBe(8_000);
+    expect(sums()).toBe(0);
+  });
+});
+
 describe("the anonymous quota", () => {
   const environment = { PWP__ANONYMOUS_BYTES_MAX: "1000" };
   const room = { freeBytes: gibibyte, totalBytes: gibibyte };
+
+  test("counts files in an object store", async () => {
+    const { capacity } = makeCapacity({ ...environment, ...s3 }, { ...room, anonymousBytes: 0 });
+    await capacity.assertRoomForFile(stranger, 900);
+    await expect(capacity.assertRoomForFile(stranger, 200)).rejects.toEqual(full);
+  });
 
   test("applies only to anonymous callers, and counts bytes between two measurements", async () => {
     const { capacity, measured, advance } = makeCapacity(environment, { ...room, anonymousBytes: 400 });
@@ -147,14 +239,14 @@ describe("the anonymous quota", () => {
     ["a fiftieth of the time", 1_000, 50_000],
     ["once a minute, however long it takes", 20_000, minuteMs],
   ])("is recomputed for %s when that is slow", async (_, tookMs, holdsMs) => {
-    const { capacity, measurings, advance } = makeCapacity(environment, { ...room, anonymousBytes: 0 }, tookMs);
+    const { capacity, sums, advance } = makeCapacity(environment, { ...room, anonymousBytes: 0 }, tookMs);
     await takes(capacity, 1, stranger);
     advance(holdsMs - 1);
     await takes(capacity, 1, stranger);
-    expect(measurings()).toBe(1);
+    expect(sums()).toBe(1);
     advance(1);
     await takes(capacity, 1, stranger);
-    expect(measurings()).toBe(2);
+    expect(sums()).toBe(2);
   });
 
   test("applies in the domain: strangers are refused, claims still work, and ended pushes free space", async () => {

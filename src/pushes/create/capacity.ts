@@ -6,24 +6,23 @@ import type { Actor } from "../push.ts";
 
 export type Capacity = ReturnType<typeof createCapacity>;
 
-interface Measured {
-  /** On the monotonic clock. */
-  readonly holdsUntil: number;
-  readonly freeBytes: number;
-  readonly totalBytes: number;
-  readonly anonymousBytes: number;
-}
-
 const remeasureMsMin = 5_000;
 const remeasureMsMax = minuteMs;
 /** Adding up millions of pushes is slow, so it takes at most a fiftieth of the time. */
 const restShare = 50;
+/** Other processes take space as well, so a process that has taken this much looks at the disk again. */
+const diskBytesUnmeasuredMax = 64 * 1024 ** 2;
 const retryAfterSeconds = 60;
+/** The share of the disk space that others do not use which anonymous pushes may take by default. */
+const anonymousShare = 0.5;
+/** The default quota where the size of the storage is not known: on PostgreSQL, and with files in an object store. */
+const anonymousBytesElsewhere = 10 * 1024 ** 3;
 
 /**
- * Creation stops while some space is left, so that claims, ends and sweeps, which write a little, still work.
- * The disk is measured at most every 5 seconds, and at most once a minute where measuring is slow. Bytes that this process
- * accepts in between are added here.
+ * Creation stops while some space is left, so that claims, ends and sweeps, which write a little, still work. Anonymous
+ * creation stops earlier: the reserve is for signed-in people.
+ * The disk is measured at most every 5 seconds, or after 64 MiB. The bytes of anonymous pushes are added up at most every 5
+ * seconds, and at most once a minute where that is slow. Bytes that this process accepts in between are added here.
  */
 export function createCapacity(deps: {
   config: Config;
@@ -31,46 +30,46 @@ export function createCapacity(deps: {
   diskSpace: StatFs;
   anonymousBytes: () => Promise<number>;
 }) {
-  const { config } = deps;
-  let measured: Measured | undefined;
-  let measuring: Promise<Measured> | undefined;
-  let takenSince = 0;
-  let anonymousSince = 0;
+  const { config, monotonicMs } = deps;
+  const disk = new Measured({ measure: deps.diskSpace, monotonicMs, unmeasuredMax: diskBytesUnmeasuredMax });
+  const anonymous = new Measured({
+    measure: deps.anonymousBytes,
+    monotonicMs,
+    unmeasuredMax: Number.POSITIVE_INFINITY,
+  });
+  const isOnDisk = config.database.engine === "sqlite" && config.files.s3 === undefined;
 
-  async function measure(): Promise<Measured> {
-    const startedAt = deps.monotonicMs();
-    const disk = await deps.diskSpace();
-    const anonymousBytes = config.anonymousBytesMax === undefined ? 0 : await deps.anonymousBytes();
-    takenSince = 0;
-    anonymousSince = 0;
-    const measuredAt = deps.monotonicMs();
-    const restMs = Math.min(remeasureMsMax, Math.max(remeasureMsMin, restShare * (measuredAt - startedAt)));
-    const holdsUntil = measuredAt + restMs;
-    measured = { holdsUntil, ...disk, anonymousBytes };
-    return measured;
-  }
-
-  async function current(): Promise<Measured> {
-    if (measured !== undefined && deps.monotonicMs() < measured.holdsUntil) return measured;
-    measuring ??= measure().finally(() => {
-      measuring = undefined;
-    });
-    return await measuring;
+  function anonymousQuota(freeBytes: number, heldBytes: number): number {
+    if (config.anonymousBytesMax !== "auto") return config.anonymousBytesMax;
+    return isOnDisk ? anonymousShare * (Math.max(0, freeBytes) + heldBytes) : anonymousBytesElsewhere;
   }
 
   async function assertRoom(actor: Actor, bytes: number, diskBytes: number): Promise<void> {
-    const now = await current();
-    const floor = freeDiskFloorBytes(config.freeDiskBytesMin, now.totalBytes);
-    if (now.freeBytes - takenSince - diskBytes < floor) {
+    const isAnonymous = actor.user === null;
+    const hasQuota = isAnonymous && config.anonymousBytesMax !== Number.POSITIVE_INFINITY;
+    const { freeBytes, totalBytes } = await disk.current();
+    const heldBytes = hasQuota ? await anonymous.current() : 0;
+    // No waiting from here on: requests in parallel must not all see the same space.
+    const floor = freeDiskFloorBytes(config.freeDiskBytesMin, totalBytes);
+    const left = freeBytes - disk.takenSince - floor;
+    if (left < diskBytes) {
       throw unavailable("The server's disk is nearly full: no new pushes are taken for now.", retryAfterSeconds);
     }
-    if (actor.user === null && config.anonymousBytesMax !== undefined) {
-      if (now.anonymousBytes + anonymousSince + bytes > config.anonymousBytesMax) {
+    if (isAnonymous) {
+      const reserve = config.anonymousReserveBytes === "auto" ? floor : config.anonymousReserveBytes;
+      if (left - reserve < diskBytes) {
+        throw unavailable(
+          "The server has little disk space left and keeps it for signed-in people.",
+          retryAfterSeconds,
+        );
+      }
+      const held = heldBytes + anonymous.takenSince;
+      if (hasQuota && held + bytes > anonymousQuota(left - reserve, held)) {
         throw unavailable("The server holds as many anonymous pushes as it may. Try again later.", retryAfterSeconds);
       }
-      anonymousSince += bytes;
+      anonymous.takenSince += bytes;
     }
-    takenSince += diskBytes;
+    disk.takenSince += diskBytes;
   }
 
   return {
@@ -80,4 +79,45 @@ export function createCapacity(deps: {
     assertRoomForFile: (actor: Actor, bytes: number): Promise<void> =>
       assertRoom(actor, bytes, config.files.s3 === undefined ? bytes : 0),
   };
+}
+
+interface MeasuredOptions<T> {
+  readonly measure: () => Promise<T>;
+  readonly monotonicMs: () => number;
+  /** After taking this many bytes, the value is measured again. */
+  readonly unmeasuredMax: number;
+}
+
+/** A value that is measured again when it is old. */
+class Measured<T> {
+  /** Bytes that this process has accepted since the measurement. */
+  takenSince = 0;
+  readonly #options: MeasuredOptions<T>;
+  #known: { readonly value: T; readonly holdsUntil: number } | undefined;
+  #measuring: Promise<T> | undefined;
+
+  constructor(options: MeasuredOptions<T>) {
+    this.#options = options;
+  }
+
+  async current(): Promise<T> {
+    const { monotonicMs, unmeasuredMax } = this.#options;
+    const known = this.#known;
+    if (known !== undefined && monotonicMs() < known.holdsUntil && this.takenSince < unmeasuredMax) return known.value;
+    this.#measuring ??= this.#measure().finally(() => {
+      this.#measuring = undefined;
+    });
+    return await this.#measuring;
+  }
+
+  async #measure(): Promise<T> {
+    const { measure, monotonicMs } = this.#options;
+    const startedAt = monotonicMs();
+    const value = await measure();
+    const measuredAt = monotonicMs();
+    const restMs = Math.min(remeasureMsMax, Math.max(remeasureMsMin, restShare * (measuredAt - startedAt)));
+    this.takenSince = 0;
+    this.#known = { value, holdsUntil: measuredAt + restMs };
+    return value;
+  }
 }
