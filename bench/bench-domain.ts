@@ -36,6 +36,7 @@ export async function openBenchDomain(
     random: systemRandom,
     monotonicMs: () => performance.now(),
     pause: (ms: number) => sleep(ms),
+    abortAfter: (ms: number) => AbortSignal.timeout(ms),
   };
   return await openDomain(settings.config, effects, createEvents({ logger, clock }));
 }

@@ -50,11 +50,14 @@ export async function measureSweepLatencies(folder: string, plan: SweepPlan): Pr
   const calm = await claimSteadily(domain, tokens.splice(0, calmClaims), plan.claimsPerSecond, () => false);
   let swept = false;
   const startedAt = performance.now();
-  const { config, blobs, store } = domain;
+  const { config, blobs } = domain;
+  const { upkeep, extendedTickets } = domain.store;
+  const data = { config, blobs, upkeep, extendedTickets };
   const monotonicMs = () => performance.now();
   const pause = (ms: number) => sleep(ms);
   const onBlobDeletionFailed = (error: unknown) => console.error(error);
-  const deps = { config, blobs, upkeep: store.upkeep, clock, clockTrust, monotonicMs, pause, onBlobDeletionFailed };
+  const abortAfter = (ms: number) => AbortSignal.timeout(ms);
+  const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed };
   const sweeping = sweep(deps, new AbortController().signal).finally(() => {
     swept = true;
   });

@@ -25,6 +25,7 @@ import { createHealth } from "./health.ts";
 import { createLimits } from "./limits/limits.ts";
 import { sealedEmails } from "./mail/email.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
+import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createAttempts } from "./pushes/claim/unlock.ts";
 import { createCapacity } from "./pushes/create/capacity.ts";
 import {
@@ -46,6 +47,8 @@ export interface Effects {
   /** A monotonic clock; only differences are meaningful. */
   readonly monotonicMs: () => number;
   readonly pause: (ms: number) => Promise<void>;
+  /** A signal that is aborted after `ms`. */
+  readonly abortAfter: (ms: number) => AbortSignal;
 }
 
 /** The product without HTTP and jobs: the server, the jobs and the operator's commands use it. */
@@ -129,6 +132,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     vault,
     store,
     blobs,
+    openFiles: createFileOpener(blobs, effects.abortAfter),
     argon2,
     emails,
     capacity: createCapacity({

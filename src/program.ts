@@ -29,6 +29,7 @@ const effects: Effects = {
   random: systemRandom,
   monotonicMs: () => performance.now(),
   pause: (ms) => sleep(ms),
+  abortAfter: (ms) => AbortSignal.timeout(ms),
 };
 
 interface StopOptions {

@@ -10,7 +10,7 @@ import {
 } from "./stream-segments.ts";
 
 export { type ByteRange, openStream, SealBrokenError } from "./stream-open.ts";
-export { sealedLength } from "./stream-segments.ts";
+export { sealedLength, segmentBytes } from "./stream-segments.ts";
 
 /**
  * Seals a stream of any length in constant memory: the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár:

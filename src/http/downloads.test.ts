@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
+import { unavailable } from "../base/errors.ts";
 import type { Actor, Download } from "../pushes/pushes.ts";
 import { createEvents } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -22,7 +23,7 @@ function start(bytes: Buffer, file: Partial<Download> = {}, breaksAt = Number.PO
   async function* read(range: { start: number; end: number }) {
     for (let at = range.start; at <= range.end; at += 10) {
       const end = Math.min(at + 10, range.end + 1);
-      if (end > breaksAt) throw new Error("The segment was changed.");
+      if (end > breaksAt) throw unavailable("The storage cannot give files now.", 60);
       yield bytes.subarray(at, end);
     }
   }
@@ -139,10 +140,10 @@ test("any file name is safe in the header", async () => {
   expect(decodeURIComponent(header.slice(header.indexOf("''") + 2))).toBe(name);
 });
 
-test("a file that is damaged at its start gets an error, not a truncated answer", async () => {
+test("a file that cannot be read at its start gets 503 with Retry-After, not a truncated answer", async () => {
   const { get } = start(alphabet, {}, 5);
   const answer = await get();
-  expect(answer.statusCode).toBe(500);
+  expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "60"]);
   expect(answer.headers["content-disposition"]).toBeUndefined();
 });
 

@@ -1,9 +1,9 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
-import { BlobMissingError } from "../blobs/blob-store.ts";
 import type { Download, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
+import { reportStoredFile } from "./errors.ts";
 import { attachment } from "./headers.ts";
 
 interface DownloadDeps {
@@ -97,30 +97,15 @@ async function verifiedStream(
   events: Events,
 ): Promise<Readable> {
   const bytes = download.read(range)[Symbol.asyncIterator]();
-  const first = await readFirst(bytes, download, request, events);
+  const first = await bytes.next();
   const content = first.done === true ? [] : withFirst(first.value, bytes);
   const stream = Readable.from(content, { objectMode: false, highWaterMark: readAheadBytes });
   stream.on("error", (error) => {
-    if (!request.raw.destroyed) events.downloadBroken(request.id, error);
+    if (request.raw.destroyed) return;
+    reportStoredFile(error, request, events);
+    events.downloadBroken(request.id, error);
   });
   return stream;
-}
-
-/** A missing file is answered like an unknown ticket; the log contains the id of the file for the operator. */
-async function readFirst(
-  bytes: AsyncIterator<Uint8Array>,
-  { pushId, fileId }: Download,
-  { id: requestId }: FastifyRequest,
-  events: Events,
-): Promise<IteratorResult<Uint8Array, unknown>> {
-  try {
-    return await bytes.next();
-  } catch (error) {
-    if (error instanceof AppError && error.cause instanceof BlobMissingError) {
-      events.fileMissing({ requestId, pushId, fileId });
-    }
-    throw error;
-  }
 }
 
 async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

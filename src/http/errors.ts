@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, type FieldProblems, type RefusalCode } from "../base/errors.ts";
+import { StoredFileError } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import { discardBody } from "./discard-body.ts";
 import { sendJson, sendPage } from "./headers.ts";
@@ -65,7 +66,8 @@ interface ErrorDeps {
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, deps: ErrorDeps): void {
   const refusal = refusalOf(error) ?? unexpected(request.id);
-  if (refusal.status >= 500) report(error, refusal, request, deps.events);
+  if (!reportStoredFile(error, request, deps.events) && refusal.status >= 500)
+    report(error, refusal, request, deps.events);
   if (reply.raw.headersSent) {
     reply.raw.destroy();
     return;
@@ -123,6 +125,14 @@ export function isJsonPath(url: string): boolean {
 function unexpected(requestId: string): Refusal {
   const message = `Something went wrong on this server. Request ${requestId}.`;
   return { status: 500, message, fields: undefined, retryAfterSeconds: undefined };
+}
+
+/** @returns whether the request failed because a stored file is missing or damaged: the log then names the file. */
+export function reportStoredFile(error: unknown, { id: requestId }: FastifyRequest, events: Events): boolean {
+  const cause = error instanceof AppError ? error.cause : undefined;
+  if (!(cause instanceof StoredFileError)) return false;
+  events.fileUnreadable(cause.problem, { requestId, pushId: cause.pushId, fileId: cause.fileId });
+  return true;
 }
 
 function report(error: unknown, refusal: Refusal, request: FastifyRequest, events: Events): void {

@@ -35,13 +35,15 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   await beat();
 
   const clockTrust = new ClockTrust(effects.clock, effects.monotonicMs);
-  const { clock, monotonicMs, pause } = effects;
+  const { clock, monotonicMs, pause, abortAfter } = effects;
   const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
-  const { upkeep } = domain.store;
+  const { upkeep, extendedTickets } = domain.store;
   let clockWasTrusted = false;
   const sweepOnce = async () => {
-    const deps = { config: domain.config, blobs: domain.blobs, upkeep, clock, clockTrust, monotonicMs, pause };
-    const { clockTrusted, ...counts } = await sweep({ ...deps, onBlobDeletionFailed }, abort.signal);
+    const { config, blobs } = domain;
+    const data = { config, blobs, upkeep, extendedTickets };
+    const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed };
+    const { clockTrusted, ...counts } = await sweep(deps, abort.signal);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
     clockWasTrusted = clockTrusted;
     events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });

@@ -1,10 +1,11 @@
-import { type Clock, hourMs, secondMs } from "../base/clock.ts";
+import { type Clock, dayMs, hourMs, secondMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config/config.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Ids } from "../database/ids.ts";
 import type { Counter } from "../limits/limits.ts";
+import type { FileOpener } from "./claim/stored-files.ts";
 import type { Attempts } from "./claim/unlock.ts";
 import type { Capacity } from "./create/capacity.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
@@ -20,6 +21,7 @@ export interface PushDeps {
   readonly store: PushStore;
   readonly ids: Ids;
   readonly blobs: BlobStore;
+  readonly openFiles: FileOpener;
   readonly argon2: Argon2Queue;
   readonly attempts: Attempts;
   readonly capacity: Capacity;
@@ -33,7 +35,13 @@ export function ticketTtlMs(config: Config): number {
   return config.files.ticketTtlSeconds * secondMs;
 }
 
+/** A ticket that waits for the store expires at the latest this long after its own expiry, in ms. */
+export const storeWaitMsMax = 7 * dayMs;
+
+/** How long a download that began with a valid ticket may take. */
+export const finishDownloadMs = hourMs;
+
 /** How long the blobs of a push outlive its limit: until its tickets expire and started downloads can finish. */
 export function blobsGraceMs(config: Config): number {
-  return ticketTtlMs(config) + hourMs;
+  return ticketTtlMs(config) + finishDownloadMs;
 }

@@ -226,8 +226,9 @@ export interface Download {
   readonly contentType: string;
   readonly sizeBytes: number;
   /**
-   * Plaintext bytes from `start` to `end`, inclusive. Throws when the sealed file was changed.
-   * @throws AppError unavailable; not_found (with a BlobMissingError as its cause) when the store has lost the file.
+   * Plaintext bytes from `start` to `end`, inclusive.
+   * @throws AppError unavailable when the store does not answer (the ticket then waits for it) or has other bytes than were
+   * sealed; not_found when it has lost the file. In the last two cases the cause is a StoredFileError.
    */
   read(range: { start: number; end: number }): AsyncIterable<Uint8Array>;
 }

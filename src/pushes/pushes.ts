@@ -14,6 +14,7 @@ import { readOperations } from "./read/find-push.ts";
 import { searchLimits, searchOperations } from "./read/search.ts";
 
 export { auditKindNames } from "./audit/audit-trail.ts";
+export { StoredFileError } from "./claim/stored-files.ts";
 export { pushLimits } from "./create/limits.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export type * from "./push.ts";

@@ -43,8 +43,11 @@ export interface Events {
   singleSignOnRefused(requestId: string, error: unknown): void;
   /** A file could not be decrypted or read while it was being sent. */
   downloadBroken(requestId: string, error: unknown): void;
-  /** The file of a download is not in the blob store. The ids are those of the database. */
-  fileMissing(file: { readonly requestId: string; readonly pushId: number; readonly fileId: number }): void;
+  /** The store has lost a file, or has other bytes than were sealed. The ids are those of the database. */
+  fileUnreadable(
+    problem: "missing" | "damaged",
+    file: { readonly requestId: string; readonly pushId: number; readonly fileId: number },
+  ): void;
   /** A background job threw; it runs again at its next time. At most one line per second; `suppressedCount` counts the others. */
   jobFailed(job: string, error: unknown): void;
   jobDone(job: string, counts: Readonly<Record<string, number>>): void;
@@ -153,7 +156,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     ),
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
-    fileMissing: (file) => logger.error({ event: "file_missing", ...file }),
+    fileUnreadable: (problem, file) => logger.error({ event: `file_${problem}`, ...file }),
     jobFailed: rateLimitedLog(clock, (suppressedCount, job, error) =>
       logger.error({ event: "job_failed", job, suppressedCount, error: describeError(error) }),
     ),

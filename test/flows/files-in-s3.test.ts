@@ -174,7 +174,11 @@ describe("when the object store fails", () => {
     await using fixture = await startWithStore();
     const [url = ""] = await fixture.urlsOf(await fixture.push(some(1_000)));
     fixture.store.plan = always("rotten", "GetObject");
-    expect((await fetch(url)).status).toBe(500);
+    const refused = await fetch(url);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
+    const logged = fixture.app.logLines.join("");
+    expect(logged).toMatch(/"level":"error".*"event":"file_damaged".*"pushId":\d+,"fileId":\d+\}/);
+    expect(logged).not.toContain("unexpected_error");
   });
 
   test("text pushes still work", async () => {

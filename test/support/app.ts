@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { type App, buildApp } from "../../src/app.ts";
 import { type Every, secondMs, systemEvery } from "../../src/base/clock.ts";
+import type { Effects } from "../../src/domain.ts";
 import { makeDataDir, TestClock, testConfig, testEffects } from "./domain.ts";
 import { settingsOfEngine } from "./engine.ts";
 
@@ -23,6 +24,7 @@ export interface TestAppOptions {
   /** If given, it is kept when the app is closed. */
   readonly dataDir?: string;
   readonly clock?: TestClock;
+  readonly effects?: Partial<Effects>;
 }
 
 export const password = "a long enough password";
@@ -37,7 +39,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const logLines: string[] = [];
   const environment = { ...(await settingsOfEngine(dataDir, options.environment)), ...options.environment };
   const app = await buildApp(testConfig(dataDir, environment), {
-    effects: testEffects(clock),
+    effects: { ...testEffects(clock), ...options.effects },
     every: everyInTests,
     logDestination: { write: (line: string) => logLines.push(line) },
     assetsDir: makeAssets(dataDir),

@@ -55,6 +55,7 @@ export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
         random: systemRandom,
         monotonicMs: () => performance.now(),
         pause: async () => undefined,
+        abortAfter: (ms) => AbortSignal.timeout(ms),
         version: "1.2.3",
         serve: async () => {
           throw new Error("No server was expected to start.");

@@ -37,6 +37,7 @@ const effects: Effects = {
   random: systemRandom,
   monotonicMs: () => performance.now(),
   pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  abortAfter: (ms) => AbortSignal.timeout(ms),
 };
 
 let opened: Domain | undefined;

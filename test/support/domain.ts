@@ -59,7 +59,13 @@ export function testConfig(dataDir: string, environment: Readonly<Record<string,
 }
 
 export function testEffects(clock: TestClock): Effects {
-  return { clock, random: systemRandom, monotonicMs: () => clock.now(), pause: async () => undefined };
+  return {
+    clock,
+    random: systemRandom,
+    monotonicMs: () => clock.now(),
+    pause: async () => undefined,
+    abortAfter: (ms) => AbortSignal.timeout(ms),
+  };
 }
 
 /** The real domain on a real database, with a clock that the test controls. */

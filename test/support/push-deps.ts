@@ -1,5 +1,6 @@
 import { createArgon2Queue } from "../../src/crypto/passphrase.ts";
 import { createIds } from "../../src/database/ids.ts";
+import { createFileOpener } from "../../src/pushes/claim/stored-files.ts";
 import { createAttempts } from "../../src/pushes/claim/unlock.ts";
 import type { PushDeps } from "../../src/pushes/deps.ts";
 import { createLinkDeliveryCounter } from "../../src/pushes/notifications/link-deliveries.ts";
@@ -25,6 +26,7 @@ export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {
     vault,
     store,
     blobs,
+    openFiles: createFileOpener(blobs, fixture.effects.abortAfter),
     clock: fixture.clock,
     random: fixture.effects.random,
     ids: createIds(db, "pushes"),

@@ -204,6 +204,16 @@ ${postgres(`
   ) WITHOUT ROWID;
   CREATE INDEX blob_deletions_due ON blob_deletions(due_at);
 
+  -- Download tickets whose file the store could not give. waits_for_store: the store has not answered since; expires_at is
+  -- then the latest time.
+  CREATE TABLE extended_tickets (
+    digest BLOB PRIMARY KEY,
+    blob_key TEXT NOT NULL,
+    waits_for_store INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX extended_tickets_blob ON extended_tickets(blob_key);
+
   -- Files that belong to no push yet. anonymous_bytes: 0 when the sender is signed in.
   CREATE TABLE uploads (
     blob_key TEXT PRIMARY KEY,

@@ -5,6 +5,7 @@ import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
 import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "../push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { FileRow, PushRow, SealedPush } from "../store/tables.ts";
+import { fileRefusal, type StoredFile, StoredFileError } from "./stored-files.ts";
 import { makeTicket } from "./tickets.ts";
 import { unlock } from "./unlock.ts";
 
@@ -29,9 +30,10 @@ const claimIdBytes = 6;
 export function claimOperations(deps: PushDeps) {
   return {
     /**
-     * The only way to retrieve a secret. Everything is decrypted in memory first. Then one conditional write counts the view,
-     * adds its audit entry and, on the last view, destroys the key. The answer is sent once that write is durable.
-     * So a view that cannot be decrypted is never counted, and an uncounted secret is never sent.
+     * The only way to retrieve a secret. Everything is decrypted in memory first, and the first segment of each file is read
+     * and verified. Then one conditional write counts the view, adds its audit entry and, on the last view, destroys the key.
+     * The answer is sent once that write is durable. So a view that cannot be decrypted is never counted, and an uncounted
+     * secret is never sent.
      */
     async claimView(urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
       const tokenDigest = deps.vault.tokenDigest(urlToken);
@@ -109,13 +111,36 @@ async function open(
   const context = { ...row, fileIds: fileRows.map((file) => file.id) };
   const payload = openPayload(unlocked.dataKey, context, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
-  const files: RevealedFile[] = [];
+  const stored: { pushId: number; row: FileRow; key: Buffer }[] = [];
   for (const file of fileRows) {
     const key = openFileKey(unlocked.dataKey, file, row.sealGeneration);
     if (key === undefined) return { outcome: "broken" };
-    files.push(reveal(deps, row, file, key, now));
+    stored.push({ pushId: row.id, row: file, key });
   }
+  if (stored.length > 0 && !(await openStoredFiles(deps, row, stored, actor))) return { outcome: "broken" };
+  // The store may have taken its time.
+  const revealedAt = deps.clock.now();
+  const files = stored.map((file) => reveal(deps, row, file.row, file.key, revealedAt));
   return { outcome: "opened", payload, files };
+}
+
+/**
+ * @returns false when an edit or an end at the same time has deleted files.
+ * @throws AppError unavailable when the store cannot give the files now.
+ */
+async function openStoredFiles(
+  deps: PushDeps,
+  row: PushRow,
+  files: readonly StoredFile[],
+  actor: Actor,
+): Promise<boolean> {
+  try {
+    await deps.openFiles(files, actor.client);
+    return true;
+  } catch (error) {
+    if (error instanceof StoredFileError && (await hasChanged(deps, row))) return false;
+    throw fileRefusal(error);
+  }
 }
 
 function reveal(deps: PushDeps, row: PushRow, file: FileRow, key: Buffer, now: number): RevealedFile {

@@ -1,12 +1,13 @@
-import { AppError, unavailable } from "../../base/errors.ts";
-import { BlobMissingError, BlobStoreError } from "../../blobs/blob-store.ts";
+import { AppError } from "../../base/errors.ts";
+import { BlobStoreError } from "../../blobs/blob-store.ts";
+import { digest } from "../../crypto/digests.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import { openStream, sealedLength } from "../../crypto/stream-seal.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
-import { type PushDeps, ticketTtlMs } from "../deps.ts";
+import { type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
 import { toPush } from "../present-push.ts";
 import type { Actor, Download } from "../push.ts";
-import { openFileDetails, sealContexts } from "../seals.ts";
+import { openFileDetails } from "../seals.ts";
+import { fileRefusal, readStoredFile, type StoredFile, StoredFileError } from "./stored-files.ts";
 
 /** What a retrieval issues for one file: it opens only that file, and only for a limited time. */
 interface Ticket {
@@ -15,6 +16,8 @@ interface Ticket {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly fileKey: Buffer;
+  /** Names the ticket in the database. Of its bytes, since one value has several base64url texts. */
+  readonly digest: Buffer;
 }
 
 const ticketContext = "download-ticket";
@@ -23,7 +26,7 @@ const keyBytes = 32;
 const ticketBytes = 3 * numberBytes + keyBytes;
 const ticketShape = /^[A-Za-z0-9_-]{32,256}$/;
 
-export function makeTicket(keyring: Keyring, ticket: Ticket): string {
+export function makeTicket(keyring: Keyring, ticket: Omit<Ticket, "digest">): string {
   const plain = Buffer.allocUnsafe(ticketBytes);
   plain.writeDoubleBE(ticket.pushId, 0);
   plain.writeDoubleBE(ticket.fileId, numberBytes);
@@ -34,13 +37,15 @@ export function makeTicket(keyring: Keyring, ticket: Ticket): string {
 
 function readTicket(keyring: Keyring, text: string): Ticket | undefined {
   if (!ticketShape.test(text)) return undefined;
-  const plain = keyring.open(ticketContext, Buffer.from(text, "base64url"));
+  const sealed = Buffer.from(text, "base64url");
+  const plain = keyring.open(ticketContext, sealed);
   if (plain === undefined || plain.length !== ticketBytes) return undefined;
   return {
     pushId: plain.readDoubleBE(0),
     fileId: plain.readDoubleBE(numberBytes),
     expiresAt: plain.readDoubleBE(2 * numberBytes),
     fileKey: plain.subarray(3 * numberBytes),
+    digest: digest(sealed.toString("base64url")),
   };
 }
 
@@ -55,7 +60,8 @@ export function ticketOperations(deps: PushDeps) {
       const now = deps.clock.now();
       const { keyring } = deps.vault;
       const ticket = readTicket(keyring, ticketText);
-      if (ticket === undefined || ticket.expiresAt <= now) return undefined;
+      if (ticket === undefined) return undefined;
+      if (ticket.expiresAt <= now && !(await deps.store.extendedTickets.isValid(ticket.digest, now))) return undefined;
       const row = await deps.store.findById(ticket.pushId);
       if (row === undefined || toPush(row, "", now).deleted) return undefined;
       const file = (await deps.store.files(row.id)).find((candidate) => candidate.id === ticket.fileId);
@@ -67,32 +73,42 @@ export function ticketOperations(deps: PushDeps) {
       if (start !== "metadata" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
         await deps.store.record(row.id, auditRecord("download", actor, now));
       }
-      const read = (range: { start: number; end: number }) =>
-        translateErrors(deps.blobs.read(file.blobKey, clamp(range, file.sizeBytes)));
+      const stored = { pushId: row.id, row: file, key };
       return {
         ...details,
         pushId: row.id,
         fileId: file.id,
         sizeBytes: file.sizeBytes,
-        read: (range) => openStream(key, sealContexts.fileContent(file.id), file.sizeBytes, range, read),
+        read: (range) => download(deps, ticket, stored, range),
       };
     },
   };
 }
 
 /**
- * An unreachable store is temporary, so a retry may succeed. A file that the store has lost is gone for good.
+ * A ticket of which the store could not give the first byte lives on until the store answers: the recipient may have spent
+ * the last view for it. An unreachable store is temporary, so a retry may succeed. A file that the store has lost is gone.
  */
-async function* translateErrors(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* download(
+  deps: PushDeps,
+  ticket: Ticket,
+  file: StoredFile,
+  range: { start: number; end: number },
+): AsyncGenerator<Buffer, void, undefined> {
+  let started = false;
   try {
-    yield* chunks;
+    for await (const chunk of readStoredFile(deps.blobs, file, range)) {
+      started = true;
+      yield chunk;
+    }
   } catch (error) {
-    if (error instanceof BlobStoreError) throw unavailable("The storage cannot give files now.", 60, error);
-    if (error instanceof BlobMissingError) throw new AppError("not_found", "not-found", { cause: error });
-    throw error;
+    if (error instanceof BlobStoreError && !started) {
+      const expiresAt = ticket.expiresAt + storeWaitMsMax;
+      await deps.store.extendedTickets.extend(ticket.digest, file.row.blobKey, expiresAt);
+    }
+    if (error instanceof StoredFileError && error.problem === "missing") {
+      throw new AppError("not_found", "not-found", { cause: error });
+    }
+    throw fileRefusal(error);
   }
-}
-
-function clamp(range: { start: number; end: number }, plaintextBytes: number): { start: number; end: number } {
-  return { start: range.start, end: Math.min(range.end, sealedLength(plaintextBytes) - 1) };
 }

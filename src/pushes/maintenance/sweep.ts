@@ -1,9 +1,10 @@
 import { type Clock, dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import type { ClockTrust } from "../../base/clock-trust.ts";
-import { type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
+import { BlobMissingError, type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Config } from "../../config/config.ts";
-import { blobsGraceMs, type PushDeps } from "../deps.ts";
+import { blobsGraceMs, finishDownloadMs, type PushDeps, ticketTtlMs } from "../deps.ts";
 import { tombstoneMs } from "../present-push.ts";
+import type { ExtendedTickets } from "../store/extended-tickets.ts";
 import type { PushUpkeep } from "../store/maintenance.ts";
 
 export interface SweepDeps {
@@ -12,7 +13,10 @@ export interface SweepDeps {
   readonly clockTrust: ClockTrust;
   readonly monotonicMs: () => number;
   readonly upkeep: PushUpkeep;
+  readonly extendedTickets: ExtendedTickets;
   readonly blobs: BlobStore;
+  /** A signal that is aborted after `ms`. */
+  readonly abortAfter: (ms: number) => AbortSignal;
   /** Resolves after `ms`; never rejects. */
   readonly pause: (ms: number) => Promise<void>;
   readonly onBlobDeletionFailed: (error: unknown) => void;
@@ -27,12 +31,17 @@ export interface SweepReport {
   readonly purged: number;
   readonly orphansAbandoned: number;
   readonly keyRowsTrimmed: number;
+  /** Downloads that waited for the store, which answers again. */
+  readonly ticketsResumed: number;
   readonly blobsDeleted: number;
 }
 
 const batchRows = 50;
 /** An object store is slow for each deletion but handles many at once. */
 const deletionsAtOnce = 8;
+/** One attempt at each sweep to read blobs for which downloads wait. */
+const probesAtOnce = 8;
+const probeMs = 10 * secondMs;
 /** A sweep rests three times as long as it works, so that claims get most of the CPU. */
 const restShare = 3;
 const orphanAgeMs = 15 * minuteMs;
@@ -64,8 +73,42 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
   const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
   const keyRowsTrimmed = await trusted(() => upkeep.trimDataKeys(batchRows * 10));
+  await trusted(() => deps.extendedTickets.remove(now - finishDownloadMs));
+  const ticketsResumed = clockTrusted ? await resumeTickets(deps, signal) : 0;
   const blobsDeleted = await drainBlobDeletions(deps, signal, clockTrusted ? now : 0, now);
-  return { clockTrusted, ended, released, tombstonesRemoved, purged, orphansAbandoned, keyRowsTrimmed, blobsDeleted };
+  return {
+    clockTrusted,
+    ended,
+    released,
+    tombstonesRemoved,
+    purged,
+    orphansAbandoned,
+    keyRowsTrimmed,
+    ticketsResumed,
+    blobsDeleted,
+  };
+}
+
+/** Tickets that wait for the store are valid as usual from the moment at which it answers again. @returns how many. */
+async function resumeTickets(deps: SweepDeps, stop: AbortSignal): Promise<number> {
+  const { config, clock, extendedTickets, blobs } = deps;
+  const blobKeys = await extendedTickets.waitingBlobs(clock.now(), probesAtOnce);
+  if (blobKeys.length === 0) return 0;
+  const signal = AbortSignal.any([stop, deps.abortAfter(probeMs)]);
+  // Several, so that one file that its store refuses to give holds up no others.
+  const answers = await Promise.all(blobKeys.map((blobKey) => answersRead(blobs, blobKey, signal)));
+  return answers.includes(true) ? await extendedTickets.resume(clock.now() + ticketTtlMs(config)) : 0;
+}
+
+async function answersRead(blobs: BlobStore, blobKey: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    for await (const _ of blobs.read(blobKey, { start: 0, end: 0 }, signal)) break;
+    return true;
+  } catch (error) {
+    if (error instanceof BlobMissingError) return true;
+    if (error instanceof BlobStoreError) return false;
+    throw error;
+  }
 }
 
 /** Stops at an unreachable store until the next sweep: waiting for it would delay the ends of pushes. */

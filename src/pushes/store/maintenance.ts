@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
+import { hasNoExtendedTicket } from "./extended-tickets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
 import { deleteAuditEntries, queueBlob, sqlOfFreeRows, type WriteOperations } from "./write-operations.ts";
 
@@ -34,7 +35,8 @@ const takeOrphan = sql<[blobKey: string, renewedBefore: number]>(
   "DELETE FROM uploads WHERE blob_key = ? AND renewed_at < ?",
 );
 const dueBlobs = sqlOfFreeRows<[now: number, limit: number], { blobKey: string; attempts: number }>(
-  "SELECT blob_key AS blobKey, attempts FROM blob_deletions WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+  `SELECT blob_key AS blobKey, attempts FROM blob_deletions
+   WHERE due_at <= ? AND ${hasNoExtendedTicket} ORDER BY due_at LIMIT ?`,
 );
 const leaseBlob = sql<[leasedUntil: number, blobKey: string]>(
   "UPDATE blob_deletions SET due_at = ? WHERE blob_key = ?",

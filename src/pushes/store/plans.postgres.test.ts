@@ -185,6 +185,13 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     addUpload: () => store.addUpload("another-key", newest),
     renewUploads: () => store.renewUploads([{ blobKey: "another-key", anonymousBytes: 0 }], newest),
     abandonUploads: () => store.abandonUploads(["another-key"]),
+    extendedTickets: {
+      extend: () => store.extendedTickets.extend(randomBytes(32), blobKey, newest),
+      isValid: () => store.extendedTickets.isValid(randomBytes(32), newest),
+      waitingBlobs: () => store.extendedTickets.waitingBlobs(newest, 8),
+      resume: () => store.extendedTickets.resume(newest),
+      remove: () => store.extendedTickets.remove(newest),
+    },
     linkDeliveries: {
       async put() {
         expect(await store.linkDeliveries.put(91, linkDelivery(pushes + 2))).toBe("put");

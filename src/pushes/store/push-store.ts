@@ -3,6 +3,7 @@ import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
 import { claimWrites } from "./claim-view.ts";
 import { editWrites } from "./edit-push.ts";
+import { createExtendedTickets } from "./extended-tickets.ts";
 import { insertWrites } from "./insert-push.ts";
 import { createAdminLists, createLists } from "./lists.ts";
 import { createUpkeep } from "./maintenance.ts";
@@ -112,6 +113,7 @@ export function createPushStore(db: Database) {
     viewNotifications: createViewNotifications(db, lists),
     lists,
     adminLists: createAdminLists(db.read),
+    extendedTickets: createExtendedTickets(db),
     upkeep: createUpkeep(db, operations),
   };
 }

@@ -128,6 +128,13 @@ export const blobDeletions = new Table("blob_deletions", {
   dueAt: withDefault(integer, 0),
   attempts: withDefault(integer, 0),
 });
+/** See `createExtendedTickets`. */
+export const extendedTickets = new Table("extended_tickets", {
+  digest: bytes,
+  blobKey: text,
+  waitsForStore: boolean,
+  expiresAt: integer,
+});
 export const viewNotifications = new Table("view_notifications", { pushId: integer, sequence: integer });
 export const linkDeliveryDays = new Table("link_delivery_days", {
   ownerId: integer,
