@@ -6,8 +6,6 @@ export interface FairQueueLimits {
   readonly waitingPerClientMax: number;
 }
 
-export type FairQueue = ReturnType<typeof createFairQueue>;
-
 /**
  * Bounds costly work. Clients are served round-robin, so that one flooding client does not block others.
  * @param refusal the message of the AppError `unavailable` when the queue, or its part for the client, is full.
