@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
+import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -202,4 +202,29 @@ test("a file missing on disk is answered with 404 and logged", async () => {
   const logged = app.logLines.slice(loggedBefore).join("");
   expect(logged).toMatch(/"level":"error".*"event":"file_missing".*"pushId":\d+,"fileId":\d+\}/);
   expect(logged).not.toContain("unexpected_error");
+});
+
+test("a file damaged on disk is answered with 503 and logged, and its retrieval counts no view", async () => {
+  const form = formWith([["a.bin", some(100_000)]]);
+  form.append("push[expire_after_views]", "2");
+  const { url_token: token } = await (await push(form)).json();
+  const [file] = await filesOf(token);
+  const blobs = join(app.dataDir, "blobs");
+  const [damaged = ""] = readdirSync(blobs, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => statSync(path).size > 100_000);
+  for (const damage of [() => truncateSync(damaged, 50_000), () => writeFileSync(damaged, some(100_040))]) {
+    damage();
+    const loggedBefore = app.logLines.length;
+    for (const url of [file?.url ?? "", `${origin}/api/v2/pushes/${token}`]) {
+      const refused = await fetch(url);
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
+    }
+    const logged = app.logLines.slice(loggedBefore).join("");
+    expect(logged.match(/"level":"error".*"event":"file_damaged".*"pushId":\d+,"fileId":\d+\}/g)).toHaveLength(2);
+    expect(logged).not.toContain("unexpected_error");
+  }
+  const { store, vault } = app.app.domain;
+  expect(await store.find(vault.tokenDigest(token))).toMatchObject({ views: 1, endedAt: null });
 });

@@ -21,6 +21,8 @@ export class StoredFileError extends Error {
   }
 }
 
+type ReadableBlobs = Pick<BlobStore, "read">;
+
 /** A file and what opens it. */
 export interface StoredFile {
   readonly pushId: number;
@@ -33,7 +35,7 @@ export interface StoredFile {
  * @throws BlobStoreError when the store does not answer; StoredFileError.
  */
 export async function* readStoredFile(
-  blobs: BlobStore,
+  blobs: ReadableBlobs,
   { pushId, row, key }: StoredFile,
   range: { readonly start: number; readonly end: number },
   signal?: AbortSignal,
@@ -74,7 +76,7 @@ export type FileOpener = ReturnType<typeof createFileOpener>;
  * @param abortAfter a signal that is aborted after `ms`.
  * @returns a function that throws BlobStoreError, StoredFileError, or AppError `unavailable` when too many wait.
  */
-export function createFileOpener(blobs: BlobStore, abortAfter: (ms: number) => AbortSignal) {
+export function createFileOpener(blobs: ReadableBlobs, abortAfter: (ms: number) => AbortSignal) {
   const queue = createFairQueue(openingLimits, "Too many files are being opened right now. Try again in a moment.");
 
   async function openFirstSegment(file: StoredFile, signal: AbortSignal): Promise<void> {
