@@ -41,6 +41,8 @@ export async function openBenchDomain(
   return await openDomain(settings.config, effects, createEvents({ logger, clock }));
 }
 
+export const claimRequest = { counting: "everyone", reserveAnswer: () => undefined } as const;
+
 export const stranger: Actor = {
   user: null,
   client: "127.0.0.1",

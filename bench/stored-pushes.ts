@@ -1,5 +1,5 @@
 import type { Domain } from "../src/domain.ts";
-import { inParallel, stranger } from "./bench-domain.ts";
+import { claimRequest, inParallel, stranger } from "./bench-domain.ts";
 import { type ClaimPattern, chooseClaims } from "./claim-choice.ts";
 import { TokenShelf } from "./token-shelf.ts";
 
@@ -45,6 +45,6 @@ export class StoredPushes {
 }
 
 export async function claimOnce(domain: Domain, token: string): Promise<void> {
-  const claimed = await domain.pushes.claimView(token, { counting: "everyone" }, stranger);
+  const claimed = await domain.pushes.claimView(token, claimRequest, stranger);
   if (claimed.outcome !== "revealed") throw new Error(`A live push was answered with ${claimed.outcome}.`);
 }

@@ -32,6 +32,8 @@ export interface AppOptions {
   /** The folder with the built files for browsers, and their manifest. */
   readonly assetsDir: string;
   readonly version: string;
+  /** The memory that this process may use. */
+  readonly memoryBytes: number;
   /** Present in a worker process: its connection to the primary. */
   readonly worker?: WorkerLink;
   /** When aborted, a start that waits for the database stops waiting and throws the reason. */
@@ -115,6 +117,8 @@ async function composeServer(
     watch,
     monotonicMs,
     metricsGate,
+    memoryBytes: options.memoryBytes,
+    every: options.every,
   });
   const { fastify, sessionCookies, bodyBudget } = server;
   const readiness = createReadiness({

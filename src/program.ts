@@ -1,5 +1,6 @@
 import cluster from "node:cluster";
 import { readFileSync } from "node:fs";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isatty } from "node:tty";
@@ -71,6 +72,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     logDestination: process.stdout,
     assetsDir: join(import.meta.dirname, "assets"),
     version: packageJson.version,
+    memoryBytes: memoryBytes() / config.workers,
     abandoned: abandoned.signal,
     ...(link !== undefined && { worker: link }),
   });
@@ -101,6 +103,12 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     if (uncaught !== undefined) throw uncaught;
     return exitCode;
   }
+}
+
+/** The memory of the machine, or of the container if that is less. */
+function memoryBytes(): number {
+  const constrained = process.constrainedMemory();
+  return constrained === 0 ? totalmem() : Math.min(constrained, totalmem());
 }
 
 const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;

@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import { sendText } from "./answers.ts";
 
 /** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
@@ -29,13 +30,13 @@ const htmlType = "text/html; charset=utf-8";
 export function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
   reply.header("content-security-policy", pagePolicy);
   reply.header("content-type", htmlType);
-  return reply.code(status).send(html);
+  return sendText(reply.code(status), html);
 }
 
 /** Sends a JSON text. */
 export function sendJsonText(reply: FastifyReply, status: number, json: string): FastifyReply {
   reply.header("content-type", jsonType);
-  return reply.code(status).send(json);
+  return sendText(reply.code(status), json);
 }
 
 export function sendJson(reply: FastifyReply, status: number, answer: object): FastifyReply {

@@ -1,5 +1,6 @@
 import type { Scope, Session, User } from "../accounts/accounts.ts";
 import type { Actor } from "../pushes/pushes.ts";
+import type { AnswerHold, AnswerOutflow } from "./answers.ts";
 import type { FormFields } from "./body/form-fields.ts";
 import type { Client } from "./client.ts";
 
@@ -41,6 +42,12 @@ declare module "fastify" {
     needsFormToken: boolean;
     /** The form, if it was read already to check its token. */
     formRead: FormFields | null;
+    /** The memory that is counted for the answer; null: none so far. */
+    answerHold: AnswerHold | null;
+  }
+  interface FastifyInstance {
+    /** What all answers share while they are being sent. */
+    answerOutflow: AnswerOutflow;
   }
   interface FastifyContextConfig {
     access?: RouteAccess;

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { Clock } from "../base/clock.ts";
+import type { Clock, Every } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
@@ -9,6 +10,7 @@ import { withDatabaseBudget } from "../database/request-budget.ts";
 import type { RequestCounts } from "../limits/request-counts.ts";
 import type { RequestWatch } from "../telemetry/answered-request.ts";
 import type { Events } from "../telemetry/events.ts";
+import { AnswerOutflow, answerMemoryLimits } from "./answers.ts";
 import { anonymousActor } from "./authentication.ts";
 import { createBaseUrls, httpsAddressFor } from "./base-url.ts";
 import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
@@ -24,6 +26,7 @@ import { observeRequests } from "./observe-requests.ts";
 import { guardRoutes } from "./route-access.ts";
 import { createSessionCookies } from "./session-cookie.ts";
 import { createSharedThrottle } from "./shared-throttle.ts";
+import { cutSlowReaders } from "./slow-readers.ts";
 import { type ChargeRequest, createThrottle } from "./throttle.ts";
 import "./request.ts";
 
@@ -42,6 +45,10 @@ export interface ServerDeps {
   readonly watch: RequestWatch;
   readonly monotonicMs: () => number;
   readonly metricsGate: MetricsGate | undefined;
+  /** The memory that this process may use. */
+  readonly memoryBytes: number;
+  /** Checks the readers of answers at an interval. */
+  readonly every: Every;
 }
 
 export type Server = ReturnType<typeof createServer>;
@@ -98,6 +105,10 @@ export function createServer(deps: ServerDeps) {
   server.decorateRequest("formToken", null);
   server.decorateRequest("needsFormToken", false);
   server.decorateRequest("formRead", null);
+  server.decorateRequest("answerHold", null);
+  server.decorate("answerOutflow", new AnswerOutflow(answerMemoryLimits(deps.memoryBytes), () => nextTurn()));
+  const stopCuttingReaders = cutSlowReaders(server.server, deps);
+  server.addHook("onClose", async () => stopCuttingReaders());
   const observe = observeRequests(server, deps.watch, deps.monotonicMs);
   if (config.database.engine === "postgres") {
     const { answerMsMax } = config.database;
@@ -208,6 +219,7 @@ function setDefaults(request: FastifyRequest, reply: FastifyReply): void {
   request.formToken = null;
   request.needsFormToken = false;
   request.formRead = null;
+  request.answerHold = null;
   request.actor = anonymousActor(request);
   reply.headers(baseHeaders);
   reply.header("x-request-id", request.id);

@@ -5,6 +5,7 @@ import { AppError } from "../base/errors.ts";
 import type { Branding } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
 import type { Health } from "../health.ts";
+import { reserveAnswer } from "../http/answers.ts";
 import type { ApiReference } from "../http/api-reference.ts";
 import type { BodyBudget } from "../http/body/body-budget.ts";
 import type { FormFields } from "../http/body/form-fields.ts";
@@ -168,6 +169,9 @@ export class PageRequest {
   ): FastifyReply {
     return sendPage(this.reply, status, renderPage(view(this.context(selfPath))));
   }
+
+  /** @throws AppError unavailable; see `reserveAnswer`. */
+  readonly reserveAnswer = (textBytes: number): void => reserveAnswer(this.reply, textBytes);
 
   /** The browser requests this page of ours by GET; it keeps the `?locale=` of this request. */
   redirect(path: string): FastifyReply {

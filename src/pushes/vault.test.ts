@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { makeDataDir, openTestDomain, stranger } from "../../test/support/domain.ts";
+import { countEveryone, makeDataDir, openTestDomain, stranger } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { keyEnvironment, masterKeyNamed } from "../../test/support/master-keys.ts";
 import { indexKeyName, keysInUse, WrongMasterKeyError } from "./vault.ts";
@@ -23,7 +23,7 @@ test("a database opens under the key that sealed it, and its links keep working"
     urlToken = (await fixture.domain.pushes.create({ payload: "x" }, stranger)).urlToken;
   }
   await using fixture = await open(dataDir, "first");
-  expect(await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await fixture.domain.pushes.claimView(urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "revealed",
     payload: "x",
   });
@@ -69,7 +69,7 @@ test("with a new key before the old one existing data opens, and from then on bo
   await expect(open(dataDir, "first")).rejects.toBeInstanceOf(WrongMasterKeyError);
   await expect(open(dataDir, "second")).rejects.toBeInstanceOf(WrongMasterKeyError);
   await using fixture = await open(dataDir, "first", "second");
-  expect(await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await fixture.domain.pushes.claimView(urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "revealed",
   });
 });

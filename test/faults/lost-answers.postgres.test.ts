@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { OutcomeUnknownError } from "../../src/database/database.ts";
-import { makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
+import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
 import { readRows } from "../support/engine-database.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
@@ -41,8 +41,7 @@ const claims = /UPDATE pushes SET views/;
 /** Whether a claim has happened. */
 const looksItUp = /^SELECT .*[(]last_claim_id = /s;
 const inserts = /INSERT INTO pushes/;
-const claim = ({ domain }: TestDomain, urlToken: string) =>
-  domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+const claim = ({ domain }: TestDomain, urlToken: string) => domain.pushes.claimView(urlToken, countEveryone, stranger);
 const viewsIn = async ({ domain }: TestDomain) => (await readRows(domain.db, "SELECT views FROM pushes")).at(0)?.views;
 
 test.each([

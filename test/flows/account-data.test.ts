@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { digest } from "../../src/crypto/digests.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { signedIn, stranger } from "../support/domain.ts";
+import { countEveryone, signedIn, stranger } from "../support/domain.ts";
 import { changeRows, readRows, tablesOf } from "../support/engine-database.ts";
 import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
@@ -34,7 +34,7 @@ test("the download contains the account's data, as a file that is not cached", a
   await person.post("/users/edit/defaults", { "text[days]": "3" });
   await fixture.app.domain.accounts.createToken(await idOf(fixture, ada), "backup script");
   const push = await makePush(fixture, ada, { expireAfterViews: 1, retrievalStep: false });
-  await fixture.app.domain.pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  await fixture.app.domain.pushes.claimView(push.urlToken, countEveryone, stranger);
   await makePush(fixture, ada, { name: "second" });
   const { answer, data } = await dataOf(person);
   expect(answer.status).toBe(200);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { makeBackupFixture } from "../support/backups.ts";
 import { Canaries } from "../support/canaries.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
-import { signedIn, stranger } from "../support/domain.ts";
+import { countEveryone, signedIn, stranger } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
 import { NeedleFinder } from "../support/raw-files.ts";
 
@@ -61,7 +61,7 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
     finder.add(urlToken, Buffer.from(key ?? []).subarray(5));
   }
   reader.close();
-  for (const urlToken of ended) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  for (const urlToken of ended) await pushes.claimView(urlToken, countEveryone, stranger);
   await fixture.run(["backup", "--to", join(fixture.backupDir, "b.tar")]);
   expect([...finder.search(readFileSync(join(fixture.backupDir, "b.tar")))].sort()).toEqual([...living].sort());
 
@@ -72,7 +72,7 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
   const kept = join(fixture.backupDir, "kept");
   await fixture.run([...restore, "--keep-open"], { dataDir: kept });
   const { domain, [Symbol.asyncDispose]: close } = await fixture.open(kept);
-  for (const urlToken of living) await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  for (const urlToken of living) await domain.pushes.claimView(urlToken, countEveryone, stranger);
   await close();
   for (const dataDir of [allEnded, kept]) {
     for (const [path, bytes] of filesIn(dataDir)) expect(finder.search(bytes).size, path).toBe(0);

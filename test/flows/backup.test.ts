@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { forBothEngines, type SchemaVersion } from "../../src/database/schema/both-engines.ts";
 import { type BackupFixture, keySettings, makeBackupFixture } from "../support/backups.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
-import { signedIn, stranger, TestClock, type TestDomain } from "../support/domain.ts";
+import { countEveryone, signedIn, stranger, TestClock, type TestDomain } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
 import { startForeignStore } from "../support/s3/foreign-store.ts";
 
@@ -53,7 +53,7 @@ async function fill({ domain }: TestDomain): Promise<Known> {
 }
 
 async function claim(domain: TestDomain["domain"], urlToken: string): Promise<string> {
-  const claimed = await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  const claimed = await domain.pushes.claimView(urlToken, countEveryone, stranger);
   return claimed.outcome === "revealed" ? (claimed.payload ?? "") : claimed.outcome;
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { countEveryone } from "../support/domain.ts";
 import { Editing, type Fields, type Files, type Person, problemsIn } from "../support/editing.ts";
 
 let app: TestApp;
@@ -210,7 +211,7 @@ describe("refusals", () => {
     expect(answer.statusCode).toBe(503);
     expect(answer.headers["retry-after"]).toBe("60");
     expect(answer.body).toContain("typed content");
-    expect(await later.app.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor)).toMatchObject({
+    expect(await later.app.domain.pushes.claimView(urlToken, countEveryone, actor)).toMatchObject({
       payload: "x",
     });
   });

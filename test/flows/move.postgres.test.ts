@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
-import { openTestDomain, stranger, TestClock } from "../support/domain.ts";
+import { countEveryone, openTestDomain, stranger, TestClock } from "../support/domain.ts";
 import { makeFolder } from "../support/engine-database.ts";
 import { createOwnedPushes } from "../support/owned-pushes.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
@@ -185,7 +185,7 @@ test("a move that is killed repeatedly resumes, in both directions", async () =>
     clock: new TestClock(Date.now()),
   });
   for (const [at, urlToken] of urlTokens.entries()) {
-    const claimed = await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+    const claimed = await fixture.domain.pushes.claimView(urlToken, countEveryone, stranger);
     expect(claimed).toMatchObject({ outcome: "revealed", payload: `payload ${at}` });
   }
 });

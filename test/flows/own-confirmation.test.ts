@@ -3,7 +3,7 @@ import { dayMs, hourMs } from "../../src/base/clock.ts";
 import { sql } from "../../src/database/statement.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { stranger } from "../support/domain.ts";
+import { countEveryone, stranger } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
 import { visit } from "../support/form-requests.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
@@ -150,7 +150,7 @@ test("an address that was changed without an email is not confirmed, and gets no
   // Still to be switched off, and the way to be told again.
   expect([edit.includes("push_notify_on_view"), edit.includes("#email_section")]).toEqual([true, true]);
   const { db } = fixture.app.domain;
-  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await pushes.claimView(urlToken, countEveryone, stranger);
   await expect.poll(() => countRows(db, "view_notifications")).toBe(0);
   expect(await mailsOf({ fixture, sink })).toBe(0);
 

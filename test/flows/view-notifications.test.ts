@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { sql } from "../../src/database/statement.ts";
 import { startTestApp } from "../support/app.ts";
-import { makeDataDir, openTestDomain, signedIn, stranger } from "../support/domain.ts";
+import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 import { type Mailing, owner, startMailing } from "../support/mailing.ts";
@@ -103,7 +103,7 @@ test("a view whose email was not queued before a crash is notified after the res
     const { accounts, pushes, db } = fixture.domain;
     const { id } = await accounts.createUser({ email: owner, password: "a long enough password", admin: false });
     const { urlToken } = await pushes.create({ payload: "x", notifyOnView: true }, signedIn(id));
-    await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+    await pushes.claimView(urlToken, countEveryone, stranger);
     expect(await countRows(db, "view_notifications")).toBe(1);
   }
   await using again = await startTestApp({ environment: sink.environment, dataDir });

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import type { Actor } from "../../src/pushes/pushes.ts";
-import { makeDataDir, openTestDomain, stranger, type TestDomain } from "../support/domain.ts";
+import { countEveryone, makeDataDir, openTestDomain, stranger, type TestDomain } from "../support/domain.ts";
 import { readRows } from "../support/engine-database.ts";
 import { findDamage } from "../support/integrity-checks.ts";
 import { keyEnvironment } from "../support/master-keys.ts";
@@ -17,7 +17,7 @@ function makeFolder(): string {
 }
 
 const claim = async (fixture: TestDomain, urlToken: string, actor: Actor = stranger) =>
-  (await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor)).outcome;
+  (await fixture.domain.pushes.claimView(urlToken, countEveryone, actor)).outcome;
 
 const claimMany = (fixture: TestDomain, urlToken: string, times: number) =>
   Promise.all(Array.from({ length: times }, () => claim(fixture, urlToken)));
@@ -138,7 +138,7 @@ test("of 50 concurrent wrong passphrases five are checked, and the recipient's c
   const passphrase = "the right one";
   const { urlToken } = await pushes.create({ payload: "x", passphrase, expireAfterViews: 1 }, stranger);
   const guess = (word: string, client: string) =>
-    pushes.claimView(urlToken, { passphrase: word, counting: "everyone" }, { ...stranger, client });
+    pushes.claimView(urlToken, { passphrase: word, ...countEveryone }, { ...stranger, client });
   const guesses = Array.from({ length: racers }, (_, at) => guess(`wrong ${at}`, "guesser"));
   const recipients = Array.from({ length: 5 }, () => guess(passphrase, "recipient"));
   const outcomes = (await Promise.all(guesses)).map((one) => one.outcome);

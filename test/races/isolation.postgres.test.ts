@@ -1,7 +1,7 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sql } from "../../src/database/statement.ts";
-import { makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
+import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { openTestDatabase } from "../support/postgres/open-database.ts";
 
@@ -59,7 +59,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
     ] as const) {
       const { urlToken } = await fixtures[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
       const racers = Array.from({ length: 50 }, (_, at) =>
-        fixtures[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
+        fixtures[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, countEveryone, stranger),
       );
       const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
       expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
@@ -78,7 +78,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
       const { pushes } = fixtures[at % 2 === 0 ? 0 : 1].domain;
       return at % 3 === 0
         ? pushes.edit(urlToken, { note: `note ${at}` }, owner).then(({ outcome }) => outcome)
-        : pushes.claimView(urlToken, { counting: "everyone" }, stranger).then(({ outcome }) => outcome);
+        : pushes.claimView(urlToken, countEveryone, stranger).then(({ outcome }) => outcome);
     });
     const outcomes = await Promise.all(works);
     expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(20);

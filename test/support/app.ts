@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { type App, buildApp } from "../../src/app.ts";
@@ -25,6 +26,7 @@ export interface TestAppOptions {
   readonly dataDir?: string;
   readonly clock?: TestClock;
   readonly effects?: Partial<Effects>;
+  readonly memoryBytes?: number;
 }
 
 export const password = "a long enough password";
@@ -44,6 +46,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     logDestination: { write: (line: string) => logLines.push(line) },
     assetsDir: makeAssets(dataDir),
     version: "0.0.0-test",
+    memoryBytes: options.memoryBytes ?? totalmem(),
   });
   await app.server.ready();
   return {

@@ -8,7 +8,7 @@ import { type Domain, type Effects, openDomain, sealedColumnsOutsidePushes } fro
 import { rotateKeys } from "../../src/pushes/maintenance/rotate.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
-import { stranger, testConfig } from "./domain.ts";
+import { countEveryone, stranger, testConfig } from "./domain.ts";
 
 export type Command =
   | { readonly do: "open"; readonly dataDir: string; readonly environment: Readonly<Record<string, string>> }
@@ -61,8 +61,7 @@ async function obey(command: Command): Promise<readonly string[]> {
       return (await Promise.all(made)).map((push) => push.urlToken);
     }
     case "claim": {
-      const ask = async () =>
-        (await domain().pushes.claimView(command.urlToken, { counting: "everyone" }, stranger)).outcome;
+      const ask = async () => (await domain().pushes.claimView(command.urlToken, countEveryone, stranger)).outcome;
       if (command.oneByOne !== true) return await Promise.all(Array.from({ length: command.times }, ask));
       const outcomes: string[] = [];
       while (outcomes.length < command.times) outcomes.push(await ask());

@@ -104,3 +104,7 @@ export const stranger: Actor = {
 export function signedIn(id: number, admin = false): Actor {
   return { ...stranger, user: { id, admin } };
 }
+
+/** Claims without a server: the memory of the answer is not limited. */
+export const countEveryone = { counting: "everyone", reserveAnswer: () => undefined } as const;
+export const countStrangers = { ...countEveryone, counting: "strangers" } as const;

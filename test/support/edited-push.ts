@@ -1,12 +1,12 @@
 import type { Actor, IncomingFile } from "../../src/pushes/push.ts";
-import { signedIn, stranger, type TestDomain } from "./domain.ts";
+import { countEveryone, signedIn, stranger, type TestDomain } from "./domain.ts";
 import { countRows, readRows } from "./engine-database.ts";
 import { readDownload } from "./files.ts";
 import { readAllFiles } from "./raw-files.ts";
 
 export const owner = signedIn(7);
 export const view = (fixture: TestDomain, urlToken: string, passphrase = "", actor: Actor = stranger) =>
-  fixture.domain.pushes.claimView(urlToken, { counting: "everyone", passphrase }, actor);
+  fixture.domain.pushes.claimView(urlToken, { ...countEveryone, passphrase }, actor);
 
 export async function uploadOf(fixture: TestDomain, ...files: readonly IncomingFile[]) {
   const upload = await fixture.domain.pushes.beginUpload(owner);

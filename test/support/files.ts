@@ -1,4 +1,5 @@
 import type { Actor, Download, IncomingFile, Push, Pushes, RevealedFile } from "../../src/pushes/pushes.ts";
+import { countEveryone } from "./domain.ts";
 
 async function* contentOf(...chunks: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;
@@ -22,7 +23,7 @@ export async function pushFiles(
 
 /** Retrieves the push and returns its files. @throws when it is not revealed. */
 export async function claimFiles(pushes: Pushes, urlToken: string, actor: Actor): Promise<readonly RevealedFile[]> {
-  const claim = await pushes.claimView(urlToken, { counting: "everyone" }, actor);
+  const claim = await pushes.claimView(urlToken, countEveryone, actor);
   if (claim.outcome !== "revealed") throw new Error(`The push was not revealed: ${claim.outcome}.`);
   return claim.files;
 }

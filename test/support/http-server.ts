@@ -31,6 +31,8 @@ export interface BareServer extends Server {
   readonly clock: TestClock;
   readonly logLines: readonly string[];
   readonly forwarders: readonly string[];
+  /** What the server does at intervals happens once. */
+  runJobs(): void;
 }
 
 /** The server without the product behind it: one known user, who has one token and one session. */
@@ -38,6 +40,7 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
   const clock = new TestClock();
   const logLines: string[] = [];
   const forwarders: string[] = [];
+  const everyRuns: (() => void)[] = [];
   const logger = createLogger("debug", { write: (line: string) => logLines.push(line) });
   const server = createServer({
     config: testConfig(unusedDataDir, environment),
@@ -57,6 +60,14 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
     monotonicMs: () => clock.now(),
     metricsGate: undefined,
     requestCounts: undefined,
+    memoryBytes: 256 * 1024 * 1024,
+    every: (_ms, run) => {
+      everyRuns.push(run);
+      return () => undefined;
+    },
   });
-  return { ...server, clock, logLines, forwarders };
+  const runJobs = () => {
+    for (const run of everyRuns) run();
+  };
+  return { ...server, clock, logLines, forwarders, runJobs };
 }

@@ -1,7 +1,14 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendJson } from "../../http/headers.ts";
 import { pageOf, urlTokenOf } from "../../http/parameters.ts";
-import { type ApiDeps, type ApiHandler, claimView, sendWrongPassphrase, userIdOf } from "../v2/handlers.ts";
+import {
+  type ApiDeps,
+  type ApiHandler,
+  claimView,
+  reserveEcho,
+  sendWrongPassphrase,
+  userIdOf,
+} from "../v2/handlers.ts";
 import { type Envelope, receiveCreatePush } from "../v2/receive.ts";
 import {
   presentAudit,
@@ -54,13 +61,14 @@ async function create(
   deps: ApiDeps,
 ): Promise<FastifyReply> {
   const wanted = await receiveCreatePush(request, deps, envelope);
+  reserveEcho(reply, wanted);
   const push = await deps.pushes.create(wanted, request.actor);
   return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, wanted.passphrase ?? ""));
 }
 
 /** In v1, a retrieval by the owner or an administrator is logged but not counted. */
 export const retrieve: ApiHandler = async (request, reply, deps) => {
-  const claimed = await claimView(request, deps.pushes, "strangers");
+  const claimed = await claimView(request, reply, deps.pushes, "strangers");
   if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
   if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.baseUrl));
   return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.baseUrl));

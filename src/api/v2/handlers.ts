@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
+import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyBudget } from "../../http/body/body-budget.ts";
 import { sendJson, sendJsonText } from "../../http/headers.ts";
 import { pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
-import type { ClaimOutcome, Pushes } from "../../pushes/pushes.ts";
+import type { ClaimOutcome, CreatePush, Pushes } from "../../pushes/pushes.ts";
 import {
   presentAudit,
   presentGone,
@@ -32,12 +33,18 @@ export const version: ApiHandler = (_request, reply, deps) =>
 
 export const create: ApiHandler = async (request, reply, deps) => {
   const wanted = await receiveCreatePush(request, deps);
+  reserveEcho(reply, wanted);
   const push = await deps.pushes.create(wanted, request.actor);
   return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, wanted.passphrase ?? ""));
 };
 
+/** The answer to a creation repeats these texts. @throws AppError unavailable. */
+export function reserveEcho(reply: FastifyReply, { name = "", note = "", passphrase = "" }: CreatePush): void {
+  reserveAnswer(reply, Buffer.byteLength(name) + Buffer.byteLength(note) + Buffer.byteLength(passphrase));
+}
+
 export const retrieve: ApiHandler = async (request, reply, deps) => {
-  const claimed = await claimView(request, deps.pushes, "everyone");
+  const claimed = await claimView(request, reply, deps.pushes, "everyone");
   if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.baseUrl));
   if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
   return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.baseUrl));
@@ -92,12 +99,17 @@ type Claimed = Extract<ClaimOutcome, { outcome: "revealed" | "gone" }> | { reado
 /** The retrieval of every API version. `refused`: the passphrase is missing or wrong. */
 export async function claimView(
   request: FastifyRequest,
+  reply: FastifyReply,
   pushes: Pick<Pushes, "claimView">,
   counting: "everyone" | "strangers",
 ): Promise<Claimed> {
   const passphrase = passphraseOf(request);
-  const claim = passphrase === undefined ? { counting } : { counting, passphrase };
-  const claimed = await pushes.claimView(urlTokenOf(request), claim, request.actor);
+  const claim = { counting, reserveAnswer: (textBytes: number) => reserveAnswer(reply, textBytes) };
+  const claimed = await pushes.claimView(
+    urlTokenOf(request),
+    passphrase === undefined ? claim : { ...claim, passphrase },
+    request.actor,
+  );
   switch (claimed.outcome) {
     case "revealed":
     case "gone":

@@ -1,6 +1,13 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import {
+  countEveryone,
+  makeDataDir,
+  openTestDomain,
+  signedIn,
+  stranger,
+  type TestDomain,
+} from "../../../test/support/domain.ts";
 import { type Pgbouncer, startPgbouncer } from "../../../test/support/postgres/pgbouncer.ts";
 import { type PostgresServer, startPostgres } from "../../../test/support/postgres/server.ts";
 import { postgresSettings } from "../../../test/support/postgres/settings.ts";
@@ -53,7 +60,7 @@ describe("through a pooler in transaction mode", () => {
     ] as const) {
       const { urlToken } = await fixtures[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
       const racers = Array.from({ length: 50 }, (_, at) =>
-        fixtures[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger),
+        fixtures[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, countEveryone, stranger),
       );
       const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
       expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
@@ -78,7 +85,7 @@ describe("through a pooler in transaction mode", () => {
     );
     expect(new Set(edits.map(({ outcome }) => outcome))).toEqual(new Set(["edited"]));
     const claims = await both(({ domain }, at) =>
-      domain.pushes.claimView(pushes[at]?.urlToken ?? "", { counting: "everyone" }, stranger),
+      domain.pushes.claimView(pushes[at]?.urlToken ?? "", countEveryone, stranger),
     );
     expect(claims).toMatchObject(Array.from({ length: 20 }, (_, at) => ({ payload: `edited ${at}` })));
     const gone = await both(({ domain }, at) => domain.deleteAccount(users[at]?.id ?? 0, null));
@@ -89,7 +96,7 @@ describe("through a pooler in transaction mode", () => {
   test("no state stays on a connection for its next client", async () => {
     const [{ domain }] = await openTwo();
     const { urlToken } = await domain.pushes.create({ payload: "x" }, stranger);
-    await domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+    await domain.pushes.claimView(urlToken, countEveryone, stranger);
     if (domain.config.database.engine !== "postgres") throw new Error("The domain did not open the given database.");
     const connectionString = pooler.url(domain.config.database.database);
     for (let at = 0; at < shared; at += 1) {

@@ -41,9 +41,10 @@ async function claim(
   page: PageRequest,
   { urlToken, passphrase, asksForStep }: { urlToken: string; passphrase: string | undefined; asksForStep: boolean },
 ): Promise<FastifyReply> {
+  const request = { counting: "strangers", reserveAnswer: page.reserveAnswer } as const;
   const claimed = await page.services.pushes.claimView(
     urlToken,
-    passphrase === undefined ? { counting: "strangers" } : { passphrase, counting: "strangers" },
+    passphrase === undefined ? request : { ...request, passphrase },
     page.actor,
   );
   switch (claimed.outcome) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import type { AuditEntry } from "../push.ts";
 import { auditEntriesMax, auditRecord, cleanReferrer, folds } from "./audit-trail.ts";
 
@@ -105,11 +105,11 @@ describe("thousands of refusals", () => {
 
   async function refuse(fixture: TestDomain, urlToken: string, times: number): Promise<void> {
     const ask = (ask: number) =>
-      fixture.domain.pushes.claimView(
-        urlToken,
-        { counting: "everyone" },
-        { ...stranger, userAgent: `agent ${ask}`, address: "198.51.100.9" },
-      );
+      fixture.domain.pushes.claimView(urlToken, countEveryone, {
+        ...stranger,
+        userAgent: `agent ${ask}`,
+        address: "198.51.100.9",
+      });
     for (let asked = 0; asked < times; asked += 500) {
       await Promise.all(Array.from({ length: 500 }, (_, index) => ask(asked + index)));
     }
@@ -130,7 +130,7 @@ describe("thousands of refusals", () => {
     expect(trail.reduce((sum, entry) => sum + entry.times, 0)).toBe(4_001);
 
     fixture.clock.advance(1_000);
-    const claim = await pushes.claimView(urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
+    const claim = await pushes.claimView(urlToken, { passphrase: "open sesame", ...countEveryone }, stranger);
     expect(claim).toMatchObject({ outcome: "revealed", payload: "x" });
     // Important events still get their own entries.
     expect((await pushes.audit(urlToken, owner, 1))[0]).toMatchObject({ kind: "view", times: 1 });
@@ -147,7 +147,7 @@ describe("thousands of refusals", () => {
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);
     await pushes.expire(urlToken, owner);
     const left = async () => {
-      const claim = await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+      const claim = await pushes.claimView(urlToken, countEveryone, stranger);
       return claim.outcome === "gone" ? claim.push.viewsRemaining : claim.outcome;
     };
     expect([await left(), await left(), await left(), await left()]).toEqual([2, 1, 0, 0]);

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import {
+  countEveryone,
+  countStrangers,
+  openTestDomain,
+  signedIn,
+  stranger,
+  type TestDomain,
+} from "../../../test/support/domain.ts";
 import { dayMs } from "../../base/clock.ts";
 import type { TrailEvent } from "../push.ts";
 import { auditEntriesMax } from "./audit-trail.ts";
@@ -8,7 +15,7 @@ const owner = signedIn(7);
 
 async function view(fixture: TestDomain, urlToken: string, actor = stranger): Promise<void> {
   fixture.clock.advance(1_000);
-  await fixture.domain.pushes.claimView(urlToken, { counting: "strangers" }, actor);
+  await fixture.domain.pushes.claimView(urlToken, countStrangers, actor);
 }
 
 const summarize = (event: TrailEvent) =>
@@ -46,7 +53,7 @@ test("the end is listed before a refusal of the same millisecond", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, owner);
-  for (let opened = 0; opened < 3; opened += 1) await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  for (let opened = 0; opened < 3; opened += 1) await pushes.claimView(urlToken, countEveryone, stranger);
   const newestFirst = ["failed_view holder", "failed_view holder", "limit views", "view holder", "creation owner"];
   expect(await trail(fixture, urlToken)).toEqual(newestFirst);
   expect((await whole(fixture, urlToken)).map(summarize)).toEqual(newestFirst.toReversed());

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import {
+  countEveryone,
+  countStrangers,
+  openTestDomain,
+  signedIn,
+  stranger,
+  type TestDomain,
+} from "../../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
@@ -12,11 +19,11 @@ test("a text push can be viewed exactly as often as allowed, then it is gone", a
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const push = await pushes.create({ payload: "hunter2", expireAfterViews: 2 }, stranger);
-  const first = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  const first = await pushes.claimView(push.urlToken, countEveryone, stranger);
   expect(first).toMatchObject({ outcome: "revealed", payload: "hunter2", push: { viewsRemaining: 1, expired: false } });
-  const last = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  const last = await pushes.claimView(push.urlToken, countEveryone, stranger);
   expect(last).toMatchObject({ outcome: "revealed", payload: "hunter2", push: { viewsRemaining: 0, expired: false } });
-  const late = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+  const late = await pushes.claimView(push.urlToken, countEveryone, stranger);
   expect(late).toMatchObject({ outcome: "gone", push: { expired: true, deleted: false } });
 });
 
@@ -24,7 +31,7 @@ test("of 50 concurrent retrievals of a push with 5 views, 5 succeed", async () =
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const push = await pushes.create({ payload: "hunter2", expireAfterViews: 5 }, stranger);
-  const asked = Array.from({ length: 50 }, () => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
+  const asked = Array.from({ length: 50 }, () => pushes.claimView(push.urlToken, countEveryone, stranger));
   const outcomes = (await Promise.all(asked)).map((claim) => claim.outcome);
   expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(5);
   expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(45);
@@ -35,11 +42,10 @@ test("a missing passphrase is free, five wrong ones block only that client, the 
   const { pushes } = fixture.domain;
   const push = await pushes.create({ payload: "hunter2", passphrase: "open sesame", expireAfterViews: 1 }, stranger);
   const claim = (passphrase: string | undefined, client: string) =>
-    pushes.claimView(
-      push.urlToken,
-      passphrase === undefined ? { counting: "everyone" } : { passphrase, counting: "everyone" },
-      { ...stranger, client },
-    );
+    pushes.claimView(push.urlToken, passphrase === undefined ? countEveryone : { passphrase, ...countEveryone }, {
+      ...stranger,
+      client,
+    });
   for (let round = 0; round < 10; round += 1) {
     expect(await claim(undefined, "a")).toMatchObject({ outcome: "passphrase_required" });
   }
@@ -56,13 +62,13 @@ test("an owner's view on a page is not counted, and the trail names the owner", 
   const owner = signedIn(7);
   const push = await pushes.create({ payload: "x", name: "VPN", note: "for Jo", expireAfterViews: 1 }, owner);
   expect(push).toMatchObject({ name: "VPN", note: "for Jo" });
-  expect(await pushes.claimView(push.urlToken, { counting: "strangers" }, owner)).toMatchObject({
+  expect(await pushes.claimView(push.urlToken, countStrangers, owner)).toMatchObject({
     outcome: "revealed",
   });
-  expect(await pushes.claimView(push.urlToken, { counting: "strangers" }, stranger)).toMatchObject({
+  expect(await pushes.claimView(push.urlToken, countStrangers, stranger)).toMatchObject({
     outcome: "revealed",
   });
-  expect(await pushes.claimView(push.urlToken, { counting: "strangers" }, stranger)).toMatchObject({ outcome: "gone" });
+  expect(await pushes.claimView(push.urlToken, countStrangers, stranger)).toMatchObject({ outcome: "gone" });
   const kinds = (await pushes.audit(push.urlToken, owner, 1)).map((entry) => entry.kind);
   expect(kinds).toEqual(["failed_view", "view", "owner_view", "creation"]);
   expect(await pushes.list(7, "expired", 1)).toMatchObject([{ urlToken: push.urlToken, name: "VPN", note: "for Jo" }]);
@@ -70,7 +76,7 @@ test("an owner's view on a page is not counted, and the trail names the owner", 
 });
 
 const retrieve = (fixture: TestDomain, urlToken: string, actor = stranger) =>
-  fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, actor);
+  fixture.domain.pushes.claimView(urlToken, countEveryone, actor);
 
 test("a push expires exactly on time: the refusal ends it and destroys the secret", async () => {
   await using fixture = await openTestDomain();
@@ -99,14 +105,14 @@ test("an owner's views count on the API, and do not count where counting is for 
   const admin = signedIn(9, true);
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
   for (const actor of [owner, admin]) {
-    expect(await pushes.claimView(urlToken, { counting: "strangers" }, actor)).toMatchObject({
+    expect(await pushes.claimView(urlToken, countStrangers, actor)).toMatchObject({
       outcome: "revealed",
       push: { viewsRemaining: 2 },
     });
   }
   expect(await retrieve(fixture, urlToken, owner)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 1 } });
   expect(await retrieve(fixture, urlToken, admin)).toMatchObject({ outcome: "revealed", push: { viewsRemaining: 0 } });
-  expect(await pushes.claimView(urlToken, { counting: "strangers" }, owner)).toMatchObject({ outcome: "gone" });
+  expect(await pushes.claimView(urlToken, countStrangers, owner)).toMatchObject({ outcome: "gone" });
   const kinds = (await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
   expect(kinds.sort()).toEqual(["admin_view", "creation", "failed_view", "owner_view", "view", "view"]);
 });
@@ -117,10 +123,10 @@ test("a user who does not own the push is a stranger; for an anonymous push ever
   const owned = await pushes.create({ payload: "x", expireAfterViews: 1 }, signedIn(7));
   const anonymous = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   for (const { urlToken } of [owned, anonymous]) {
-    expect(await pushes.claimView(urlToken, { counting: "strangers" }, signedIn(8))).toMatchObject({
+    expect(await pushes.claimView(urlToken, countStrangers, signedIn(8))).toMatchObject({
       push: { viewsRemaining: 0 },
     });
-    expect(await pushes.claimView(urlToken, { counting: "strangers" }, signedIn(7))).toMatchObject({ outcome: "gone" });
+    expect(await pushes.claimView(urlToken, countStrangers, signedIn(7))).toMatchObject({ outcome: "gone" });
   }
 });
 
@@ -138,7 +144,7 @@ test("a wrong passphrase that cannot be recorded is an error, and stays charged"
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
-  const guess = () => pushes.claimView(urlToken, { passphrase: "wrong", counting: "everyone" }, stranger);
+  const guess = () => pushes.claimView(urlToken, { passphrase: "wrong", ...countEveryone }, stranger);
   const takeWrites = await refuseWrites(db);
   for (let asked = 0; asked < 5; asked += 1) await expect(guess()).rejects.toMatchObject({ code: "unavailable" });
   expect(await guess()).toMatchObject({ outcome: "too_many_attempts" });
@@ -158,7 +164,7 @@ test("a passphrase that could not be tried is not charged", async () => {
   });
   const { urlToken } = await fixture.domain.pushes.create({ payload: "x", passphrase: "open sesame" }, stranger);
   const ask = () =>
-    claimOperations(deps).claimView(urlToken, { passphrase: "open sesame", counting: "everyone" }, stranger);
+    claimOperations(deps).claimView(urlToken, { passphrase: "open sesame", ...countEveryone }, stranger);
   for (let asked = 0; asked < 20; asked += 1) await expect(ask()).rejects.toBe(full);
   refuses = false;
   expect(await ask()).toMatchObject({ outcome: "revealed" });
@@ -180,7 +186,7 @@ test("a push that expires while its passphrase waits in the queue is gone", asyn
   const { urlToken } = await fixture.domain.pushes.create(request, stranger);
   const claimed = await claimOperations(deps).claimView(
     urlToken,
-    { passphrase: "open sesame", counting: "everyone" },
+    { passphrase: "open sesame", ...countEveryone },
     stranger,
   );
   expect(claimed).toMatchObject({ outcome: "gone", push: { expired: true } });
@@ -205,7 +211,7 @@ test("a push that is resealed between read and write is read again", async () =>
       },
     },
   });
-  expect(await claimOperations(deps).claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await claimOperations(deps).claimView(urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "revealed",
   });
   expect(claims).toBe(2);
@@ -227,7 +233,7 @@ test("a push that ends and loses its files between two reads is gone, not an err
       },
     },
   });
-  expect(await claimOperations(deps).claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await claimOperations(deps).claimView(urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "gone",
   });
   expect(reads).toBe(1);

@@ -16,6 +16,11 @@ export interface ClaimRequest {
    * logged but not counted (pages, API v1).
    */
   readonly counting: "everyone" | "strangers";
+  /**
+   * Called before anything is decrypted or counted, with the most bytes that the revealed texts have as UTF-8. What it
+   * throws refuses the retrieval.
+   */
+  readonly reserveAnswer: (textBytes: number) => void;
 }
 
 type Opened =
@@ -101,13 +106,15 @@ async function open(
     await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
     return { outcome: "passphrase_required", push: toPush(row, urlToken, now) };
   }
+  if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
+  request.reserveAnswer(payloadSealed.length);
   const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
   if (unlocked.outcome === "too_many_attempts") return unlocked;
   if (unlocked.outcome === "wrong_passphrase") {
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
   }
-  if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
   const fileRows = sealed.hasFiles ? await deps.store.files(row.id) : [];
+  request.reserveAnswer(payloadSealed.length + fileRows.reduce((bytes, file) => bytes + fileTextBytes(file), 0));
   const context = { ...row, fileIds: fileRows.map((file) => file.id) };
   const payload = openPayload(unlocked.dataKey, context, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
@@ -142,6 +149,10 @@ async function openStoredFiles(
     throw fileRefusal(error);
   }
 }
+
+/** The name and type of a file, and the ticket to it. */
+const ticketBytesMax = 512;
+const fileTextBytes = (file: FileRow) => file.detailsSealed.length + ticketBytesMax;
 
 function reveal(deps: PushDeps, row: PushRow, file: FileRow, key: Buffer, now: number): RevealedFile {
   const details = openFileDetails(deps.vault.keyring, { ...file, ownerId: row.ownerId, key });

@@ -1,6 +1,6 @@
 import { cpSync, rmSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { makeDataDir, openTestDomain, stranger } from "../../../test/support/domain.ts";
+import { countEveryone, makeDataDir, openTestDomain, stranger } from "../../../test/support/domain.ts";
 import { sqliteOf } from "../../../test/support/engine-database.ts";
 import { NeedleFinder, readAllFiles } from "../../../test/support/raw-files.ts";
 
@@ -11,7 +11,7 @@ test("the write-ahead log left by a killed process is truncated after the next s
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   const key = sqliteOf(db).reader.prepare<[], { sealed: Buffer }>("SELECT sealed FROM data_keys").get()?.sealed;
   finder.add("the key", key ?? Buffer.alloc(0));
-  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await pushes.claimView(urlToken, countEveryone, stranger);
   // A kill would leave the files as they are at this moment.
   const dataDir = makeDataDir();
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));

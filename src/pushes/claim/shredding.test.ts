@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import {
+  countEveryone,
   makeDataDir,
   openTestDomain,
   signedIn,
@@ -86,7 +87,7 @@ class ShredFixture {
         push.ended = true;
         return;
       }
-      const claim = await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger);
+      const claim = await pushes.claimView(push.urlToken, countEveryone, stranger);
       if (claim.outcome === "revealed") push.viewsLeft -= 1;
       if (claim.outcome === "gone" || claim.outcome === "unknown" || push.viewsLeft === 0) push.ended = true;
     });
@@ -156,7 +157,7 @@ test("no file or row contains a sealed key of an ended push; those of live pushe
   const { pushes } = fixture.domain.domain;
   const claims = fixture.live
     .filter((push) => push.expiresAt > fixture.clock.now())
-    .map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger));
+    .map((push) => pushes.claimView(push.urlToken, countEveryone, stranger));
   expect(new Set((await Promise.all(claims)).map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
   for (const { domain } of fixture.domains) await domain.close();
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles } from "../../../test/support/files.ts";
 import type { Value } from "../../database/statement.ts";
@@ -34,11 +34,7 @@ async function run(fixture: TestDomain, ...changes: readonly Change[]): Promise<
 }
 
 const claim = (fixture: TestDomain, push: Push, withPassphrase = false) =>
-  fixture.domain.pushes.claimView(
-    push.urlToken,
-    { counting: "everyone", ...(withPassphrase && { passphrase }) },
-    stranger,
-  );
+  fixture.domain.pushes.claimView(push.urlToken, { ...countEveryone, ...(withPassphrase && { passphrase }) }, stranger);
 
 /** Swaps a column of two rows. Applying it twice restores them. */
 function swap(table: string, column: string, key: string, a: number, b: number): Change {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { readRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
@@ -39,7 +39,7 @@ test("the operator sets the lifetime of tickets, and a push's expiry does not sh
   fixture.clock.advance(expiresAt - fixture.clock.now() - 1);
   const [file] = await claimFiles(pushes, urlToken, stranger);
   fixture.clock.advance(1);
-  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await pushes.claimView(urlToken, countEveryone, stranger);
   await makeSweeper(fixture).sweep();
   fixture.clock.advance(60 * minuteMs - 2);
   const download = await pushes.openTicket(file?.ticket ?? "", stranger, 0);

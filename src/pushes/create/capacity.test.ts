@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, testConfig } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, testConfig } from "../../../test/support/domain.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { type Capacity, createCapacity } from "./capacity.ts";
@@ -258,7 +258,7 @@ describe("the anonymous quota", () => {
     await expect(make(101)).rejects.toEqual(full);
     await make(5_000, owner);
     expect(await store.upkeep.anonymousBytes()).toBe(900);
-    expect(await pushes.claimView(first.urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+    expect(await pushes.claimView(first.urlToken, countEveryone, stranger)).toMatchObject({
       outcome: "revealed",
     });
     await pushes.expire(first.urlToken, stranger);
@@ -291,13 +291,13 @@ test("the anonymous total follows creations, every kind of end, and uploads in p
   expect(await total()).toBe(52_221);
   await pushFiles(pushes, owner, [makeFile("d.txt", "x".repeat(90_000))]);
 
-  await pushes.claimView(viewed.urlToken, { counting: "everyone" }, stranger);
+  await pushes.claimView(viewed.urlToken, countEveryone, stranger);
   expect(await total()).toBe(52_211);
   await pushes.expire(deleted.urlToken, stranger);
   expect(await total()).toBe(52_011);
   fixture.clock.advance(15 * minuteMs);
-  await pushes.claimView(short.urlToken, { counting: "everyone" }, stranger);
-  await pushes.claimView(short.urlToken, { counting: "everyone" }, stranger);
+  await pushes.claimView(short.urlToken, countEveryone, stranger);
+  await pushes.claimView(short.urlToken, countEveryone, stranger);
   expect(await total()).toBe(50_011);
   await pushes.expire(files.urlToken, stranger);
   expect(await total()).toBe(0);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, countRows, readRows, sqliteOf } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
@@ -37,8 +37,8 @@ test("no file or row contains payload, link, passphrase, labels or file names in
   if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
   expect(findNeedles(await storedIn(fixture.dataDir), needles)).toEqual([]);
   for (const urlToken of Object.values(tokens)) {
-    await pushes.claimView(urlToken, { passphrase, counting: "everyone" }, stranger);
-    await pushes.claimView(urlToken, { passphrase: `${passphrase}!`, counting: "everyone" }, stranger);
+    await pushes.claimView(urlToken, { passphrase, ...countEveryone }, stranger);
+    await pushes.claimView(urlToken, { passphrase: `${passphrase}!`, ...countEveryone }, stranger);
     await pushes.expire(urlToken, owner);
   }
   expect(findNeedles(await storedIn(fixture.dataDir), needles)).toEqual([]);
@@ -154,7 +154,7 @@ test("the same files cannot go into two pushes", async () => {
   await expect(pushes.create({ upload }, owner)).rejects.toMatchObject({ code: "unavailable" });
   expect(await countPushes(fixture)).toBe(1);
   const [push] = made.filter((one) => one.status === "fulfilled");
-  const claim = await pushes.claimView(push?.value.urlToken ?? "", { counting: "everyone" }, stranger);
+  const claim = await pushes.claimView(push?.value.urlToken ?? "", countEveryone, stranger);
   expect(claim).toMatchObject({ outcome: "revealed", files: [{ filename: "a.txt" }] });
 });
 
@@ -166,7 +166,7 @@ test("a given kind wins and keeps its files; without a kind, files make a file p
   await upload.addFile(makeFile("a.txt", "a"));
   const { urlToken, kind } = await pushes.create({ upload, kind: "text", payload: "see file" }, owner);
   expect(kind).toBe("text");
-  const claim = await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  const claim = await pushes.claimView(urlToken, countEveryone, stranger);
   expect(claim).toMatchObject({
     outcome: "revealed",
     payload: "see file",

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { open, unringedKey } from "../../crypto/seal.ts";
@@ -48,7 +48,7 @@ test("rows that do not match fail an edit as they fail a claim, and nothing chan
   ];
   for (const change of changes) {
     await change();
-    await expect(pushes.claimView(urlToken, { counting: "everyone" }, stranger)).rejects.toThrow(/do not fit/);
+    await expect(pushes.claimView(urlToken, countEveryone, stranger)).rejects.toThrow(/do not fit/);
     await expect(pushes.edit(urlToken, { payload: "z" }, owner)).rejects.toThrow(/do not fit/);
     expect(await pushes.find(urlToken, owner)).toMatchObject({ viewsRemaining: 5 });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
@@ -8,7 +8,7 @@ import { editOperations } from "./edit.ts";
 
 const owner = signedIn(7);
 const view = (fixture: TestDomain, urlToken: string, passphrase = "", actor: Actor = stranger) =>
-  fixture.domain.pushes.claimView(urlToken, { counting: "everyone", passphrase }, actor);
+  fixture.domain.pushes.claimView(urlToken, { ...countEveryone, passphrase }, actor);
 const kindsOf = async (fixture: TestDomain, urlToken: string) =>
   (await fixture.domain.pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { countRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { dayMs } from "../../base/clock.ts";
@@ -13,7 +13,7 @@ const make = (fixture: TestDomain, actor: Actor, deletableByViewer: boolean, exp
   fixture.domain.pushes.create({ payload: "x", deletableByViewer, expireAfterViews }, actor);
 
 const retrieve = (fixture: TestDomain, urlToken: string) =>
-  fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  fixture.domain.pushes.claimView(urlToken, countEveryone, stranger);
 
 test("an owner can always end a push; the secret is gone, and the push records who ended it", async () => {
   await using fixture = await openTestDomain();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { countRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles } from "../../../test/support/files.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
@@ -27,12 +27,12 @@ test("the sweeper finishes the removal of a deleted account's pushes after a cra
   const { urlToken } = await make(fixture, owner);
   // The part that ran before the crash.
   await fixture.domain.accounts.deleteUser(owner.user?.id ?? 0, null);
-  expect(await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await fixture.domain.pushes.claimView(urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "revealed",
   });
   const sweeper = makeSweeper(fixture, { clockTrust: new ClockTrust(fixture.clock, () => 0) });
   expect(await sweeper.sweep()).toMatchObject({ clockTrusted: false, released: 1 });
-  expect(await fixture.domain.pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await fixture.domain.pushes.claimView(urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "gone",
   });
   expect(await countOf(fixture, "pushes", "owner_id IS NOT NULL")).toBe(0);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { readRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
 import { overrideWrite } from "../../../test/support/override-write.ts";
@@ -54,7 +54,7 @@ async function fill(fixture: TestDomain) {
 async function expectAllOpen(fixture: TestDomain, made: Awaited<ReturnType<typeof fill>>): Promise<void> {
   const { pushes } = fixture.domain;
   const claim = async (urlToken: string, passphrase?: string) =>
-    pushes.claimView(urlToken, { counting: "everyone", ...(passphrase && { passphrase }) }, stranger);
+    pushes.claimView(urlToken, { ...countEveryone, ...(passphrase && { passphrase }) }, stranger);
   expect(await claim(made.anonymous.urlToken)).toMatchObject({ outcome: "revealed", payload: "nobody's" });
   expect(await claim(made.locked.urlToken, "open sesame")).toMatchObject({ outcome: "revealed", payload: "locked" });
   expect(await claim(made.owned.urlToken)).toMatchObject({ outcome: "revealed", payload: "owned" });
@@ -133,8 +133,7 @@ test("claims and creations go on while keys rotate, in two processes", async () 
   const made = await Promise.all(
     Array.from({ length: 600 }, () => pushes.create({ payload: "x", expireAfterViews: 2 }, stranger)),
   );
-  const claimAll = () =>
-    Promise.all(made.map((push) => pushes.claimView(push.urlToken, { counting: "everyone" }, stranger)));
+  const claimAll = () => Promise.all(made.map((push) => pushes.claimView(push.urlToken, countEveryone, stranger)));
   const [report, outcomes] = await Promise.all([
     rotate(fixture),
     claimAll(),
@@ -188,7 +187,7 @@ test("a process that uses the old key for part of a rotation keeps that key from
   });
   expect(await keysInUse(db)).toHaveLength(2);
   expect(await rotate(fixture)).toMatchObject({ resealed: 1, retiredKeyIds: [activeId(old)] });
-  expect(await fixture.domain.pushes.claimView(late, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await fixture.domain.pushes.claimView(late, countEveryone, stranger)).toMatchObject({
     outcome: "revealed",
     payload: "sealed behind",
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
@@ -144,7 +144,7 @@ test("a push that was never swept becomes unknown at the same moment", async () 
   expect(await pushes.find(urlToken, stranger)).toMatchObject({ expired: true });
   fixture.clock.advance(1);
   expect(await pushes.find(urlToken, stranger)).toBeUndefined();
-  expect(await pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toEqual({ outcome: "unknown" });
+  expect(await pushes.claimView(urlToken, countEveryone, stranger)).toEqual({ outcome: "unknown" });
 });
 
 test("owned pushes are kept, or purged with all their data if the operator configures it", async () => {
@@ -156,7 +156,7 @@ test("owned pushes are kept, or purged with all their data if the operator confi
   await using fixture = await openTestDomain({ environment: { PWP__PURGE_AFTER: "3 months" } });
   const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
-  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await pushes.claimView(urlToken, countEveryone, stranger);
   await makeMany(fixture, 60, 90, owner);
   const sweeper = makeSweeper(fixture);
   fixture.clock.advance(90 * dayMs);
@@ -176,7 +176,7 @@ test("purging an ended push before its downloads may finish does not delete its 
   await using fixture = await openTestDomain({ environment: { PWP__PURGE_AFTER: "1 minute" } });
   const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
-  await pushes.claimView(urlToken, { counting: "everyone" }, stranger);
+  await pushes.claimView(urlToken, countEveryone, stranger);
   fixture.clock.advance(2 * minuteMs);
   const sweeper = makeSweeper(fixture);
   expect(await sweeper.sweep()).toMatchObject({ purged: 1, blobsDeleted: 0 });
@@ -274,7 +274,7 @@ test("a push whose expiry is extended after it was found due is not ended", asyn
   await changeRows(db, `UPDATE pushes SET expires_at = expires_at + ${dayMs}`);
   const request = { pushId: id, reason: "time", endedAt: expiresAt, blobsDueAt: expiresAt, audit: null } as const;
   expect(await store.end(request)).toBe(false);
-  expect(await pushes.claimView(urlToken, { counting: "everyone" }, stranger)).toMatchObject({ outcome: "revealed" });
+  expect(await pushes.claimView(urlToken, countEveryone, stranger)).toMatchObject({ outcome: "revealed" });
 });
 
 test("a sweep that is asked to stop does so between two batches", async () => {

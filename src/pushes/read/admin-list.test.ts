@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
 import { dayMs } from "../../base/clock.ts";
 import { nothingElse } from "../../database/database.ts";
 
@@ -53,7 +53,7 @@ it("lets an administrator end a push for good, and its owner's trail shows it", 
   // An administrator cannot end a push that has ended or does not exist.
   expect(await pushes.endAsAdministrator(id, admin, failing)).toBe("had_ended");
   expect(await pushes.endAsAdministrator(id + 1_000, admin, failing)).toBe("unknown");
-  expect(await pushes.claimView(push.urlToken, { counting: "everyone" }, stranger)).toMatchObject({
+  expect(await pushes.claimView(push.urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "gone",
     push: { deleted: true },
   });

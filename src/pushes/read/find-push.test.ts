@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { dayMs } from "../../base/clock.ts";
 
 const owner = signedIn(7);
@@ -35,7 +35,7 @@ test("the lists are split by the current state, swept or not", async () => {
   const [short = ""] = await makeMany(fixture, 1, 1);
   const [viewed = "", deleted = "", alive = ""] = await makeMany(fixture, 3, 7);
   await pushes.expire(deleted, owner);
-  for (let view = 0; view < 5; view += 1) await pushes.claimView(viewed, { counting: "everyone" }, stranger);
+  for (let view = 0; view < 5; view += 1) await pushes.claimView(viewed, countEveryone, stranger);
   expect([await listed(fixture, "active"), await listed(fixture, "expired")]).toEqual([
     [alive, short],
     [deleted, viewed],
@@ -55,7 +55,7 @@ test("the audit trail is listed for the owner, newest first, 50 per page", async
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 60 }, owner);
   for (let view = 0; view < 60; view += 1) {
     fixture.clock.advance(1_000);
-    await pushes.claimView(urlToken, { counting: "everyone" }, { ...stranger, userAgent: `agent ${view}` });
+    await pushes.claimView(urlToken, countEveryone, { ...stranger, userAgent: `agent ${view}` });
   }
   const first = await pushes.audit(urlToken, owner, 1);
   const second = await pushes.audit(urlToken, owner, 2);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { dayMs } from "../../base/clock.ts";
 import type { CreatePush, PushSearch } from "../push.ts";
@@ -59,7 +59,7 @@ test("lists are filtered by current state and by kind", async () => {
   await make(fixture, { name: "address", kind: "url", payload: "https://example.com" });
   const viewed = await make(fixture, { name: "viewed", expireAfterViews: 1 });
   await fixture.domain.pushes.expire(ended, owner);
-  await fixture.domain.pushes.claimView(viewed, { counting: "everyone" }, stranger);
+  await fixture.domain.pushes.claimView(viewed, countEveryone, stranger);
   fixture.clock.advance(dayMs);
   for (const text of ["", "E", "d"]) {
     const states = { active: ["address"], expired: ["viewed", "ended"], all: ["viewed", "address", "ended"] };

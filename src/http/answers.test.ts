@@ -1,0 +1,143 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
+import { pausedReader } from "../../test/support/paused-reader.ts";
+import { sendPieces, sendText } from "./answers.ts";
+
+const largeBytes = 12 * 1024 * 1024;
+const large = "x".repeat(largeBytes);
+const open = { access: "public", changesState: false } as const;
+
+let server: BareServer;
+let origin: string;
+const readers: Socket[] = [];
+let accepted: Socket[];
+
+beforeEach(async () => {
+  server = startBareServer();
+  const { fastify } = server;
+  accepted = [];
+  fastify.server.on("connection", (socket) => accepted.push(socket));
+  fastify.get("/large", { config: open }, (_request, reply) => sendText(reply, large));
+  fastify.get("/small", { config: open }, (_request, reply) => sendText(reply, "small"));
+  fastify.get("/pieces", { config: open }, (_request, reply) => sendPieces(reply, ["a", "b".repeat(100_000), "c"]));
+  fastify.get("/broken", { config: open }, (_request, reply) => sendPieces(reply, brokenPieces()));
+  origin = await fastify.listen({ host: "127.0.0.1", port: 0 });
+});
+afterEach(async () => {
+  for (const socket of readers.splice(0)) socket.destroy();
+  await server.fastify.close();
+});
+
+function* brokenPieces(): Generator<string> {
+  yield "x".repeat(100_000);
+  throw new Error("The source is damaged.");
+}
+
+/** A client of its own: the server trusts the forwarding headers of this machine. */
+const from = (client: string) => ({ "x-forwarded-for": client });
+
+async function readSlowly(client: string): Promise<Socket> {
+  const socket = await pausedReader(origin, "/large", from(client));
+  readers.push(socket);
+  return socket;
+}
+
+/** Waits until this many bytes are counted for answers. */
+const untilHeld = (bytes: number) => expect.poll(() => server.fastify.answerOutflow.memory.held).toBe(bytes);
+
+test("one client's slow readers get a share of the memory; others are served", async () => {
+  await readSlowly("192.0.2.1");
+  await untilHeld(largeBytes);
+  const refused = await fetch(`${origin}/large`, { headers: from("192.0.2.1") });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "2"]);
+  await refused.text();
+  expect((await fetch(`${origin}/small`, { headers: from("192.0.2.1") })).status).toBe(200);
+  expect(await (await fetch(`${origin}/large`, { headers: from("192.0.2.2") })).text()).toBe(large);
+});
+
+test("all clients together are limited, and a closed connection returns its memory", async () => {
+  await readSlowly("192.0.2.1");
+  await readSlowly("192.0.2.2");
+  await untilHeld(2 * largeBytes);
+  const refused = await fetch(`${origin}/large`, { headers: from("192.0.2.3") });
+  expect(refused.status).toBe(503);
+  await refused.text();
+  for (const socket of readers.splice(0)) socket.destroy();
+  await untilHeld(0);
+  expect((await fetch(`${origin}/large`, { headers: from("192.0.2.1") })).status).toBe(200);
+});
+
+test("a reader that takes less than 480 KiB in a minute is cut", async () => {
+  const socket = await readSlowly("192.0.2.1");
+  await untilHeld(largeBytes);
+  await untilServerWaits();
+  server.runJobs();
+  server.clock.advance(59_000);
+  server.runJobs();
+  expect(server.fastify.answerOutflow.memory.held).toBe(largeBytes);
+  server.clock.advance(1_000);
+  server.runJobs();
+  await untilHeld(0);
+  let received = 0;
+  socket.on("data", (text: string) => {
+    received += text.length;
+  });
+  socket.resume();
+  await once(socket, "close");
+  expect(received).toBeLessThan(largeBytes);
+});
+
+test("a reader that takes more is not cut", async () => {
+  const socket = await readSlowly("192.0.2.1");
+  await untilHeld(largeBytes);
+  await untilServerWaits();
+  server.runJobs();
+  let received = 0;
+  socket.on("data", (text: string) => {
+    received += text.length;
+    if (received > largeBytes / 2) socket.pause();
+  });
+  socket.resume();
+  await once(socket, "pause");
+  await untilServerWaits();
+  server.clock.advance(60_000);
+  server.runJobs();
+  socket.removeAllListeners("data").on("data", (text: string) => {
+    received += text.length;
+  });
+  socket.resume();
+  await expect.poll(() => received).toBeGreaterThan(largeBytes);
+});
+
+/** The kernel's buffers are full: bytes wait in the server. */
+async function untilServerWaits(): Promise<void> {
+  let before = -1;
+  const waits = () => {
+    const [socket] = accepted;
+    if (socket === undefined || socket.writableLength === 0) return false;
+    const isStill = socket.bytesWritten === before;
+    before = socket.bytesWritten;
+    return isStill;
+  };
+  await expect.poll(waits).toBe(true);
+}
+
+test("pieces arrive in their order, with as many bytes as the source has", async () => {
+  const text = await (await fetch(`${origin}/pieces`)).text();
+  expect(text).toBe(`a${"b".repeat(100_000)}c`);
+  await untilHeld(0);
+});
+
+test("a source that fails cuts the answer", async () => {
+  const answer = await fetch(`${origin}/broken`);
+  await expect(answer.text()).rejects.toThrow();
+  await untilHeld(0);
+});
+
+test("a large answer has its length, also for HEAD", async () => {
+  const answer = await fetch(`${origin}/large`, { method: "HEAD" });
+  expect([answer.status, answer.headers.get("content-length")]).toEqual([200, String(largeBytes)]);
+  await untilHeld(0);
+});

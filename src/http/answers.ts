@@ -1,0 +1,156 @@
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import { unavailable } from "../base/errors.ts";
+import { ClientShares } from "../limits/client-shares.ts";
+import { pushLimits } from "../pushes/pushes.ts";
+import { LoopTurns } from "./body/loop-turns.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** Larger answers are sent in slices, so that the progress of their reader is visible. */
+const sliceBytes = 64 * 1024;
+/** Answers up to this length are neither counted nor sliced: the number of connections limits them. */
+const uncountedCharacters = 32 * 1024;
+/** What a streamed answer holds: the slices that wait, and what its source reads ahead. */
+const streamBytes = 512 * 1024;
+
+/** An eighth of the memory that the process may use, within bounds. */
+export function answerMemoryLimits(memoryBytes: number) {
+  const max = Math.min(256 * mebibyte, Math.max(32 * mebibyte, Math.floor(memoryBytes / 8)));
+  // The largest answer must fit in it.
+  return { max, perClientMax: Math.max(16 * mebibyte, max / 4) };
+}
+
+/** What all answers share while they are being sent: memory and the event loop. */
+export class AnswerOutflow {
+  readonly memory: ClientShares;
+  readonly turns: LoopTurns;
+
+  constructor(limits: ReturnType<typeof answerMemoryLimits>, nextTurn: () => Promise<unknown>) {
+    this.memory = new ClientShares(limits);
+    this.turns = new LoopTurns(sliceBytes, nextTurn);
+  }
+}
+
+/** The memory that is counted for one answer. */
+export class AnswerHold {
+  readonly #memory: ClientShares;
+  readonly #client: string;
+  #bytes = 0;
+
+  constructor(memory: ClientShares, client: string) {
+    this.#memory = memory;
+    this.#client = client;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @returns false, and nothing changes, when the memory, or this client's share, is used up. */
+  grow(bytes: number): boolean {
+    if (bytes <= this.#bytes) return true;
+    if (!this.#memory.take(this.#client, bytes - this.#bytes)) return false;
+    this.#bytes = bytes;
+    return true;
+  }
+
+  shrink(bytes: number): void {
+    if (bytes >= this.#bytes) return;
+    this.#memory.release(this.#client, this.#bytes - bytes);
+    this.#bytes = bytes;
+  }
+}
+
+/** The hold of this answer. It ends when the answer has been sent completely, or was cut. */
+function holdOf(reply: FastifyReply): AnswerHold {
+  const { request } = reply;
+  const existing = request.answerHold;
+  if (existing !== null) return existing;
+  const hold = new AnswerHold(reply.server.answerOutflow.memory, request.client.key);
+  request.answerHold = hold;
+  if (reply.raw.closed) return hold;
+  reply.raw.once("close", () => hold.shrink(0));
+  return hold;
+}
+
+/**
+ * Counts this much memory for the answer until it has been sent or cut. Call it before anything is changed.
+ * @throws AppError unavailable when the memory for answers, or this client's share, is used up.
+ */
+function reserve(reply: FastifyReply, bytes: number): void {
+  if (!holdOf(reply).grow(bytes)) {
+    throw unavailable("Too many large answers are being sent. Try again shortly.", 2);
+  }
+}
+
+/** Bytes of an answer for each byte of a text in it: an escape has six characters, base64 adds four thirds. */
+const growthMax = 6 + 4 / 3;
+/** Everything around the texts of an answer. */
+const frameBytes = 128 * 1024;
+
+/**
+ * Reserves the memory for an answer with texts of this many bytes, whatever their characters are.
+ * @throws AppError unavailable.
+ */
+export function reserveAnswer(reply: FastifyReply, textBytes: number): void {
+  if (growthMax * textBytes <= uncountedCharacters) return;
+  // Only characters of one byte grow, and a text has a limited number of characters.
+  const grown = growthMax * Math.min(textBytes, pushLimits.payloadCharactersMax.text);
+  reserve(reply, Math.ceil(Math.max(textBytes, grown)) + frameBytes);
+}
+
+/**
+ * Sends a text. @throws AppError unavailable when it is large, nothing was reserved for it and the memory for answers is
+ * used up.
+ */
+export function sendText(reply: FastifyReply, text: string): FastifyReply {
+  if (text.length <= uncountedCharacters) return reply.send(text);
+  const bytes = Buffer.from(text, "utf8");
+  const hold = holdOf(reply);
+  // An answer with a reservation is always sent: its view is counted.
+  if (hold.bytes === 0) reserve(reply, bytes.length);
+  else hold.shrink(bytes.length);
+  reply.header("content-length", String(bytes.length));
+  return reply.send(Readable.from(slicesOf(bytes), { objectMode: false, highWaterMark: sliceBytes }));
+}
+
+function* slicesOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += sliceBytes) yield bytes.subarray(start, start + sliceBytes);
+}
+
+/**
+ * Sends what `pieces` yields, in slices. The event loop is free between two slices, and the next piece is requested only
+ * when the reader has taken what came before it. A failure of `pieces` cuts the answer.
+ * @param heldBytes what the source holds in memory until its end.
+ * @throws AppError unavailable when the memory for answers is used up.
+ */
+export function sendPieces(
+  reply: FastifyReply,
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  heldBytes = 0,
+): FastifyReply {
+  reserve(reply, heldBytes + streamBytes);
+  const slices = slicesInTurns(pieces, reply.server.answerOutflow.turns);
+  return reply.send(Readable.from(slices, { objectMode: false, highWaterMark: sliceBytes }));
+}
+
+/** Joins small pieces; a piece that is larger than a slice is passed on as it is. */
+async function* slicesInTurns(
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  turns: LoopTurns,
+): AsyncGenerator<Uint8Array> {
+  let pending: Uint8Array[] = [];
+  let pendingBytes = 0;
+  for await (const piece of pieces) {
+    const bytes = typeof piece === "string" ? Buffer.from(piece, "utf8") : piece;
+    pending.push(bytes);
+    pendingBytes += bytes.length;
+    await turns.take(bytes.length);
+    if (pendingBytes < sliceBytes) continue;
+    yield pending.length === 1 ? bytes : Buffer.concat(pending);
+    pending = [];
+    pendingBytes = 0;
+  }
+  if (pendingBytes > 0) yield Buffer.concat(pending);
+}
