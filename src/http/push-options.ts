@@ -22,11 +22,19 @@ const allOptions: Readonly<Record<PushOption, string>> = { ...answeredOptions, .
 
 type ByWireName<Option extends PushOption, Value> = { readonly [Name in Option as WireName<Name>]: Value };
 
+/** Options with their wire names, which are made once: requests and answers are mapped on the hot path. */
+function withWireNames<Option extends PushOption>(options: Readonly<Record<Option, string>>) {
+  return (Object.keys(options) as Option[]).map((option) => ({ option, name: wireName(option) }));
+}
+
 /** @returns a function that makes an object with a value for each of `options`, by wire name. */
 function mapOptions<Option extends PushOption>(options: Readonly<Record<Option, string>>) {
-  const names = (Object.keys(options) as Option[]).map((option) => [option, wireName(option)] as const);
-  return <Value>(choose: (option: Option) => Value) =>
-    Object.fromEntries(names.map(([option, name]) => [name, choose(option)])) as ByWireName<Option, Value>;
+  const names = withWireNames(options);
+  return <Value>(choose: (option: Option) => Value) => {
+    const mapped: Record<string, Value> = {};
+    for (const { option, name } of names) mapped[name] = choose(option);
+    return mapped as ByWireName<Option, Value>;
+  };
 }
 
 const mapAnswered = mapOptions(answeredOptions);
@@ -53,11 +61,11 @@ export function presentAllOptions(push: OwnedPush): ByWireName<PushOption, boole
   return mapAll((option) => push[option]);
 }
 
+const readNames = withWireNames(allOptions);
+
 /** @param given the values that a request has. */
 export function readOptions(given: Partial<ByWireName<PushOption, boolean>>): Record<PushOption, boolean | undefined> {
-  const names = Object.keys(allOptions) as PushOption[];
-  return Object.fromEntries(names.map((option) => [option, given[wireName(option)]])) as Record<
-    PushOption,
-    boolean | undefined
-  >;
+  const options: Partial<Record<PushOption, boolean | undefined>> = {};
+  for (const { option, name } of readNames) options[option] = given[name];
+  return options as Record<PushOption, boolean | undefined>;
 }
