@@ -110,6 +110,13 @@ export interface Database {
    * still holds when it writes, provided that others change it under the same lock only.
    */
   writeSerialized<T>(lock: LockName, work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs a write that notices that it has already happened and then changes nothing. If its answer is lost, it runs again, with
+   * growing pauses, until it is known whether it happened, for as long as a failover usually takes.
+   * @param write gets the first lost answer.
+   * @throws OutcomeUnknownError when it is not known in time; otherwise what `write` threw.
+   */
+  untilKnown<T>(write: (lostAnswer: OutcomeUnknownError | undefined) => Promise<T>): Promise<T>;
   readonly hot: HotPath;
   /**
    * Since the start: committed transactions, the commits that they shared, and restarts after conflicts. `waiting`: how many
@@ -151,7 +158,7 @@ export interface PoolUse {
 
 /**
  * The connection was lost after a commit was sent and before its answer came: the write may have happened or not. Callers
- * that can look it up do so (`lookUp`); all others answer 503. Nothing that could count twice is retried.
+ * that can look it up do so (`lookUp`, `untilKnown`); all others answer 503. Nothing that could count twice is retried.
  */
 export class OutcomeUnknownError extends AppError {
   constructor(cause: unknown) {
@@ -183,25 +190,6 @@ export class ForeignDatabaseError extends Error {
 
 /** Rails keeps its schema versions in this table, so every Password Pusher has it. No version of our schema does. */
 export const foreignTable = "schema_migrations";
-
-const triesMax = 5;
-
-/**
- * Runs a write again while its outcome is unknown. Only for writes that notice that they have already happened and then
- * change nothing.
- * @returns the result of the last try and the number of tries.
- */
-export async function writeUntilKnown<T>(
-  write: () => Promise<T>,
-): Promise<{ readonly value: T; readonly tries: number }> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return { value: await write(), tries };
-    } catch (error) {
-      if (!(error instanceof OutcomeUnknownError) || tries === triesMax) throw error;
-    }
-  }
-}
 
 /** A column whose values are sealed under a master key. With it, a key rotation reseals the rows of any store. */
 export interface SealedColumn {

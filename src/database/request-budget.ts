@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { unavailable } from "../base/errors.ts";
 import { OutcomeUnknownError } from "./database.ts";
 
 interface Budget {
@@ -17,20 +18,29 @@ export function withDatabaseBudget(ms: number, request: () => void): void {
 
 /**
  * Waits for `work` as long as the request may; outside a request, to its end.
- * @throws OutcomeUnknownError when the time is up: the work continues, and its result is lost.
+ * @param work gets a function that says whether the request has stopped waiting: then it starts nothing more.
+ * @throws OutcomeUnknownError when the time is up: what was started continues, and its result is lost. AppError unavailable
+ * if the time was up before: nothing was started.
  */
-export async function withinBudget<T>(monotonicMs: () => number, work: () => Promise<T>): Promise<T> {
+export async function withinBudget<T>(
+  monotonicMs: () => number,
+  work: (isTooLate: () => boolean) => Promise<T>,
+): Promise<T> {
   const budget = budgets.getStore();
-  if (budget === undefined) return await work();
+  if (budget === undefined) return await work(() => false);
+  if (budget.leftMs <= 0) throw unavailable("The database does not answer in time.", 2);
   const startedAt = monotonicMs();
+  let isLate = false;
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    const late = () => reject(new OutcomeUnknownError(new Error("The request has waited long enough.")));
-    timer = setTimeout(late, Math.max(0, budget.leftMs));
+    timer = setTimeout(() => {
+      isLate = true;
+      reject(new OutcomeUnknownError(new Error("The request has waited long enough.")));
+    }, budget.leftMs);
   });
   try {
     // What belongs to the work is counted with it.
-    return await Promise.race([budgets.run(undefined, work), timeout]);
+    return await Promise.race([budgets.run(undefined, () => work(() => isLate)), timeout]);
   } finally {
     clearTimeout(timer);
     budget.leftMs -= monotonicMs() - startedAt;

@@ -1,7 +1,7 @@
 import { createUserAdoption, type UserAdoption, type UserCompletion } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
-import { nothingElse, writeUntilKnown } from "../database/database.ts";
+import { type Database, nothingElse } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
 import type { Domain, Effects } from "../domain.ts";
 import { createCapacity } from "../pushes/create/capacity.ts";
@@ -52,7 +52,7 @@ export function createDomainDestination(
   return {
     importedUsers: () => rows.readUsers(),
     pushFinder: () => rows.pushFinder(),
-    importUser: (incoming, merge) => importUser(users, rows, { run, incoming, merge }),
+    importUser: (incoming, merge) => importUser(domain.db, users, rows, { run, incoming, merge }),
     async importPush({ sourceId, push, missingParts, related }): Promise<PushOutcome> {
       const adoption = await importPush(deps, push, (tx, id) =>
         rows.record(tx, "push", { sourceId, id, run, missingParts, related }),
@@ -108,12 +108,13 @@ function pushDeps(
 }
 
 async function importUser(
+  db: Pick<Database, "untilKnown">,
   users: UserAdoption,
   rows: ImportedRows,
   { run, incoming, merge }: { readonly run: string; readonly incoming: IncomingUser; readonly merge: boolean },
 ): Promise<UserOutcome> {
   const { sourceId, user, missingParts } = incoming;
-  const { value } = await writeUntilKnown(() =>
+  const value = await db.untilKnown(() =>
     users.adopt(user, merge, async (tx, id, { merged, tokenTaken }) => {
       // An existing account gets nothing but the API token.
       const own = merged ? missingParts.filter((part) => part === "api_token") : missingParts;

@@ -124,6 +124,56 @@ test("a claim that never reached the database is retried and counted once", asyn
   expect(await viewsIn(near)).toBe(1);
 });
 
+test("a claim is repeated until the database answers, not only a few times", async () => {
+  const { proxy, far, near } = await openBoth();
+  const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  let lost = 0;
+  proxy.judge((statement) => {
+    if (!claims.test(statement) || lost === 6) return "pass";
+    lost += 1;
+    return "lose request";
+  });
+  expect(await claim(far, urlToken)).toMatchObject({ outcome: "revealed", payload: "x" });
+  expect(lost).toBe(6);
+  expect(await viewsIn(near)).toBe(1);
+});
+
+/** The first claim of the far domain arrives when `deliverLate` is called; its repetition arrives at once. */
+async function claimLate({ proxy, far, near }: Fixture, views: number): Promise<string> {
+  const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
+  proxy.judge((statement) => (claims.test(statement) && proxy.lateCount === 0 ? "deliver late" : "pass"));
+  expect(await claim(far, urlToken)).toMatchObject({ outcome: "revealed" });
+  expect([proxy.lateCount, await viewsIn(near)]).toEqual([1, 1]);
+  return urlToken;
+}
+
+/** Resolves when the server has executed what was delivered late: its connection has ended or waits for a statement. */
+async function untilExecuted({ near }: Fixture): Promise<void> {
+  const running =
+    "SELECT count(*) AS running FROM pg_stat_activity WHERE query LIKE '%last_claim_id%' AND state = 'active' AND pid <> pg_backend_pid()";
+  await expect.poll(() => readRows(near.domain.db, running)).toEqual([{ running: 0 }]);
+}
+
+test("a claim that arrives after its repetition counts nothing", async () => {
+  const fixture = await openBoth();
+  const urlToken = await claimLate(fixture, 2);
+  fixture.proxy.deliverLate();
+  await untilExecuted(fixture);
+  expect(await viewsIn(fixture.near)).toBe(1);
+  expect(await claim(fixture.near, urlToken)).toMatchObject({ outcome: "revealed" });
+});
+
+test("the known gap of decision 0030: a claim that arrives after its repetition and another claim counts one view more, and shows nothing", async () => {
+  const fixture = await openBoth();
+  const urlToken = await claimLate(fixture, 4);
+  expect(await claim(fixture.near, urlToken)).toMatchObject({ outcome: "revealed" });
+  fixture.proxy.deliverLate();
+  // No request was refused, and two were answered, but three of the four views are used.
+  await expect.poll(() => viewsIn(fixture.near)).toBe(3);
+  expect(await claim(fixture.near, urlToken)).toMatchObject({ outcome: "revealed" });
+  expect(await claim(fixture.near, urlToken)).toMatchObject({ outcome: "gone" });
+});
+
 test("a push whose database answer was lost exists once, under the link that is returned", async () => {
   const { proxy, far, near } = await openBoth();
   loseNext(proxy, inserts);

@@ -93,6 +93,7 @@ function late(beginning: Promise<Database>): Database {
       update: async (row, ...statement) => (await opening).hot.update(row, ...statement),
     },
     write: async (work) => (await opening).write(work),
+    untilKnown: async (write) => (await opening).untilKnown(write),
     writeSerialized: async (turn, work) => (await opening).writeSerialized(turn, work),
     get counts() {
       return opened?.counts ?? counts;

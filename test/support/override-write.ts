@@ -9,6 +9,7 @@ export function overrideWrite(db: Database, write: Database["write"]): Database 
     autocommit: (options) => db.autocommit(options),
     hot: db.hot,
     write,
+    untilKnown: (write) => db.untilKnown(write),
     writeSerialized: (lock, work) => db.writeSerialized(lock, work),
     get counts() {
       return db.counts;

@@ -14,6 +14,7 @@ export class TcpProxy implements AsyncDisposable {
   readonly #listener: Server;
   readonly #port: number;
   readonly #connections = new Set<ProxiedConnection>();
+  readonly #late: (() => void)[] = [];
   #targetPort: number;
   #state: State = "whole";
   #delayMs = 0;
@@ -54,6 +55,16 @@ export class TcpProxy implements AsyncDisposable {
   /** Sets the delay of each later chunk, in each direction. */
   delay(ms: number): void {
     this.#delayMs = ms;
+  }
+
+  /** How many statements wait for `deliverLate`. */
+  get lateCount(): number {
+    return this.#late.length;
+  }
+
+  /** Sends the statements judged "deliver late" to the server, over the connections that their clients have lost. */
+  deliverLate(): void {
+    for (const deliver of this.#late.splice(0)) deliver();
   }
 
   /** Resets all connections, and each new one until `heal`. */
@@ -99,6 +110,7 @@ export class TcpProxy implements AsyncDisposable {
     const connection = new ProxiedConnection(client, server, {
       judge: (statement) => this.#judge(statement),
       delayMs: () => this.#delayMs,
+      onLate: (deliver) => this.#late.push(deliver),
       onLost: (verdict) => {
         this.lost[verdict === "lose request" ? "requests" : "answers"] += 1;
       },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type AppError, unavailable } from "../../base/errors.ts";
 import type { PostgresSettings } from "../../config/config.ts";
 import {
@@ -119,7 +120,11 @@ class Postgres implements Database {
     this.#pool = pool;
     this.#options = options;
     this.#named = options.settings.preparedStatements;
-    this.#retries = new Retries({ monotonicMs: options.monotonicMs, isClosed: () => this.#closing !== undefined });
+    this.#retries = new Retries({
+      monotonicMs: options.monotonicMs,
+      isClosed: () => this.#closing !== undefined,
+      pause: sleep,
+    });
     this.read = this.#each((work) => this.#alone(work, retryPolicies.read));
     this.lookUp = this.#each((work) => this.#alone(work, retryPolicies.lookUp));
     this.#autocommit = {
@@ -148,6 +153,10 @@ class Postgres implements Database {
 
   write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#transaction(work);
+  }
+
+  untilKnown<T>(write: (lostAnswer: OutcomeUnknownError | undefined) => Promise<T>): Promise<T> {
+    return this.#retries.untilKnown(write);
   }
 
   async writeSerialized<T>(lock: LockName, work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { unavailable } from "../../base/errors.ts";
+import { AppError, unavailable } from "../../base/errors.ts";
 import { OutcomeUnknownError } from "../database.ts";
 import { withinBudget } from "../request-budget.ts";
 import { isConflict, NotConnectedError, retryAfterSeconds } from "./errors.ts";
@@ -39,14 +38,22 @@ const pauseMsMin = 20;
 const pauseMsMax = 500;
 const conflictPauseMsMax = 80;
 
+export interface RetriesDeps {
+  readonly monotonicMs: () => number;
+  readonly isClosed: () => boolean;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
 export class Retries {
   readonly #monotonicMs: () => number;
   readonly #isClosed: () => boolean;
+  readonly #pause: (ms: number) => Promise<void>;
   #conflicts = 0;
 
-  constructor(deps: { readonly monotonicMs: () => number; readonly isClosed: () => boolean }) {
+  constructor(deps: RetriesDeps) {
     this.#monotonicMs = deps.monotonicMs;
     this.#isClosed = deps.isClosed;
+    this.#pause = deps.pause;
   }
 
   /** Transactions that the server rolled back because of a conflict with another one, since the start. */
@@ -59,10 +66,33 @@ export class Retries {
    * long enough; otherwise what `attempt` threw.
    */
   run<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
-    return withinBudget(this.#monotonicMs, () => this.#run(attempt, policy));
+    return withinBudget(this.#monotonicMs, (isTooLate) => this.#run(attempt, policy, isTooLate));
   }
 
-  async #run<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+  /** As `Database.untilKnown`. */
+  untilKnown<T>(attempt: (lostAnswer: OutcomeUnknownError | undefined) => Promise<T>): Promise<T> {
+    return withinBudget(this.#monotonicMs, async (isTooLate) => {
+      let lostAnswer: OutcomeUnknownError | undefined;
+      let lostAt = 0;
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await attempt(lostAnswer);
+        } catch (error) {
+          const isTemporary = error instanceof AppError && error.code === "unavailable";
+          if (lostAnswer === undefined) {
+            if (!(error instanceof OutcomeUnknownError)) throw error;
+            lostAnswer = error;
+            lostAt = this.#monotonicMs();
+          } else if (!isTemporary) throw error;
+          const isOver = this.#monotonicMs() - lostAt >= failoverMs;
+          if (isOver || isTooLate() || this.#isClosed()) throw lostAnswer;
+          await this.#pause(pauseMs(tries, pauseMsMax));
+        }
+      }
+    });
+  }
+
+  async #run<T>(attempt: () => Promise<T>, policy: RetryPolicy, isTooLate: () => boolean): Promise<T> {
     const state: RetryState = {
       startedAt: this.#monotonicMs(),
       conflicts: 0,
@@ -73,7 +103,8 @@ export class Retries {
       try {
         return await attempt();
       } catch (error) {
-        await sleep(
+        if (isTooLate()) throw error;
+        await this.#pause(
           isConflict(error) ? this.#pauseAfterConflict(error, state) : this.#pauseAfterLoss(error, state, policy),
         );
       }

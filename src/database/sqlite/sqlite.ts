@@ -85,6 +85,7 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     lookUp: read,
     // The database is a local file, so no answer is lost.
     autocommit: () => autocommit,
+    untilKnown: (write) => write(undefined),
     // All transactions run one after another.
     writeSerialized: (_lock, work) => write(work),
     hot: {

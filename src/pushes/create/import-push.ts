@@ -1,6 +1,6 @@
 import { dayMs } from "../../base/clock.ts";
 import type { KindName } from "../../base/push-kinds.ts";
-import { type Database, type Transaction, writeUntilKnown } from "../../database/database.ts";
+import type { Database, Transaction } from "../../database/database.ts";
 import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
@@ -184,14 +184,13 @@ function expiryOf({ createdAt, expireAfterDays }: ImportedPush): number {
 }
 
 async function writeRows(db: Database, rows: ImportedPushRows, note: NotePush): Promise<boolean> {
-  const { value } = await writeUntilKnown(() =>
+  return await db.untilKnown(() =>
     db.write(async (tx) => {
       const noted = await note(tx, rows.row.id);
       if (noted === "now") await writeImportedPush(tx, db.engine, rows);
       return noted !== "other";
     }),
   );
-  return value;
 }
 
 /** An event of another installation, whose texts are not trusted. Times in ms since the epoch. */

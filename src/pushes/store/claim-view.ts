@@ -1,4 +1,4 @@
-import { type Database, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
+import type { Database, OutcomeUnknownError, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
@@ -63,7 +63,7 @@ function mayNotifyOwner({ counted, notByOwner }: ViewClaim): boolean {
   return counted && notByOwner;
 }
 
-type ClaimDatabase = Pick<Database, "engine" | "autocommit" | "hot" | "lookUp" | "write">;
+type ClaimDatabase = Pick<Database, "engine" | "autocommit" | "hot" | "read" | "write" | "untilKnown">;
 
 type StoredSealedPush = StoredPush &
   Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
@@ -228,27 +228,24 @@ const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], St
      OR EXISTS (SELECT 1 FROM audit_entries WHERE push_id = pushes.id AND claim_id = ?))`,
 );
 
-const triesMax = 3;
-
 async function claimInOneStatement(db: ClaimDatabase, claim: ViewClaim): Promise<PushRow | undefined> {
-  let unanswered: OutcomeUnknownError | undefined;
-  for (let tries = 1; ; tries += 1) {
-    let isRefused = false;
-    try {
-      const raw = (await claimAsRead(db, claim)) ?? (await claimAny(db, claim));
-      if (raw !== undefined) return readPushes.decode(raw);
-      if (unanswered === undefined) return undefined;
-      isRefused = true;
-    } catch (error) {
-      if (!(error instanceof OutcomeUnknownError)) throw error;
-      unanswered = error;
-    }
-    const raw = await db.lookUp.one(claimedBefore, claim.pushId, claim.claimId, claim.claimId);
-    if (raw !== undefined) return readPushes.decode(raw);
-    // Refused after a lost answer: the view may have been counted before another claim took the last view and so deleted
-    // the trail of the anonymous push.
-    if (isRefused || tries >= triesMax) throw unanswered;
-  }
+  let lostAnswer: OutcomeUnknownError | undefined;
+  const raw = await db.untilKnown(async (lost) => {
+    lostAnswer = lost;
+    const before = lost === undefined ? undefined : await findClaimed(db, claim);
+    const claimed = before ?? (await claimAsRead(db, claim)) ?? (await claimAny(db, claim));
+    // It may have arrived between the two statements.
+    return claimed ?? (lost === undefined ? undefined : await findClaimed(db, claim));
+  });
+  if (raw !== undefined) return readPushes.decode(raw);
+  // Refused after a lost answer: the view may have been counted before another claim took the last view and so deleted the
+  // trail of the anonymous push.
+  if (lostAnswer !== undefined) throw lostAnswer;
+  return undefined;
+}
+
+function findClaimed(db: ClaimDatabase, { pushId, claimId }: ViewClaim): Promise<StoredPush | undefined> {
+  return db.read.one(claimedBefore, pushId, claimId, claimId);
 }
 
 /** Tries the shorter statement for the push as it was read. Undefined: there is none, or it matched no row. */

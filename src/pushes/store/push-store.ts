@@ -31,7 +31,10 @@ const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
 );
 
 /** The database operations that creating and retrieving a push need. */
-export type HotDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "autocommit" | "write" | "keyDestroyed">;
+export type HotDatabase = Pick<
+  Database,
+  "engine" | "hot" | "read" | "lookUp" | "autocommit" | "write" | "untilKnown" | "keyDestroyed"
+>;
 export type HotPath = ReturnType<typeof createHotPath>;
 
 export function createHotPath(db: HotDatabase) {

@@ -4,15 +4,18 @@ import { ClientStatements, WireMessages } from "./wire-messages.ts";
 /**
  * What becomes of a statement that a client asks for: "pass"; "lose request": it never comes to the server, and the
  * connection is reset; "lose answer": the server does it, its commit included, and the connection is reset in the place
- * of the answer; "refuse": it never reaches the server, and the client gets an error as if it was cancelled inside a transaction.
+ * of the answer; "refuse": it never reaches the server, and the client gets an error as if it was cancelled inside a transaction;
+ * "deliver late": the client's connection is reset, and the server gets it when the test says so.
  */
-export type Verdict = "pass" | "refuse" | "lose request" | "lose answer";
+export type Verdict = "pass" | "refuse" | "lose request" | "lose answer" | "deliver late";
 
 export interface Wire {
   /** Called before each statement, including COMMIT. */
   readonly judge: (statement: string) => Verdict;
   /** Called when the verdict has been carried out. */
-  readonly onLost: (verdict: Exclude<Verdict, "pass" | "refuse">) => void;
+  readonly onLost: (verdict: "lose request" | "lose answer") => void;
+  /** Called instead for "deliver late". @param deliver sends it to the server. */
+  readonly onLate: (deliver: () => void) => void;
   /** The delay of each chunk, in each direction. */
   readonly delayMs: () => number;
 }
@@ -57,7 +60,7 @@ export class ProxiedConnection {
     client.on("data", (chunk) => {
       for (const message of fromClient.take(chunk)) {
         const statement = statements.runBy(message);
-        if (statement !== undefined && !this.#admits(statement)) return;
+        if (statement !== undefined && !this.#admits(statement, chunk)) return;
       }
       toServer(chunk);
     });
@@ -92,11 +95,16 @@ export class ProxiedConnection {
     this.#server.resume();
   }
 
-  #admits(statement: string): boolean {
+  #admits(statement: string, chunk: Buffer): boolean {
     const verdict = this.#wire.judge(statement);
     if (verdict === "lose answer") this.#held = { chunks: [], failed: false };
     if (verdict === "refuse") {
       this.#client.write(cancelledInTransaction);
+      return false;
+    }
+    if (verdict === "deliver late") {
+      this.#client.resetAndDestroy();
+      this.#wire.onLate(() => this.#server.write(chunk));
       return false;
     }
     if (verdict !== "lose request") return true;

@@ -43,6 +43,7 @@ export function recordRuns(db: Database, runs: Run[]): Database {
       update: (_row, ...statement) => writing(db.autocommit({ retry: "whenNotExecuted" })).one(...statement),
     },
     write: (work) => db.write(recorded(work)),
+    untilKnown: (write) => db.untilKnown(write),
     writeSerialized: (turn, work) => db.writeSerialized(turn, recorded(work)),
     counts: db.counts,
     keyDestroyed: () => db.keyDestroyed(),
