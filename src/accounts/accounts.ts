@@ -32,13 +32,12 @@ export { allScopes } from "./account.ts";
 export type { AdminEntry, Administrator, Change, UserSummary } from "./admin/administration.ts";
 export type { FirstRunProblems } from "./admin/first-administrator.ts";
 export {
-  type ChangeRefusal,
-  type FactorChange,
   type FactorReset,
   type Factors,
   passkeyNameCharactersMax,
 } from "./factors/factor-changes.ts";
 export type { RelyingParty } from "./factors/passkeys.ts";
+export type { ChangeRefusal, ProtectedChange } from "./factors/protected-changes.ts";
 export type { FactorGiven, PasskeyAnswer, WaitingSignIn } from "./factors/second-factor.ts";
 export { type KindDefaults, noDefaults, type PushDefaults } from "./profile/profile.ts";
 export { type PasswordProblem, passwordLimits } from "./sign-in/password-rules.ts";
@@ -68,6 +67,14 @@ export function createAccounts(deps: AccountsDeps) {
     checkPassword: passwords.checkPassword,
   });
 
+  const secondFactors = createSecondFactors({
+    ...deps,
+    starts,
+    findUser: users.findUser,
+    checkPassword: passwords.checkPassword,
+    recordAction: administration.recordAction,
+  });
+
   const signUp = { ...deps, users, links, passwords: passwordStore, knownClients, startSession: starts.start };
   const singleSignOn = {
     ...deps,
@@ -87,15 +94,9 @@ export function createAccounts(deps: AccountsDeps) {
     ...createFirstAdministrator(signUp),
     ...createSessions({ ...deps, store: sessionStore }),
     ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
-    ...createApiTokens({ ...deps, store: createTokenStore(deps.db) }),
+    ...secondFactors,
+    ...createApiTokens({ ...deps, store: createTokenStore(deps.db), change: secondFactors.change }),
     ...passwords,
-    ...createSecondFactors({
-      ...deps,
-      starts,
-      findUser: users.findUser,
-      checkPassword: passwords.checkPassword,
-      recordAction: administration.recordAction,
-    }),
     ...profile,
     ...createEmailChange({
       ...deps,

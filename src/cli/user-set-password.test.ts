@@ -9,9 +9,20 @@ it("user set-password changes the password, and does not repeat it", async () =>
   const run = await cli.run(setPassword, { stdin: "another correct battery\n" });
   expect(run).toEqual({
     exitCode: 0,
-    stdout: "User 1 has a new password, and is signed out everywhere.\n",
+    stdout: "User 1 has a new password and no valid API token, and is signed out everywhere.\n",
     stderr: "",
   });
+});
+
+it("user set-password revokes the user's API tokens", async () => {
+  const cli = makeTestCli();
+  await cli.run(createUser, { stdin: password });
+  await cli.run(["token", "create", "--email", email, "--name", "deploy"]);
+  const list = () => cli.run(["token", "list", "--email", email]);
+  const revokedAt = async () => (await list()).stdout.split("\n")[1]?.split("\t")[4];
+  expect(await revokedAt()).toBe("-");
+  await cli.run(setPassword, { stdin: "another correct battery" });
+  expect(await revokedAt()).toMatch(/^2/);
 });
 
 it.each([

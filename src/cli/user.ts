@@ -183,7 +183,9 @@ function addDelete(user: Command, { io }: CommandDeps): void {
 function addSetPassword(user: Command, { io }: CommandDeps): void {
   user
     .command("set-password")
-    .description("Set a user's password. All of the user's sessions end; tokens and second factors remain.")
+    .description(
+      "Set a user's password. All of the user's sessions end and API tokens are revoked; second factors remain.",
+    )
     .requiredOption("--email <address>", "the user")
     .requiredOption(...passwordOption)
     .addHelpText("after", exitCodesHelp)
@@ -196,7 +198,7 @@ function addSetPassword(user: Command, { io }: CommandDeps): void {
         const outcome = await accounts.setPassword(found.id, password, entry);
         if (outcome === "unknown_user") throw new CommandRefused("The user has just been deleted.");
         if (outcome !== "changed") throw new CommandRefused(passwordSentences[outcome]);
-        io.stdout(`User ${found.id} has a new password, and is signed out everywhere.\n`);
+        io.stdout(`User ${found.id} has a new password and no valid API token, and is signed out everywhere.\n`);
       });
     });
 }

@@ -389,6 +389,8 @@ export interface EnglishMessages {
       readonly new: string;
       readonly submit: string;
       readonly submitFirst: string;
+      readonly revokeTokens: string;
+      readonly revokeTokensHint: string;
     };
     readonly language: {
       readonly heading: string;
@@ -430,6 +432,7 @@ export interface EnglishMessages {
       readonly heading: string;
       readonly text: Message<{ count: number }>;
       readonly manage: string;
+      readonly made: string;
     };
     readonly data: {
       readonly heading: string;

@@ -1,6 +1,6 @@
 import { Secret } from "otpauth";
 import { expect } from "vitest";
-import type { Accounts, FactorChange, Session } from "../../src/accounts/accounts.ts";
+import type { Accounts, ProtectedChange, Session } from "../../src/accounts/accounts.ts";
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { totpCode, totpStep } from "../../src/accounts/factors/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
@@ -39,7 +39,7 @@ export async function signInAs(fixture: FactorFixture, email: string, password: 
   return { session, sessionToken: signedIn.sessionToken };
 }
 
-export function changeBy(session: Session, typed = ""): FactorChange {
+export function changeBy(session: Session, typed = ""): ProtectedChange {
   return { session, client, proof: { typed, passkey: null } };
 }
 

@@ -1,20 +1,20 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import type { Transaction } from "../../database/database.ts";
 import type { NoticeName } from "../../mail/email.ts";
-import { type ClientContext, noOrigin, type Passkey, type Session, type User } from "../account.ts";
+import { noOrigin, type Passkey, type Session, type User } from "../account.ts";
 import { noticeFor } from "../account-emails.ts";
 import type { Administrator } from "../admin/administration.ts";
 import type { AccountsDeps } from "../deps.ts";
-import { isFreshSession } from "../sign-in/passwords.ts";
 import type { AdministrationStore } from "../store/administration.ts";
 import { type FactorStore, totpContext } from "../store/factors.ts";
 import type { PasskeyStore } from "../store/passkeys.ts";
 import { endSessions } from "../store/sessions.ts";
 import { isName } from "../text.ts";
 import { backupCodeDigest, makeBackupCodes, readBackupCode } from "./backup-codes.ts";
-import type { FactorCodes, FactorRefusal } from "./factor-codes.ts";
+import type { FactorCodes } from "./factor-codes.ts";
 import { challengeLifetimeMs, type PasskeyCeremonies, type RelyingParty } from "./passkeys.ts";
-import type { PasskeyAnswer, Proof, Reauthenticate } from "./second-factor.ts";
+import type { ChangeRefusal, ProtectedChange, ProtectedChanges } from "./protected-changes.ts";
+import type { PasskeyAnswer } from "./second-factor.ts";
 import { matchingTotpStep, readTotpCode, type TotpOffer, type TotpSetUp } from "./totp.ts";
 
 const passkeysMax = 20;
@@ -26,25 +26,6 @@ export interface Factors {
   readonly passkeys: readonly Passkey[];
   readonly backupCodesLeft: number;
 }
-
-export interface FactorChange {
-  readonly session: Session;
-  readonly client: ClientContext;
-  /** Proves that the owner makes the change, and not another person at an unattended screen. See `proofNeeded`. */
-  readonly proof: Proof;
-}
-
-/**
- * Before the first factor, a fresh session is enough. An older one needs the password: a passkey added at an unattended
- * screen would give permanent access. Once the account has a factor, each change needs the password or any factor.
- * "sign_in_again": the session is not fresh and the account has no password.
- */
-type ProofNeeded = "nothing" | "password" | "sign_in_again" | "password_or_factor";
-
-/** Possible for every change. "unproven": the proof is missing or wrong. "over": the session has ended meanwhile. */
-export type ChangeRefusal =
-  | { readonly outcome: "unproven" | "over" }
-  | Extract<FactorRefusal, { readonly outcome: "too_many" }>;
 
 /** `backupCodes`: the account's first ones, shown only now; null: it already had some. */
 type FactorAdded = { readonly outcome: "added"; readonly backupCodes: readonly string[] | null };
@@ -62,48 +43,19 @@ interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "keyring" 
   readonly codes: FactorCodes;
   readonly ceremonies: PasskeyCeremonies;
   readonly totpSetUp: TotpSetUp;
-  readonly reauthenticate: Reauthenticate;
+  readonly change: ProtectedChanges["change"];
   readonly findUser: (userId: number) => Promise<User | undefined>;
   readonly recordAction: AdministrationStore["recordAction"];
 }
 
 /** Each change ends all other sessions of the user and notifies the owner by email, in the same transaction. */
 export function createFactorChanges(deps: Deps) {
-  const { db, clock, outbox, factors, passkeys, codes, ceremonies, totpSetUp } = deps;
-
-  async function proofNeeded(session: Session): Promise<ProofNeeded> {
-    const { id, hasPassword } = session.user;
-    const [{ appAddedAt }, listed] = await Promise.all([factors.findFactors(id), passkeys.listPasskeys(id)]);
-    if (appAddedAt !== null || listed.length > 0) return "password_or_factor";
-    if (isFreshSession(session, clock.now())) return "nothing";
-    return hasPassword ? "password" : "sign_in_again";
-  }
-
-  /** Checks the proof, then runs `work` in a transaction with the accounts lock, if the session still exists. */
-  async function change<Result>(
-    { session, proof, client }: FactorChange,
-    work: (tx: Transaction, user: User, now: number) => Promise<Result>,
-  ): Promise<Result | ChangeRefusal> {
-    const { user } = session;
-    let isProven = false;
-    if ((await proofNeeded(session)) !== "nothing") {
-      const answer = await deps.reauthenticate(session, proof, client);
-      if (answer.outcome === "too_many") return answer;
-      if (answer.outcome !== "right") return { outcome: "unproven" };
-      isProven = true;
-    }
-    return db.writeSerialized("accounts", async (tx): Promise<Result | ChangeRefusal> => {
-      if (!(await factors.isSessionComplete(tx, session.id, user.id))) return { outcome: "over" };
-      // A factor may have been added since the proof was checked.
-      if (!isProven && (await factors.countFactors(tx, user.id)) > 0) return { outcome: "unproven" };
-      return work(tx, user, clock.now());
-    });
-  }
+  const { db, clock, outbox, factors, passkeys, codes, ceremonies, totpSetUp, change } = deps;
 
   /** Ends the user's other sessions and notifies the owner. @param name of the factor; "": it has no name. */
   async function announce(
     tx: Transaction,
-    { session, client }: FactorChange,
+    { session, client }: ProtectedChange,
     notice: NoticeName,
     name: string,
     now: number,
@@ -120,7 +72,12 @@ export function createFactorChanges(deps: Deps) {
     return made;
   }
 
-  async function announceAdded(tx: Transaction, asked: FactorChange, name: string, now: number): Promise<FactorAdded> {
+  async function announceAdded(
+    tx: Transaction,
+    asked: ProtectedChange,
+    name: string,
+    now: number,
+  ): Promise<FactorAdded> {
     const { id } = asked.session.user;
     const backupCodes = (await factors.hasBackupCodes(tx, id)) ? null : await putBackupCodes(tx, id);
     await announce(tx, asked, "factor_added", name, now);
@@ -129,7 +86,7 @@ export function createFactorChanges(deps: Deps) {
 
   /** @param take removes the factor. @returns its name; undefined: the user has no such factor. */
   function remove(
-    asked: FactorChange,
+    asked: ProtectedChange,
     take: (tx: Transaction, userId: number) => Promise<string | undefined>,
   ): Promise<FactorRemoved | ChangeRefusal> {
     return change<FactorRemoved>(asked, async (tx, user, now) => {
@@ -150,9 +107,6 @@ export function createFactorChanges(deps: Deps) {
       return { ...found, passkeys: listed };
     },
 
-    /** The proof that a change of the factors needs in this session. */
-    proofNeeded,
-
     /**
      * Stores nothing: an offer that is not confirmed has no effect.
      * @param before `setUp` of an earlier offer to show again, after a wrong code.
@@ -162,7 +116,7 @@ export function createFactorChanges(deps: Deps) {
 
     /** @param confirmation `setUp` of the offer. "stale": the offer has expired or belongs to another session. */
     async addAuthenticatorApp(
-      asked: FactorChange,
+      asked: ProtectedChange,
       confirmation: { readonly setUp: string; readonly code: string },
     ): Promise<FactorAdded | ChangeRefusal | { readonly outcome: "wrong_code" | "stale" }> {
       const { session } = asked;
@@ -182,14 +136,14 @@ export function createFactorChanges(deps: Deps) {
       });
     },
 
-    removeAuthenticatorApp: (asked: FactorChange) =>
+    removeAuthenticatorApp: (asked: ProtectedChange) =>
       remove(asked, async (tx, userId) => ((await factors.removeTotp(tx, userId)) ? "" : undefined)),
 
     offerPasskey: (session: Session, party: RelyingParty): Promise<PublicKeyCredentialCreationOptionsJSON> =>
       ceremonies.offerRegistration(session.user, { purpose: "add", sessionId: session.id }, party),
 
     async addPasskey(
-      asked: FactorChange,
+      asked: ProtectedChange,
       { name, answer, party }: PasskeyAnswer & { readonly name: string },
     ): Promise<FactorAdded | ChangeRefusal | { readonly outcome: "bad_name" | "bad_passkey" | "too_many_passkeys" }> {
       const label = name.trim();
@@ -209,12 +163,12 @@ export function createFactorChanges(deps: Deps) {
       );
     },
 
-    removePasskey: (asked: FactorChange, passkeyId: number) =>
+    removePasskey: (asked: ProtectedChange, passkeyId: number) =>
       remove(asked, (tx, userId) => passkeys.removePasskey(tx, userId, passkeyId)),
 
     /** Invalidates the old ones. "unknown": the account has no factor that they could replace. */
     makeBackupCodes: (
-      asked: FactorChange,
+      asked: ProtectedChange,
     ): Promise<
       | { readonly outcome: "made"; readonly backupCodes: readonly string[] }
       | ChangeRefusal

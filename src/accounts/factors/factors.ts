@@ -7,6 +7,7 @@ import { createPasskeyStore } from "../store/passkeys.ts";
 import { createFactorChanges } from "./factor-changes.ts";
 import { createFactorCodes } from "./factor-codes.ts";
 import { createPasskeyCeremonies, createPasskeyChallenges } from "./passkeys.ts";
+import { createProtectedChanges } from "./protected-changes.ts";
 import { createReauthentication, createSecondFactor } from "./second-factor.ts";
 import { createTotpSetUp } from "./totp.ts";
 
@@ -27,7 +28,11 @@ export function createSecondFactors(
     clock: deps.clock,
     challenges: createPasskeyChallenges(deps),
   });
+  const reauthenticate = createReauthentication({ ...deps, codes, ceremonies });
+  const protectedChanges = createProtectedChanges({ ...deps, factors, passkeys, reauthenticate });
+  const { change } = protectedChanges;
   return {
+    ...protectedChanges,
     ...createSecondFactor({ ...deps, codes, ceremonies }),
     ...createFactorChanges({
       ...deps,
@@ -35,8 +40,8 @@ export function createSecondFactors(
       passkeys,
       codes,
       ceremonies,
+      change,
       totpSetUp: createTotpSetUp(deps),
-      reauthenticate: createReauthentication({ ...deps, codes, ceremonies }),
     }),
   };
 }

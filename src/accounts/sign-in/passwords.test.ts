@@ -42,7 +42,14 @@ describe("checkPassword", () => {
       const wrong = `wrong guess ${at}`;
       if (at % 3 === 0) return accounts.signIn({ email, password: wrong, client });
       if (at % 3 === 1) return accounts.checkPassword(ada.id, wrong, client);
-      return accounts.changePassword({ userId: ada.id, current: wrong, password: next, keepSessionId: 1, client });
+      return accounts.changePassword({
+        userId: ada.id,
+        current: wrong,
+        password: next,
+        keepSessionId: 1,
+        revokesTokens: true,
+        client,
+      });
     });
     await Promise.allSettled(guesses);
     expect(checks()).toBe(10);
@@ -58,7 +65,14 @@ describe("changePassword", () => {
     const ada = await makeUser(accounts);
     const [mine, other] = [await signIn(fixture), await signIn(fixture)];
     const before = await emails(fixture);
-    const change = { userId: ada.id, current: password, password: next, keepSessionId: mine.id, client };
+    const change = {
+      userId: ada.id,
+      current: password,
+      password: next,
+      keepSessionId: mine.id,
+      revokesTokens: true,
+      client,
+    };
     expect(await accounts.changePassword(change)).toBe("changed");
     expect(await accounts.authenticateSession(mine.token)).toBeDefined();
     expect(await accounts.authenticateSession(other.token)).toBeUndefined();
@@ -67,13 +81,38 @@ describe("changePassword", () => {
     expect(await accounts.signIn({ email, password: next, client })).toBeDefined();
   });
 
+  it.each([
+    [true, 0],
+    [false, 1],
+  ])("revokes API tokens if asked to: %s", async (revokesTokens, left) => {
+    const fixture = makeTestAccounts();
+    const { accounts } = fixture;
+    const ada = await makeUser(accounts);
+    const eve = await makeUser(accounts, "eve@example.com");
+    const tokens = [await accounts.createToken(ada.id, "mine"), await accounts.createToken(eve.id, "another's")];
+    const { id: keepSessionId } = await signIn(fixture);
+    const change = { userId: ada.id, current: password, password: next, keepSessionId, revokesTokens, client };
+    expect(await accounts.changePassword({ ...change, current: next })).toBe("wrong_password");
+    const uses = () => Promise.all(tokens.map(({ token }) => accounts.authenticateToken({ token, address: "" })));
+    expect((await uses()).filter((use) => use !== undefined)).toHaveLength(2);
+    expect(await accounts.changePassword(change)).toBe("changed");
+    expect((await uses()).filter((use) => use !== undefined)).toHaveLength(left + 1);
+  });
+
   it("changes nothing for a wrong or a weak password", async () => {
     const fixture = makeTestAccounts();
     const ada = await makeUser(fixture.accounts);
     const { id, token } = await signIn(fixture);
     const other = await signIn(fixture);
     const change = (current: string, to: string) =>
-      fixture.accounts.changePassword({ userId: ada.id, current, password: to, keepSessionId: id, client });
+      fixture.accounts.changePassword({
+        userId: ada.id,
+        current,
+        password: to,
+        keepSessionId: id,
+        revokesTokens: true,
+        client,
+      });
     expect(await change(next, next)).toBe("wrong_password");
     expect(await change("", next)).toBe("wrong_password");
     expect(await change(password, "short")).toBe("password_length");
@@ -94,6 +133,7 @@ describe("changePassword", () => {
           current: password,
           password: `${next}-${word}`,
           keepSessionId: id,
+          revokesTokens: true,
           client,
         }),
       ),
@@ -111,7 +151,7 @@ describe("changePassword", () => {
     const { id } = await signIn(fixture);
     await setHash(fixture, "");
     const change = (keepSessionId: number, current = "") =>
-      accounts.changePassword({ userId: ada.id, current, password: next, keepSessionId, client });
+      accounts.changePassword({ userId: ada.id, current, password: next, keepSessionId, revokesTokens: true, client });
     expect(eves?.user.id).toBe(eve.id);
     expect(await change(eves?.id ?? 0)).toBe("sign_in_again");
     expect(await change(id, password)).toBe("wrong_password");

@@ -49,12 +49,15 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
       current,
       password,
       keepSessionId,
+      revokesTokens,
       client,
     }: {
       userId: number;
       current: string;
       password: string;
       keepSessionId: number;
+      /** API tokens would keep the access of somebody who knew the old password. */
+      revokesTokens: boolean;
       client: ClientContext;
     }): Promise<"changed" | "wrong_password" | "sign_in_again" | PasswordProblem> {
       const now = clock.now();
@@ -74,6 +77,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
         from: passwordHash,
         to: await argon2.hashPassword(password, client.throttleKey),
         keptSessionId: keepSessionId,
+        revokesTokens,
         freshSince: isFirst ? now - freshSessionMs : null,
         onChanged: (tx, before) => outbox.put(tx, noticeFor(before, "password_changed", client, now), now),
       });
@@ -81,7 +85,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
       return isFirst ? "sign_in_again" : "wrong_password";
     },
 
-    /** For operators. Ends all sessions of the user. @param together written in the same transaction. */
+    /** For operators. Ends all sessions of the user and revokes all API tokens. @param together written in the same transaction. */
     async setPassword(
       userId: number,
       password: string,
@@ -99,6 +103,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
         to,
         from: null,
         keptSessionId: null,
+        revokesTokens: true,
         freshSince: null,
         async onChanged(tx, before) {
           await outbox.put(tx, noticeFor(before, "password_changed", noOrigin, now), now);

@@ -84,7 +84,7 @@ export function createRecovery(deps: Deps) {
       (await links.find(digest(token), "reset_password", since(clock.now()))) !== undefined,
 
     /**
-     * Ends all sessions and removes all mailed links. The email address counts as confirmed and the client as known. It
+     * Ends all sessions, revokes all API tokens and removes all mailed links. The email address counts as confirmed and the client as known. It
      * does not sign in, because the second factor is still needed. "invalid_link": unknown, used or expired.
      * @throws AppError unavailable.
      */
@@ -109,6 +109,7 @@ export function createRecovery(deps: Deps) {
         from: null,
         to: await argon2.hashPassword(password, client.throttleKey),
         keptSessionId: null,
+        revokesTokens: true,
         freshSince: null,
         provided: async (tx) => (await links.findFresh(tx, tokenDigest, "reset_password", since(now))) !== undefined,
         async onChanged(tx, before) {

@@ -13,6 +13,7 @@ export interface PasswordChange {
   readonly keptSessionId: number | null;
   /** The kept session must be complete and have begun after this; null: not checked. */
   readonly freshSince: number | null;
+  readonly revokesTokens: boolean;
   readonly now: number;
   /** Runs in the same transaction, before anything is written; false: nothing changes. */
   readonly provided?: (tx: Transaction) => Promise<boolean>;
@@ -34,8 +35,12 @@ const setPasswordFrom = sql<[hash: string, now: number, userId: number, from: st
 );
 const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
+const revokeTokens = sql<[now: number, userId: number]>(
+  "UPDATE api_tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL",
+);
+
 async function change(tx: Transaction, wanted: PasswordChange): Promise<boolean> {
-  const { userId, from, to, keptSessionId, freshSince, now, provided, onChanged } = wanted;
+  const { userId, from, to, keptSessionId, freshSince, revokesTokens, now, provided, onChanged } = wanted;
   const row = await tx.one(byId, userId);
   if (row === undefined || (from !== null && row.passwordHash !== from)) return false;
   const fresh = freshSince === null || (await tx.one(freshSession, keptSessionId, userId, freshSince)) !== undefined;
@@ -44,6 +49,7 @@ async function change(tx: Transaction, wanted: PasswordChange): Promise<boolean>
   await tx.run(setPassword, to, now, userId);
   await tx.run(removeLinks, userId);
   await endSessions(tx, userId, keptSessionId);
+  if (revokesTokens) await tx.run(revokeTokens, now, userId);
   await onChanged(tx, toUser(row));
   return true;
 }

@@ -90,6 +90,9 @@ export function createTokenStore(db: Database) {
     insertToken: (token: NewToken): Promise<ApiToken | undefined> =>
       db.writeSerialized("accounts", (tx) => insert(tx, token)),
 
+    /** As `insertToken`, in a transaction with the accounts lock. */
+    insert,
+
     listTokens: async (userId: number): Promise<ApiToken[]> =>
       (await db.read.all(tokensOf, userId)).map((row) => listedTokens.decode(row)),
 

@@ -9,8 +9,9 @@ import type { NoticeName } from "../../mail/email.ts";
 import { type ApiToken, allScopes, type ClientOrigin, noOrigin, type Scope, type User } from "../account.ts";
 import { noticeFor } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
+import type { ChangeRefusal, ProtectedChange, ProtectedChanges } from "../factors/protected-changes.ts";
 import { createLastUse } from "../last-use.ts";
-import type { FoundToken, TokenStore } from "../store/tokens.ts";
+import type { FoundToken, NewToken, TokenStore } from "../store/tokens.ts";
 import { isName } from "../text.ts";
 
 /** Lets people and secret scanners recognise a token. */
@@ -37,6 +38,12 @@ export interface TokenLimits {
   readonly networks?: readonly string[];
 }
 
+interface MadeToken {
+  /** Not stored. */
+  readonly token: string;
+  readonly apiToken: ApiToken;
+}
+
 /** The user and the permissions of a token. */
 export interface TokenHolder {
   readonly user: User;
@@ -50,7 +57,11 @@ export function createApiTokens({
   random,
   outbox,
   onUseNotRecorded,
-}: Pick<AccountsDeps, "clock" | "random" | "outbox" | "onUseNotRecorded"> & { readonly store: TokenStore }) {
+  change,
+}: Pick<AccountsDeps, "clock" | "random" | "outbox" | "onUseNotRecorded"> & {
+  readonly store: TokenStore;
+  readonly change: ProtectedChanges["change"];
+}) {
   const lastUse = createLastUse<number, [address: string]>({
     intervalMs: minuteMs,
     record: (tokenId, now, address) => store.recordTokenUse(tokenId, now, address),
@@ -62,39 +73,48 @@ export function createApiTokens({
     (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) =>
       outbox.put(tx, noticeFor(user, notice, origin, now, tokenName), now);
 
+  /**
+   * @throws AppError invalid_fields on `name` (1 to 255 characters), `scopes`, `expiresInDays`, `networks`, or on
+   * `tokens` (too many are in use).
+   */
+  function prepare(userId: number, name: string, limits: TokenLimits, origin: ClientOrigin) {
+    const wanted = { name: name.trim(), scopes: allScopes, expiresInDays: null, networks: [], ...limits };
+    const problems = problemsOf(wanted);
+    if (Object.keys(problems).length > 0) throw invalidFields(problems);
+    const token = makeOpaqueToken(random, prefix);
+    const now = clock.now();
+    const row: NewToken = {
+      userId,
+      name: wanted.name,
+      digest: digest(token),
+      scopes: allScopes.filter((scope) => wanted.scopes.includes(scope)),
+      networks: [...new Set(parseNetworks(wanted.networks).map(networkText))],
+      expiresAt: wanted.expiresInDays === null ? null : now + wanted.expiresInDays * dayMs,
+      now,
+      inUseMax: tokenLimits.inUseMax,
+      endedKeptMax,
+      onMade: notify("token_made", origin, now),
+    };
+    return { token, row };
+  }
+
   return {
-    /**
-     * @param origin default: an operator's shell.
-     * @throws AppError invalid_fields on `name` (1 to 255 characters), `scopes`, `expiresInDays`, `networks`, or on
-     * `tokens` (too many are in use).
-     */
-    async createToken(
-      userId: number,
+    /** For operators. @throws AppError invalid_fields: see `prepare`. */
+    async createToken(userId: number, name: string, limits: TokenLimits = {}): Promise<MadeToken> {
+      const { token, row } = prepare(userId, name, limits, noOrigin);
+      return { token, apiToken: inserted(await store.insertToken(row)) };
+    },
+
+    /** For the user of a session, who has to prove it: a token gives access for good. @throws AppError as `createToken`. */
+    async createOwnToken(
+      asked: ProtectedChange,
       name: string,
-      limits: TokenLimits = {},
-      origin: ClientOrigin = noOrigin,
-    ): Promise<{ token: string; apiToken: ApiToken }> {
-      const wanted = { name: name.trim(), scopes: allScopes, expiresInDays: null, networks: [], ...limits };
-      const problems = problemsOf(wanted);
-      if (Object.keys(problems).length > 0) throw invalidFields(problems);
-      const token = makeOpaqueToken(random, prefix);
-      const now = clock.now();
-      const apiToken = await store.insertToken({
-        userId,
-        name: wanted.name,
-        digest: digest(token),
-        scopes: allScopes.filter((scope) => wanted.scopes.includes(scope)),
-        networks: [...new Set(parseNetworks(wanted.networks).map(networkText))],
-        expiresAt: wanted.expiresInDays === null ? null : now + wanted.expiresInDays * dayMs,
-        now,
-        inUseMax: tokenLimits.inUseMax,
-        endedKeptMax,
-        onMade: notify("token_made", origin, now),
+      limits: TokenLimits,
+    ): Promise<({ readonly outcome: "made" } & MadeToken) | ChangeRefusal> {
+      const { token, row } = prepare(asked.session.user.id, name, limits, asked.client);
+      return change(asked, async (tx) => {
+        return { outcome: "made", token, apiToken: inserted(await store.insert(tx, row)) } as const;
       });
-      if (apiToken === undefined) {
-        throw invalidFields({ tokens: [`${tokenLimits.inUseMax} tokens are in use: revoke one first.`] });
-      }
-      return { token, apiToken };
     },
 
     /** Newest first, including the newest 200 revoked and expired ones. */
@@ -107,7 +127,7 @@ export function createApiTokens({
       return { tokens: found.slice(0, perPage), hasMore: found.length > perPage };
     },
 
-    /** @param origin as in `createToken`. @returns false: the user has no such token, or it was revoked before. */
+    /** @param origin default: an operator's shell. @returns false: the user has no such token, or it was revoked before. */
     async revokeToken(userId: number, tokenId: number, origin: ClientOrigin = noOrigin): Promise<boolean> {
       if (!Number.isSafeInteger(tokenId)) return false;
       const now = clock.now();
@@ -136,6 +156,12 @@ export function createApiTokens({
       return { user: found.user, scopes: found.scopes };
     },
   };
+}
+
+/** @throws AppError invalid_fields on `tokens`. */
+function inserted(apiToken: ApiToken | undefined): ApiToken {
+  if (apiToken !== undefined) return apiToken;
+  throw invalidFields({ tokens: [`${tokenLimits.inUseMax} tokens are in use: revoke one first.`] });
 }
 
 function problemsOf(wanted: Required<TokenLimits> & { readonly name: string }): FieldProblems {

@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import { dayMs } from "../../base/clock.ts";
 import { unreachable } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
@@ -15,6 +16,7 @@ import {
   type Done,
   doneNames,
   mayConfirm,
+  revokeTokensField,
 } from "./model.ts";
 import { accountView, deletedView } from "./view.tsx";
 
@@ -90,6 +92,8 @@ export async function changePassword(page: SignedInRequest): Promise<FastifyRepl
       current: textOf(form, "current_password"),
       password: textOf(form, "password"),
       keepSessionId: id,
+      // Programs that post the form without the field get the safer choice.
+      revokesTokens: textOf(form, revokeTokensField) !== "0",
       client: page.clientContext,
     });
     if (outcome === "changed") return redirectDone(page, "password");
@@ -163,6 +167,10 @@ export function showAccountDeleted(page: PageRequest): FastifyReply {
   return page.renderPlain(deletedView, { selfPath: accountDeletedPath });
 }
 
+/** How long the page points out a new API token, and how many of them. */
+const newTokenMs = 30 * dayMs;
+const newTokensMax = 5;
+
 /** What the page shows besides the stored data. */
 interface Shown {
   readonly status?: number;
@@ -188,6 +196,7 @@ async function accountModel(page: SignedInRequest, shown: Shown): Promise<Accoun
     accounts.listTokens(user.id),
   ]);
   const now = clock.now();
+  const tokensInUse = tokens.filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? now + 1) > now);
   return {
     email: user.email,
     hasPassword: user.hasPassword,
@@ -207,7 +216,8 @@ async function accountModel(page: SignedInRequest, shown: Shown): Promise<Accoun
         current: session.id === currentId,
       }))
       .sort((a, b) => Number(b.current) - Number(a.current)),
-    tokensInUse: tokens.filter((token) => token.revokedAt === null && (token.expiresAt ?? now + 1) > now).length,
+    tokensInUse: tokensInUse.length,
+    newTokens: tokensInUse.filter(({ createdAt }) => now - createdAt < newTokenMs).slice(0, newTokensMax),
     done: shown.done ?? null,
     problems: shown.problems ?? {},
   };

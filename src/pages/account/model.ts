@@ -1,9 +1,12 @@
-import type { User } from "../../accounts/accounts.ts";
+import type { ApiToken, User } from "../../accounts/accounts.ts";
 import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 
 export const accountPath = "/users/edit";
+
+/** "0": a change of the password leaves API tokens valid. */
+export const revokeTokensField = "revoke_tokens";
 
 /** Whether the address is unconfirmed and the server can mail a confirmation link. */
 export function mayConfirm({ confirmedAt }: Pick<User, "confirmedAt">, { mail }: Pick<Config, "mail">): boolean {
@@ -84,6 +87,8 @@ export interface AccountModel {
   readonly defaults: DefaultsForm;
   readonly sessions: readonly SessionRow[];
   readonly tokensInUse: number;
+  /** Made recently, newest first: their owner may not have made them. */
+  readonly newTokens: readonly Pick<ApiToken, "id" | "name" | "createdAt">[];
   readonly done: Done | null;
   readonly problems: AccountProblems;
   readonly now: number;

@@ -4,13 +4,13 @@ import { languages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
-import { EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
+import { Checkbox, EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { MessageCard, Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
-import { type AccountModel, accountFields, accountPath, labelOf, type SessionRow } from "./model.ts";
+import { type AccountModel, accountFields, accountPath, labelOf, revokeTokensField, type SessionRow } from "./model.ts";
 import { AskAgain, Section } from "./section.tsx";
 
 export interface AccountProps {
@@ -107,6 +107,18 @@ function TokensSection({ model, page }: AccountProps) {
   return (
     <Section name="tokens" heading={tokens.heading}>
       <p>{tokens.text({ count: model.tokensInUse })}</p>
+      {model.newTokens.length > 0 && (
+        <Notice tone="info" icon="key">
+          <p>{tokens.made}</p>
+          <ul>
+            {model.newTokens.map(({ id, name, createdAt }) => (
+              <li key={id}>
+                <bdi>{name}</bdi> · <LocalTime timeMs={createdAt} messages={page.messages} />
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
       <div class="form-end">
         <a class="button" href={pageHref(page, "/users/token")}>
           {tokens.manage}
@@ -216,6 +228,15 @@ function PasswordSection({ model, page }: AccountProps) {
           label={password.new}
           problem={model.problems.new_password}
         />
+        {model.tokensInUse > 0 && (
+          <Checkbox
+            id={revokeTokensField}
+            name={revokeTokensField}
+            label={password.revokeTokens}
+            hint={password.revokeTokensHint}
+            checked
+          />
+        )}
         <div class="form-end">
           <button type="submit" class="button button-primary">
             {model.hasPassword ? password.submit : password.submitFirst}

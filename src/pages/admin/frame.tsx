@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Administrator } from "../../accounts/accounts.ts";
-import { Layout } from "../layout.tsx";
+import { Layout, type LayoutProps } from "../layout.tsx";
 import { type PageContext, pageHref } from "../page.ts";
 import type { SignedInRequest } from "../request.ts";
 
@@ -28,14 +28,15 @@ interface AdminFrameProps {
   readonly page: PageContext;
   readonly current: AdminPageName;
   readonly lead: string;
+  readonly scripts?: LayoutProps["scripts"];
   readonly children: ComponentChildren;
 }
 
 /** The layout of every administration page: the links to all of them, and a heading. */
-export function AdminFrame({ page, current, lead, children }: AdminFrameProps) {
+export function AdminFrame({ page, current, lead, scripts = [], children }: AdminFrameProps) {
   const { admin } = page.messages;
   return (
-    <Layout page={page} title={admin[current]} privatePage width="wide">
+    <Layout page={page} title={admin[current]} privatePage width="wide" scripts={scripts}>
       <nav class="segments admin-sections" aria-label={admin.sections}>
         {Object.entries(adminPaths).map(([name, path]) => (
           <a key={name} href={pageHref(page, path)} aria-current={name === current ? "page" : undefined}>

@@ -2,12 +2,14 @@ import type { FastifyReply } from "fastify";
 import type { Change, FactorReset, UserSummary } from "../../accounts/accounts.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
+import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
+import { ProofFields, type ProofOffered } from "../factors/proof.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import type { IconName } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
-import { Confirm } from "../parts/post-form.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { SearchBox, SearchForm } from "../parts/search-form.tsx";
 import { BothTimes } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
@@ -21,22 +23,35 @@ export function showUsers(page: SignedInRequest): Promise<FastifyReply> {
   return renderUsers(page, 200, { text, page: pageOf(page.request), refusal: null });
 }
 
-/** `POST /admin/users/:id/<action>` */
+/**
+ * `POST /admin/users/:id/<action>`. Each action can give or take somebody's access for good, so the administrator has to
+ * prove it as a change of an own factor; a page of its own asks for that.
+ */
 export async function changeUser(page: SignedInRequest, action: UserAction): Promise<FastifyReply> {
   const form = await page.form();
   const text = textOf(form, "q").slice(0, textMax);
   const userId = page.id;
   if (userId === undefined) return page.notFound();
-  const result = await applyAction(page, action, userId);
-  if (result.outcome === "unknown") {
-    return renderUsers(page, 404, { text, page: 1, refusal: { reason: "unknown" } });
+  const { accounts } = page.services;
+  const unknown = () => renderUsers(page, 404, { text, page: 1, refusal: { reason: "unknown" } });
+  const user = await accounts.findUser(userId);
+  if (user === undefined) return unknown();
+  const confirmation = await accounts.confirmChange(changeOf(page, form));
+  if (confirmation.outcome !== "proven") {
+    // The form of the list asks for no proof.
+    const isFirst = form.proof === undefined && confirmation.outcome === "unproven";
+    const { status, message } = isFirst ? { status: 200, message: undefined } : refusedChange(page, confirmation);
+    const model: ProofModel = { action, user, text, proof: await proofOffered(page), problem: message };
+    return page.render(proofView, model, { status });
   }
+  const result = await applyAction(page, action, userId);
+  if (result.outcome === "unknown") return unknown();
   if (result.outcome !== "done") {
     const refusal = { reason: result.outcome, email: result.user.email };
     return renderUsers(page, 422, { text, page: 1, refusal });
   }
   // An administrator who has removed his own rights can no longer see this page.
-  const isLocked = userId === page.user.id && action !== "promote" && action !== "enable";
+  const isLocked = userId === page.user.id && !isHarmless(action);
   return page.redirect(isLocked ? "/" : usersPath(text, 1));
 }
 
@@ -193,6 +208,47 @@ function actionsFor({ user }: UserSummary): readonly UserAction[] {
   ];
 }
 
+interface ProofModel {
+  readonly action: UserAction;
+  readonly user: { readonly id: number; readonly email: string };
+  /** See `UsersModel`. */
+  readonly text: string;
+  /** null: none is needed any more, because the administrator has just signed in. */
+  readonly proof: ProofOffered | null;
+  readonly problem: string | undefined;
+}
+
+/** Asks the administrator to prove the action, posted to the path that the list's form was posted to. */
+export function proofView({ action, user, text, proof, problem }: ProofModel, page: PageContext): Page {
+  const { admin, edit } = page.messages;
+  const [label, explanation] = messagesOf(action, page);
+  return (
+    <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]}>
+      <section class="card" aria-labelledby="prove">
+        <h2 class="section-heading" id="prove">
+          {label}: <bdi translate={false}>{user.email}</bdi>
+        </h2>
+        <PostForm page={page} class="form" action={`${adminPaths.users}/${user.id}/${action}`}>
+          <input type="hidden" name="q" value={text} />
+          <p>{explanation}</p>
+          {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}
+          <div class="form-end">
+            <a class="button" href={pageHref(page, usersPath(text, 1))}>
+              {edit.cancel}
+            </a>
+            <button type="submit" class={`button ${isHarmless(action) ? "button-primary" : "button-danger"}`}>
+              {admin.confirm}
+            </button>
+          </div>
+        </PostForm>
+      </section>
+    </AdminFrame>
+  );
+}
+
+/** It can be undone and takes nothing away. */
+const isHarmless = (action: UserAction) => action === "promote" || action === "enable";
+
 const icons: Readonly<Record<UserAction, IconName>> = {
   promote: "shield",
   demote: "shield",
@@ -221,7 +277,7 @@ function ActionOn({ action, user, text, page }: ActionOnProps) {
       explanation={explanation}
       confirm={admin.confirm}
       action={`${adminPaths.users}/${user.id}/${action}`}
-      tone={action === "promote" || action === "enable" ? "plain" : "danger"}
+      tone={isHarmless(action) ? "plain" : "danger"}
       group={`user_${user.id}`}
     >
       <input type="hidden" name="q" value={text} />

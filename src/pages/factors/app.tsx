@@ -76,7 +76,7 @@ async function renderApp(
   const name = nameOf(branding.theme()).replaceAll(":", " ");
   const issuer = `${name} (${new URL(page.baseUrl).hostname})`;
   const offer = accounts.offerAuthenticatorApp(page.session, issuer, setUp);
-  const proof = await proofOffered(page, factors);
+  const proof = await proofOffered(page);
   const model = { ...offer, problem, proof, replaces: factors.appAddedAt !== null };
   return page.render(appView, model, { status, selfPath: page.isGet ? appPath : null });
 }

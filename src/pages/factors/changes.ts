@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { ChangeRefusal, FactorChange, Factors, PasskeyAnswer, RelyingParty } from "../../accounts/accounts.ts";
+import type { ChangeRefusal, PasskeyAnswer, ProtectedChange, RelyingParty } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
 import { productName } from "../../branding/branding.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
@@ -13,17 +13,19 @@ export function passkeyAnswerOf(page: PageRequest, form: FormFields, name: strin
   return answer === "" || party === undefined ? null : { answer, party };
 }
 
-export function changeOf(page: SignedInRequest, form: FormFields): FactorChange {
+export function changeOf(page: SignedInRequest, form: FormFields): ProtectedChange {
   const proof = { typed: textOf(form, "proof"), passkey: passkeyAnswerOf(page, form, "proof_passkey") };
   return { session: page.session, client: page.clientContext, proof };
 }
 
 /** @returns the proofs that the user can give for a change; null: none is needed. */
-export async function proofOffered(page: SignedInRequest, factors: Factors): Promise<ProofOffered | null> {
+export async function proofOffered(page: SignedInRequest): Promise<ProofOffered | null> {
   const { session } = page;
-  const needed = await page.services.accounts.proofNeeded(session);
+  const { accounts } = page.services;
+  const needed = await accounts.proofNeeded(session);
   if (needed === "nothing") return null;
-  const passkey = factors.passkeys.length > 0 && relyingPartyOf(page.baseUrl) !== undefined;
+  const { passkeys } = await accounts.findFactors(session.user.id);
+  const passkey = passkeys.length > 0 && relyingPartyOf(page.baseUrl) !== undefined;
   return { password: session.user.hasPassword, code: needed === "password_or_factor", passkey };
 }
 

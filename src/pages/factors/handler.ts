@@ -30,7 +30,7 @@ type Shown = Partial<Pick<FactorsModel, "passkeyName" | "problem">>;
 export async function renderFactors(page: SignedInRequest, status: number, shown: Shown): Promise<FastifyReply> {
   const { accounts, config } = page.services;
   const factors = await accounts.findFactors(page.user.id);
-  const proof = await proofOffered(page, factors);
+  const proof = await proofOffered(page);
   const model: FactorsModel = {
     passkeyName: "",
     problem: null,

@@ -1,5 +1,6 @@
 import { allScopes } from "../../accounts/accounts.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import { ProofFields } from "../factors/proof.tsx";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, SelectField, TextField } from "../parts/fields.tsx";
@@ -39,6 +40,9 @@ export function TokenFormCard({ model, page }: Props) {
         <Scopes model={model} page={page} />
         <Expiry model={model} page={page} />
         <Networks model={model} page={page} />
+        {model.proof !== null && (
+          <ProofFields page={page} id="token_proof" offered={model.proof} problem={model.problems.proof} />
+        )}
         <div class="form-end">
           <button type="submit" class="button button-primary">
             {tokens.submit}

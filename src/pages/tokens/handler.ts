@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import {
   describeProblems,
@@ -25,10 +26,15 @@ export function showTokens(page: SignedInRequest): Promise<FastifyReply> {
 
 /** `POST /users/token` */
 export async function createToken(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts } = page.services;
-  const form = readTokenForm(await page.form());
+  const fields = await page.form();
+  const form = readTokenForm(fields);
   try {
-    const { token, apiToken } = await accounts.createToken(page.user.id, form.name, limitsOf(form), page.clientContext);
+    const answer = await page.services.accounts.createOwnToken(changeOf(page, fields), form.name, limitsOf(form));
+    if (answer.outcome !== "made") {
+      const { status, message } = refusedChange(page, answer);
+      return await renderTokens(page, status, { form, problems: { proof: message }, made: null });
+    }
+    const { token, apiToken } = answer;
     // Answer without a redirect: the token is not stored, so it can be shown only here.
     return await renderTokens(page, 201, { form: emptyForm, problems: {}, made: { name: apiToken.name, token } });
   } catch (error) {
@@ -57,6 +63,7 @@ async function renderTokens(
   const { accounts, clock } = page.services;
   const number = pageNumberOf(page.query("page"));
   const listed = await accounts.listTokenPage(page.user.id, number);
-  const model = { ...shown, ...listed, page: number, now: clock.now() };
+  const proof = await proofOffered(page);
+  const model = { ...shown, ...listed, proof, page: number, now: clock.now() };
   return page.render(tokensView, model, { status, selfPath: page.isGet ? tokensPagePath(number) : null });
 }

@@ -3,6 +3,7 @@ import type { FieldProblems } from "../../base/errors.ts";
 import { parseNetwork } from "../../base/networks.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import type { ProofOffered } from "../factors/proof.tsx";
 
 /** The form as typed. */
 export interface TokenForm {
@@ -15,11 +16,13 @@ export interface TokenForm {
 }
 
 export type TokenField = "name" | "scopes" | "expiresInDays" | "networks";
-export type TokenProblems = Readonly<Partial<Record<TokenField | "tokens", string>>>;
+export type TokenProblems = Readonly<Partial<Record<TokenField | "tokens" | "proof", string>>>;
 
 export interface TokensModel {
   readonly form: TokenForm;
   readonly problems: TokenProblems;
+  /** null: a new token needs no proof. */
+  readonly proof: ProofOffered | null;
   /** A token that was just created: it is not stored, so it can be shown only once. */
   readonly made: { readonly name: string; readonly token: string } | null;
   /** The tokens on this page of the list. */
