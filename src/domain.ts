@@ -27,6 +27,7 @@ import { sealedEmails } from "./mail/email.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createAttempts } from "./pushes/claim/unlock.ts";
+import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
 import { createCapacity } from "./pushes/create/capacity.ts";
 import {
   createLinkDeliveryCounter,
@@ -141,6 +142,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
       diskSpace: diskSpaceOf(config.dataDir),
       anonymousBytes: () => store.upkeep.anonymousBytes(),
     }),
+    byteBudgets: createByteBudgets({ limits, config }),
     ids: createIds(db, "pushes"),
     attempts: createAttempts(limits),
     linkDeliveryIds: createIds(db, "link_deliveries"),

@@ -40,6 +40,7 @@ describe("the configuration", () => {
       freeDiskBytesMin: "auto",
       anonymousReserveBytes: "auto",
       anonymousBytesMax: "auto",
+      bytesPerDay: { client: 2 * 1024 ** 3, account: 20 * 1024 ** 3 },
       accounts: {
         signupsDisabled: false,
         loginsDisabled: false,
@@ -80,6 +81,8 @@ describe("the configuration", () => {
       PWP__DISK__FREE_MIN_BYTES: "0",
       PWP__DISK__RESERVE_BYTES: "2GiB",
       PWP__ANONYMOUS_BYTES_MAX: "10GiB",
+      PWP__CLIENT_BYTES_PER_DAY: "0",
+      PWP__ACCOUNT_BYTES_PER_DAY: "1GiB",
       PWP__LOGIN_SESSION_TIMEOUT: "3600",
       PWP__SECURE_COOKIES: "true",
       PWP__DISABLE_SIGNUPS: "true",
@@ -114,6 +117,7 @@ describe("the configuration", () => {
       freeDiskBytesMin: 0,
       anonymousReserveBytes: 2 * 1024 ** 3,
       anonymousBytesMax: 10 * 1024 ** 3,
+      bytesPerDay: { client: 0, account: 1024 ** 3 },
       accounts: {
         signupsDisabled: true,
         loginsDisabled: true,

@@ -71,6 +71,7 @@ export interface EnglishMessages {
     readonly field: string;
     readonly overLimit: string;
     readonly tooManyAttempts: Message<{ count: number }>;
+    readonly bytesUsedUp: Message<{ size: string }>;
   };
   readonly created: {
     readonly title: string;

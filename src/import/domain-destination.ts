@@ -4,6 +4,8 @@ import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { type Database, nothingElse } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
 import type { Domain, Effects } from "../domain.ts";
+import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
+import { createByteBudgets } from "../pushes/create/byte-budgets.ts";
 import { createCapacity } from "../pushes/create/capacity.ts";
 import {
   completeImportedPush,
@@ -103,6 +105,10 @@ function pushDeps(
       monotonicMs,
       diskSpace,
       anonymousBytes: async () => 0,
+    }),
+    byteBudgets: createByteBudgets({
+      limits: createInMemoryLimits(),
+      config: { bytesPerDay: { client: 0, account: 0 } },
     }),
   };
 }

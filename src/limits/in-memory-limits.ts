@@ -1,5 +1,5 @@
 import { minuteMs, secondMs } from "../base/clock.ts";
-import type { Charge, Counter, Limit, Limits } from "./limits.ts";
+import type { AmountCounter, Charge, Counter, Limit, Limits } from "./limits.ts";
 
 /**
  * How far in the future an attempt or the begin of a window is still valid: the clocks of two machines differ, and an attempt
@@ -28,7 +28,7 @@ interface Window {
   count: number;
 }
 
-class InMemoryWindows implements Counter {
+class InMemoryWindows implements AmountCounter {
   readonly #limit: Limit;
   readonly #windows = new Map<string, Window>();
 
@@ -36,17 +36,17 @@ class InMemoryWindows implements Counter {
     this.#limit = limit;
   }
 
-  async charge(key: string, now: number): Promise<Charge> {
+  async charge(key: string, now: number, amount = 1): Promise<Charge> {
     const { max, windowMs } = this.#limit;
     const window = this.#current(key, now) ?? this.#start(key, now);
-    if (window.count >= max) {
+    if (window.count + amount > max) {
       return { outcome: "refused", retryAfterSeconds: secondsUntil(window.startedAt + windowMs, now) };
     }
-    window.count += 1;
+    window.count += amount;
     return {
       outcome: "charged",
       async refund() {
-        window.count -= 1;
+        window.count -= amount;
       },
     };
   }

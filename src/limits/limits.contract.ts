@@ -104,6 +104,20 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
     expect(await at(60_003)).toBe("refused");
   });
 
+  test(`${name}: amounts are charged as a whole or not at all, and refunded as a whole`, async () => {
+    const counters = (await open()).map((limits) => limits.inWindows({ ...limit, max: 3_000_000_000 }));
+    const [here, there] = [counters[0], counters.at(-1)];
+    const first = await here?.charge("a", start, 2_000_000_000);
+    expect(await there?.charge("a", start + 15_000, 1_000_000_001)).toEqual(refused(45));
+    expect(await there?.charge("a", start, 1_000_000_000)).toMatchObject({ outcome: "charged" });
+    expect(await here?.charge("a", start, 1)).toEqual(refused(60));
+    await refund(first);
+    expect(await here?.charge("a", start, 2_000_000_001)).toEqual(refused(60));
+    expect(await there?.charge("a", start, 2_000_000_000)).toMatchObject({ outcome: "charged" });
+    // Larger than the whole limit, for a key without a window.
+    expect(await here?.charge("b", start, 3_000_000_001)).toEqual(refused(60));
+  });
+
   test(`${name}: no period of one minute contains more attempts than a sliding limit allows`, async () => {
     const [limits] = await open();
     const counter = limits?.sliding(limit);

@@ -33,10 +33,16 @@ export interface Counter {
   charge(key: string, now: number): Promise<Charge>;
 }
 
+/** Counts amounts, such as bytes. */
+export interface AmountCounter {
+  /** @param amount without it 1. What exceeds the rest of the window is refused as a whole. */
+  charge(key: string, now: number, amount?: number): Promise<Charge>;
+}
+
 /** Counts attempts in this process, or over all processes that share a database. */
 export interface Limits {
   /** Fixed windows: each begins with a key's first attempt after the previous window. */
-  inWindows(limit: Limit): Counter;
+  inWindows(limit: Limit): AmountCounter;
   /** A sliding window: counts the attempts of the last `windowMs`. */
   sliding(limit: Limit): Counter;
   /** Requests that other processes have admitted; undefined: there are no other processes. */

@@ -2,7 +2,7 @@ import { AppError } from "../base/errors.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
 import { clockSpreadMs, createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
-import type { Charge, Counter, Limit, Limits } from "./limits.ts";
+import type { AmountCounter, Charge, Counter, Limit, Limits } from "./limits.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import { chargeSliding, oldestRecent, refundSliding, removeOverAttempts } from "./store/sliding.ts";
 import { chargeWindow, refundWindow, removeOverWindows, windowEnd } from "./store/windows.ts";
@@ -16,13 +16,13 @@ import { chargeWindow, refundWindow, removeOverWindows, windowEnd } from "./stor
  */
 export function createSharedLimits(db: Database, onUnanswered: (error: unknown) => void): Limits {
   const own = createInMemoryLimits();
-  const shared = (limit: Limit, atDatabase: Counter, inMemory: Counter): Counter => ({
-    async charge(key, now) {
+  const shared = (limit: Limit, atDatabase: AmountCounter, inMemory: AmountCounter): AmountCounter => ({
+    async charge(key, now, amount) {
       try {
-        return await atDatabase.charge(`${limit.name} ${key}`, now);
+        return await atDatabase.charge(`${limit.name} ${key}`, now, amount);
       } catch (error) {
         onUnanswered(unansweredOrThrow(error));
-        return await inMemory.charge(key, now);
+        return await inMemory.charge(key, now, amount);
       }
     },
   });
@@ -54,17 +54,19 @@ export function unansweredOrThrow(error: unknown): AppError {
 
 type RefundOf = (refund: () => Promise<unknown>) => () => Promise<void>;
 
-function windowsAt(db: Database, { max, windowMs }: Limit, refundOf: RefundOf): Counter {
+function windowsAt(db: Database, { max, windowMs }: Limit, refundOf: RefundOf): AmountCounter {
   const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   return {
-    async charge(key, now): Promise<Charge> {
+    async charge(key, now, amount = 1): Promise<Charge> {
+      // The statement compares only with what a window has counted already.
+      if (amount > max) return { outcome: "refused", retryAfterSeconds: secondsUntil(now + windowMs, now) };
       const row = digest(key);
-      const charged = await autocommit.one(chargeWindow, row, now, now + windowMs, max);
+      const charged = await autocommit.one(chargeWindow, row, now, now + windowMs, amount, max);
       if (charged === undefined) {
         const endsAt = (await db.read.one(windowEnd, row))?.endsAt ?? now;
         return { outcome: "refused", retryAfterSeconds: secondsUntil(endsAt, now) };
       }
-      const refund = refundOf(() => autocommit.run(refundWindow, row, charged.startedAt));
+      const refund = refundOf(() => autocommit.run(refundWindow, amount, row, charged.startedAt, amount));
       return { outcome: "charged", refund };
     },
   };

@@ -68,7 +68,7 @@ const emptyForm: PushForm = {
 };
 
 function newPush(kind: KindName, more: Partial<FilledForm> = {}, mayAttachFiles = true): NewPushModel {
-  const form = { ...emptyForm, kind, values: valuesOf(emptyForm), problems: {}, unavailable: false, ...more };
+  const form = { ...emptyForm, kind, values: valuesOf(emptyForm), problems: {}, refusal: null, ...more };
   return { form, kinds: kindNames, mayAttachFiles };
 }
 
@@ -148,7 +148,7 @@ function allPages(page: PageContext): readonly Page[] {
       newPushView(newPush(kind, { values: hostileValues, problems: { payload: hostile } }), page),
     ),
     newPushView(newPush("file", {}, false), page),
-    newPushView(newPush("text", { unavailable: true }), page),
+    newPushView(newPush("text", { refusal: page.messages.failure.unavailableText }), page),
     createdView(created, page),
     stepView(step, page),
     stepView({ ...step, refusal: { reason: "too_many", retryAfterSeconds: 2 }, counted: false }, page),

@@ -7,6 +7,7 @@ import type { Ids } from "../database/ids.ts";
 import type { Counter } from "../limits/limits.ts";
 import type { FileOpener } from "./claim/stored-files.ts";
 import type { Attempts } from "./claim/unlock.ts";
+import type { ByteBudgets } from "./create/byte-budgets.ts";
 import type { Capacity } from "./create/capacity.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
 import type { PushStore } from "./store/push-store.ts";
@@ -25,6 +26,7 @@ export interface PushDeps {
   readonly argon2: Argon2Queue;
   readonly attempts: Attempts;
   readonly capacity: Capacity;
+  readonly byteBudgets: ByteBudgets;
   readonly emails: PushEmails;
   readonly linkDeliveryIds: Ids;
   /** Rate limit of the owners' requests to mail a link. */

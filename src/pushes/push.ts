@@ -159,7 +159,10 @@ export interface IncomingFile {
 /** Files of a push that does not exist yet, sealed as they arrive. Ends with `create`, `edit` or `abandon`. */
 export interface Upload {
   readonly fileCount: number;
-  /** @throws AppError invalid_fields (too many files), too_large (over the bytes of one push), unavailable (disk). */
+  /**
+   * @throws AppError invalid_fields (too many files), too_large (over the bytes of one push), too_many_requests (bytes a
+   * day), unavailable (disk).
+   */
   addFile(file: IncomingFile): Promise<void>;
   abandon(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { createArgon2Queue } from "../../src/crypto/passphrase.ts";
 import { createIds } from "../../src/database/ids.ts";
 import { createFileOpener } from "../../src/pushes/claim/stored-files.ts";
 import { createAttempts } from "../../src/pushes/claim/unlock.ts";
+import { createByteBudgets } from "../../src/pushes/create/byte-budgets.ts";
 import type { PushDeps } from "../../src/pushes/deps.ts";
 import { createLinkDeliveryCounter } from "../../src/pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "../../src/pushes/notifications/push-emails.ts";
@@ -36,6 +37,7 @@ export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {
     linkDeliveryIds: createIds(db, "link_deliveries"),
     linkDeliveryCounter: createLinkDeliveryCounter(limits),
     capacity: { assertRoomFor: async () => undefined, assertRoomForFile: async () => undefined },
+    byteBudgets: createByteBudgets({ limits, config }),
     ...overrides,
   };
 }

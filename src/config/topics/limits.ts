@@ -46,6 +46,18 @@ export const limitSettings = {
       ),
       default: "auto",
     }),
+    clientBytesPerDay: setting({
+      env: "PWP__CLIENT_BYTES_PER_DAY",
+      doc: "How many bytes of new pushes, files included, one client without an account may create in 24 hours; any more get 429. An IPv6 /56 network may create half as much again, a /48 twice as much. 0 switches the limit off.",
+      type: byteSize({ min: 0, max: pebibyte, allowed: "up to 1024TiB" }),
+      default: "2GiB",
+    }),
+    accountBytesPerDay: setting({
+      env: "PWP__ACCOUNT_BYTES_PER_DAY",
+      doc: "The same for one account, over its sessions and API tokens. Changes of content count too.",
+      type: byteSize({ min: 0, max: pebibyte, allowed: "up to 1024TiB" }),
+      default: "20GiB",
+    }),
     purgeAfter: setting({
       env: "PWP__PURGE_AFTER",
       doc: "How long after its end a push with an owner is removed together with its audit trail. A month is 30 days, a year 365.",
@@ -92,6 +104,8 @@ export function limitsConfig(settings: ParsedGroup<typeof limitSettings>) {
      * limit; "auto": a share of the room (`pushes/create/capacity.ts`).
      */
     anonymousBytesMax: settings.anonymousBytesMax.value,
+    /** Bytes of new content in 24 hours; 0 is off. */
+    bytesPerDay: { client: settings.clientBytesPerDay.value, account: settings.accountBytesPerDay.value },
     /** Ended pushes with an owner are removed this long after their end, with their audit trail; undefined: kept. */
     purgeAfterMs: settings.purgeAfter.value,
     logLevel: settings.logLevel.value,

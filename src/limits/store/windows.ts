@@ -8,18 +8,20 @@ const renewed = `started_at = CASE WHEN ${holds} THEN known.started_at ELSE excl
 
 type NewWindow = [key: Buffer, startedAt: number, endsAt: number];
 
-/** Returns no row when the window is full: the condition is checked under the row's lock. */
-export const chargeWindow = sql<[...NewWindow, max: number], { startedAt: number }>(
-  `INSERT INTO limit_windows AS known (key, started_at, ends_at, count) VALUES (?, ?, ?, 1)
-   ON CONFLICT (key) DO UPDATE SET ${renewed}, count = CASE WHEN ${holds} THEN known.count + 1 ELSE 1 END
-   WHERE NOT ${holds} OR known.count < ?
+const added = `count = CASE WHEN ${holds} THEN known.count + excluded.count ELSE excluded.count END`;
+
+/** Returns no row when the window has no room for the amount: the condition is checked under the row's lock. */
+export const chargeWindow = sql<[...NewWindow, amount: number, max: number], { startedAt: number }>(
+  `INSERT INTO limit_windows AS known (key, started_at, ends_at, count) VALUES (?, ?, ?, ?)
+   ON CONFLICT (key) DO UPDATE SET ${renewed}, ${added}
+   WHERE NOT ${holds} OR known.count + excluded.count <= ?
    RETURNING known.started_at AS startedAt`,
 );
 export const windowEnd = sql<[key: Buffer], { endsAt: number }>(
   "SELECT ends_at AS endsAt FROM limit_windows WHERE key = ?",
 );
-export const refundWindow = sql<[key: Buffer, startedAt: number]>(
-  "UPDATE limit_windows SET count = count - 1 WHERE key = ? AND started_at = ? AND count > 0",
+export const refundWindow = sql<[amount: number, key: Buffer, startedAt: number, sameAmount: number]>(
+  "UPDATE limit_windows SET count = count - CAST(? AS BIGINT) WHERE key = ? AND started_at = ? AND count >= CAST(? AS BIGINT)",
 );
 
 /** Adds requests to both windows of a client, always in the same order, which prevents deadlocks. */
@@ -28,8 +30,7 @@ export const addToWindows = sql<
   { key: Buffer; startedAt: number; count: number }
 >(
   `INSERT INTO limit_windows AS known (key, started_at, ends_at, count) VALUES (?, ?, ?, ?), (?, ?, ?, ?)
-   ON CONFLICT (key) DO UPDATE SET ${renewed},
-     count = CASE WHEN ${holds} THEN known.count + excluded.count ELSE excluded.count END
+   ON CONFLICT (key) DO UPDATE SET ${renewed}, ${added}
    RETURNING known.key, known.started_at AS startedAt, known.count`,
 );
 

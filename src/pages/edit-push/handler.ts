@@ -12,7 +12,14 @@ import {
   type PushValues,
   valuesOf,
 } from "../push-form/fields.tsx";
-import { formLimits, offeredMails, type PushForm, receivePushForm, type SentFields } from "../push-form/form.ts";
+import {
+  bytesUsedUp,
+  formLimits,
+  offeredMails,
+  type PushForm,
+  receivePushForm,
+  type SentFields,
+} from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
 import { editView } from "./view.tsx";
 
@@ -25,7 +32,7 @@ export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
   const editable = await findEditable(page);
   if (editable === undefined) return renderGone(page);
   const form = formFor(editable, page);
-  const filled = { ...form, values: valuesOf(form), problems: {}, unavailable: false };
+  const filled = { ...form, values: valuesOf(form), problems: {}, refusal: null };
   const selfPath = `/p/${editable.push.urlToken}/edit`;
   return page.render(editView, { form: filled, push: editable.push, changedMeanwhile: false }, { selfPath });
 }
@@ -140,7 +147,10 @@ async function refuse(page: SignedInRequest, sent: SentEdit, error: unknown): Pr
   switch (error.code) {
     case "unavailable":
       page.reportUnavailable(error);
-      return await sendBack(page, sent, { status: 503, unavailable: true });
+      return await sendBack(page, sent, { status: 503, refusal: messages.failure.unavailableText });
+    case "too_many_requests":
+      page.waitAfter(error);
+      return await sendBack(page, sent, { status: 429, refusal: bytesUsedUp(page) });
     case "too_large": {
       const max = form.limits.payloadCharactersMax;
       const problems = hasFiles ? filesTooLarge(form, messages) : { payload: messages.problems.tooLong({ max }) };
@@ -162,12 +172,12 @@ async function refuse(page: SignedInRequest, sent: SentEdit, error: unknown): Pr
 async function sendBack(
   page: SignedInRequest,
   { fields, hasFiles }: SentEdit,
-  shown: { status: number; problems?: PushProblems; unavailable?: boolean; changedMeanwhile?: boolean },
+  shown: { status: number; problems?: PushProblems; refusal?: string; changedMeanwhile?: boolean },
 ): Promise<FastifyReply> {
   const editable = await findEditable(page);
   if (editable === undefined) return renderGone(page);
-  const { status, problems = {}, unavailable = false, changedMeanwhile = false } = shown;
+  const { status, problems = {}, refusal = null, changedMeanwhile = false } = shown;
   const form = { ...formFor(editable, page), removedFileIds: fileIdsIn(fields.remove_files), filesLost: hasFiles };
-  const filled = { ...form, values: valuesOf(form, fields), problems, unavailable };
+  const filled = { ...form, values: valuesOf(form, fields), problems, refusal };
   return page.render(editView, { form: filled, push: editable.push, changedMeanwhile }, { status });
 }

@@ -65,12 +65,12 @@ export function editView(model: EditModel, page: PageContext): Page {
 
 /** Problems with the form as a whole. */
 function Refusals({ model, page }: EditProps) {
-  const { edit, failure } = page.messages;
+  const { edit } = page.messages;
   return (
     <>
-      {model.form.unavailable && (
+      {model.form.refusal !== null && (
         <Notice tone="danger" icon="clock" alert>
-          <p>{failure.unavailableText}</p>
+          <p>{model.form.refusal}</p>
         </Notice>
       )}
       {model.changedMeanwhile && (

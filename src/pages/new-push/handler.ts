@@ -9,6 +9,7 @@ import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { describeProblems, type FilledForm, filesTooLarge, valuesOf } from "../push-form/fields.tsx";
 import {
+  bytesUsedUp,
   enabledKinds,
   formLimits,
   offeredMails,
@@ -24,7 +25,7 @@ import { newPushView } from "./view.tsx";
 export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
   const starting = await startingSettings(page);
   const form = formFor(page.query("kind"), starting, page);
-  const filled = { ...form, values: valuesOf(form), problems: {}, unavailable: false };
+  const filled = { ...form, values: valuesOf(form), problems: {}, refusal: null };
   return renderForm(page, filled, 200, form.kind === starting.firstKind ? "/" : `/?kind=${form.kind}`);
 }
 
@@ -112,7 +113,7 @@ function formFor(askedKind: string | undefined, starting: StartingSettings, page
 }
 
 /** The form with everything that was typed, each problem beside its field. @throws every error that is not about the form. */
-function sendBack(page: PageRequest, form: Omit<FilledForm, "problems" | "unavailable">, error: unknown): FastifyReply {
+function sendBack(page: PageRequest, form: Omit<FilledForm, "problems" | "refusal">, error: unknown): FastifyReply {
   if (!(error instanceof AppError)) throw error;
   const { messages } = page;
   switch (error.code) {
@@ -120,12 +121,15 @@ function sendBack(page: PageRequest, form: Omit<FilledForm, "problems" | "unavai
       return page.redirectToUrl(`${signInPath}?next=${encodeURIComponent("/?kind=file")}`);
     case "unavailable":
       page.reportUnavailable(error);
-      return renderForm(page, { ...form, problems: {}, unavailable: true }, 503);
+      return renderForm(page, { ...form, problems: {}, refusal: messages.failure.unavailableText }, 503);
+    case "too_many_requests":
+      page.waitAfter(error);
+      return renderForm(page, { ...form, problems: {}, refusal: bytesUsedUp(page) }, 429);
     case "too_large":
-      return renderForm(page, { ...form, problems: filesTooLarge(form, messages), unavailable: false }, 413);
+      return renderForm(page, { ...form, problems: filesTooLarge(form, messages), refusal: null }, 413);
     case "invalid_fields": {
       const problems = describeProblems(error.fields ?? {}, form, messages);
-      return renderForm(page, { ...form, problems, unavailable: false }, 422);
+      return renderForm(page, { ...form, problems, refusal: null }, 422);
     }
     default:
       throw error;

@@ -27,7 +27,7 @@ const groups = ["kind", "payload", "files", "limits", "passphrase", "options", "
 
 /** The form that makes a push. It works without scripts; they add the generator and the live count. */
 export function newPushView(model: NewPushModel, page: PageContext): Page {
-  const { nav, newPush, problems, failure } = page.messages;
+  const { nav, newPush, problems } = page.messages;
   const { form } = model;
   const found = summaryOf(groups, form, page);
   const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
@@ -40,9 +40,9 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
       <div class="columns">
         <div class="card">
           <KindTabs model={model} page={page} />
-          {form.unavailable && (
+          {form.refusal !== null && (
             <Notice tone="danger" icon="clock" alert>
-              <p>{failure.unavailableText}</p>
+              <p>{form.refusal}</p>
             </Notice>
           )}
           {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}

@@ -268,8 +268,8 @@ export type PushProblems = Readonly<Partial<Record<FieldName, string>>>;
 export interface FilledForm extends PushForm {
   readonly values: PushValues;
   readonly problems: PushProblems;
-  /** The server could not store the push just now; the form has everything for another attempt. */
-  readonly unavailable: boolean;
+  /** Why the push could not be stored just now; the form has everything for another attempt. */
+  readonly refusal: string | null;
 }
 
 const definitions = Object.entries(pushFields) as [FieldName, TextDefinition | BoxDefinition | BareDefinition][];

@@ -75,6 +75,13 @@ export interface SentForm {
   readonly fileRefusal: AppError | undefined;
 }
 
+/** Tells the sender of a form that the byte budget of the account or the client is used up. */
+export function bytesUsedUp({ user, services, messages }: PageRequest): string {
+  const { bytesPerDay } = services.config;
+  const max = user === null ? bytesPerDay.client : bytesPerDay.account;
+  return messages.problems.bytesUsedUp({ size: messages.formats.bytes(max) });
+}
+
 /**
  * Reads the form and stores its files as they arrive. A refused file does not end the reading: the fields after it are
  * still read, so that the form can be sent back with everything that was typed.

@@ -18,6 +18,7 @@ import {
 } from "../seals.ts";
 import type { NewPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow } from "../store/tables.ts";
+import type { SpentBytes } from "./byte-budgets.ts";
 import { findProblems, lifetimeOf, optionRule } from "./limits.ts";
 import { gaveUp, ownUpload, PendingUpload } from "./upload.ts";
 
@@ -41,17 +42,21 @@ export function createOperations(deps: PushDeps) {
      * Seals a push and writes it with its audit entry in one transaction. Takes ownership of the uploaded files, or abandons
      * them on any error.
      * @returns the push. For an anonymous push its `urlToken` is the only copy.
-     * @throws AppError invalid_fields, not_authenticated, unavailable (disk, quota).
+     * @throws AppError invalid_fields, not_authenticated, too_many_requests (bytes a day), unavailable (disk, quota).
      */
     async create(request: CreatePush, actor: Actor): Promise<Push> {
       const upload = ownUpload(request.upload, actor);
+      const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
         const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
         assertMayCreate(kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
-        return await sealAndInsert(deps, request, kind, upload, actor);
-      } catch (error) {
+        const push = await sealAndInsert(deps, request, kind, { upload, spent }, actor);
+        upload?.handOver();
+        spent.keep();
+        return push;
+      } finally {
         await upload?.abandon();
-        throw error;
+        await spent.refund();
       }
     },
 
@@ -70,7 +75,7 @@ async function sealAndInsert(
   deps: PushDeps,
   request: CreatePush,
   kind: KindName,
-  upload: PendingUpload | undefined,
+  { upload, spent }: { readonly upload: PendingUpload | undefined; readonly spent: SpentBytes },
   actor: Actor,
 ): Promise<Push> {
   const problems = {
@@ -78,8 +83,9 @@ async function sealAndInsert(
     ...(await findEmailProblems(deps, request, actor)),
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
-  const storedBytes = Buffer.byteLength(request.payload ?? "") + (upload?.storedBytes ?? 0);
-  await deps.capacity.assertRoomFor(actor, storedBytes - (upload?.storedBytes ?? 0));
+  const payloadBytes = Buffer.byteLength(request.payload ?? "");
+  await spent.charge(payloadBytes, deps.clock.now());
+  await deps.capacity.assertRoomFor(actor, payloadBytes);
 
   const passphrase = request.passphrase ?? "";
   const passphraseSalt = passphrase === "" ? null : deps.random.bytes(saltBytes);
@@ -100,13 +106,12 @@ async function sealAndInsert(
     dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
     payloadSealed: sealPayload(dataKey, payloadContext, request.payload ?? "", deps.random),
     files,
-    storedBytes,
+    storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
   };
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
   const outcome = await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery);
   if (outcome === "upload_swept") throw gaveUp();
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
-  upload?.handOver();
   return toOwnersPush(row, urlToken, now, keyring);
 }
 

@@ -63,7 +63,17 @@ export type PushImport =
 
 export type PushImportDeps = Pick<
   PushDeps,
-  "config" | "clock" | "random" | "vault" | "store" | "ids" | "linkDeliveryIds" | "blobs" | "argon2" | "capacity"
+  | "config"
+  | "clock"
+  | "random"
+  | "vault"
+  | "store"
+  | "ids"
+  | "linkDeliveryIds"
+  | "blobs"
+  | "argon2"
+  | "capacity"
+  | "byteBudgets"
 > & { readonly db: Database };
 
 /** The source's expiry may exceed this server's limits. It is capped at the latest date with a four-digit year. */

@@ -6,20 +6,29 @@ import type { PushDeps } from "../deps.ts";
 import type { Actor, IncomingFile, Upload } from "../push.ts";
 import { dataKeyBytes, sealContexts, sealFileDetails } from "../seals.ts";
 import type { FileRow } from "../store/tables.ts";
+import type { SpentBytes } from "./byte-budgets.ts";
 
 const blobKeyBytes = 16;
 /** Shorter than the sweeper's orphan age, with room for a stall. */
 const renewEveryMs = 60_000;
 
+/** A charge for each chunk would be a statement for each on PostgreSQL. The first chunk of a file is charged at once. */
+const chargedBytes = 1024 ** 2;
+
 const filenameCharactersMax = 255;
 const contentTypeCharactersMax = 255;
 
-type UploadDeps = Pick<PushDeps, "config" | "clock" | "random" | "store" | "ids" | "blobs" | "vault" | "capacity">;
+type UploadDeps = Pick<
+  PushDeps,
+  "config" | "clock" | "random" | "store" | "ids" | "blobs" | "vault" | "capacity" | "byteBudgets"
+>;
 
 /** Files that are sealed and stored while the request for their push is still being received. */
 export class PendingUpload implements Upload {
   /** Generated first, because the files are sealed under keys derived from it. */
   readonly dataKey: Buffer;
+  /** What the push has used of its creator's byte budget. */
+  readonly spent: SpentBytes;
   readonly #deps: UploadDeps;
   readonly #actor: Actor;
   readonly #sent: { readonly blobKey: string; bytes: number }[] = [];
@@ -33,6 +42,7 @@ export class PendingUpload implements Upload {
     this.#deps = deps;
     this.#actor = actor;
     this.dataKey = Buffer.from(deps.random.bytes(dataKeyBytes));
+    this.spent = deps.byteBudgets.begin(actor);
     this.#lastRenewal = deps.clock.now();
   }
 
@@ -81,12 +91,14 @@ export class PendingUpload implements Upload {
   /** From now on the blobs belong to the push, and `abandon` does nothing. */
   handOver(): void {
     this.#closed = true;
+    this.spent.keep();
   }
 
   /** Also ends a file that is still being sent. */
   async abandon(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    await this.spent.refund();
     if (this.#sent.length > 0) await this.#deps.store.abandonUploads(this.#sent.map((file) => file.blobKey));
   }
 
@@ -128,16 +140,25 @@ export class PendingUpload implements Upload {
   /** Counts and limits the bytes, and renews the upload's record while they arrive. */
   async *#metered(content: AsyncIterable<Uint8Array>, sent: { bytes: number }): AsyncGenerator<Uint8Array> {
     const { config, capacity, clock } = this.#deps;
+    let uncharged = 0;
+    let due = 0;
     for await (const chunk of content) {
       sent.bytes += chunk.length;
       if (this.#sentBytes() > config.files.pushBytesMax) {
         throw new AppError("too_large", `The files of one push may have ${config.files.pushBytesMax} bytes together.`);
+      }
+      uncharged += chunk.length;
+      if (uncharged > due) {
+        await this.spent.charge(uncharged, clock.now());
+        uncharged = 0;
+        due = chargedBytes;
       }
       await capacity.assertRoomForFile(this.#actor, chunk.length);
       if (this.#closed) throw gaveUp();
       if (Math.abs(clock.now() - this.#lastRenewal) >= renewEveryMs) await this.#renew();
       yield chunk;
     }
+    await this.spent.charge(uncharged, clock.now());
   }
 
   /** @throws AppError unavailable when the upload is no longer on record. */

@@ -2,6 +2,7 @@ import { dayMs } from "../../base/clock.ts";
 import { AppError, type FieldProblems, invalidFields } from "../../base/errors.ts";
 import type { Config, Range } from "../../config/config.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
+import type { SpentBytes } from "../create/byte-budgets.ts";
 import {
   addProblem,
   checkPayload,
@@ -45,14 +46,18 @@ export function editOperations(deps: PushDeps) {
      * payload under another passphrase. Without it, the payload, all files and the passphrase can be replaced together; the
      * text of a file push is then removed unless a new one is given. Takes ownership of the uploaded files, or abandons them on
      * any other outcome.
-     * @throws AppError invalid_fields, too_large (files), unavailable.
+     * @throws AppError invalid_fields, too_large (files), too_many_requests (bytes a day), unavailable.
      */
     async edit(urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome> {
       const upload = ownUpload(request.upload, actor);
+      const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
-        return await applyEdit(deps, urlToken, request, upload, actor);
+        const edit = await applyEdit(deps, urlToken, request, { upload, spent }, actor);
+        if (edit.outcome === "edited") spent.keep();
+        return edit;
       } finally {
         await upload?.abandon();
+        await spent.refund();
       }
     },
   };
@@ -62,7 +67,7 @@ async function applyEdit(
   deps: PushDeps,
   urlToken: string,
   asked: EditPush,
-  upload: PendingUpload | undefined,
+  { upload, spent }: { readonly upload: PendingUpload | undefined; readonly spent: SpentBytes },
   actor: Actor,
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
@@ -81,7 +86,9 @@ async function applyEdit(
 
   let content: ContentChange | undefined;
   if (changesContent(request, upload)) {
-    await deps.capacity.assertRoomFor(actor, Buffer.byteLength(request.payload ?? ""));
+    const payloadBytes = Buffer.byteLength(request.payload ?? "");
+    await spent.charge(payloadBytes, deps.clock.now());
+    await deps.capacity.assertRoomFor(actor, payloadBytes);
     const { removed } = files;
     const result = await sealContent(deps, { sealed, urlToken, request, files, removed, upload }, now, actor);
     if (result.outcome === "broken") return await lost(deps, row, request, "broken");

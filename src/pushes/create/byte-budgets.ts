@@ -1,0 +1,79 @@
+import { dayMs } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Config } from "../../config/config.ts";
+import { networksOf } from "../../limits/client-shares.ts";
+import type { AmountCounter, Limits } from "../../limits/limits.ts";
+import type { Actor } from "../push.ts";
+
+/** After this many clients in a day, the oldest is forgotten first (in memory only). */
+const rememberedMax = 100_000;
+
+interface Budget {
+  readonly counter: AmountCounter;
+  readonly key: string;
+  readonly refusal: string;
+}
+
+export type ByteBudgets = ReturnType<typeof createByteBudgets>;
+
+/** How many bytes of new pushes a client without an account, or an account, may create in a day, over all processes. */
+export function createByteBudgets({ limits, config }: { limits: Limits; config: Pick<Config, "bytesPerDay"> }) {
+  const { client, account } = config.bytesPerDay;
+  const windows = (name: string, max: number) => limits.inWindows({ name, windowMs: dayMs, max, rememberedMax });
+  const clientCounters = new Map<number, AmountCounter>();
+  const accountBytes = windows("account bytes", account);
+
+  function clientBytes(shares: number): AmountCounter {
+    const counter = clientCounters.get(shares) ?? windows("client bytes", Math.floor(client * shares));
+    clientCounters.set(shares, counter);
+    return counter;
+  }
+
+  function budgetsOf(actor: Actor): readonly Budget[] {
+    if (actor.user !== null) {
+      const refusal = `This account has used up its ${account} bytes of new pushes a day. Try again later.`;
+      return account === 0 ? [] : [{ counter: accountBytes, key: String(actor.user.id), refusal }];
+    }
+    const refusal = `This address has used up its ${client} bytes of new pushes a day. Try again later.`;
+    if (client === 0) return [];
+    return networksOf(actor.client).map(({ name, shares }) => ({ counter: clientBytes(shares), key: name, refusal }));
+  }
+
+  return {
+    /** For one push that is being created or edited. */
+    begin: (actor: Actor): SpentBytes => new SpentBytes(budgetsOf(actor)),
+  };
+}
+
+/** The bytes that one push has used of its creator's budget. They are refunded unless they are kept. */
+export class SpentBytes {
+  readonly #budgets: readonly Budget[];
+  #refunds: (() => Promise<void>)[] = [];
+
+  constructor(budgets: readonly Budget[]) {
+    this.#budgets = budgets;
+  }
+
+  /** @throws AppError too_many_requests when the budget has less left. */
+  async charge(bytes: number, now: number): Promise<void> {
+    if (bytes === 0) return;
+    for (const { counter, key, refusal } of this.#budgets) {
+      const charge = await counter.charge(key, now, bytes);
+      if (charge.outcome === "refused") {
+        throw new AppError("too_many_requests", refusal, { retryAfterSeconds: charge.retryAfterSeconds });
+      }
+      this.#refunds.push(charge.refund);
+    }
+  }
+
+  /** The push is stored. */
+  keep(): void {
+    this.#refunds = [];
+  }
+
+  async refund(): Promise<void> {
+    const refunds = this.#refunds;
+    this.#refunds = [];
+    for (const refund of refunds) await refund();
+  }
+}
