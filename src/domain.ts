@@ -25,8 +25,8 @@ import { createHealth } from "./health.ts";
 import { createLimits } from "./limits/limits.ts";
 import { sealedEmails } from "./mail/email.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
+import { createAttempts } from "./pushes/claim/attempts.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
-import { createAttempts } from "./pushes/claim/unlock.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
 import { createCapacity } from "./pushes/create/capacity.ts";
 import {
@@ -92,8 +92,8 @@ export async function openDomain(config: Config, effects: Effects, events: Event
   }
 }
 
-/** A password or passphrase takes about 10 ms, so the last in the queue waits two seconds. Many users can share an address. */
-const argon2Limits = { runningMax: 2, waitingMax: 256, waitingPerClientMax: 64 };
+/** One at a time bounds the memory. A password or passphrase takes about 20 ms, so the last in the queue waits two seconds. */
+const argon2Limits = { runningMax: 1, waitingMax: 100, waitingPerClientMax: 64 };
 
 interface Opened {
   readonly db: Database;
@@ -144,7 +144,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     }),
     byteBudgets: createByteBudgets({ limits, config }),
     ids: createIds(db, "pushes"),
-    attempts: createAttempts(limits),
+    attempts: createAttempts({ limits, monotonicMs, pause: effects.pause }),
     linkDeliveryIds: createIds(db, "link_deliveries"),
     linkDeliveryCounter: createLinkDeliveryCounter(limits),
   });

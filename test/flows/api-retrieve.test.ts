@@ -107,6 +107,22 @@ describe("a push with a passphrase", () => {
     expect(Number(stopped.headers["retry-after"])).toBeGreaterThan(0);
     expect((await from("198.51.100.2", "right")).json().payload).toBe("secret");
   });
+
+  test("bounds the guesses of many addresses, and the recipient is served after a short wait", async () => {
+    const urlToken = await create({ payload: "secret", passphrase: "right" });
+    const from = (remoteAddress: string, passphrase: string) =>
+      app.server.inject({ url: `/api/v2/pushes/${urlToken}?passphrase=${passphrase}`, remoteAddress });
+    const guesses = Array.from({ length: 200 }, (_, at) => from(`198.51.100.${at % 100}`, `wrong ${at}`));
+    const answers = await Promise.all(guesses);
+    const tried = answers.filter((answer) => answer.statusCode === 401).length;
+    expect(tried).toBeGreaterThan(0);
+    expect(tried).toBeLessThanOrEqual(40);
+    const refused = answers.filter((answer) => answer.statusCode === 429);
+    expect(refused).toHaveLength(200 - tried);
+    for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+    app.clock.advance(10_000);
+    expect((await from("203.0.113.9", "right")).json().payload).toBe("secret");
+  });
 });
 
 describe("a request that does not count a view", () => {

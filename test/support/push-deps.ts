@@ -1,7 +1,7 @@
 import { createArgon2Queue } from "../../src/crypto/passphrase.ts";
 import { createIds } from "../../src/database/ids.ts";
+import { createAttempts } from "../../src/pushes/claim/attempts.ts";
 import { createFileOpener } from "../../src/pushes/claim/stored-files.ts";
-import { createAttempts } from "../../src/pushes/claim/unlock.ts";
 import { createByteBudgets } from "../../src/pushes/create/byte-budgets.ts";
 import type { PushDeps } from "../../src/pushes/deps.ts";
 import { createLinkDeliveryCounter } from "../../src/pushes/notifications/link-deliveries.ts";
@@ -32,7 +32,7 @@ export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {
     random: fixture.effects.random,
     ids: createIds(db, "pushes"),
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),
-    attempts: createAttempts(limits),
+    attempts: createAttempts({ limits, ...fixture.effects }),
     emails: silentEmails,
     linkDeliveryIds: createIds(db, "link_deliveries"),
     linkDeliveryCounter: createLinkDeliveryCounter(limits),

@@ -1,5 +1,3 @@
-import { minuteMs } from "../../base/clock.ts";
-import type { Charge, Limits } from "../../limits/limits.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor } from "../push.ts";
@@ -64,21 +62,3 @@ async function derive(
     throw error;
   }
 }
-
-const limit = { name: "passphrase", windowMs: minuteMs, max: 5, rememberedMax: 100_000 };
-
-/**
- * Limits wrong passphrases to 5 a minute per client and push. An attempt is charged before the passphrase is tried and
- * refunded when it is correct, so parallel guesses gain nothing. The key includes the client, so a stranger's guesses
- * never lock out the recipient. When too many pairs are tracked, the oldest is forgotten: flushing the table takes more
- * requests than the guesses it gains.
- */
-export function createAttempts(limits: Limits) {
-  const counter = limits.sliding(limit);
-  return {
-    charge: (client: string, pushId: number, now: number): Promise<Charge> =>
-      counter.charge(`${pushId} ${client}`, now),
-  };
-}
-
-export type Attempts = ReturnType<typeof createAttempts>;
