@@ -120,7 +120,7 @@ async function composeServer(
     memoryBytes: options.memoryBytes,
     every: options.every,
   });
-  const { fastify, sessionCookies, bodyBudget } = server;
+  const { fastify, sessionCookies, bodyIntake } = server;
   const readiness = createReadiness({
     canServe: () => domain.canServe(),
     draining: () => server.drain.begun,
@@ -132,7 +132,7 @@ async function composeServer(
     if (options.worker !== undefined) metrics.joinWorkers(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  registerApi(fastify, { config, pushes, bodyBudget, version: options.version });
+  registerApi(fastify, { config, pushes, bodyIntake, version: options.version });
   registerDownloads(fastify, { pushes, events });
   await registerPages(fastify, {
     config,
@@ -145,7 +145,7 @@ async function composeServer(
     deleteAccount,
     version: options.version,
     sessionCookies,
-    bodyBudget,
+    bodyIntake,
     assetUrl,
     apiReference: apiReference(),
     events,

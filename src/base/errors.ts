@@ -8,6 +8,7 @@ export type RefusalCode =
   | "not_found"
   | "method_not_allowed"
   | "too_large"
+  | "too_slow"
   | "unsupported_media_type"
   | "invalid_fields"
   | "too_many_requests"

@@ -41,6 +41,7 @@ describe("the configuration", () => {
       anonymousReserveBytes: "auto",
       anonymousBytesMax: "auto",
       bytesPerDay: { client: 2 * 1024 ** 3, account: 20 * 1024 ** 3 },
+      connectionsPerClientMax: 256,
       accounts: {
         signupsDisabled: false,
         loginsDisabled: false,

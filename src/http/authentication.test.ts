@@ -171,7 +171,7 @@ describe("a page's state change", () => {
       const seen: string[] = [];
       const config = { access: "page", changesState: true, streamsFiles: true } as const;
       fastify.post("/api/files", { config }, async (request, reply) => {
-        const body = await receiveBody(request, server.bodyBudget, async ({ filename, content }) => {
+        const body = await receiveBody(request, server.bodyIntake, async ({ filename, content }) => {
           for await (const chunk of content) seen.push(`${filename}:${String(chunk)}`);
         });
         sendJson(reply, 200, body);

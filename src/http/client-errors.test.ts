@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect, Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
 import { rawRequest } from "../../test/support/raw-request.ts";
@@ -11,12 +11,12 @@ afterEach(() => server.fastify.close());
 
 async function listen(): Promise<string> {
   server = startBareServer();
-  const { fastify, bodyBudget } = server;
+  const { fastify, bodyIntake } = server;
   fastify.get("/api/ok", { config: { access: "public", changesState: false } }, (_request, reply) =>
     sendJson(reply, 200, {}),
   );
   fastify.post("/api/body", { config: { access: "public", changesState: false } }, async (request, reply) => {
-    const { value } = await receiveBody(request, bodyBudget, refuseFiles);
+    const { value } = await receiveBody(request, bodyIntake, refuseFiles);
     return sendJson(reply, 200, { value });
   });
   fastify.post("/api/refuse", { config: { access: "api_token", scope: null, changesState: true } }, (_request, reply) =>
@@ -26,6 +26,12 @@ async function listen(): Promise<string> {
 }
 
 const close = "Connection: close\r\n";
+
+/** Resolves when the server has closed its next connection, in whatever way. */
+async function closeOfConnection({ fastify }: BareServer): Promise<void> {
+  const [socket]: Socket[] = await once(fastify.server, "connection");
+  await new Promise((resolve) => socket?.once("close", resolve));
+}
 
 test.each([
   ["a made-up method", "BREW /api/ok HTTP/1.1\r\nHost: a\r\n\r\n", 400],
@@ -76,16 +82,29 @@ test("a refused upload gets its answer while it is still sending", async () => {
 test("a truncated body releases its memory", async () => {
   const origin = await listen();
   const { hostname, port } = new URL(origin);
-  const gone = once(server.fastify.server, "connection").then(([socket]: Socket[]) =>
-    once(socket ?? new Socket(), "close"),
-  );
+  const gone = closeOfConnection(server);
   const socket = connect(Number(port), hostname);
-  const head =
-    "POST /api/body HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+  const head = "POST /api/body HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 500000\r\n\r\n";
   socket.write(`${head}${"x".repeat(100_000)}`, () => socket.destroy());
   await gone;
   await new Promise((resolve) => setImmediate(resolve));
-  expect(server.bodyBudget.heldBytes).toBe(0);
+  expect(server.bodyIntake.heldBytes).toBe(0);
   expect((await fetch(`${origin}/api/ok`)).status).toBe(200);
   expect(server.logLines).toEqual([]);
+});
+
+test("a timed-out request gets 408 and its connection is closed, even if the client keeps its side open", async () => {
+  const { hostname, port } = new URL(await listen());
+  const accepted = once(server.fastify.server, "connection");
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  const [accepting]: Socket[] = await accepted;
+  const closed = new Promise((resolve) => accepting?.once("close", resolve));
+  const answered = once(socket, "data");
+  socket.write("GET /api/ok HTTP/1.1\r\nX: half");
+  const timeout = Object.assign(new Error("timeout"), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+  server.fastify.server.emit("clientError", timeout, accepting);
+  expect(String(await answered)).toMatch(/^HTTP\/1\.1 408 /);
+  await closed;
+  socket.destroy();
+  expect(server.fastify.server.headersTimeout).toBe(10_000);
 });

@@ -6,7 +6,11 @@ interface Answer {
   readonly status: number;
   readonly reason: string;
   readonly message: string;
+  readonly retryAfterSeconds?: number;
 }
+
+/** Node's, for headers or a request that took too long. */
+const timeoutCode = "ERR_HTTP_REQUEST_TIMEOUT";
 
 const malformed: Answer = { status: 400, reason: "Bad Request", message: "The request is not valid HTTP." };
 
@@ -23,8 +27,11 @@ const answers: ReadonlyMap<string, Answer> = new Map([
     "HPE_CHUNK_EXTENSIONS_OVERFLOW",
     { status: 413, reason: "Content Too Large", message: "The chunk extensions are too large." },
   ],
-  ["ERR_HTTP_REQUEST_TIMEOUT", { status: 408, reason: "Request Timeout", message: "The request took too long." }],
+  [timeoutCode, { status: 408, reason: "Request Timeout", message: "The request took too long." }],
 ]);
+
+/** How long a refused client that is still sending may read its answer: closing at once would discard it. */
+const lingerMs = 1_000;
 
 /**
  * Answers requests that the HTTP parser refuses. They never reach a handler, so the answer is written to the socket, which
@@ -39,7 +46,24 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     socket.destroy(error);
     return;
   }
-  const answer = answers.get(error.code ?? "") ?? malformed;
+  const isTimeout = error.code === timeoutCode;
+  end(socket, answers.get(error.code ?? "") ?? malformed, requestId, isTimeout ? 0 : lingerMs);
+}
+
+const tooManyConnections: Answer = {
+  status: 503,
+  reason: "Service Unavailable",
+  message: "Too many connections from this address. Close some, or try again shortly.",
+  retryAfterSeconds: 5,
+};
+
+/** For a connection of which nothing has been read. */
+export function refuseConnection(socket: Socket, requestId: string): void {
+  end(socket, tooManyConnections, requestId, 0);
+}
+
+/** Sends the answer and closes the connection whether or not the client closes its side. */
+function end(socket: Socket, answer: Answer, requestId: string, lingerMs: number): void {
   const body = JSON.stringify({ error: answer.message });
   const headers = {
     ...baseHeaders,
@@ -47,9 +71,12 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     "content-length": String(Buffer.byteLength(body)),
     "x-request-id": requestId,
     connection: "close",
+    ...(answer.retryAfterSeconds !== undefined && { "retry-after": String(answer.retryAfterSeconds) }),
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${answer.status} ${answer.reason}`, ...lines, "", body].join("\r\n"));
+  if (lingerMs === 0) socket.destroySoon();
+  else setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
 /** The client would read an error text in the middle of an answer as part of that answer. */

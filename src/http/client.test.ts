@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
-import { createClientReader } from "./client.ts";
+import { createClientReader, createPeerReader } from "./client.ts";
 
 function requestFrom(remoteAddress: string, headers: Record<string, string>): IncomingMessage {
   const socket = new Socket();
@@ -15,7 +15,10 @@ function reader(trustedProxies: readonly string[]) {
   const warned: string[] = [];
   return {
     warned,
-    read: createClientReader({ trustedProxies, onUntrustedForwarder: (address) => warned.push(address) }),
+    read: createClientReader({
+      peerOf: createPeerReader(trustedProxies),
+      onUntrustedForwarder: (address) => warned.push(address),
+    }),
   };
 }
 

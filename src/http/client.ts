@@ -15,6 +15,7 @@ export interface Client {
   readonly fromTrustedProxy: boolean;
 }
 
+/** The other end of a connection, or a proxy or client before it. */
 interface Peer {
   readonly address: string;
   readonly key: string;
@@ -24,11 +25,31 @@ interface Peer {
 const peersMax = 4_096;
 /** How many entries of X-Forwarded-For are read, from the right. */
 const hopsMax = 32;
-const unknownPeer: Peer = { address: "0.0.0.0", key: "0.0.0.0", trusted: false };
+export const unknownPeer: Peer = { address: "0.0.0.0", key: "0.0.0.0", trusted: false };
+
+export type PeerReader = ReturnType<typeof createPeerReader>;
+
+/**
+ * @param trustedProxies addresses and CIDR networks.
+ * @returns the function that reads an address; undefined when it is none.
+ */
+export function createPeerReader(trustedProxies: readonly string[]) {
+  const networks = parseNetworks(trustedProxies);
+  const peers = new Map<string, Peer>();
+  return (text: string): Peer | undefined => {
+    const known = peers.get(text);
+    if (known !== undefined) return known;
+    const address = parseAddress(text);
+    if (address === undefined) return undefined;
+    const peer = { address: address.toString(), key: clientKey(address), trusted: isWithin(address, networks) };
+    if (peers.size >= peersMax) peers.clear();
+    peers.set(text, peer);
+    return peer;
+  };
+}
 
 interface ClientReaderDeps {
-  /** Addresses and CIDR networks. */
-  readonly trustedProxies: readonly string[];
+  readonly peerOf: PeerReader;
   /** Called for each such request. */
   readonly onUntrustedForwarder: (address: string) => void;
 }
@@ -38,19 +59,7 @@ interface ClientReaderDeps {
  * the rightmost address that is not a trusted proxy. All entries to its left can be forged.
  */
 export function createClientReader(deps: ClientReaderDeps): (request: IncomingMessage) => Client {
-  const networks = parseNetworks(deps.trustedProxies);
-  const peers = new Map<string, Peer>();
-
-  function peerOf(text: string): Peer | undefined {
-    const known = peers.get(text);
-    if (known !== undefined) return known;
-    const address = parseAddress(text);
-    if (address === undefined) return undefined;
-    const peer = { address: address.toString(), key: clientKey(address), trusted: isWithin(address, networks) };
-    if (peers.size >= peersMax) peers.clear();
-    peers.set(text, peer);
-    return peer;
-  }
+  const { peerOf } = deps;
 
   function clientBehind(proxy: Peer, forwardedFor: string): Peer {
     let client = proxy;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isInTinyPieces } from "./body/body-chunks.ts";
 
 /** How much a refused client may still send before the connection is cut, so that it can read the answer. */
 const discardedBytesMax = 8 * 1024 * 1024;
@@ -14,10 +15,12 @@ export function discardBody(request: IncomingMessage, response: ServerResponse):
   if (coding === undefined && (length === undefined || length === "0")) return;
   if (request.complete || request.destroyed) return;
   let discardedBytes = 0;
+  let pieces = 0;
   const cut = setTimeout(() => request.destroy(), discardMsMax);
   request.on("data", (chunk: Buffer) => {
     discardedBytes += chunk.length;
-    if (discardedBytes > discardedBytesMax) request.destroy();
+    pieces += 1;
+    if (discardedBytes > discardedBytesMax || isInTinyPieces(pieces, discardedBytes)) request.destroy();
   });
   const closeAfterwards = !response.shouldKeepAlive;
   response.shouldKeepAlive = true;

@@ -23,6 +23,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   not_found: 404,
   method_not_allowed: 405,
   too_large: 413,
+  too_slow: 408,
   unsupported_media_type: 415,
   invalid_fields: 422,
   too_many_requests: 429,
@@ -72,7 +73,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     reply.raw.destroy();
     return;
   }
-  discardBody(request.raw, reply.raw);
+  if (refusal.status === statusOf.too_slow) reply.header("connection", "close");
+  else discardBody(request.raw, reply.raw);
   answerRefusal(refusal, request, reply, deps.renderError);
 }
 

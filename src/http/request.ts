@@ -1,6 +1,7 @@
 import type { Scope, Session, User } from "../accounts/accounts.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import type { AnswerHold, AnswerOutflow } from "./answers.ts";
+import type { BodyHold } from "./body/body-intake.ts";
 import type { FormFields } from "./body/form-fields.ts";
 import type { Client } from "./client.ts";
 
@@ -42,6 +43,8 @@ declare module "fastify" {
     needsFormToken: boolean;
     /** The form, if it was read already to check its token. */
     formRead: FormFields | null;
+    /** The memory of the body, from its first byte until it is answered. */
+    bodyHold: BodyHold | null;
     /** The memory that is counted for the answer; null: none so far. */
     answerHold: AnswerHold | null;
   }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
 import type { Scope } from "../accounts/accounts.ts";
 import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
-import type { BodyBudget } from "./body/body-budget.ts";
+import type { BodyIntake } from "./body/body-intake.ts";
 import { isMultipart, receiveForm } from "./body/receive-body.ts";
 import { answerRefusal, isJsonPath, type Refusal, type RenderError } from "./errors.ts";
 import type { RouteAccess } from "./request.ts";
@@ -21,7 +21,7 @@ export interface RouteEntry {
 
 interface GuardDeps extends AuthenticationDeps {
   readonly renderError: RenderError;
-  readonly bodyBudget: BodyBudget;
+  readonly bodyIntake: BodyIntake;
 }
 
 /**
@@ -52,7 +52,7 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
     ];
     route.onRequest = [...guards, ...listed(route.onRequest)];
     if (changesState && access.startsWith("page")) {
-      route.preHandler = [formTokenHook(streamsFiles, deps.bodyBudget), ...listed(route.preHandler)];
+      route.preHandler = [formTokenHook(streamsFiles, deps.bodyIntake), ...listed(route.preHandler)];
     }
   });
   return inventory;
@@ -78,10 +78,10 @@ function isPageOverJsonPath(path: string, pattern: string): boolean {
  * token, so that a handler that reads no form is protected too. `receiveForm` then returns the form that was read.
  * @param streamsFiles see request.ts: the handler reads multipart forms itself by `receiveBody`, which checks before the first file.
  */
-function formTokenHook(streamsFiles: boolean, bodyBudget: BodyBudget) {
+function formTokenHook(streamsFiles: boolean, bodyIntake: BodyIntake) {
   return async (request: FastifyRequest): Promise<void> => {
     if (!request.needsFormToken || (streamsFiles && isMultipart(request))) return;
-    request.formRead = await receiveForm(request, bodyBudget);
+    request.formRead = await receiveForm(request, bodyIntake);
   };
 }
 

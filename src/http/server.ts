@@ -13,9 +13,10 @@ import type { Events } from "../telemetry/events.ts";
 import { AnswerOutflow, answerMemoryLimits } from "./answers.ts";
 import { anonymousActor } from "./authentication.ts";
 import { createBaseUrls, httpsAddressFor } from "./base-url.ts";
-import { BodyBudget, bodyBudgetLimits } from "./body/body-budget.ts";
-import { createClientReader } from "./client.ts";
+import { BodyIntake, bodyMemoryLimits } from "./body/body-intake.ts";
+import { createClientReader, createPeerReader, type PeerReader } from "./client.ts";
 import { answerClientError, answerExpectation } from "./client-errors.ts";
+import { limitConnections } from "./connections.ts";
 import { discardBody } from "./discard-body.ts";
 import { createDrain } from "./drain.ts";
 import { answerError, type RenderError } from "./errors.ts";
@@ -57,7 +58,14 @@ const requestIdBytes = 8;
 const headerBytesMax = 16 * 1024;
 /** Parameters have no separate limit: handlers check their shape, and an overlong token is answered like an unknown one. */
 const paramLengthMax = headerBytesMax;
-const headersMsMax = 20_000;
+/** From the connection, or the first byte of a later request, to the end of the headers. */
+const headersMsMax = 10_000;
+const timeoutCheckMs = 1_000;
+/**
+ * What a stream of a connection holds before it waits. Node reads on below this, in one turn of the event loop: a body in
+ * HTTP chunks of one byte makes as many calls.
+ */
+const streamBytesMax = 8 * 1024;
 /** Time without a byte in either direction: a slow upload may take long, a stalled one may not. */
 export const idleMsMax = 75_000;
 const keepAliveMs = 65_000;
@@ -69,7 +77,7 @@ export function createServer(deps: ServerDeps) {
   const { config, events, random, renderError } = deps;
   const newRequestId = () => random.bytes(requestIdBytes).toString("hex");
   const sessionCookies = createSessionCookies(config.secureCookies);
-  const bodyBudget = new BodyBudget(bodyBudgetLimits);
+  const bodyIntake = new BodyIntake(bodyMemoryLimits(deps.memoryBytes), () => nextTurn());
   const server = fastify({
     logger: false,
     genReqId: newRequestId,
@@ -79,7 +87,13 @@ export function createServer(deps: ServerDeps) {
     connectionTimeout: idleMsMax,
     keepAliveTimeout: keepAliveMs,
     requestTimeout: requestMsMax,
-    http: { headersTimeout: headersMsMax, maxHeaderSize: headerBytesMax, requireHostHeader: false },
+    http: {
+      headersTimeout: headersMsMax,
+      connectionsCheckingInterval: timeoutCheckMs,
+      maxHeaderSize: headerBytesMax,
+      requireHostHeader: false,
+      highWaterMark: streamBytesMax,
+    },
     routerOptions: { maxParamLength: paramLengthMax },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, newRequestId()),
     frameworkErrors(error, request, reply) {
@@ -96,6 +110,12 @@ export function createServer(deps: ServerDeps) {
   });
   server.server.on("checkExpectation", (request, response) => answerExpectation(request, response, newRequestId()));
 
+  const peerOf = createPeerReader(config.trustedProxies);
+  limitConnections(server.server, {
+    ...{ peerOf, newRequestId, memoryBytes: deps.memoryBytes },
+    perClientMax: config.connectionsPerClientMax,
+    onRefused: events.connectionRefused,
+  });
   const drain = createDrain(server.server);
   server.decorateRequest("client");
   server.decorateRequest("actor");
@@ -109,33 +129,35 @@ export function createServer(deps: ServerDeps) {
   server.decorate("answerOutflow", new AnswerOutflow(answerMemoryLimits(deps.memoryBytes), () => nextTurn()));
   const stopCuttingReaders = cutSlowReaders(server.server, deps);
   server.addHook("onClose", async () => stopCuttingReaders());
+  server.decorateRequest("bodyHold", null);
   const observe = observeRequests(server, deps.watch, deps.monotonicMs);
   if (config.database.engine === "postgres") {
     const { answerMsMax } = config.database;
     server.addHook("onRequest", (_request, _reply, done) => withDatabaseBudget(answerMsMax, done));
   }
-  admitRequests(server, deps);
+  admitRequests(server, deps, peerOf);
+  server.addHook("onResponse", (request, _reply, done) => {
+    request.bodyHold?.release();
+    done();
+  });
   const routes = guardRoutes(server, {
     accounts: deps.accounts,
     allowAnonymous: config.allowAnonymous,
     sessionCookies,
-    bodyBudget,
+    bodyIntake,
     renderError,
     requireSecondFactor: config.accounts.requireSecondFactor,
   });
   disableBodyParsing(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
   server.setNotFoundHandler((request, reply) => answerNotFound(request, reply, routes, renderError));
-  return { fastify: server, routes, sessionCookies, bodyBudget, drain };
+  return { fastify: server, routes, sessionCookies, bodyIntake, drain };
 }
 
 /** The first hook of every request: sets client, base URL and common headers, throttles, and redirects to HTTPS. */
-function admitRequests(server: FastifyInstance, deps: ServerDeps): void {
+function admitRequests(server: FastifyInstance, deps: ServerDeps, peerOf: PeerReader): void {
   const { config, metricsGate } = deps;
-  const clientOf = createClientReader({
-    trustedProxies: config.trustedProxies,
-    onUntrustedForwarder: deps.onUntrustedForwarder,
-  });
+  const clientOf = createClientReader({ peerOf, onUntrustedForwarder: deps.onUntrustedForwarder });
   const baseUrlOf = createBaseUrls(config);
   const charge = openThrottle(deps);
   const overHttps = config.overrideBaseUrl?.startsWith("https:") === true;
@@ -220,6 +242,7 @@ function setDefaults(request: FastifyRequest, reply: FastifyReply): void {
   request.needsFormToken = false;
   request.formRead = null;
   request.answerHold = null;
+  request.bodyHold = null;
   request.actor = anonymousActor(request);
   reply.headers(baseHeaders);
   reply.header("x-request-id", request.id);

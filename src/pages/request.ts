@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { Health } from "../health.ts";
 import { reserveAnswer } from "../http/answers.ts";
 import type { ApiReference } from "../http/api-reference.ts";
-import type { BodyBudget } from "../http/body/body-budget.ts";
+import type { BodyIntake } from "../http/body/body-intake.ts";
 import type { FormFields } from "../http/body/form-fields.ts";
 import type { TakeFile } from "../http/body/multipart.ts";
 import { receiveForm } from "../http/body/receive-body.ts";
@@ -36,7 +36,7 @@ export interface PageServices {
   /** Version of the application. */
   readonly version: string;
   readonly sessionCookies: SessionCookies;
-  readonly bodyBudget: BodyBudget;
+  readonly bodyIntake: BodyIntake;
   readonly assetUrl: AssetUrl;
   /** What the help pages show. */
   readonly apiReference: Readonly<Record<"v1" | "v2", ApiReference>>;
@@ -147,7 +147,7 @@ export class PageRequest {
    * @throws AppError as `receiveBody`; what `takeFile` throws.
    */
   form(takeFile?: TakeFile): Promise<FormFields> {
-    return receiveForm(this.request, this.services.bodyBudget, takeFile);
+    return receiveForm(this.request, this.services.bodyIntake, takeFile);
   }
 
   context(selfPath: string | null = null): PageContext {

@@ -36,6 +36,8 @@ export interface Events {
   storageFailed(code: string): void;
   /** A peer that is not in PWP__TRUSTED_PROXIES sends X-Forwarded-*. Once per address, for a few addresses. */
   untrustedForwarder(address: string): void;
+  /** One client, or all together, have too many connections. At most one line per second; `suppressedCount` counts the others. */
+  connectionRefused(): void;
   unexpectedError(where: RequestReference, error: unknown): void;
   /** A 503. At most one line per second; `suppressedCount` counts the others. */
   refusedUnavailable(where: RequestReference, error: unknown): void;
@@ -146,6 +148,12 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
         "A peer that is not a trusted proxy sends X-Forwarded headers. They are ignored: see PWP__TRUSTED_PROXIES.",
       );
     },
+    connectionRefused: rateLimitedLog(clock, (suppressedCount) =>
+      logger.warn(
+        { event: "connection_refused", suppressedCount },
+        "A client has too many open connections: see PWP__CONNECTIONS__PER_CLIENT. A proxy must be in PWP__TRUSTED_PROXIES.",
+      ),
+    ),
     unexpectedError: (where, error) =>
       logger.error({ event: "unexpected_error", ...where, error: describeError(error) }),
     refusedUnavailable: rateLimitedLog(clock, (suppressedCount, where, error) =>

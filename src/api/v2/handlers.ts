@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError, unreachable } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { reserveAnswer } from "../../http/answers.ts";
-import type { BodyBudget } from "../../http/body/body-budget.ts";
+import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonText } from "../../http/headers.ts";
 import { pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
 import type { ClaimOutcome, CreatePush, Pushes } from "../../pushes/pushes.ts";
@@ -21,7 +21,7 @@ import type { MessageAnswer, WrongPassphraseAnswer } from "./schemas.ts";
 export interface ApiDeps {
   readonly config: Config;
   readonly pushes: Pushes;
-  readonly bodyBudget: BodyBudget;
+  readonly bodyIntake: BodyIntake;
   /** The application's. */
   readonly version: string;
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import type { BodyBudget } from "../../http/body/body-budget.ts";
+import type { BodyIntake } from "../../http/body/body-intake.ts";
 import type { FormFile } from "../../http/body/multipart.ts";
 import { type ReceivedBody, receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
 import { CreatePushFields, readCreatePush, readNotifyEmails } from "../../http/push-fields.ts";
@@ -8,7 +8,7 @@ import type { Actor, CreatePush, IncomingFile, LinkDeliveryRequest, Pushes, Uplo
 
 interface ReceiveDeps {
   readonly pushes: Pick<Pushes, "assertMayCreate" | "beginUpload">;
-  readonly bodyBudget: BodyBudget;
+  readonly bodyIntake: BodyIntake;
 }
 
 /** The shape of a request that creates a push, which differs between the endpoints of the API. */
@@ -34,7 +34,7 @@ export async function receiveCreatePush(
 ): Promise<CreatePush> {
   const files = new LazyUpload(deps.pushes, request.actor);
   try {
-    const body = await receiveBody(request, deps.bodyBudget, (file) => takeFile(file, envelope, files));
+    const body = await receiveBody(request, deps.bodyIntake, (file) => takeFile(file, envelope, files));
     const fields = envelope.complete(pushFields(body, envelope, files.begun !== undefined));
     deps.pushes.assertMayCreate(wantsFiles(fields), request.actor);
     const read = readCreatePush(fields);
@@ -106,9 +106,9 @@ function withoutEmptyFiles(push: object): object {
  */
 export async function receiveNotifyEmails(
   request: FastifyRequest,
-  { bodyBudget }: Pick<ReceiveDeps, "bodyBudget">,
+  { bodyIntake }: Pick<ReceiveDeps, "bodyIntake">,
 ): Promise<LinkDeliveryRequest> {
-  const { value } = await receiveBody(request, bodyBudget, refuseFiles);
+  const { value } = await receiveBody(request, bodyIntake, refuseFiles);
   return readNotifyEmails(unwrapped(value));
 }
 

@@ -20,6 +20,12 @@ export const limitSettings = {
       type: wholeNumber(0, 1_000_000),
       default: "60",
     }),
+    connectionsPerClient: setting({
+      env: "PWP__CONNECTIONS__PER_CLIENT",
+      doc: "Open connections from one client address; any more are closed with 503. An IPv6 /56 network may have half as many again, a /48 twice as many. Connections of trusted proxies do not count. 0 switches the limit off.",
+      type: wholeNumber(0, 1_000_000),
+      default: "256",
+    }),
     freeDiskBytesMin: setting({
       env: "PWP__DISK__FREE_MIN_BYTES",
       doc: "Below this much free disk space no new push is accepted; existing ones can still be retrieved. `auto` is the larger of 1 GiB and 5 % of the disk.",
@@ -95,6 +101,8 @@ export function limitsConfig(settings: ParsedGroup<typeof limitSettings>) {
   return {
     /** Requests per client address; 0 is off. */
     throttling: { minute: settings.throttlingMinute.value, second: settings.throttlingSecond.value },
+    /** Connections from one client address that is not a trusted proxy; 0 is off. */
+    connectionsPerClientMax: settings.connectionsPerClient.value,
     /** Creating a push answers 503 below this much free disk; "auto": the larger of 1 GiB and 5 % of the disk. */
     freeDiskBytesMin: settings.freeDiskBytesMin.value,
     /** Free disk space beyond that minimum, below which anonymous creation answers 503; "auto": as much as the minimum. */

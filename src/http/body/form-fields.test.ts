@@ -1,8 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AppError } from "../../base/errors.ts";
-import { parseUrlencoded } from "./form-fields.ts";
+import { type FormFields, UrlencodedReader } from "./form-fields.ts";
 
+const textBytesMax = 1_000_000;
+
+function parseUrlencoded(body: Buffer, chunkBytes = body.length + 1): FormFields {
+  const reader = new UrlencodedReader(textBytesMax);
+  for (let at = 0; at < body.length; at += chunkBytes) reader.write(body.subarray(at, at + chunkBytes));
+  return reader.end();
+}
 const parse = (text: string) => JSON.parse(JSON.stringify(parseUrlencoded(Buffer.from(text, "latin1"))));
 
 test("bracketed names give the same object as JSON", () => {
@@ -36,11 +43,17 @@ test("too many fields are refused", () => {
   expect(() => parse("a=1&".repeat(257))).toThrow("256 fields");
 });
 
-test("any text survives the form", () => {
+test("any text survives the form, in whatever chunks it arrives", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (payload) => {
-      const body = new URLSearchParams({ "push[payload]": payload }).toString();
-      expect(parse(body)).toEqual({ push: { payload } });
+    fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 20 }), (payload, chunkBytes) => {
+      const body = Buffer.from(new URLSearchParams({ a: "b", "push[payload]": payload }).toString());
+      expect(parseUrlencoded(body, chunkBytes)).toEqual({ a: "b", push: { payload } });
     }),
   );
+});
+
+test("decoded text beyond the limit is refused as too large, before the whole form has arrived", () => {
+  const reader = new UrlencodedReader(textBytesMax);
+  reader.write(Buffer.from(`a=${"%61".repeat(textBytesMax - 1)}`));
+  expect(() => reader.write(Buffer.from("b"))).toThrow("The fields of a form may have");
 });

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { AppError } from "../../base/errors.ts";
+import { type BodyParser, CarriedBytes, textsTooLarge } from "./body-parser.ts";
 
 /** A form's fields by name. `push[payload]` becomes the key `payload` of an object `push`, as in JSON. */
 export type FormFields = { readonly [name: string]: FormValue };
@@ -68,42 +69,112 @@ function put(level: Level, name: string, value: string, isList: boolean): void {
 }
 
 /**
- * Parses application/x-www-form-urlencoded (URL Standard), but strictly: invalid percent-encoded UTF-8 is refused, not
- * repaired. @throws AppError invalid_request.
+ * Parses application/x-www-form-urlencoded (URL Standard) in one pass over its bytes, as they arrive, but strictly: invalid
+ * percent-encoded UTF-8 is refused, not repaired.
+ * @throws AppError invalid_request; too_large: all names and values together, decoded, exceed `textBytesMax`.
  */
-export function parseUrlencoded(body: Buffer): FormFields {
-  const text = decodeText(body);
-  const collector = new FormFieldCollector();
-  let start = 0;
-  while (start < text.length) {
-    const ampersand = text.indexOf("&", start);
-    const end = ampersand === -1 ? text.length : ampersand;
-    if (end > start) addPair(collector, text.slice(start, end));
-    start = end + 1;
+export class UrlencodedReader implements BodyParser<FormFields> {
+  readonly #textBytesMax: number;
+  readonly #collector = new FormFieldCollector();
+  readonly #carried = new CarriedBytes();
+  /** The decoded pieces of the name or value that is being read. */
+  #pieces: Buffer[] = [];
+  #textBytes = 0;
+  #name: string | undefined;
+  #isEmpty = true;
+
+  constructor(textBytesMax: number) {
+    this.#textBytesMax = textBytesMax;
   }
-  return collector.fields;
-}
 
-function addPair(collector: FormFieldCollector, pair: string): void {
-  const equals = pair.indexOf("=");
-  const name = equals === -1 ? pair : pair.slice(0, equals);
-  const value = equals === -1 ? "" : pair.slice(equals + 1);
-  collector.add(decode(name), decode(value));
-}
+  write(chunk: Buffer): void {
+    this.#carried.write(chunk, (bytes) => this.#read(bytes));
+  }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    throw new AppError(
-      "invalid_request",
-      "The form is not valid percent-encoded UTF-8: a percent sign of its own is written %25.",
-    );
+  end(): FormFields {
+    if (this.#carried.length > 0) throw badEncoding();
+    this.#endPair();
+    return this.#collector.fields;
+  }
+
+  /** @returns how many bytes were used: all but those of an escape that the end of the bytes cuts. */
+  #read(bytes: Buffer): number {
+    const decoded = Buffer.allocUnsafe(bytes.length);
+    let from = 0;
+    let length = 0;
+    const addPiece = (): void => {
+      this.#addPiece(decoded.subarray(from, length));
+      from = length;
+    };
+    let at = 0;
+    for (; at < bytes.length; at += 1) {
+      const byte = bytes[at] ?? 0;
+      if (byte === 0x26) {
+        addPiece();
+        this.#endPair();
+        continue;
+      }
+      this.#isEmpty = false;
+      if (byte === 0x3d && this.#name === undefined) {
+        addPiece();
+        this.#name = this.#takeText();
+      } else if (byte === 0x25) {
+        if (at + 2 >= bytes.length) break;
+        decoded[length] = byteOf(bytes[at + 1], bytes[at + 2]);
+        length += 1;
+        at += 2;
+      } else {
+        decoded[length] = byte === 0x2b ? 0x20 : byte;
+        length += 1;
+      }
+    }
+    addPiece();
+    return at;
+  }
+
+  #addPiece(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#textBytes += bytes.length;
+    if (this.#textBytes > this.#textBytesMax) throw textsTooLarge("The fields of a form", this.#textBytesMax);
+    this.#pieces.push(bytes);
+  }
+
+  #endPair(): void {
+    if (!this.#isEmpty) {
+      const text = this.#takeText();
+      if (this.#name === undefined) this.#collector.add(text, "");
+      else this.#collector.add(this.#name, text);
+    }
+    this.#name = undefined;
+    this.#isEmpty = true;
+  }
+
+  #takeText(): string {
+    const [first, ...others] = this.#pieces;
+    const bytes = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#pieces);
+    this.#pieces = [];
+    if (!isUtf8(bytes)) throw badEncoding();
+    return bytes.toString("utf8");
   }
 }
 
-/** Bytes that are not UTF-8 are refused, not repaired: a repaired secret is another secret. @throws AppError invalid_request. */
-export function decodeText(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new AppError("invalid_request", "The body is not valid UTF-8.");
-  return bytes.toString("utf8");
+/** @throws AppError invalid_request: not two hexadecimal digits. */
+function byteOf(high: number | undefined, low: number | undefined): number {
+  const byte = (hexValues[high ?? 0] ?? notHex) * 16 + (hexValues[low ?? 0] ?? notHex);
+  if (byte > 0xff) throw badEncoding();
+  return byte;
+}
+
+const notHex = 0x1000;
+/** The value of each ASCII character as a hexadecimal digit. */
+const hexValues = Uint16Array.from({ length: 256 }, (_, code) => {
+  const digit = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(digit) ? notHex : digit;
+});
+
+function badEncoding(): AppError {
+  return new AppError(
+    "invalid_request",
+    "The form is not valid percent-encoded UTF-8: a percent sign of its own is written %25.",
+  );
 }

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import { AppError } from "../../base/errors.ts";
-import type { BudgetShare } from "./body-budget.ts";
-import { decodeText, FormFieldCollector, type FormFields } from "./form-fields.ts";
+import type { BodyHold } from "./body-intake.ts";
+import { decodeText, textsTooLarge } from "./body-parser.ts";
+import { FormFieldCollector, type FormFields } from "./form-fields.ts";
 
 export interface FormFile {
   /** The field's name, e.g. `push[files][]`. */
@@ -19,45 +19,49 @@ export type TakeFile = (file: FormFile, before: FormFields) => Promise<void>;
 /**
  * Reads a multipart form. Fields are collected; files are passed on as they arrive, so memory does not grow with them.
  * Browsers send a file part without name and content for an empty file input: it is skipped.
- * @param fieldBytesMax for all fields of the form together. @param share holds the fields; the caller releases it.
+ * @param fieldBytesMax for all fields of the form together.
  * @throws AppError invalid_request, too_large (fields), unavailable; what `takeFile` throws.
  */
 export async function receiveMultipart(
-  request: IncomingMessage,
+  contentType: string,
+  chunks: AsyncIterator<Buffer>,
   fieldBytesMax: number,
-  share: BudgetShare,
+  hold: BodyHold,
   takeFile: TakeFile,
 ): Promise<FormFields> {
-  const boundary = multipartBoundary(request.headers["content-type"] ?? "");
+  const boundary = multipartBoundary(contentType);
   if (boundary === undefined) throw new AppError("invalid_request", "The multipart form has no boundary.");
-  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  try {
-    const reader = new MultipartReader(refusingCutOff(chunks), boundary);
-    const collector = new FormFieldCollector();
-    for (let part = await reader.nextPart(); part !== undefined; part = await reader.nextPart()) {
-      const { name, filename, contentType } = part;
-      if (filename === undefined) {
-        collector.add(name, decodeText(await readField(reader, fieldBytesMax, share)));
-        continue;
-      }
-      const content = reader.content();
-      const first = await content.next();
-      if (filename === "" && first.done === true) continue;
-      await takeFile({ field: name, filename, contentType, content: withFirst(first, content) }, collector.fields);
+  const reader = new MultipartReader(chunks, boundary);
+  const collector = new FormFieldCollector();
+  let fieldBytes = 0;
+  for (let part = await reader.nextPart(); part !== undefined; part = await reader.nextPart()) {
+    const { name, filename, contentType: type } = part;
+    if (filename === undefined) {
+      const field = await readField(reader, fieldBytesMax - fieldBytes, fieldBytesMax, hold);
+      fieldBytes += field.length;
+      collector.add(name, decodeText(field));
+      continue;
     }
-    return collector.fields;
-  } finally {
-    await chunks.return?.();
+    const content = reader.content();
+    const first = await content.next();
+    if (filename === "" && first.done === true) continue;
+    await takeFile({ field: name, filename, contentType: type, content: withFirst(first, content) }, collector.fields);
   }
+  return collector.fields;
 }
 
-async function readField(reader: MultipartReader, fieldBytesMax: number, share: BudgetShare): Promise<Buffer> {
+async function readField(
+  reader: MultipartReader,
+  bytesMax: number,
+  fieldBytesMax: number,
+  hold: BodyHold,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  let bytes = 0;
   for await (const chunk of reader.content()) {
-    if (share.heldBytes + chunk.length > fieldBytesMax) {
-      throw new AppError("too_large", `The fields of a form may have ${fieldBytesMax} bytes together.`);
-    }
-    share.take(chunk.length);
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw textsTooLarge("The fields of a form", fieldBytesMax);
+    hold.add(chunk.length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -71,19 +75,6 @@ async function* withFirst(
   if (first.done === true) return;
   yield first.value;
   yield* rest;
-}
-
-/** A connection that breaks while the form is being received is the client's failure, not a server error. */
-function refusingCutOff(chunks: AsyncIterator<Buffer>): AsyncIterator<Buffer> {
-  return {
-    async next() {
-      try {
-        return await chunks.next();
-      } catch (error) {
-        throw new AppError("invalid_request", "The body was cut off.", { cause: error });
-      }
-    },
-  };
 }
 
 const headerBytesMax = 16 * 1024;

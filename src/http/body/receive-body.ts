@@ -1,21 +1,42 @@
 import type { IncomingMessage } from "node:http";
-import type { FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { assertFormToken, crossSiteRefusal } from "../cross-site.ts";
-import { type BodyBudget, BudgetShare, uncountedBytesMax } from "./body-budget.ts";
-import { type FormFields, parseUrlencoded } from "./form-fields.ts";
+import { BodyChunks } from "./body-chunks.ts";
+import type { BodyHold, BodyIntake } from "./body-intake.ts";
+import { type BodyParser, bodyTooLarge } from "./body-parser.ts";
+import { type FormFields, UrlencodedReader } from "./form-fields.ts";
+import { JsonReader } from "./json-reader.ts";
 import { receiveMultipart, type TakeFile } from "./multipart.ts";
-import { parseJson } from "./parse-json.ts";
+
+interface BodyLimits {
+  readonly jsonBytesMax: number;
+  readonly urlencodedBytesMax: number;
+  /** All fields of a form together, decoded; files of a multipart form are not fields. */
+  readonly fieldBytesMax: number;
+}
 
 /**
  * The longest payload, 4 MiB of UTF-8, must fit in every encoding: as JSON with each character escaped (12 MiB) beside
  * 8 MiB of files in base64, percent-encoded (12 MiB), and plain in a multipart form; each with room for the other fields.
  */
-export const jsonBytesMax = 26 * 1024 * 1024;
-export const urlencodedBytesMax = 14 * 1024 * 1024;
-export const fieldBytesMax = 6 * 1024 * 1024;
+const pushLimits: BodyLimits = {
+  jsonBytesMax: 26 * 1024 * 1024,
+  urlencodedBytesMax: 14 * 1024 * 1024,
+  fieldBytesMax: 6 * 1024 * 1024,
+};
 
-/** From the first byte of a body that is read whole to the last. */
+/** No other form has more than a style sheet. */
+const otherLimits: BodyLimits = {
+  jsonBytesMax: 512 * 1024,
+  urlencodedBytesMax: 512 * 1024,
+  fieldBytesMax: 512 * 1024,
+};
+
+function limitsOf({ scope, streamsFiles }: FastifyContextConfig): BodyLimits {
+  return scope === "create" || streamsFiles === true ? pushLimits : otherLimits;
+}
+
 const wholeBodyMsMax = 300_000;
 
 export interface ReceivedBody {
@@ -31,17 +52,17 @@ export const refuseFiles: TakeFile = async () => {
 
 /**
  * Reads the request's body by its Content-Type; without one it is a form, since some clients omit the type. A form token
- * that the request needs is checked before `takeFile` gets the first file.
- * @throws AppError unsupported_media_type, invalid_request, too_large, unavailable, forbidden; what `takeFile` throws.
+ * that the request needs is checked before `takeFile` gets the first file. The body counts as held until it is answered.
+ * @throws AppError unsupported_media_type, invalid_request, too_large, too_slow, unavailable, forbidden; what `takeFile` throws.
  */
 export async function receiveBody(
   request: FastifyRequest,
-  budget: BodyBudget,
+  intake: BodyIntake,
   takeFile: TakeFile,
 ): Promise<ReceivedBody> {
   if (request.formRead !== null) return { encoding: "form", value: request.formRead };
-  if (!request.needsFormToken) return readBody(request, budget, takeFile);
-  const body = await readBody(request, budget, async (file, before) => {
+  if (!request.needsFormToken) return readBody(request, intake, takeFile);
+  const body = await readBody(request, intake, async (file, before) => {
     assertFormToken(request, before);
     await takeFile(file, before);
   });
@@ -50,89 +71,70 @@ export async function receiveBody(
   return body;
 }
 
-async function readBody(request: FastifyRequest, budget: BodyBudget, takeFile: TakeFile): Promise<ReceivedBody> {
+async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: TakeFile): Promise<ReceivedBody> {
   const { raw } = request;
   const type = raw.headers["content-type"] ?? "";
   refuseContentEncoding(raw.headers["content-encoding"]);
-  const share = new BudgetShare(budget, request.client.key);
-  try {
-    switch (mediaType(type)) {
-      case "application/json":
-        refuseCharset(type);
-        return { encoding: "json", value: parseJson(await readWhole(raw, jsonBytesMax, share)) };
-      case "":
-      case "application/x-www-form-urlencoded":
-        refuseCharset(type);
-        return { encoding: "form", value: parseUrlencoded(await readWhole(raw, urlencodedBytesMax, share)) };
-      case "multipart/form-data":
-        return { encoding: "form", value: await receiveMultipart(raw, fieldBytesMax, share, takeFile) };
-      default:
-        throw new AppError("unsupported_media_type", "Send JSON, a multipart form or a urlencoded form.");
+  const limits = limitsOf(request.routeOptions.config);
+  const hold = intake.hold(request.client.key);
+  request.bodyHold = hold;
+  switch (mediaType(type)) {
+    case "application/json": {
+      refuseCharset(type);
+      const value = await parseWhole(raw, limits.jsonBytesMax, intake, hold, new JsonReader());
+      return { encoding: "json", value };
     }
+    case "":
+    case "application/x-www-form-urlencoded": {
+      refuseCharset(type);
+      const parser = new UrlencodedReader(limits.fieldBytesMax);
+      return { encoding: "form", value: await parseWhole(raw, limits.urlencodedBytesMax, intake, hold, parser) };
+    }
+    case "multipart/form-data": {
+      const chunks = new BodyChunks(raw, intake.turns, undefined);
+      try {
+        return { encoding: "form", value: await receiveMultipart(type, chunks, limits.fieldBytesMax, hold, takeFile) };
+      } finally {
+        await chunks.return();
+      }
+    }
+    default:
+      throw new AppError("unsupported_media_type", "Send JSON, a multipart form or a urlencoded form.");
+  }
+}
+
+async function parseWhole<T>(
+  request: IncomingMessage,
+  bytesMax: number,
+  intake: BodyIntake,
+  hold: BodyHold,
+  parser: BodyParser<T>,
+): Promise<T> {
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
+  const chunks = new BodyChunks(request, intake.turns, wholeBodyMsMax);
+  let bytes = 0;
+  try {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw bodyTooLarge(bytesMax);
+      hold.add(chunk.length);
+      parser.write(chunk);
+    }
+    return parser.end();
   } finally {
-    share.release();
+    await chunks.return();
   }
 }
 
 /** For pages: a form in either encoding, without files unless `takeFile` is given. @throws as `receiveBody`. */
 export async function receiveForm(
   request: FastifyRequest,
-  budget: BodyBudget,
+  intake: BodyIntake,
   takeFile: TakeFile = refuseFiles,
 ): Promise<FormFields> {
-  const body = await receiveBody(request, budget, takeFile);
+  const body = await receiveBody(request, intake, takeFile);
   if (body.encoding !== "form") throw new AppError("unsupported_media_type", "Send a form.");
   return body.value as FormFields;
-}
-
-/**
- * Reads a whole body into memory, with its bytes in `share`.
- * @throws AppError too_large, unavailable (no room in the budget), invalid_request (cut off, too slow).
- */
-async function readWhole(request: IncomingMessage, bytesMax: number, share: BudgetShare): Promise<Buffer> {
-  const holdTo = (bytes: number) => {
-    if (bytes > bytesMax) throw new AppError("too_large", `The body may have ${bytesMax} bytes.`);
-    if (bytes > uncountedBytesMax && bytes > share.heldBytes) share.take(bytes - share.heldBytes);
-  };
-  holdTo(Number(request.headers["content-length"] ?? 0));
-  return await new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const slow = setTimeout(() => finish(cutOff("The body took too long.")), wholeBodyMsMax);
-
-    function onData(chunk: Buffer): void {
-      bytes += chunk.length;
-      try {
-        holdTo(bytes);
-        chunks.push(chunk);
-      } catch (error) {
-        finish(error);
-      }
-    }
-    function onEnd(): void {
-      finish(undefined);
-    }
-    function onClose(): void {
-      finish(cutOff("The body was cut off."));
-    }
-    function finish(error: unknown): void {
-      clearTimeout(slow);
-      request.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
-      if (error !== undefined) {
-        request.pause();
-        reject(error);
-        return;
-      }
-      const [first] = chunks;
-      resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, bytes));
-    }
-    request.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
-    if (request.destroyed) onClose();
-  });
-}
-
-function cutOff(message: string): AppError {
-  return new AppError("invalid_request", message);
 }
 
 export function isMultipart(request: FastifyRequest): boolean {

@@ -45,7 +45,7 @@ export async function setThemeName(page: SignedInRequest): Promise<FastifyReply>
 /** `POST /admin/look/logo` */
 export async function setThemeLogo(page: SignedInRequest): Promise<FastifyReply> {
   let bytes: Buffer = Buffer.alloc(0);
-  await receiveBody(page.request, page.services.bodyBudget, async (file) => {
+  await receiveBody(page.request, page.services.bodyIntake, async (file) => {
     bytes = await readLogo(file);
   });
   if (await page.services.branding.setLogo(bytes, entryOf(page, "logo"))) return page.redirect(adminPaths.theme);

@@ -1,0 +1,155 @@
+import type { IncomingMessage } from "node:http";
+import { AppError } from "../../base/errors.ts";
+import type { LoopTurns } from "./loop-turns.ts";
+
+/** The least rate of a body: a client that is waited for sends this much in each window, or its whole rest. */
+export const leastRate = { bytes: 10 * 1024, windowMs: 10_000 };
+
+/** Fewer bytes are passed on only at the end, so that a body of tiny pieces costs no more than any other. */
+const chunkBytesMin = 4 * 1024;
+/** The client is paused when this much has arrived and nobody has taken it. */
+const waitingBytesMax = 64 * 1024;
+
+/**
+ * Each HTTP chunk costs a call, and may have a single byte: a body, or what is discarded of one, in such chunks costs a
+ * hundred times as much as any other. No client sends thousands of them.
+ */
+export function isInTinyPieces(pieces: number, bytes: number): boolean {
+  return pieces > 1_024 && bytes < pieces * 16;
+}
+
+/**
+ * The bytes of a request's body as they arrive, with backpressure, each chunk in its turn of the event loop.
+ * @throws AppError invalid_request (the connection broke), too_slow.
+ */
+export class BodyChunks implements AsyncIterableIterator<Buffer> {
+  readonly #request: IncomingMessage;
+  readonly #turns: LoopTurns;
+  readonly #held = new ByteQueue();
+  readonly #deadline: NodeJS.Timeout | undefined;
+  #window: NodeJS.Timeout | undefined;
+  #windowBytes = 0;
+  #bytes = 0;
+  #pieces = 0;
+  #ended = false;
+  #failure: AppError | undefined;
+  #wake: (() => void) | undefined;
+
+  /** @param msMax from now to the last byte; undefined: only the least rate counts. */
+  constructor(request: IncomingMessage, turns: LoopTurns, msMax: number | undefined) {
+    this.#request = request;
+    this.#turns = turns;
+    if (msMax !== undefined) this.#deadline = setTimeout(() => this.#fail(tooSlow()), msMax);
+    request.on("data", this.#onData).on("end", this.#onEnd).on("close", this.#onClose).on("error", this.#onClose);
+    if (request.destroyed) this.#onClose();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Buffer, undefined>> {
+    while (this.#held.length < chunkBytesMin && !this.#ended && this.#failure === undefined) await this.#more();
+    if (this.#failure !== undefined) throw this.#failure;
+    const chunk = this.#held.take();
+    if (chunk === undefined) return await this.return();
+    await this.#turns.take(chunk.length);
+    if (this.#request.isPaused()) this.#request.resume();
+    return { done: false, value: chunk };
+  }
+
+  /** Stops reading. The rest of the body stays with the request. */
+  async return(): Promise<IteratorResult<Buffer, undefined>> {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#window);
+    const request = this.#request.off("data", this.#onData).off("end", this.#onEnd);
+    request.off("close", this.#onClose).off("error", this.#onClose);
+    if (!this.#ended) request.pause();
+    return { done: true, value: undefined };
+  }
+
+  #more(): Promise<void> {
+    this.#window ??= setTimeout(this.#endWindow, leastRate.windowMs);
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** While nobody waits for the client, it is not to blame. */
+  readonly #endWindow = (): void => {
+    const isSlow = this.#wake !== undefined && this.#windowBytes < leastRate.bytes;
+    this.#windowBytes = 0;
+    this.#window = undefined;
+    if (isSlow) this.#fail(tooSlow());
+    else if (this.#wake !== undefined) this.#window = setTimeout(this.#endWindow, leastRate.windowMs);
+  };
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#held.add(chunk);
+    this.#windowBytes += chunk.length;
+    if (this.#held.length >= waitingBytesMax) this.#request.pause();
+    this.#bytes += chunk.length;
+    this.#pieces += 1;
+    if (isInTinyPieces(this.#pieces, this.#bytes)) {
+      this.#fail(new AppError("invalid_request", "The body is sent in too many tiny chunks."));
+    }
+    if (this.#held.length >= chunkBytesMin) this.#wakeUp();
+  };
+
+  readonly #onEnd = (): void => {
+    this.#ended = true;
+    this.#wakeUp();
+  };
+
+  readonly #onClose = (): void => {
+    if (!this.#ended) this.#fail(new AppError("invalid_request", "The body was cut off."));
+  };
+
+  #fail(failure: AppError): void {
+    this.#failure ??= failure;
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}
+
+/** Many small pieces are copied into one buffer: a piece of one byte would cost a hundred bytes as an object. */
+class ByteQueue {
+  /** A single piece is kept as it is: its own length is the capacity. */
+  #buffer: Buffer = Buffer.alloc(0);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(chunk: Buffer): void {
+    const length = this.#length + chunk.length;
+    if (this.#length === 0) {
+      this.#buffer = chunk;
+    } else {
+      if (length > this.#buffer.length) {
+        const larger = Buffer.allocUnsafe(2 * length);
+        this.#buffer.copy(larger, 0, 0, this.#length);
+        this.#buffer = larger;
+      }
+      chunk.copy(this.#buffer, this.#length);
+    }
+    this.#length = length;
+  }
+
+  take(): Buffer | undefined {
+    if (this.#length === 0) return undefined;
+    const taken = this.#buffer.subarray(0, this.#length);
+    this.#buffer = Buffer.alloc(0);
+    this.#length = 0;
+    return taken;
+  }
+}
+
+function tooSlow(): AppError {
+  return new AppError("too_slow", "The body arrived too slowly.");
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { BodyIntake, bodyMemoryLimits } from "./body-intake.ts";
+
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+const nextTurn = async () => undefined;
+
+test("one client's bodies do not use up the memory of others'", () => {
+  const intake = new BodyIntake({ max: 100 * kibibyte, perClientMax: 40 * kibibyte }, nextTurn);
+  const first = intake.hold("192.0.2.1");
+  first.add(16 * kibibyte + 30 * kibibyte);
+  const second = intake.hold("192.0.2.1");
+  expect(() => second.add(16 * kibibyte + 20 * kibibyte)).toThrow("Too many large bodies");
+  intake.hold("192.0.2.2").add(56 * kibibyte);
+  first.release();
+  second.add(56 * kibibyte);
+  second.release();
+  second.release();
+  expect(intake.heldBytes).toBe(40 * kibibyte);
+});
+
+test("the start of each body is not counted, in whatever chunks it arrives", () => {
+  const intake = new BodyIntake({ max: mebibyte, perClientMax: mebibyte }, nextTurn);
+  const hold = intake.hold("192.0.2.1");
+  for (let count = 0; count < 16; count += 1) hold.add(kibibyte);
+  expect(intake.heldBytes).toBe(0);
+  for (let count = 0; count < 16; count += 1) hold.add(kibibyte);
+  expect(intake.heldBytes).toBe(16 * kibibyte);
+});
+
+test.each([
+  [128, 64, 32],
+  [256, 64, 32],
+  [512, 128, 32],
+  [4_096, 256, 64],
+])("of %i MiB of memory, bodies get %i MiB, and those of one client %i", (memory, max, perClientMax) => {
+  expect(bodyMemoryLimits(memory * mebibyte)).toEqual({ max: max * mebibyte, perClientMax: perClientMax * mebibyte });
+});

@@ -1,0 +1,63 @@
+import { unavailable } from "../../base/errors.ts";
+import { ClientShares } from "../../limits/client-shares.ts";
+import { bytesPerTurnMax, LoopTurns } from "./loop-turns.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** A quarter of the memory that the process may use, within bounds. */
+export function bodyMemoryLimits(memoryBytes: number) {
+  const max = Math.min(256 * mebibyte, Math.max(64 * mebibyte, Math.floor(memoryBytes / 4)));
+  // The longest body that is read whole must fit in it.
+  return { max, perClientMax: Math.max(32 * mebibyte, max / 4) };
+}
+
+/** The first bytes of each body are not counted: the number of connections limits them. */
+const uncountedBytes = 16 * 1024;
+
+/** What all requests share for reading their bodies: memory and the event loop. */
+export class BodyIntake {
+  readonly #memory: ClientShares;
+  readonly turns: LoopTurns;
+
+  constructor(limits: ReturnType<typeof bodyMemoryLimits>, nextTurn: () => Promise<unknown>) {
+    this.#memory = new ClientShares(limits);
+    this.turns = new LoopTurns(bytesPerTurnMax, nextTurn);
+  }
+
+  get heldBytes(): number {
+    return this.#memory.held;
+  }
+
+  hold(client: string): BodyHold {
+    return new BodyHold(this.#memory, client);
+  }
+}
+
+/** The bytes of one request's body that are in memory: those that have arrived, whatever length was declared. */
+export class BodyHold {
+  readonly #memory: ClientShares;
+  readonly #client: string;
+  #bytes = 0;
+  #counted = 0;
+
+  constructor(memory: ClientShares, client: string) {
+    this.#memory = memory;
+    this.#client = client;
+  }
+
+  /** @throws AppError unavailable when the memory, or this client's share, is used up. */
+  add(bytes: number): void {
+    const counted = Math.max(0, this.#bytes + bytes - uncountedBytes) - this.#counted;
+    if (!this.#memory.take(this.#client, counted)) {
+      throw unavailable("Too many large bodies are being received. Try again shortly.", 2);
+    }
+    this.#bytes += bytes;
+    this.#counted += counted;
+  }
+
+  release(): void {
+    if (this.#counted > 0) this.#memory.release(this.#client, this.#counted);
+    this.#bytes = 0;
+    this.#counted = 0;
+  }
+}
