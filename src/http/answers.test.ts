@@ -21,7 +21,7 @@ beforeEach(async () => {
   fastify.server.on("connection", (socket) => accepted.push(socket));
   fastify.get("/large", { config: open }, (_request, reply) => sendText(reply, large));
   fastify.get("/small", { config: open }, (_request, reply) => sendText(reply, "small"));
-  fastify.get("/pieces", { config: open }, (_request, reply) => sendPieces(reply, ["a", "b".repeat(100_000), "c"]));
+  fastify.get("/pieces", { config: open }, (_request, reply) => sendPieces(reply, threePieces()));
   fastify.get("/broken", { config: open }, (_request, reply) => sendPieces(reply, brokenPieces()));
   origin = await fastify.listen({ host: "127.0.0.1", port: 0 });
 });
@@ -30,7 +30,13 @@ afterEach(async () => {
   await server.fastify.close();
 });
 
-function* brokenPieces(): Generator<string> {
+function* threePieces(): Generator<string, void> {
+  yield "a";
+  yield "b".repeat(100_000);
+  yield "c";
+}
+
+function* brokenPieces(): Generator<string, void> {
   yield "x".repeat(100_000);
   throw new Error("The source is damaged.");
 }

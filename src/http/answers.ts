@@ -119,31 +119,40 @@ function* slicesOf(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length; start += sliceBytes) yield bytes.subarray(start, start + sliceBytes);
 }
 
+/** Reserves what a streamed answer holds. @throws AppError unavailable. */
+export function reserveStream(reply: FastifyReply): void {
+  reserve(reply, streamBytes);
+}
+
+type Pieces = Generator<string | Uint8Array, void> | AsyncGenerator<string | Uint8Array, void>;
+
 /**
  * Sends what `pieces` yields, in slices. The event loop is free between two slices, and the next piece is requested only
  * when the reader has taken what came before it. A failure of `pieces` cuts the answer.
  * @param heldBytes what the source holds in memory until its end.
- * @throws AppError unavailable when the memory for answers is used up.
+ * @throws AppError unavailable when the memory for answers is used up; what `pieces` throws before its first piece.
  */
-export function sendPieces(
-  reply: FastifyReply,
-  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
-  heldBytes = 0,
-): FastifyReply {
+export async function sendPieces(reply: FastifyReply, pieces: Pieces, heldBytes = 0): Promise<FastifyReply> {
   reserve(reply, heldBytes + streamBytes);
-  const slices = slicesInTurns(pieces, reply.server.answerOutflow.turns);
-  return reply.send(Readable.from(slices, { objectMode: false, highWaterMark: sliceBytes }));
+  // Before the answer begins, so that a refusal is not a truncated answer.
+  const first = await pieces.next();
+  const slices = slicesInTurns(first, pieces, reply.server.answerOutflow.turns);
+  const stream = Readable.from(slices, { objectMode: false, highWaterMark: sliceBytes });
+  // Even if no byte was read.
+  stream.once("close", () => void pieces.return());
+  return reply.send(stream);
 }
 
 /** Joins small pieces; a piece that is larger than a slice is passed on as it is. */
 async function* slicesInTurns(
-  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  first: IteratorResult<string | Uint8Array, void>,
+  pieces: Pieces,
   turns: LoopTurns,
 ): AsyncGenerator<Uint8Array> {
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
-  for await (const piece of pieces) {
-    const bytes = typeof piece === "string" ? Buffer.from(piece, "utf8") : piece;
+  for (let next = first; next.done !== true; next = await pieces.next()) {
+    const bytes = typeof next.value === "string" ? Buffer.from(next.value, "utf8") : next.value;
     pending.push(bytes);
     pendingBytes += bytes.length;
     await turns.take(bytes.length);

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
 import type { Download, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
+import { reserveStream } from "./answers.ts";
 import { reportStoredFile } from "./errors.ts";
 import { attachment } from "./headers.ts";
 
@@ -43,6 +44,7 @@ async function answerDownload(
 ): Promise<FastifyReply> {
   const requested = requestedRange(request);
   const isHead = request.raw.method === "HEAD";
+  if (!isHead) reserveStream(reply);
   const download = await openDownload(deps, request, ticket, isHead);
   const range = rangeWithin(requested, download.sizeBytes);
   if (range === undefined) {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { sendText } from "./answers.ts";
+import { sendPieces, sendText } from "./answers.ts";
 
 /** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
@@ -25,6 +25,8 @@ export const baseHeaders = {
 export const secureHeaders = { ...baseHeaders, "strict-transport-security": "max-age=63072000" };
 
 export const jsonType = "application/json; charset=utf-8";
+/** Less than a page of short notes has. */
+const listBytesAtOnce = 32 * 1024;
 const htmlType = "text/html; charset=utf-8";
 
 export function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
@@ -41,6 +43,30 @@ export function sendJsonText(reply: FastifyReply, status: number, json: string):
 
 export function sendJson(reply: FastifyReply, status: number, answer: object): FastifyReply {
   return sendJsonText(reply, status, JSON.stringify(answer));
+}
+
+/**
+ * Sends a JSON array. Its items are presented one after the other if their texts are large.
+ * @param textBytes what the items hold in memory.
+ * @throws AppError unavailable, as `sendPieces`; what `items` throws for the first item.
+ */
+export async function sendJsonList(
+  reply: FastifyReply,
+  textBytes: number,
+  items: Iterable<object>,
+): Promise<FastifyReply> {
+  if (textBytes <= listBytesAtOnce) return sendJson(reply, 200, [...items]);
+  reply.header("content-type", jsonType);
+  return await sendPieces(reply.code(200), jsonArray(items), textBytes);
+}
+
+function* jsonArray(items: Iterable<object>): Generator<string> {
+  let separator = "[";
+  for (const item of items) {
+    yield separator + JSON.stringify(item);
+    separator = ",";
+  }
+  yield separator === "[" ? "[]" : "]";
 }
 
 /** For files whose name changes with their content. */

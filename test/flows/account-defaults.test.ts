@@ -6,7 +6,7 @@ const ada = "ada@example.com";
 
 async function pushesOf({ app }: TestApp) {
   const user = await app.domain.accounts.findUserByEmail(ada);
-  return await app.domain.pushes.list(user?.id ?? 0, "active", 1);
+  return [...(await app.domain.pushes.list(user?.id ?? 0, "active", 1))];
 }
 
 const save = (person: SignedInClient, form: Readonly<Record<string, string>>) =>

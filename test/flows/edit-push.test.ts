@@ -56,7 +56,7 @@ describe("the form", () => {
     });
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toBe(`/p/${urlToken}/preview`);
-    const found = await app.app.domain.pushes.list(1, "active", 1);
+    const found = [...(await app.app.domain.pushes.list(1, "active", 1))];
     expect(found.find((one) => one.urlToken === urlToken)).toMatchObject({
       expireAfterDays: 20,
       expireAfterViews: 9,
@@ -121,7 +121,7 @@ describe("the form", () => {
       expired: "1",
     };
     await edit(urlToken, { ...hostile, name: "n", expires_at: "9999999999999", seal_generation: "9" });
-    expect(await app.app.domain.pushes.list(1, "active", 1)).toContainEqual(
+    expect([...(await app.app.domain.pushes.list(1, "active", 1))]).toContainEqual(
       expect.objectContaining({ urlToken, kind: "text", ownerId: 1, views: 1, name: "n" }),
     );
   });

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
-import { startTestApp } from "../support/app.ts";
+import { bearer, startTestApp } from "../support/app.ts";
+import { signedIn, stranger } from "../support/domain.ts";
+import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
 import { pausedReader } from "../support/paused-reader.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 /** Each of these characters has six in JSON. */
 const payload = "\u0001".repeat(1_048_576);
@@ -35,3 +38,70 @@ test.each(["/api/v2/pushes/", "/p/"])(
     expect(await answer.json()).toMatchObject({ views_remaining: 7, payload });
   },
 );
+
+test("every large answer is refused while the client has used up its share", async () => {
+  await using app = await startTestApp({ memoryBytes: 256 * 1024 * 1024 });
+  const token = await app.makeToken("ada@example.com");
+  const browser = await signInClient(app, "ada@example.com");
+  const { pushes } = app.app.domain;
+  const owner = signedIn(1);
+  const note = "\u0001".repeat(65_536);
+  const { urlToken } = await pushes.create({ payload, note, retrievalStep: false }, owner);
+  const withFile = await pushFiles(pushes, owner, [makeFile("a.txt", "x".repeat(100_000))]);
+  const [file] = await claimFiles(pushes, withFile.urlToken, stranger);
+  const client = "192.0.2.7";
+  const headers = bearer(token);
+  const get = (url: string) => () => app.server.inject({ url, headers, remoteAddress: client });
+  const page = (url: string) => () => browser.get(url);
+  const json = { push: { payload: "small", note } };
+  const v1 = { password: json.push };
+  const large = [
+    get(`/api/v2/pushes/${urlToken}`),
+    get(`/p/${urlToken}.json`),
+    get("/api/v2/pushes/active"),
+    get("/p/active.json"),
+    get(`/files/${file?.ticket}`),
+    () => app.server.inject({ method: "POST", url: "/api/v2/pushes", headers, remoteAddress: client, payload: json }),
+    () => app.server.inject({ method: "POST", url: "/p.json", headers, remoteAddress: client, payload: v1 }),
+    page(`/p/${urlToken}`),
+    page(`/p/${urlToken}/edit`),
+    page(`/p/${urlToken}/audit/download?format=csv`),
+    page(`/p/${urlToken}/audit/download?format=json`),
+    page("/users/edit/data"),
+  ];
+  const small = [get("/api/v2/version"), get(`/api/v2/pushes/${urlToken}/audit`), page("/"), page("/p")];
+  const statuses = async (
+    requests: readonly (() => Promise<{ readonly statusCode?: number; readonly status?: number }>)[],
+  ) => {
+    const found = [];
+    for (const request of requests) {
+      const { statusCode, status } = await request();
+      found.push(statusCode ?? status);
+    }
+    return found;
+  };
+  const { memory } = app.server.answerOutflow;
+  expect(memory.take(client, 16 * 1024 * 1024)).toBe(true);
+  const entries = (await pushes.audit(urlToken, owner, 1)).length;
+  expect(await statuses(large)).toEqual(large.map(() => 503));
+  expect(await statuses(small)).toEqual(small.map(() => 200));
+  expect((await pushes.audit(urlToken, owner, 1)).length).toBe(entries);
+  expect([...(await pushes.list(1, "active", 1))].length).toBe(2);
+  memory.release(client, 16 * 1024 * 1024);
+  expect(await statuses(large)).toEqual([200, 200, 200, 200, 200, 201, 201, 200, 200, 200, 200, 200]);
+  expect(memory.held).toBe(0);
+});
+
+test("a list of 50 long notes arrives complete, in pieces", async () => {
+  await using app = await startTestApp();
+  const token = await app.makeToken("ada@example.com");
+  const note = "\u0001".repeat(65_536);
+  for (let made = 0; made < 50; made += 1) await app.app.domain.pushes.create({ payload: "x", note }, signedIn(1));
+  const origin = await app.listen();
+  for (const path of ["/api/v2/pushes/active", "/p/active.json"]) {
+    const answer = await fetch(origin + path, { headers: bearer(token) });
+    expect(answer.headers.get("content-length")).toBeNull();
+    const listed: { note: string }[] = JSON.parse(await answer.text());
+    expect(listed.map((push) => push.note === note)).toEqual(Array.from({ length: 50 }, () => true));
+  }
+});

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { sendJson } from "../../http/headers.ts";
+import { sendJson, sendJsonList } from "../../http/headers.ts";
 import { pageOf, urlTokenOf } from "../../http/parameters.ts";
+import type { Push } from "../../pushes/pushes.ts";
 import {
   type ApiDeps,
   type ApiHandler,
@@ -94,11 +95,11 @@ async function list(
   state: "active" | "expired",
 ): Promise<FastifyReply> {
   const pushes = await deps.pushes.list(userIdOf(request), state, v1PageOf(request));
-  return sendJson(
-    reply,
-    200,
-    pushes.map((push) => presentOwnedPush(push, request.baseUrl)),
-  );
+  return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.baseUrl));
+}
+
+function* presented(pushes: Iterable<Push>, baseUrl: string) {
+  for (const push of pushes) yield presentOwnedPush(push, baseUrl);
 }
 
 /** In v1, page 0 is page 1. @throws AppError invalid_request. */

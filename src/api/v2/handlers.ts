@@ -3,9 +3,9 @@ import { AppError, unreachable } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
-import { sendJson, sendJsonText } from "../../http/headers.ts";
+import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
 import { pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
-import type { ClaimOutcome, CreatePush, Pushes } from "../../pushes/pushes.ts";
+import type { ClaimOutcome, CreatePush, Push, Pushes } from "../../pushes/pushes.ts";
 import {
   presentAudit,
   presentGone,
@@ -81,11 +81,11 @@ async function list(
   state: "active" | "expired",
 ): Promise<FastifyReply> {
   const pushes = await deps.pushes.list(userIdOf(request), state, pageOf(request));
-  return sendJson(
-    reply,
-    200,
-    pushes.map((push) => presentOwnedPush(push, request.baseUrl)),
-  );
+  return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.baseUrl));
+}
+
+function* presented(pushes: Iterable<Push>, baseUrl: string) {
+  for (const push of pushes) yield presentOwnedPush(push, baseUrl);
 }
 
 /** The token's user, on a route that needs a token. @throws AppError not_authenticated. */

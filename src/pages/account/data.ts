@@ -1,36 +1,20 @@
-import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import type { ApiToken, Factors, Identity, ListedSession, PushDefaults, User } from "../../accounts/accounts.ts";
+import { sendPieces } from "../../http/answers.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentAllOptions } from "../../http/push-options.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
 
-const readAheadBytes = 256 * 1024;
-
 /**
  * `GET /users/edit/data`: all data about the user that the server can read, as one JSON document. It has no links of
  * pushes: a file in a download folder must not open a secret.
  */
-export async function downloadData({ session, reply, services }: SignedInRequest): Promise<FastifyReply> {
-  const pieces = documentOf(session.user, services);
-  // Before the answer begins, so that a refusal is not a truncated document.
-  const first = await pieces.next();
-  const stream = Readable.from(withFirst(first.done === true ? "" : first.value, pieces), {
-    objectMode: false,
-    highWaterMark: readAheadBytes,
-  });
-  // Even if no byte was read: the next download waits for the end of this one.
-  stream.once("close", () => void pieces.return(undefined));
+export function downloadData({ session, reply, services }: SignedInRequest): Promise<FastifyReply> {
   reply.header("content-type", jsonType);
   reply.header("content-disposition", attachment("sealpush-data.json"));
-  return reply.send(stream);
-}
-
-async function* withFirst(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
-  yield first;
-  yield* rest;
+  return sendPieces(reply, documentOf(session.user, services));
 }
 
 async function* documentOf(user: User, { accounts, pushes, clock }: PageServices): AsyncGenerator<string> {

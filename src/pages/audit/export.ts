@@ -28,7 +28,7 @@ const columns: readonly Exclude<keyof ExportedEvent, "notify_by_email">[] = [
 const mailColumns = ["recipients", "status", "successful_sends"] as const;
 
 /** RFC 4180, with a byte order mark: without it spreadsheets do not recognise UTF-8. */
-export async function* trailAsCsv({ events }: WholeTrail): AsyncIterable<string> {
+export async function* trailAsCsv({ events }: WholeTrail): AsyncGenerator<string, void> {
   yield `\uFEFF${[...columns, ...mailColumns.map((column) => `notify_by_email_${column}`)].join(",")}\r\n`;
   for await (const event of events) {
     const exported = exportedEvent(event);
@@ -38,7 +38,7 @@ export async function* trailAsCsv({ events }: WholeTrail): AsyncIterable<string>
 }
 
 /** One JSON object: the push and, oldest first, its `logs`. */
-export async function* trailAsJson({ push, events }: WholeTrail): AsyncIterable<string> {
+export async function* trailAsJson({ push, events }: WholeTrail): AsyncGenerator<string, void> {
   const about = {
     name: push.name,
     note: push.note,

@@ -1,6 +1,6 @@
-import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { sendPieces } from "../../http/answers.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { pageMax, pageOf } from "../../http/parameters.ts";
 import { linkOf } from "../dashboard/handler.ts";
@@ -43,5 +43,5 @@ export async function downloadAudit(page: SignedInRequest): Promise<FastifyReply
   const day = new Date(page.services.clock.now()).toISOString().slice(0, 10);
   page.reply.header("content-type", type);
   page.reply.header("content-disposition", attachment(`audit-${day}.${format}`));
-  return page.reply.send(Readable.from(write(trail)));
+  return sendPieces(page.reply, write(trail));
 }

@@ -14,7 +14,7 @@ async function makeMany(fixture: TestDomain, count: number, expireAfterDays: num
 }
 
 async function listed(fixture: TestDomain, state: "active" | "expired", page = 1): Promise<string[]> {
-  return (await fixture.domain.pushes.list(7, state, page)).map((push) => push.urlToken);
+  return [...(await fixture.domain.pushes.list(7, state, page))].map((push) => push.urlToken);
 }
 
 test("a list contains only the owner's pushes, newest first, 50 per page", async () => {

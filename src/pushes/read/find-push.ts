@@ -2,7 +2,8 @@ import { AppError } from "../../base/errors.ts";
 import { createLinkDeliveryReports } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { isForgotten, isOwner, toOwnedPush, toOwnersPush, toPush } from "../present-push.ts";
-import type { Actor, AuditEntry, Push } from "../push.ts";
+import type { Actor, AuditEntry, OwnedPush, Push } from "../push.ts";
+import type { PushRow } from "../store/tables.ts";
 
 /** Pushes, or audit entries, per page. */
 export const pageSize = 50;
@@ -18,11 +19,10 @@ export function readOperations(deps: PushDeps) {
     },
 
     /** Newest first, split by the state at this moment. */
-    async list(ownerId: number, state: "active" | "expired", page: number): Promise<readonly Push[]> {
+    async list(ownerId: number, state: "active" | "expired", page: number): Promise<PushList> {
       const now = deps.clock.now();
-      const { keyring } = deps.vault;
       const rows = await deps.store.list(ownerId, state, now, pageSize, (page - 1) * pageSize);
-      return rows.map((row) => toOwnedPush(row, now, keyring));
+      return new PushList(rows, (row) => toOwnedPush(row, now, deps.vault.keyring));
     },
 
     /** Newest first. @throws AppError not_authenticated, forbidden, not_found. */
@@ -41,4 +41,25 @@ export function readOperations(deps: PushDeps) {
       );
     },
   };
+}
+
+/** One page of a list. Its pushes are opened one after the other: their notes together may have many megabytes. */
+export class PushList implements Iterable<OwnedPush> {
+  readonly #rows: readonly PushRow[];
+  readonly #open: (row: PushRow) => OwnedPush;
+
+  constructor(rows: readonly PushRow[], open: (row: PushRow) => OwnedPush) {
+    this.#rows = rows;
+    this.#open = open;
+  }
+
+  /** Bytes of the sealed names and notes, which the list holds. */
+  get labelBytes(): number {
+    const lengthOf = (sealed: Buffer | null) => sealed?.length ?? 0;
+    return this.#rows.reduce((bytes, row) => bytes + lengthOf(row.nameSealed) + lengthOf(row.noteSealed), 0);
+  }
+
+  *[Symbol.iterator](): Generator<OwnedPush> {
+    for (const row of this.#rows) yield this.#open(row);
+  }
 }
