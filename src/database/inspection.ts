@@ -4,9 +4,6 @@ import { sql } from "./statement.ts";
 const problemsMax = 5;
 const newestPushesMax = 1_000;
 
-/** Read-only checks for operators. */
-export type Inspection = ReturnType<typeof createInspection>;
-
 const quickCheck = sql<[], { quick_check: string }>(`PRAGMA quick_check(${problemsMax})`);
 const size = sql<[], { bytes: number }>({
   sqlite: "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()",
@@ -22,6 +19,7 @@ const newest = sql<[], { newest: number | null }>(
        FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}) AS last_pushes) AS times`,
 );
 
+/** Read-only checks for operators. */
 export function createInspection(db: Database) {
   return {
     /**

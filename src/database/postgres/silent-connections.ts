@@ -8,7 +8,7 @@ interface Unanswered {
   isStillSilent(): boolean;
 }
 
-/** Of these processes, those that wait for their client: they execute nothing, or cannot send their answer. */
+/** Selects the processes that wait for their client: they execute nothing, or cannot send their answer. */
 const waitingForClient = `SELECT pid FROM pg_stat_activity WHERE pid = ANY ($1)
   AND (state LIKE 'idle%' OR (state = 'active' AND wait_event_type = 'Client'))`;
 

@@ -12,12 +12,12 @@ import type { Database } from "../../database/database.ts";
 import { createInspection, readSweepBacklog } from "../../database/inspection.ts";
 import { openPostgres } from "../../database/postgres/postgres.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import type { ViewClaim } from "./claim-view.ts";
 import type { NewPush } from "./insert-push.ts";
 import type { NewLinkDelivery } from "./notifications.ts";
 import type { PushStore } from "./push-store.ts";
 import { createPushStore } from "./push-store.ts";
 import { createResealer } from "./reseal.ts";
+import type { ViewClaim } from "./write-view.ts";
 
 const pushes = 1_000_000;
 const large: readonly string[] = ["pushes", "audit_entries", "data_keys", "payloads", "files", "link_deliveries"];

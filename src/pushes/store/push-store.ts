@@ -1,7 +1,6 @@
 import type { Database, InTransaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
-import { claimWrites } from "./claim-view.ts";
 import { editWrites } from "./edit-push.ts";
 import { createExtendedTickets } from "./extended-tickets.ts";
 import { insertWrites } from "./insert-push.ts";
@@ -10,6 +9,7 @@ import { createUpkeep } from "./maintenance.ts";
 import { createLinkDeliveries, createViewNotifications } from "./notifications.ts";
 import { type FileRow, type PushRow, readFiles, readPushes, uploads } from "./tables.ts";
 import { createWriteOperations, type EndRequest, queueBlob, takeUpload } from "./write-operations.ts";
+import { claimWrites } from "./write-view.ts";
 
 const pushByDigest = readPushes.select<[tokenDigest: Buffer]>("WHERE token_digest = ?");
 const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");

@@ -6,8 +6,6 @@ import { sealContexts } from "../seals.ts";
 import { indexKeyContext, indexKeyName } from "../vault.ts";
 import { sqlOfLockedRows } from "./write-operations.ts";
 
-export type Resealer = ReturnType<typeof createResealer>;
-
 interface SealedRow {
   readonly id: number;
   readonly ownerId: number | null;
