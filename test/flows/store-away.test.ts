@@ -154,6 +154,27 @@ test("a download that the store could not begin works until 15 minutes after the
   expect(await readRows(fixture.app.app.domain.db, "SELECT * FROM extended_tickets")).toEqual([]);
 });
 
+test("a download that the store cannot begin is not in the audit trail, one that begins is", async () => {
+  await using fixture = await startFixture();
+  const authorization = `Bearer ${await fixture.app.makeToken("owner@example.com")}`;
+  const form = new FormData();
+  form.append("push[files][]", new Blob([some(1_000)]), "secret.bin");
+  const request = { method: "POST", body: form, headers: { authorization } };
+  const { url_token: urlToken } = await (await fetch(`${fixture.origin}/api/v2/pushes`, request)).json();
+  const address = `${fixture.origin}/api/v2/pushes/${urlToken}`;
+  const [file] = (await (await fetch(address)).json()).files;
+  const kinds = async () => {
+    const { logs } = await (await fetch(`${address}/audit`, { headers: { authorization } })).json();
+    return logs.map((entry: { kind: string }) => entry.kind);
+  };
+  fixture.store.plan = always("error", "GetObject");
+  expect(await statusOf(file.url)).toBe(503);
+  expect(await kinds()).not.toContain("download");
+  fixture.store.plan = () => undefined;
+  expect(await statusOf(file.url)).toBe(200);
+  expect((await kinds()).filter((kind: string) => kind === "download")).toHaveLength(1);
+});
+
 test("a download waits for the store for 7 days at most, and then its file is deleted", async () => {
   await using fixture = await startFixture();
   const [url = ""] = await fixture.claimFiles(await fixture.push([some(1_000)]));

@@ -53,8 +53,8 @@ export function ticketOperations(deps: PushDeps) {
   return {
     /**
      * Undefined: the ticket is forged or expired, or the push was deleted. Each request checks the row: a person's deletion voids
-     * the tickets of the push, a limit lets them run until they expire. Audits the download, unless `start` > 0 and the same
-     * address has begun one with this push's tickets. "metadata": no byte is needed, so nothing is audited.
+     * the tickets of the push, a limit lets them run until they expire. A read is audited as a download before its first byte,
+     * unless `start` > 0 and the same address has begun one with this push's tickets. "metadata": no byte is needed.
      */
     async openTicket(ticketText: string, actor: Actor, start: number | "metadata"): Promise<Download | undefined> {
       const now = deps.clock.now();
@@ -70,16 +70,18 @@ export function ticketOperations(deps: PushDeps) {
       const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key });
       if (details === undefined) return undefined;
       const since = ticket.expiresAt - ticketTtlMs(deps.config);
-      if (start !== "metadata" && (start === 0 || !(await deps.store.hasDownload(row.id, actor.address, since)))) {
-        await deps.store.record(row.id, auditRecord("download", actor, now));
-      }
+      const continues =
+        start !== 0 && (start === "metadata" || (await deps.store.hasDownload(row.id, actor.address, since)));
+      const begin = async () => {
+        if (!continues) await deps.store.record(row.id, auditRecord("download", actor, deps.clock.now()));
+      };
       const stored = { pushId: row.id, row: file, key };
       return {
         ...details,
         pushId: row.id,
         fileId: file.id,
         sizeBytes: file.sizeBytes,
-        read: (range) => download(deps, ticket, stored, range),
+        read: (range) => download(deps, ticket, stored, range, begin),
       };
     },
   };
@@ -88,19 +90,24 @@ export function ticketOperations(deps: PushDeps) {
 /**
  * A ticket of which the store could not give the first byte lives on until the store answers: the recipient may have spent
  * the last view for it. An unreachable store is temporary, so a retry may succeed. A file that the store has lost is gone.
+ * @param begin called once the first byte is known, before it is returned.
  */
 async function* download(
   deps: PushDeps,
   ticket: Ticket,
   file: StoredFile,
   range: { start: number; end: number },
+  begin: () => Promise<void>,
 ): AsyncGenerator<Buffer, void, undefined> {
   let started = false;
   try {
     for await (const chunk of readStoredFile(deps.blobs, file, range)) {
+      if (!started) await begin();
       started = true;
       yield chunk;
     }
+    // An empty file.
+    if (!started) await begin();
   } catch (error) {
     if (error instanceof BlobStoreError && !started) {
       const expiresAt = ticket.expiresAt + storeWaitMsMax;
