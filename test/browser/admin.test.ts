@@ -1,8 +1,11 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { sendForm } from "../support/browser-forms.ts";
+import { appFor } from "../support/factors.ts";
+import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
-import { administratorEmail, email } from "../support/visit.ts";
+import { administratorEmail, email, password } from "../support/visit.ts";
 
 const site = openSite();
 const { admin } = en;
@@ -128,4 +131,34 @@ it("confirms one action on a user at a time, and the other buttons keep their pl
     expect(await row.getByRole("button", { name: admin.confirm }).count()).toBe(1);
     expect(await Promise.all([admin.promote, admin.disable, admin.deleteUser].map(topOf))).toEqual(before);
   }
+});
+
+describe.each([
+  ["with scripts", true],
+  ["without scripts", false],
+])("an administrator with a second factor, %s", (_how, javaScriptEnabled) => {
+  const own = openSite();
+
+  it("proves an action on a user on a page of its own, and returns to the list", async () => {
+    const { page } = await own.visit({ signedIn: "administrator", reducedMotion: "reduce", javaScriptEnabled });
+    await page.goto("/users/factors/authenticator_app");
+    const { code } = appFor(await page.locator("#key").innerText(), () => Date.now());
+    await page.locator("#code").fill(code());
+    await sendForm(page);
+
+    await page.goto("/admin/users?q=ada");
+    await act(page, email, admin.promote, admin.promoteText);
+    await page.getByRole("heading", { name: `${admin.promote}: ${email}` }).waitFor();
+    if (javaScriptEnabled) await expectAccessibleLayout(page);
+    const confirm = async (proof: string) => {
+      await page.getByLabel(en.factors.proof.label, { exact: true }).fill(proof);
+      await page.getByRole("button", { name: admin.confirm, exact: true }).click();
+    };
+    await confirm("wrong");
+    await page.getByText(en.factors.proof.wrong).first().waitFor();
+    if (javaScriptEnabled) await expectAccessibleLayout(page);
+    await confirm(password);
+    await page.waitForURL("/admin/users?q=ada");
+    await rowOf(page, email).getByText(admin.administrator, { exact: true }).waitFor();
+  });
 });

@@ -58,6 +58,16 @@ describe.each(["en", "ar"])("layout and accessibility of second factors in %s", 
     await page.goto("/users/factors/authenticator_app");
     await expectAccessibleLayout(page);
 
+    await page.goto("/users/token");
+    await page.locator("#name").fill("script");
+    await page.locator("#token_proof").fill("wrong");
+    await send(page, "/users/token");
+    await expectAccessibleLayout(page);
+    await page.locator(".proof [data-passkey=get] button").click();
+    await page.locator("#token_proof:disabled").waitFor();
+    await send(page, "/users/token");
+    await page.locator("#token").waitFor();
+
     await context.clearCookies();
     await signIn(page);
     await page.locator("details.disclosure summary").click();

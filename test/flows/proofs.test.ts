@@ -172,8 +172,8 @@ describe("an administrator's action on a user", () => {
     expect(asked.body).toContain('name="proof"');
     expect(asked.body).toContain('name="q" value="ada"');
     expect(asked.body).not.toContain(en.factors.proof.wrong);
-    for (const proof of ["", "wrong"]) {
-      const refused = await admin.post(path, { proof });
+    for (const proof of [{ proof: "" }, { proof: "wrong" }, { proof_passkey: "{}" }]) {
+      const refused = await admin.post(path, proof);
       expect(refused.status).toBe(422);
       expect(refused.body).toContain(en.factors.proof.wrong);
     }

@@ -39,7 +39,8 @@ export async function changeUser(page: SignedInRequest, action: UserAction): Pro
   const confirmation = await accounts.confirmChange(changeOf(page, form));
   if (confirmation.outcome !== "proven") {
     // The form of the list asks for no proof.
-    const isFirst = form.proof === undefined && confirmation.outcome === "unproven";
+    const isGiven = form.proof !== undefined || form.proof_passkey !== undefined;
+    const isFirst = !isGiven && confirmation.outcome === "unproven";
     const { status, message } = isFirst ? { status: 200, message: undefined } : refusedChange(page, confirmation);
     const model: ProofModel = { action, user, text, proof: await proofOffered(page), problem: message };
     return page.render(proofView, model, { status });
