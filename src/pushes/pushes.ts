@@ -15,7 +15,7 @@ import { searchLimits, searchOperations } from "./read/search.ts";
 
 export { auditKindNames } from "./audit/audit-trail.ts";
 export { StoredFileError } from "./claim/stored-files.ts";
-export { pushLimits } from "./create/limits.ts";
+export { codePointsUpTo, pushLimits } from "./create/limits.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export type * from "./push.ts";
 

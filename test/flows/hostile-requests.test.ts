@@ -138,6 +138,36 @@ test("any body under any type", async () => {
   );
 });
 
+test("a form with a text that no push can have comes back without it, and with the others", async () => {
+  const send = (payload: string) => {
+    const body = new URLSearchParams({
+      "push[kind]": "text",
+      "push[payload]": payload,
+      "push[expire_after_days]": "999",
+    });
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    return app.server.inject({ method: "POST", url: "/p", headers, payload: body.toString() });
+  };
+  const longest = await send("<".repeat(1_048_576));
+  expect(longest.statusCode).toBe(422);
+  expect(longest.body).toContain("&lt;".repeat(1_048_576));
+  const tooLong = await send("<".repeat(4 * 1_048_576));
+  expect(tooLong.statusCode).toBe(422);
+  expect(tooLong.body.length).toBeLessThan(100_000);
+  expect(tooLong.body).toContain('value="999"');
+});
+
+test("a form's line ends become line feeds, and nothing else changes", async () => {
+  const text = "a\r\n\r\r\n\n\r\né😀\r";
+  const body = new URLSearchParams({ "push[kind]": "text", "push[payload]": text, "push[retrieval_step]": "0" });
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const created = await app.server.inject({ method: "POST", url: "/p", headers, payload: body.toString() });
+  expect(created.statusCode).toBe(303);
+  const token = /^\/p\/([^/]+)\/preview/.exec(String(created.headers.location))?.[1];
+  const revealed = await app.server.inject({ url: `/api/v2/pushes/${token}` });
+  expect(revealed.json().payload).toBe("a\n\r\n\n\né😀\r");
+});
+
 test("any path, query and header", async () => {
   const pieces = fc.oneof(
     fc.constantFrom(

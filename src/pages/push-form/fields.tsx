@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { PushOption } from "../../pushes/pushes.ts";
+import { codePointsUpTo, type PushOption, pushLimits } from "../../pushes/pushes.ts";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, NumberField, TextField } from "../parts/fields.tsx";
@@ -274,13 +274,24 @@ export interface FilledForm extends PushForm {
 
 const definitions = Object.entries(pushFields) as [FieldName, TextDefinition | BoxDefinition | BareDefinition][];
 
+/**
+ * More than all valid fields together. Rendering a text of markup takes 50 ms for each million characters, so a text beyond
+ * this is not sent back; the browser's Back button still has it.
+ */
+const sentBackCharactersMax = pushLimits.payloadCharactersMax.text + 2 * pushLimits.noteCharactersMax;
+
 /** What was sent; for fields that were not sent, the initial value. */
 export function valuesOf(form: PushForm, sent: SentFields = {}): PushValues {
+  let left = sentBackCharactersMax;
   const values = definitions.flatMap(([name, field]) => {
     if (field.type === "bare") return [];
     const typed = textIn(sent, wireName(name));
     if (typed === undefined) return [[name, field.initial(form)]];
-    return [[name, field.type === "box" ? typed === "1" : typed]];
+    if (field.type === "box") return [[name, typed === "1"]];
+    const characters = codePointsUpTo(left + 1, typed);
+    if (characters > left) return [[name, ""]];
+    left -= characters;
+    return [[name, typed]];
   });
   return Object.fromEntries(values) as PushValues;
 }

@@ -61,6 +61,19 @@ export function offeredMails(user: User | null, config: Config) {
 /** The fields of `push[...]`, by wire name. */
 export type SentFields = Readonly<Record<string, unknown>>;
 
+/** The text of a form is valid UTF-8. Over bytes: replacing millions of line ends in a string would keep the event loop for a tenth of a second. */
+function withLineFeeds(text: string): string {
+  if (!text.includes("\r\n")) return text;
+  const bytes = Buffer.from(text, "utf8");
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (bytes[at] === 0x0d && bytes[at + 1] === 0x0a) continue;
+    bytes[length] = bytes[at] ?? 0;
+    length += 1;
+  }
+  return bytes.toString("utf8", 0, length);
+}
+
 export function textIn(fields: SentFields, wireName: string): string | undefined {
   const value = fields[wireName];
   return typeof value === "string" ? value : undefined;
@@ -117,9 +130,6 @@ function pushFieldsOf({ push }: FormFields): SentFields {
     throw new AppError("invalid_request", "The form contains no push.");
   }
   return Object.fromEntries(
-    Object.entries(push).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value.replaceAll("\r\n", "\n") : value,
-    ]),
+    Object.entries(push).map(([name, value]) => [name, typeof value === "string" ? withLineFeeds(value) : value]),
   );
 }

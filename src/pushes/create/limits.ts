@@ -131,16 +131,21 @@ export function checkText(problems: Problems, field: string, value: string | und
 }
 
 function checkLength(problems: Problems, field: string, value: string, min: number, max: number): void {
-  // A string has at most as many code points as UTF-16 code units, so only a long one needs counting.
-  const length = value.length <= max ? Math.min(value.length, max) : countCodePoints(value);
+  const length = codePointsUpTo(max + 1, value);
   if (length >= min && length <= max) return;
   if (length === 0) addProblem(problems, field, "can't be blank.");
   else addProblem(problems, field, `must be between ${min} and ${max} characters.`);
 }
 
-function countCodePoints(text: string): number {
+/** @returns the number of code points, at most `max`; for a text of fewer UTF-16 code units than that, their number. */
+export function codePointsUpTo(max: number, text: string): number {
+  // A string has at most as many code points as UTF-16 code units, so only a long one needs counting.
+  if (text.length < max) return text.length;
   let count = 0;
-  for (const _ of text) count += 1;
+  for (const _ of text) {
+    count += 1;
+    if (count === max) break;
+  }
   return count;
 }
 
