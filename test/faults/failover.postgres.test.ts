@@ -71,6 +71,24 @@ describe("when the primary is lost", { timeout: 600_000 }, () => {
     console.log(`failover: served again ${times}; ${load.counts.refused} requests refused; ${ledger.summary}`);
   });
 
+  it("servers that know both hosts follow the promotion by themselves", async () => {
+    await using pair = await startPostgresPair();
+    const hosts = `127.0.0.1:${pair.primary.port},127.0.0.1:${pair.standby.port}`;
+    const address = pair.primary.url().replace(`127.0.0.1:${pair.primary.port}`, hosts);
+    const members = await startTwo(`${address}?target_session_attrs=read-write`);
+    const ledger = new PushLedger(seededNumbers(0x2057));
+    const load = new PushLoad(ledger, members, clients);
+    await load.more(200);
+    await pair.primary.kill();
+    await expectAliveButNotReady(members);
+    await pair.promote();
+    await Promise.all(members.map((member) => load.moreAt(member, 100)));
+    await expectReady(members);
+    await load.stop();
+    await ledger.judge(members[0].baseUrl);
+    console.log(`failover to the second host: ${load.counts.refused} requests refused; ${ledger.summary}`);
+  });
+
   it("and comes back with its own files, nothing acknowledged is lost or retrieved twice", async () => {
     await using server = await startPostgres({ settings: { fsync: "on", full_page_writes: "on" } });
     const members = await startTwo(server.url());

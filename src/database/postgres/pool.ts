@@ -12,7 +12,7 @@ interface Waiter {
 }
 
 const tickMs = 1_000;
-const idleMsMax = 60_000;
+const idleMsMax = 10_000;
 /** Connections are replaced, so that they are spread over the servers again after a failover or when one is added. */
 const lifetimeMsMax = 1_800_000;
 /** A connection that is silent at so many ticks is checked: after two to three seconds. */

@@ -104,7 +104,7 @@ export class ProxiedConnection {
     }
     if (verdict === "deliver late") {
       this.#client.resetAndDestroy();
-      this.#wire.onLate(() => this.#server.write(chunk));
+      this.#wire.onLate(() => this.#server.end(chunk));
       return false;
     }
     if (verdict !== "lose request") return true;
