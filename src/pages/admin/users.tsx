@@ -229,11 +229,11 @@ export function proofView({ action, user, text, proof, problem }: ProofModel, pa
         <h2 class="section-heading" id="prove">
           {label}: <bdi translate={false}>{user.email}</bdi>
         </h2>
-        <PostForm page={page} class="form" action={`${adminPaths.users}/${user.id}/${action}`}>
+        <PostForm page={page} class="form admin-proof" action={`${adminPaths.users}/${user.id}/${action}`}>
           <input type="hidden" name="q" value={text} />
           <p>{explanation}</p>
           {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}
-          <div class="form-end">
+          <div class="page-actions">
             <a class="button" href={pageHref(page, usersPath(text, 1))}>
               {edit.cancel}
             </a>
