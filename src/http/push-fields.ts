@@ -3,7 +3,7 @@ import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import { kindNames } from "../base/push-kinds.ts";
 import type { CreatePush, LinkDeliveryRequest } from "../pushes/pushes.ts";
-import { answeredOptionFields, readOptions, unansweredOptionFields } from "./push-options.ts";
+import { nonPublicOptionFields, publicOptionFields, readOptions } from "./push-options.ts";
 
 export const payloadBytesMax = 4 * 1024 * 1024;
 export const jsonFilesBytesMax = 8 * 1024 * 1024;
@@ -59,13 +59,13 @@ export const CreatePushFields = Type.Object({
         "12: 1 week, 13: 2 weeks, 14: 3 weeks, 15: 30 days, 16: 60 days, 17: 90 days.",
     }),
   ),
-  ...answeredOptionFields,
+  ...publicOptionFields,
   passphrase: Type.Optional(Type.String({ description: "Null or empty: none. It is not stored." })),
   name: Type.Optional(Type.String({ description: "A label only the owner sees. At most 255 characters." })),
   note: Type.Optional(Type.String({ description: "A remark only the owner sees. At most 65,536 characters." })),
   notify_emails_to: Type.Optional(recipients),
   notify_emails_to_locale: Type.Optional(recipientsLocale),
-  ...unansweredOptionFields,
+  ...nonPublicOptionFields,
 });
 
 /** The recipients of a link delivery, for a push that exists. */

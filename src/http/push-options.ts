@@ -1,67 +1,66 @@
 import Type, { type TBoolean, type TOptional } from "typebox";
-import type { OwnedPush, Push, PushOption } from "../pushes/pushes.ts";
+import {
+  type OptionAnsweredTo,
+  type OptionReader,
+  type OwnedPush,
+  optionRules,
+  optionsAnsweredTo,
+  type Push,
+  type PushOption,
+} from "../pushes/pushes.ts";
 import { type WireName, wireName } from "./errors.ts";
 
-/**
- * The options of a push outside of the domain, each with its description in a request. Request and answer schemas, readers,
- * presenters and exports are derived from these two records. Each option is in exactly one of them, or it does not compile.
- */
-const answeredOptions = {
-  deletableByViewer: "Default: the server's for this kind.",
-  retrievalStep: "People are asked to click before the secret is shown and the view is counted.",
-} satisfies Partial<Record<PushOption & keyof Push, string>>;
-
-/** Options that no answer of the API has. */
-const unansweredOptions = {
-  notifyOnView:
-    "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
-    "whose user has confirmed their email address (on the account's page), and a server that sends mails. Default: false.",
-} satisfies Record<Exclude<PushOption, keyof typeof answeredOptions>, string>;
-
-const allOptions: Readonly<Record<PushOption, string>> = { ...answeredOptions, ...unansweredOptions };
+/** The options of a push in requests and answers. `optionRules` decides which answers have an option. */
 
 type ByWireName<Option extends PushOption, Value> = { readonly [Name in Option as WireName<Name>]: Value };
 
-/** Options with their wire names, which are made once: requests and answers are mapped on the hot path. */
-function withWireNames<Option extends PushOption>(options: Readonly<Record<Option, string>>) {
-  return (Object.keys(options) as Option[]).map((option) => ({ option, name: wireName(option) }));
+/** The options that these callers get, with their wire names: computed once, because every request and answer needs them. */
+function withWireNames<Reader extends OptionReader>(...readers: readonly Reader[]) {
+  return optionsAnsweredTo(...readers).map((option) => ({ option, name: wireName(option) }));
 }
 
-/** @returns a function that makes an object with a value for each of `options`, by wire name. */
-function mapOptions<Option extends PushOption>(options: Readonly<Record<Option, string>>) {
-  const names = withWireNames(options);
-  return <Value>(choose: (option: Option) => Value) => {
+/** @returns a function that makes an object with a value for each option that these callers get, by wire name. */
+function mapOptions<Reader extends OptionReader>(...readers: readonly Reader[]) {
+  const names = withWireNames(...readers);
+  return <Value>(choose: (option: OptionAnsweredTo<Reader>) => Value) => {
     const mapped: Record<string, Value> = {};
     for (const { option, name } of names) mapped[name] = choose(option);
-    return mapped as ByWireName<Option, Value>;
+    return mapped as ByWireName<OptionAnsweredTo<Reader>, Value>;
   };
 }
 
-const mapAnswered = mapOptions(answeredOptions);
-const mapUnanswered = mapOptions(unansweredOptions);
-const mapAll = mapOptions(allOptions);
+const mapPublic = mapOptions("everybody");
+const mapOwners = mapOptions("owner");
+const mapNonPublic = mapOptions("owner", "nobody");
+const mapAll = mapOptions("everybody", "owner", "nobody");
 
 const requestField = (option: PushOption): TOptional<TBoolean> =>
-  Type.Optional(Type.Boolean({ description: allOptions[option] }));
+  Type.Optional(Type.Boolean({ description: optionRules[option].description }));
 
-/** In two parts for the order of the documented fields. */
-export const answeredOptionFields = mapAnswered(requestField);
-export const unansweredOptionFields = mapUnanswered(requestField);
+/** Two groups, because the documentation lists other fields between them. */
+export const publicOptionFields = mapPublic(requestField);
+export const nonPublicOptionFields = mapNonPublic(requestField);
 
-/** Schemas of the options in an answer. */
-export const optionAnswers = mapAnswered(() => Type.Boolean());
+/** Schemas of the options in an answer, and of those that only an answer for the owner has. */
+export const publicOptionAnswers = mapPublic(() => Type.Boolean());
+export const ownersOptionAnswers = mapOwners(() => Type.Boolean());
 
 /** The options in an answer of the API. */
-export function presentOptions(push: Push): ByWireName<keyof typeof answeredOptions, boolean> {
-  return mapAnswered((option) => push[option]);
+export function presentOptions(push: Push): ByWireName<OptionAnsweredTo<"everybody">, boolean> {
+  return mapPublic((option) => push[option]);
 }
 
-/** All options, for the push's owner. */
+/** The options that only an answer for the owner has. */
+export function presentOwnersOptions(push: OwnedPush): ByWireName<OptionAnsweredTo<"owner">, boolean> {
+  return mapOwners((option) => push[option]);
+}
+
+/** All options, for the owner's data export. */
 export function presentAllOptions(push: OwnedPush): ByWireName<PushOption, boolean> {
   return mapAll((option) => push[option]);
 }
 
-const readNames = withWireNames(allOptions);
+const readNames = withWireNames("everybody", "owner", "nobody");
 
 /** @param given the values that a request has. */
 export function readOptions(given: Partial<ByWireName<PushOption, boolean>>): Record<PushOption, boolean | undefined> {

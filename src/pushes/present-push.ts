@@ -1,6 +1,7 @@
 import { dayMs } from "../base/clock.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Actor, OwnedPush, Push } from "./push.ts";
+import { publicOptions } from "./push-options.ts";
 import { sealContexts } from "./seals.ts";
 import { optionsBy, type PushRow } from "./store/tables.ts";
 
@@ -24,7 +25,6 @@ export function isOwner(row: Pick<PushRow, "ownerId">, actor: Actor): boolean {
 
 export function toPush(row: PushRow, urlToken: string, now: number): Push {
   const expired = hasEnded(row, now);
-  const { notifyOnView: _, ...options } = optionsBy((option) => row[option]);
   return {
     urlToken,
     kind: row.kind,
@@ -33,7 +33,7 @@ export function toPush(row: PushRow, urlToken: string, now: number): Push {
     expireAfterViews: row.expireAfterViews,
     daysRemaining: Math.max(0, row.expireAfterDays - Math.max(0, Math.floor((now - row.createdAt) / dayMs))),
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views - row.refusals),
-    ...options,
+    ...publicOptions(row),
     passphraseRequired: row.passphraseSalt !== null,
     expired,
     deleted: row.endReason !== null && row.endReason !== "views" && row.endReason !== "time",
@@ -47,10 +47,13 @@ export function toPush(row: PushRow, urlToken: string, now: number): Push {
   };
 }
 
-/** Includes the labels, which only the owner may see. */
-export function toOwnersPush(row: PushRow, urlToken: string, now: number, keyring: Keyring): Push {
+/** Includes the labels and options that only the owner may see. */
+export function toOwnersPush(row: PushRow, urlToken: string, now: number, keyring: Keyring): OwnedPush {
   return {
     ...toPush(row, urlToken, now),
+    ...optionsBy((option) => row[option]),
+    views: row.views,
+    endReason: row.endReason ?? (hasEnded(row, now) ? "time" : null),
     name: openLabel(keyring, sealContexts.name(row.id), row.nameSealed),
     note: openLabel(keyring, sealContexts.note(row.id), row.noteSealed),
   };
@@ -60,9 +63,7 @@ export function toOwnersPush(row: PushRow, urlToken: string, now: number, keyrin
 export function toOwnedPush(row: PushRow, now: number, keyring: Keyring): OwnedPush {
   const urlToken = openLabel(keyring, sealContexts.token(row.id), row.tokenSealed);
   if (urlToken === null) throw new Error(`The owned push ${row.id} has no sealed url_token.`);
-  const endReason = row.endReason ?? (hasEnded(row, now) ? "time" : null);
-  const { views, notifyOnView } = row;
-  return { ...toOwnersPush(row, urlToken, now, keyring), views, notifyOnView, endReason };
+  return toOwnersPush(row, urlToken, now, keyring);
 }
 
 export function openLabel(keyring: Keyring, context: string, sealed: Buffer | null): string | null {

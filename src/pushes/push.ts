@@ -1,5 +1,6 @@
 import type { KindName } from "../base/push-kinds.ts";
 import type { AuditEntry } from "./audit/audit-trail.ts";
+import type { PublicOptions } from "./push-options.ts";
 import type { PushOptions } from "./store/tables.ts";
 
 export type { KindName } from "../base/push-kinds.ts";
@@ -25,11 +26,8 @@ export interface Actor {
 export const endReasons = { views: 0, time: 1, viewer: 2, owner: 3, administrator: 4 } as const;
 export type EndReason = keyof typeof endReasons;
 
-/** Options that only the owner sees. */
-type OwnersOption = "notifyOnView";
-
 /** A push as owners, viewers and presenters see it. Its only secrets are the labels and the token. */
-export interface Push extends Omit<PushOptions, OwnersOption> {
+export interface Push extends PublicOptions {
   readonly urlToken: string;
   readonly kind: KindName;
   readonly ownerId: number | null;
@@ -51,7 +49,7 @@ export interface Push extends Omit<PushOptions, OwnersOption> {
   readonly note: string | null;
 }
 
-/** A push as its owner's pages show it. */
+/** A push for its owner, and for the person who has just created it. */
 export interface OwnedPush extends Push, PushOptions {
   /** Counted views, without refusals after the end. */
   readonly views: number;

@@ -18,6 +18,7 @@ export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export type * from "./push.ts";
+export { type OptionAnsweredTo, type OptionReader, optionRules, optionsAnsweredTo } from "./push-options.ts";
 
 export type Pushes = ReturnType<typeof createPushes>;
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { sendJson, sendJsonList } from "../../http/headers.ts";
 import { pageOf, urlTokenOf } from "../../http/parameters.ts";
-import type { Push } from "../../pushes/pushes.ts";
+import type { OwnedPush } from "../../pushes/pushes.ts";
 import {
   type ApiDeps,
   type ApiHandler,
@@ -98,7 +98,7 @@ async function list(
   return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.baseUrl));
 }
 
-function* presented(pushes: Iterable<Push>, baseUrl: string) {
+function* presented(pushes: Iterable<OwnedPush>, baseUrl: string) {
   for (const push of pushes) yield presentOwnedPush(push, baseUrl);
 }
 

@@ -1,5 +1,11 @@
-import type { AuditEntry, Push } from "../../pushes/pushes.ts";
-import { presentCommon, presentAudit as presentLogs, presentSecret, type Revealed } from "../v2/presenters.ts";
+import type { AuditEntry, OwnedPush, Push } from "../../pushes/pushes.ts";
+import {
+  presentCommon,
+  presentAudit as presentLogs,
+  presentOwnersPart,
+  presentSecret,
+  type Revealed,
+} from "../v2/presenters.ts";
 import type { AuditAnswer, OwnedPushAnswer, PushAnswer, RetrievedPushAnswer, VersionAnswer } from "./schemas.ts";
 
 /** @param baseUrl origin without a trailing slash. @param passphrase on create the one that was sent, otherwise null. */
@@ -9,9 +15,8 @@ export function presentPush(push: Push, baseUrl: string, passphrase: string | nu
   return push.kind === "url" ? { ...answer, deletable_by_viewer: null } : answer;
 }
 
-/** With name and note, for the owner only. They are never null: clients show them unchecked. */
-export function presentOwnedPush(push: Push, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
-  return { ...presentPush(push, baseUrl, passphrase), name: push.name ?? "", note: push.note ?? "" };
+export function presentOwnedPush(push: OwnedPush, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
+  return { ...presentPush(push, baseUrl, passphrase), ...presentOwnersPart(push) };
 }
 
 export function presentRevealed(push: Push, revealed: Revealed, baseUrl: string): RetrievedPushAnswer {

@@ -5,7 +5,7 @@ import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
 import { pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
-import type { ClaimOutcome, CreatePush, Push, Pushes } from "../../pushes/pushes.ts";
+import type { ClaimOutcome, CreatePush, OwnedPush, Pushes } from "../../pushes/pushes.ts";
 import {
   presentAudit,
   presentGone,
@@ -84,7 +84,7 @@ async function list(
   return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.baseUrl));
 }
 
-function* presented(pushes: Iterable<Push>, baseUrl: string) {
+function* presented(pushes: Iterable<OwnedPush>, baseUrl: string) {
   for (const push of pushes) yield presentOwnedPush(push, baseUrl);
 }
 

@@ -1,12 +1,13 @@
 import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
-import { presentOptions } from "../../http/push-options.ts";
-import type { AuditEntry, Push, RevealedFile } from "../../pushes/pushes.ts";
+import { presentOptions, presentOwnersOptions } from "../../http/push-options.ts";
+import type { AuditEntry, OwnedPush, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
   CommonAnswer,
   OwnedPushAnswer,
+  OwnersPart,
   PreviewAnswer,
   PushAnswer,
   RetrievedPushAnswer,
@@ -52,9 +53,13 @@ export function presentPush(push: Push, baseUrl: string, passphrase: string | nu
   };
 }
 
-/** With name and note, for the owner only. They are never null: clients show them unchecked. */
-export function presentOwnedPush(push: Push, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
-  return { ...presentPush(push, baseUrl, passphrase), name: push.name ?? "", note: push.note ?? "" };
+/** The keys that only the owner gets. The labels are never null: clients show them unchecked. */
+export function presentOwnersPart(push: OwnedPush): OwnersPart {
+  return { name: push.name ?? "", note: push.note ?? "", ...presentOwnersOptions(push) };
+}
+
+export function presentOwnedPush(push: OwnedPush, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
+  return { ...presentPush(push, baseUrl, passphrase), ...presentOwnersPart(push) };
 }
 
 export function presentRevealed(push: Push, revealed: Revealed, baseUrl: string): RetrievedPushAnswer {

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { kindNames } from "../../base/push-kinds.ts";
 import { CreatePushFields } from "../../http/push-fields.ts";
-import { optionAnswers } from "../../http/push-options.ts";
+import { ownersOptionAnswers, publicOptionAnswers } from "../../http/push-options.ts";
 import { auditKindNames } from "../../pushes/pushes.ts";
 
 /**
@@ -25,7 +25,7 @@ export const common = {
   expire_after_views: Type.Integer(),
   expired: Type.Boolean(),
   url_token: Type.String(),
-  ...optionAnswers,
+  ...publicOptionAnswers,
   expired_on: nullable(timestamp("When it ended; null while it is active.")),
   passphrase: nullable(Type.String({ description: "On create what was just sent; otherwise null." })),
   created_at: timestamp("ISO 8601, UTC, milliseconds."),
@@ -42,7 +42,10 @@ const onlyV2 = {
   expires_at: nullable(timestamp("When it ends by time at the latest.")),
 };
 const label = Type.String({ description: "Empty when there is none." });
-export const labels = { name: label, note: label };
+/** The keys that only an answer for the owner has. */
+export const ownersPart = { name: label, note: label, ...ownersOptionAnswers };
+const OwnersPart = Type.Object({ ...ownersPart });
+export type OwnersPart = Static<typeof OwnersPart>;
 export const secret = {
   payload: nullable(Type.String({ description: "Null when the push has ended." })),
   files: Type.Array(PushFile),
@@ -51,7 +54,7 @@ export const secret = {
 const CommonAnswer = Type.Object({ ...common });
 const SecretAnswer = Type.Object({ ...secret });
 export const PushAnswer = Type.Object({ ...common, ...onlyV2 });
-export const OwnedPushAnswer = Type.Object({ ...common, ...onlyV2, ...labels });
+export const OwnedPushAnswer = Type.Object({ ...common, ...onlyV2, ...ownersPart });
 export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret });
 export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 

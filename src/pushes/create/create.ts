@@ -3,10 +3,11 @@ import type { KindName } from "../../base/push-kinds.ts";
 import { makeUrlToken } from "../../crypto/tokens.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
-import { findEmailProblems } from "../notifications/email-rules.ts";
+import { findLinkDeliveryProblems } from "../notifications/email-rules.ts";
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { toOwnersPush } from "../present-push.ts";
-import type { Actor, CreatePush, Push, Upload } from "../push.ts";
+import type { Actor, CreatePush, OwnedPush, Upload } from "../push.ts";
+import { findOptionProblems, optionSettings } from "../push-options.ts";
 import {
   dataKeyBytes,
   firstGeneration,
@@ -19,7 +20,7 @@ import {
 import type { NewPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
-import { findProblems, lifetimeOf, optionRule } from "./limits.ts";
+import { findProblems, lifetimeOf } from "./limits.ts";
 import { gaveUp, ownUpload, PendingUpload } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
@@ -44,7 +45,7 @@ export function createOperations(deps: PushDeps) {
      * @returns the push. For an anonymous push its `urlToken` is the only copy.
      * @throws AppError invalid_fields, not_authenticated, too_many_requests (bytes a day), unavailable (disk, quota).
      */
-    async create(request: CreatePush, actor: Actor): Promise<Push> {
+    async create(request: CreatePush, actor: Actor): Promise<OwnedPush> {
       const upload = ownUpload(request.upload, actor);
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
@@ -77,10 +78,11 @@ async function sealAndInsert(
   kind: KindName,
   { upload, spent }: { readonly upload: PendingUpload | undefined; readonly spent: SpentBytes },
   actor: Actor,
-): Promise<Push> {
+): Promise<OwnedPush> {
   const problems = {
     ...findProblems(request, kind, deps.config),
-    ...(await findEmailProblems(deps, request, actor)),
+    ...findLinkDeliveryProblems(deps, request, actor),
+    ...(await findOptionProblems(deps, request, actor)),
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
   const payloadBytes = Buffer.byteLength(request.payload ?? "");
@@ -139,7 +141,7 @@ function newRow(
     views: 0,
     refusals: 0,
     ...optionsBy((option) => {
-      const { offered, default: byDefault } = optionRule(option, kind, deps.config, owned);
+      const { offered, default: byDefault } = optionSettings(option, deps.config.kinds[kind], owned);
       return offered && (request[option] ?? byDefault);
     }),
     sealGeneration: firstGeneration,

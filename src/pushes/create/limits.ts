@@ -3,7 +3,6 @@ import type { FieldProblems } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Config, Range } from "../../config/config.ts";
 import type { CreatePush } from "../push.ts";
-import type { PushOption } from "../store/tables.ts";
 
 /** Limits are in Unicode code points. */
 export const textCharactersMax = 1_048_576;
@@ -60,22 +59,6 @@ export function findProblems(request: CreatePush, kind: KindName, config: Config
   checkText(problems, "note", request.note, noteCharactersMax);
   checkText(problems, "passphrase", request.passphrase, passphraseCharactersMax);
   return problems;
-}
-
-/** Whether pushes of this kind may have an option, and its default when the request does not include it. */
-export function optionRule(
-  option: PushOption,
-  kind: KindName,
-  config: Config,
-  owned: boolean,
-): { readonly offered: boolean; readonly default: boolean } {
-  switch (option) {
-    case "deletableByViewer":
-    case "retrievalStep":
-      return config.kinds[kind][option];
-    case "notifyOnView":
-      return { offered: owned, default: false };
-  }
 }
 
 /** The limits of this push. Call only when `findProblems` found none. */

@@ -10,15 +10,14 @@ import {
   checkText,
   nameCharactersMax,
   noteCharactersMax,
-  optionRule,
   type Problems,
   passphraseCharactersMax,
 } from "../create/limits.ts";
 import { gaveUp, ownUpload, type PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
-import { viewNotificationProblem } from "../notifications/email-rules.ts";
 import { hasEnded, isOwner, openLabel, toOwnedPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
+import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { openOwnedFileDetails, sealContexts, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import { type FileRow, optionsBy, type PushRow, type SealedPush } from "../store/tables.ts";
@@ -80,7 +79,7 @@ async function applyEdit(
   if (files === undefined) return { outcome: "changed_meanwhile" };
   const problems = {
     ...findEditProblems(request, row, files, deps.config, now),
-    ...(await findNoticeProblems(deps, request, row, actor)),
+    ...(await findOptionProblems(deps, request, actor, row)),
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
 
@@ -109,18 +108,6 @@ async function applyEdit(
     case "upload_swept":
       throw gaveUp();
   }
-}
-
-/** Switching view notifications off is always allowed. */
-async function findNoticeProblems(
-  { emails }: PushDeps,
-  { notifyOnView }: EditPush,
-  row: PushRow,
-  actor: Actor,
-): Promise<FieldProblems> {
-  if (notifyOnView !== true || row.notifyOnView) return {};
-  const problem = await viewNotificationProblem(emails, actor);
-  return problem === undefined ? {} : { notifyOnView: [problem] };
 }
 
 /** Values that equal the stored ones, as forms send them, and empty fields are not changes. */
@@ -170,7 +157,7 @@ function changeOf(
     content,
   };
   const options = optionsBy((option) =>
-    changed(optionRule(option, row.kind, deps.config, true).offered, request[option], row[option]),
+    changed(optionSettings(option, deps.config.kinds[row.kind], true).offered, request[option], row[option]),
   );
   if ([...Object.values(changes), ...Object.values(options)].every((change) => change === undefined)) return undefined;
   return { pushId: row.id, ownerId: row.ownerId, sealGeneration: row.sealGeneration, now, ...changes, options };

@@ -50,34 +50,16 @@ function isLanguage(tag: string): boolean {
   }
 }
 
-/** Finds the reasons why this caller cannot have emails sent for a new push. */
-export async function findEmailProblems(
+/** Finds the reasons why this caller cannot have the link of a new push mailed. */
+export function findLinkDeliveryProblems(
   { emails }: Pick<PushDeps, "emails">,
-  request: CreatePush,
-  actor: Actor,
-): Promise<FieldProblems> {
-  const problems: Problems = {};
-  if (asksForLinkDelivery(request)) {
-    if (!emails.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server does not send links by email.");
-    else if (actor.user === null) addProblem(problems, "notifyEmailsTo", "needs an API token or a signed-in user.");
-    else checkRecipients(problems, request);
-  }
-  if (request.notifyOnView === true) {
-    const problem = await viewNotificationProblem(emails, actor);
-    if (problem !== undefined) addProblem(problems, "notifyOnView", problem);
-  }
-  return problems;
-}
-
-/** Strangers trigger view notifications, so they are sent only to confirmed addresses. */
-export async function viewNotificationProblem(
-  emails: PushDeps["emails"],
+  request: AskedLinkDelivery,
   { user }: Pick<Actor, "user">,
-): Promise<string | undefined> {
-  if (!emails.notifiesOfViews) return "This server does not send email.";
-  if (user === null) return "needs an API token or a signed-in user.";
-  const owner = await emails.findOwner(user.id);
-  return owner?.isConfirmed === true
-    ? undefined
-    : "needs a confirmed email address: confirm it on your account's page.";
+): FieldProblems {
+  const problems: Problems = {};
+  if (!asksForLinkDelivery(request)) return problems;
+  if (!emails.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server does not send links by email.");
+  else if (user === null) addProblem(problems, "notifyEmailsTo", "needs an API token or a signed-in user.");
+  else checkRecipients(problems, request);
+  return problems;
 }

@@ -1,0 +1,108 @@
+import type { FieldProblems } from "../base/errors.ts";
+import type { KindSettings } from "../config/config.ts";
+import { addProblem, type Problems } from "./create/limits.ts";
+import type { PushDeps } from "./deps.ts";
+import type { Actor } from "./push.ts";
+import type { PushOption, PushOptions } from "./store/tables.ts";
+
+interface OptionRule {
+  /** Who may switch it on. `confirmed_owner`: a user with a confirmed email address, on a server that sends email. */
+  readonly setBy: "anybody" | "owner" | "confirmed_owner";
+  /** Who gets it in answers of the API. Owners see every option on their pages and in their data export. */
+  readonly answeredTo: "everybody" | "owner" | "nobody";
+  /** Whether a push of this kind may have it, and its value when a request does not include it. */
+  readonly settings: (kind: KindSettings) => { readonly offered: boolean; readonly default: boolean };
+  /** The field of a request, in the documentation of the API. */
+  readonly description: string;
+}
+
+/** All decisions about each option of a push. Limits, request and answer schemas, presenters and exports derive from them. */
+export const optionRules = {
+  deletableByViewer: {
+    setBy: "anybody",
+    answeredTo: "everybody",
+    settings: (kind) => kind.deletableByViewer,
+    description: "Default: the server's for this kind.",
+  },
+  retrievalStep: {
+    setBy: "anybody",
+    answeredTo: "everybody",
+    settings: (kind) => kind.retrievalStep,
+    description: "People are asked to click before the secret is shown and the view is counted.",
+  },
+  notifyOnView: {
+    // Strangers trigger view notifications, so they are sent only to confirmed addresses.
+    setBy: "confirmed_owner",
+    answeredTo: "nobody",
+    settings: () => ({ offered: true, default: false }),
+    description:
+      "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
+      "whose user has confirmed their email address (on the account's page), and a server that sends mails. Default: false.",
+  },
+} as const satisfies Readonly<Record<PushOption, OptionRule>>;
+
+export type OptionReader = OptionRule["answeredTo"];
+export type OptionAnsweredTo<Reader extends OptionReader> = {
+  [Option in PushOption]: (typeof optionRules)[Option]["answeredTo"] extends Reader ? Option : never;
+}[PushOption];
+
+/** @returns the options that these callers get in answers. */
+export function optionsAnsweredTo<Reader extends OptionReader>(...readers: readonly Reader[]) {
+  const all = Object.keys(optionRules) as PushOption[];
+  const answered = all.filter((option) => readers.some((reader) => reader === optionRules[option].answeredTo));
+  return answered as OptionAnsweredTo<Reader>[];
+}
+
+export type PublicOptions = Pick<PushOptions, OptionAnsweredTo<"everybody">>;
+const publicNames = optionsAnsweredTo("everybody");
+
+export function publicOptions(options: PushOptions): PublicOptions {
+  const found: Partial<Record<PushOption, boolean>> = {};
+  for (const option of publicNames) found[option] = options[option];
+  return found as PublicOptions;
+}
+
+/** @returns whether such a push may have the option, and its value when the request does not include it. */
+export function optionSettings(
+  option: PushOption,
+  kind: KindSettings,
+  isOwned: boolean,
+): ReturnType<OptionRule["settings"]> {
+  const { setBy, settings }: OptionRule = optionRules[option];
+  const { offered, default: byDefault } = settings(kind);
+  return { offered: offered && (isOwned || setBy === "anybody"), default: byDefault };
+}
+
+/**
+ * Finds the options that this caller may not switch on. Switching off is always allowed.
+ * @param current the options of the push that is edited.
+ */
+export async function findOptionProblems(
+  { emails }: Pick<PushDeps, "emails">,
+  request: Partial<PushOptions>,
+  actor: Pick<Actor, "user">,
+  current?: PushOptions,
+): Promise<FieldProblems> {
+  const problems: Problems = {};
+  for (const option of Object.keys(optionRules) as PushOption[]) {
+    if (request[option] !== true || current?.[option] === true) continue;
+    const problem = await setterProblem(optionRules[option].setBy, emails, actor);
+    if (problem !== undefined) addProblem(problems, option, problem);
+  }
+  return problems;
+}
+
+async function setterProblem(
+  setBy: OptionRule["setBy"],
+  emails: PushDeps["emails"],
+  { user }: Pick<Actor, "user">,
+): Promise<string | undefined> {
+  if (setBy === "anybody") return undefined;
+  if (setBy === "confirmed_owner" && !emails.notifiesOfViews) return "This server does not send email.";
+  if (user === null) return "needs an API token or a signed-in user.";
+  if (setBy === "owner") return undefined;
+  const owner = await emails.findOwner(user.id);
+  return owner?.isConfirmed === true
+    ? undefined
+    : "needs a confirmed email address: confirm it on your account's page.";
+}
