@@ -4,6 +4,7 @@ import { createPush, endpoints, type KnownPush, postJson, retrieve } from "../su
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
 
 async function start(environment: Readonly<Record<string, string>>) {
   const { url } = await makePostgresDatabase();
@@ -52,5 +53,40 @@ describe("while the database is busy", () => {
     const results = await Promise.all(made.slice(0, 200).map((push) => retrieve(endpoints.apiV2, baseUrl, push)));
     expect(new Set(results)).toEqual(new Set(["payload"]));
     expect((await fetch(`${baseUrl}/ready`)).status).toBe(200);
+  });
+});
+
+describe("while packets to the database vanish", () => {
+  async function startBehindProxy(environment: Readonly<Record<string, string>>) {
+    const { url } = await makePostgresDatabase();
+    const proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
+    onTestFinished(() => proxy[Symbol.asyncDispose]());
+    const { baseUrl } = await start({ DATABASE_URL: proxy.url(url), ...environment });
+    return { baseUrl, proxy };
+  }
+
+  it("on all connections, a request gets 503 after its time for the database, however long it may wait for each step", async () => {
+    const environment = { PWP__DATABASE__STATEMENT_TIMEOUT: "1", PWP__DATABASE__CONNECT_TIMEOUT: "600" };
+    const { baseUrl, proxy } = await startBehindProxy(environment);
+    const push = await createPush(baseUrl, { payload: "x", expire_after_views: 2 });
+    proxy.stall();
+    const answers = await Promise.all([
+      endpoints.apiV2(baseUrl, push.urlToken),
+      postJson(`${baseUrl}/api/v2/pushes`, { push: { payload: "y" } }),
+    ]);
+    expect(answers.map(({ status, headers }) => [status, headers.get("retry-after")])).toEqual([
+      [503, "2"],
+      [503, "2"],
+    ]);
+    proxy.heal();
+  });
+
+  it("on the connections of now, requests are served on new ones", async () => {
+    const environment = { PWP__DATABASE__STATEMENT_TIMEOUT: "600", PWP__DATABASE__CONNECT_TIMEOUT: "600" };
+    const { baseUrl, proxy } = await startBehindProxy(environment);
+    const push = await createPush(baseUrl, { payload: "served all the same", expire_after_views: 1 });
+    proxy.stallOpen();
+    expect(await retrieve(endpoints.apiV2, baseUrl, push)).toBe("payload");
+    expect(await retrieve(endpoints.apiV2, baseUrl, push)).toBe("gone");
   });
 });
