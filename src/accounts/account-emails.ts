@@ -4,15 +4,15 @@ import { digest } from "../crypto/digests.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Transaction } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
-import type { Email, NoticeName } from "../mail/email.ts";
+import type { AccountChange, Email } from "../mail/email.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { ClientOrigin, User } from "./account.ts";
 import type { MailedLinkStore } from "./store/mailed-links.ts";
 
 /** The email that notifies an account's owner of a change. @param subject the name of the changed object; "": it has none. */
-export function noticeFor(
+export function accountNotification(
   user: Pick<User, "email" | "language">,
-  notice: NoticeName,
+  change: AccountChange,
   { address, userAgent }: ClientOrigin,
   at: number,
   subject = "",
@@ -20,7 +20,7 @@ export function noticeFor(
   return {
     to: user.email,
     language: user.language,
-    content: { kind: "notice", notice, subject, at, address, userAgent },
+    content: { kind: "account_notification", change, subject, at, address, userAgent },
   };
 }
 

@@ -905,7 +905,7 @@ export interface EnglishMessages {
       readonly subject: string;
       readonly text: string;
     };
-    readonly notices: {
+    readonly accountNotifications: {
       readonly newClient: {
         readonly subject: string;
         readonly text: string;
@@ -979,7 +979,7 @@ export interface EnglishMessages {
     readonly byHand: string;
     readonly footer: Message<{ host: string }>;
   };
-  readonly notices: {
+  readonly pushEmails: {
     readonly legend: string;
     readonly to: string;
     readonly toHint: Message<{ count: number }>;

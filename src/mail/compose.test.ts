@@ -5,9 +5,9 @@ import type { EmailContent } from "./email.ts";
 
 const baseUrl = "https://push.example.com";
 const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
-const notice = {
-  kind: "notice",
-  notice: "token_made",
+const notification = {
+  kind: "account_notification",
+  change: "token_made",
   subject: "deploy",
   at: Date.UTC(2030, 0, 2, 3, 4),
   address: "192.0.2.7",
@@ -41,8 +41,8 @@ const contents: readonly EmailContent[] = [
   { kind: "reset_password", token: "t" },
   { kind: "already_registered" },
   { kind: "test" },
-  notice,
-  { ...notice, notice: "email_changed" },
+  notification,
+  { ...notification, change: "email_changed" },
   link,
   { ...link, from: null, passphraseRequired: false, viewsRemaining: 1 },
   view,
@@ -94,30 +94,37 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
     });
 
     it("state when, from where and by which browser a change was made, and what to do", () => {
-      const { text, html } = compose(notice, tag);
+      const { text, html } = compose(notification, tag);
       const { mail, formats } = messages;
-      for (const part of [mail.notices.tokenMade.text, mail.notYours, "deploy", "192.0.2.7", "Firefox", "Windows"]) {
+      for (const part of [
+        mail.accountNotifications.tokenMade.text,
+        mail.notYours,
+        "deploy",
+        "192.0.2.7",
+        "Firefox",
+        "Windows",
+      ]) {
         expect(text).toContain(part);
         expect(html).toContain(part.replaceAll("'", "&#39;"));
       }
-      expect(text).toContain(formats.dateTime(notice.at));
+      expect(text).toContain(formats.dateTime(notification.at));
       expect(text).toContain("UTC");
     });
   },
 );
 
 it("uses English for a recipient whose language is not known", () => {
-  expect(compose(notice, null).text).toBe(compose(notice, "en").text);
-  expect(compose(notice, "tlh").text).toBe(compose(notice, "en").text);
+  expect(compose(notification, null).text).toBe(compose(notification, "en").text);
+  expect(compose(notification, "tlh").text).toBe(compose(notification, "en").text);
 });
 
 it("does not link to the account from its previous address", () => {
-  expect(compose({ ...notice, notice: "email_changed" }).text).not.toContain("http");
+  expect(compose({ ...notification, change: "email_changed" }).text).not.toContain("http");
 });
 
 it("does not take line breaks, markup or text direction from user input", () => {
   const evil = `</td><a href="https://evil.example/">x</a>\r\nBcc: eve@example.com\u2028\u202etxt`;
-  const { subject, text, html } = compose({ ...notice, subject: evil, address: evil, userAgent: evil });
+  const { subject, text, html } = compose({ ...notification, subject: evil, address: evil, userAgent: evil });
   expect(subject).toBe("An API token was created (push.example.com)");
   for (const content of [
     { ...link, from: evil },
@@ -136,6 +143,6 @@ it("does not take line breaks, markup or text direction from user input", () => 
 });
 
 it("cuts long user input", () => {
-  const { text } = compose({ ...notice, subject: "long ".repeat(1_000) });
+  const { text } = compose({ ...notification, subject: "long ".repeat(1_000) });
   expect(text.length).toBeLessThan(1_000);
 });

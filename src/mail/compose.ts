@@ -4,12 +4,12 @@ import { hourMs } from "../base/clock.ts";
 import { unreachable } from "../base/errors.ts";
 import { browserOf } from "../base/user-agent.ts";
 import { en, findMessages, type Messages } from "../i18n/i18n.ts";
-import { type ContentOf, type Email, type EmailContent, linkLifeMs, type NoticeName } from "./email.ts";
+import { type AccountChange, type ContentOf, type Email, type EmailContent, linkLifeMs } from "./email.ts";
 
-/** Names and addresses in a notice are user input: they are cut, so that no user can put their own message into an email. */
+/** Names and addresses in an account notification are user input: they are cut, so that no user can put their own message into an email. */
 const factCharactersMax = 200;
 
-const noticeMessages = {
+const accountNotificationMessages = {
   new_client: "newClient",
   password_changed: "passwordChanged",
   email_changed: "emailChanged",
@@ -20,7 +20,7 @@ const noticeMessages = {
   backup_codes_made: "backupCodesMade",
   single_sign_on_linked: "singleSignOnLinked",
   single_sign_on_unlinked: "singleSignOnUnlinked",
-} as const satisfies Record<NoticeName, keyof Messages["mail"]["notices"]>;
+} as const satisfies Record<AccountChange, keyof Messages["mail"]["accountNotifications"]>;
 
 /** The settings that every email depends on. */
 export interface EmailHead {
@@ -83,8 +83,8 @@ function partsOf(
       return linkParts(mail.alreadyRegistered, messages, { url: linkTo(baseUrl, "/users/sign_in"), lifeMs: undefined });
     case "test":
       return { heading: mail.test.subject, paragraphs: [mail.test.text] };
-    case "notice":
-      return noticeParts(content, messages, baseUrl);
+    case "account_notification":
+      return accountNotificationParts(content, messages, baseUrl);
     case "push_link":
       return pushLinkParts(content, messages, linkTo(baseUrl, content.path, pageLocale));
     case "push_view":
@@ -110,9 +110,13 @@ function linkParts(
   return { heading: subject, paragraphs: [text], action: { label: action, url, note }, afterAction: [notYou] };
 }
 
-function noticeParts(content: ContentOf<"notice">, messages: Messages, baseUrl: string): Parts {
+function accountNotificationParts(
+  content: ContentOf<"account_notification">,
+  messages: Messages,
+  baseUrl: string,
+): Parts {
   const { mail, formats } = messages;
-  const { subject, text } = mail.notices[noticeMessages[content.notice]];
+  const { subject, text } = mail.accountNotifications[accountNotificationMessages[content.change]];
   const facts: [string, string][] = [
     ...(content.subject === "" ? [] : ([[mail.facts.about, content.subject]] satisfies [string, string][])),
     [mail.facts.when, formats.dateTime(content.at)],
@@ -125,7 +129,7 @@ function noticeParts(content: ContentOf<"notice">, messages: Messages, baseUrl: 
     facts: facts.map(([name, value]) => [name, oneLine(value)] as const),
   };
   // This email goes to the account's previous address, so it must not link to the account.
-  if (content.notice === "email_changed") return { ...parts, afterAction: [mail.yours, mail.notYoursEmail] };
+  if (content.change === "email_changed") return { ...parts, afterAction: [mail.yours, mail.notYoursEmail] };
   return {
     ...parts,
     action: { label: mail.account, url: linkTo(baseUrl, "/users/edit"), note: undefined },

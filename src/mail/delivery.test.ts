@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeFolder } from "../../test/support/engine-database.ts";
 import {
   accepted,
-  noticeEmail,
+  accountNotificationEmail,
   openTestMail,
   refused,
   resetEmail,
@@ -251,7 +251,7 @@ test("log lines contain neither recipients nor contents", async () => {
   const answers = [refused(false), unavailable, refused(true), accepted];
   await using mail = openTestMail({ answer: () => answers.shift() ?? accepted });
   await mail.put("ada@example.com", resetEmail);
-  await mail.put("bob@example.com", noticeEmail);
+  await mail.put("bob@example.com", accountNotificationEmail);
   for (let round = 0; round < 30; round += 1) {
     await mail.run();
     mail.clock.advance(minuteMs);

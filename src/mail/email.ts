@@ -4,7 +4,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { SealedColumn } from "../database/database.ts";
 
 /** Changes of an account that its owner is notified of. */
-const noticeNames = [
+const accountChanges = [
   "new_client",
   "password_changed",
   "email_changed",
@@ -17,13 +17,13 @@ const noticeNames = [
   "single_sign_on_unlinked",
 ] as const;
 
-export type NoticeName = (typeof noticeNames)[number];
+export type AccountChange = (typeof accountChanges)[number];
 
 const isText = (value: unknown) => typeof value === "string";
 const isNumber = (value: unknown) => typeof value === "number";
 const isFlag = (value: unknown) => typeof value === "boolean";
 const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
-const isNoticeName = (value: unknown): value is NoticeName => noticeNames.some((name) => name === value);
+const isAccountChange = (value: unknown): value is AccountChange => accountChanges.some((name) => name === value);
 
 /**
  * What each kind of email needs besides its kind. The text is composed when the email is sent, in the recipient's
@@ -37,9 +37,9 @@ const contents = {
   already_registered: {},
   /** An operator tests whether this server can send email. */
   test: {},
-  notice: {
-    notice: isNoticeName,
-    /** The name of the notice's subject, e.g. of a token; "": it has no name. */
+  account_notification: {
+    change: isAccountChange,
+    /** Name of the token or factor concerned; "": none. */
     subject: isText,
     at: isNumber,
     address: isText,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openTestDomain, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { startMailSink } from "../../test/support/mail-sink.ts";
-import { going, noticeEmail, resetEmail } from "../../test/support/test-mail.ts";
+import { accountNotificationEmail, going, resetEmail } from "../../test/support/test-mail.ts";
 import { dayMs, hourMs, minuteMs } from "../base/clock.ts";
 import { nothingElse } from "../database/database.ts";
 import { sql } from "../database/statement.ts";
@@ -15,7 +15,7 @@ async function openMailDomain() {
   return { sink, fixture };
 }
 
-const put = ({ domain, clock }: TestDomain, to: string, content: EmailContent = noticeEmail) =>
+const put = ({ domain, clock }: TestDomain, to: string, content: EmailContent = accountNotificationEmail) =>
   domain.db.write((tx) => domain.mail.outbox.put(tx, { to, language: null, content }, clock.now()));
 
 /** Runs the delivery job until no email waits. */

@@ -5,7 +5,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Database, InTransaction } from "../database/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import { createDelivery, type LinkEmails } from "./delivery.ts";
-import { type EmailKind, linkLifeOf, type NoticeName, openEmail } from "./email.ts";
+import { type AccountChange, type EmailKind, linkLifeOf, openEmail } from "./email.ts";
 import { createOutbox } from "./outbox.ts";
 import { createSmtpMailer } from "./smtp.ts";
 import { createEmailStore, type FailedRow } from "./store/emails.ts";
@@ -15,7 +15,7 @@ export interface FailedEmail {
   readonly id: number;
   /** null: it cannot be opened, because its master key is gone. */
   readonly to: string | null;
-  readonly kind: EmailKind | NoticeName | null;
+  readonly kind: EmailKind | AccountChange | null;
   readonly createdAt: number;
   readonly attempts: number;
   /** One sentence, in English, without any address, link or token. */
@@ -94,6 +94,6 @@ export function createMail(deps: {
 function toFailedEmail({ id, emailSealed, createdAt, attempts, lastError }: FailedRow, keyring: Keyring): FailedEmail {
   const message = openEmail(keyring, id, emailSealed);
   const content = message?.content;
-  const kind = content === undefined ? null : content.kind === "notice" ? content.notice : content.kind;
+  const kind = content === undefined ? null : content.kind === "account_notification" ? content.change : content.kind;
   return { id, to: message?.to ?? null, kind, createdAt, attempts, lastError };
 }

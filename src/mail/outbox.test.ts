@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import {
   accepted,
-  noticeEmail,
+  accountNotificationEmail,
   openTestMail,
   resetEmail,
   testKeyring,
@@ -12,7 +12,11 @@ import { waitingMax } from "./outbox.ts";
 test("an email of a transaction that is rolled back is never sent", async () => {
   await using mail = openTestMail({ answer: () => accepted });
   const rolledBack = mail.db.write(async (tx) => {
-    await mail.outbox.put(tx, { to: "ada@example.com", language: null, content: noticeEmail }, mail.clock.now());
+    await mail.outbox.put(
+      tx,
+      { to: "ada@example.com", language: null, content: accountNotificationEmail },
+      mail.clock.now(),
+    );
     throw new Error("rolled back");
   });
   await expect(rolledBack).rejects.toThrow("rolled back");
@@ -26,7 +30,7 @@ test("nothing is queued while emails are off", async () => {
   expect(await mail.store.sizes()).toEqual({ waiting: 0, failed: 0 });
 });
 
-test("strangers cannot fill the disk while the mail server is down, and notices are never dropped", async () => {
+test("strangers cannot fill the disk while the mail server is down, and account notifications are never dropped", async () => {
   await using mail = openTestMail({ answer: () => unavailable });
   const sealed = testKeyring.seal("filler", Buffer.alloc(1));
   await mail.db.write(async (tx) => {
@@ -35,6 +39,6 @@ test("strangers cannot fill the disk while the mail server is down, and notices 
   await mail.put("ada@example.com", resetEmail);
   await mail.put("bob@example.com", resetEmail);
   expect((await mail.store.sizes()).waiting).toBe(waitingMax);
-  await mail.put("ada@example.com", noticeEmail);
+  await mail.put("ada@example.com", accountNotificationEmail);
   expect((await mail.store.sizes()).waiting).toBe(waitingMax + 1);
 });

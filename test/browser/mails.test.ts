@@ -31,8 +31,8 @@ test("the form emails the link, and the owner gets the view notification", async
   await recipient.page.goto(`${link.pathname}${link.search}`);
   expect(await recipient.page.locator("html").getAttribute("lang")).toBe("fr");
   await sendForm(recipient.page);
-  const notice = await sink.next(email);
-  expect(notice.subject).toBe("Your push was opened (push.example.com)");
+  const notification = await sink.next(email);
+  expect(notification.subject).toBe("Your push was opened (push.example.com)");
 
   await page.goto(link.pathname.replace(/(?:\/r)?$/, "/edit"));
   expect(await page.locator("#push_notify_on_view").isChecked()).toBe(true);
@@ -107,7 +107,7 @@ test("without scripts, view notifications are offered after the address is confi
   await joinBy(page, own);
   await page.goto("/");
   expect(await page.locator("#push_notify_on_view").count()).toBe(0);
-  await page.getByRole("link", { name: en.notices.confirmFirstLink }).click();
+  await page.getByRole("link", { name: en.pushEmails.confirmFirstLink }).click();
   await page.getByRole("button", { name: en.profile.email.confirmation.send }).click();
   await page.waitForURL(/done=confirmation#email_section$/);
   expect(await page.locator("#email_section .notice-success").textContent()).toBe(en.profile.email.confirmation.sent);

@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 import { storedIn } from "../support/stored.ts";
-import { noticeEmail, resetEmail } from "../support/test-mail.ts";
+import { accountNotificationEmail, resetEmail } from "../support/test-mail.ts";
 
 const ada = "ada@example.com";
 /** The server looks into its outbox every second. */
@@ -14,7 +14,7 @@ const ada = "ada@example.com";
 const put = (
   { app, clock }: TestApp,
   to: string,
-  content: EmailContent = noticeEmail,
+  content: EmailContent = accountNotificationEmail,
   language: string | null = null,
 ) => app.domain.db.write((tx) => app.domain.mail.outbox.put(tx, { to, language, content }, clock.now()));
 
@@ -73,7 +73,11 @@ test("two servers on one data folder send each email once", async () => {
   const recipients = Array.from({ length: 12 }, (_, n) => `${n}@example.com`);
   await one.app.domain.db.write(async (tx) => {
     for (const to of recipients)
-      await one.app.domain.mail.outbox.put(tx, { to, language: null, content: noticeEmail }, one.clock.now());
+      await one.app.domain.mail.outbox.put(
+        tx,
+        { to, language: null, content: accountNotificationEmail },
+        one.clock.now(),
+      );
   });
   await expect.poll(() => sizes(two)).toEqual({ waiting: 0, failed: 0 });
   expect(
@@ -105,7 +109,14 @@ test("neither log nor database contains the content of emails or the mail passwo
   const text = `5.1.1 <${to}> ${token} ${signIn.password}`;
   sink.refuseNext(1, { at: "recipient", code: 451, text });
   await put(fixture, to, { kind: "reset_password", token });
-  await put(fixture, to, { kind: "notice", notice: "token_made", subject, at: 0, address: "", userAgent: "" });
+  await put(fixture, to, {
+    kind: "account_notification",
+    change: "token_made",
+    subject,
+    at: 0,
+    address: "",
+    userAgent: "",
+  });
   await sink.next(to);
   await expect.poll(() => fixture.logLines.join("")).toContain("mail_put_off");
   fixture.clock.advance(2 * minuteMs);

@@ -103,7 +103,7 @@ describe("a new API token", () => {
     expect(body).toContain("<bdi>&lt;i>planted&lt;/i></bdi>");
     for (;;) {
       const { subject } = await sink.next(ada);
-      if (subject?.includes(en.mail.notices.tokenMade.subject)) break;
+      if (subject?.includes(en.mail.accountNotifications.tokenMade.subject)) break;
     }
     fixture.clock.advance(31 * 24 * 60 * minuteMs);
     const later = await signInClient(fixture, ada);

@@ -42,9 +42,9 @@ export interface TestMail {
 }
 
 export const resetEmail: EmailContent = { kind: "reset_password", token: "reset-token-0123456789" };
-export const noticeEmail: EmailContent = {
-  kind: "notice",
-  notice: "token_made",
+export const accountNotificationEmail: EmailContent = {
+  kind: "account_notification",
+  change: "token_made",
   subject: "deploy",
   at: Date.UTC(2026, 0, 15),
   address: "192.0.2.1",
@@ -104,7 +104,8 @@ export function openTestMail(options: {
     logLines,
     sent,
     recipients: () => sent.map(({ to }) => to),
-    put: (to, content = noticeEmail) => db.write((tx) => outbox.put(tx, { to, language: null, content }, clock.now())),
+    put: (to, content = accountNotificationEmail) =>
+      db.write((tx) => outbox.put(tx, { to, language: null, content }, clock.now())),
     run: (stop = going) => delivery.deliverDue(stop),
     async [Symbol.asyncDispose]() {
       await db.close();

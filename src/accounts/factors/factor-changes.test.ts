@@ -19,13 +19,13 @@ import { createKeyring } from "../../crypto/keyring.ts";
 import { sql } from "../../database/statement.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 
-function makeOutbox(): { outbox: Outbox; notices: () => unknown[] } {
+function makeOutbox(): { outbox: Outbox; notifications: () => unknown[] } {
   const { outbox, emails } = createRecordingOutbox();
   return {
     outbox,
-    notices: () =>
+    notifications: () =>
       emails.map(({ to, content }) =>
-        content.kind === "notice" ? [to, content.notice, content.subject] : content.kind,
+        content.kind === "account_notification" ? [to, content.change, content.subject] : content.kind,
       ),
   };
 }
@@ -149,7 +149,7 @@ describe("a change of an account with a factor", () => {
   });
 
   test("sends the owner an email that names what changed", async () => {
-    const { outbox, notices } = makeOutbox();
+    const { outbox, notifications } = makeOutbox();
     const { accounts, fixture, signIn } = await openFactorFixture({ outbox });
     const { session } = await signIn();
     await addPasskey(fixture, session, "laptop");
@@ -158,7 +158,7 @@ describe("a change of an account with a factor", () => {
     const [passkey] = (await accounts.findFactors(session.user.id)).passkeys;
     await accounts.removePasskey(changeBy(session, password), passkey?.id ?? 0);
     await accounts.removeAuthenticatorApp(changeBy(session, "wrong"));
-    expect(notices()).toEqual([
+    expect(notifications()).toEqual([
       ["ada@example.com", "factor_added", "laptop"],
       ["ada@example.com", "factor_added", ""],
       ["ada@example.com", "backup_codes_made", ""],
@@ -225,7 +225,7 @@ describe("a reset by an administrator", () => {
   });
 
   test("removes all factors, ends all sessions and resets the count of wrong codes", async () => {
-    const { outbox, notices } = makeOutbox();
+    const { outbox, notifications } = makeOutbox();
     const { accounts, fixture, signIn, give, db } = await openFactorFixture({ outbox });
     const own = await signIn();
     await addApp(fixture, own.session);
@@ -241,7 +241,7 @@ describe("a reset by an administrator", () => {
     const { session } = await signIn();
     expect(session.waitsForFactor).toBe(false);
     await addApp(fixture, session);
-    expect(notices().slice(-2)).toEqual([
+    expect(notifications().slice(-2)).toEqual([
       ["ada@example.com", "factor_removed", ""],
       ["ada@example.com", "factor_added", ""],
     ]);

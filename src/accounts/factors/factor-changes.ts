@@ -1,8 +1,8 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import type { Transaction } from "../../database/database.ts";
-import type { NoticeName } from "../../mail/email.ts";
+import type { AccountChange } from "../../mail/email.ts";
 import { noOrigin, type Passkey, type Session, type User } from "../account.ts";
-import { noticeFor } from "../account-emails.ts";
+import { accountNotification } from "../account-emails.ts";
 import type { Administrator } from "../admin/administration.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { AdministrationStore } from "../store/administration.ts";
@@ -56,12 +56,12 @@ export function createFactorChanges(deps: Deps) {
   async function announce(
     tx: Transaction,
     { session, client }: ProtectedChange,
-    notice: NoticeName,
+    change: AccountChange,
     name: string,
     now: number,
   ): Promise<void> {
     await endSessions(tx, session.user.id, session.id);
-    await outbox.put(tx, noticeFor(session.user, notice, client, now, name), now);
+    await outbox.put(tx, accountNotification(session.user, change, client, now, name), now);
   }
 
   /** Replaces all backup codes. @returns the new ones, formatted for people. */
@@ -193,7 +193,7 @@ export function createFactorChanges(deps: Deps) {
         await factors.replaceBackupCodes(tx, userId, []);
         await factors.writeFailures(tx, userId, { count: 0, since: now });
         await endSessions(tx, userId, null);
-        await outbox.put(tx, noticeFor(user, "factor_removed", noOrigin, now), now);
+        await outbox.put(tx, accountNotification(user, "factor_removed", noOrigin, now), now);
         await deps.recordAction(tx, { by, action: "reset_factors", subject: user.email, now });
         return { outcome: "done", user };
       });

@@ -7,7 +7,7 @@ import type { Transaction } from "../../database/database.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, Session, User } from "../account.ts";
-import { noticeFor } from "../account-emails.ts";
+import { accountNotification } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { EmailChangeStore } from "../store/email-change.ts";
 import type { Profile } from "./profile.ts";
@@ -43,7 +43,7 @@ export function createEmailChange(deps: Deps) {
   const { store, clock, outbox, settings } = deps;
 
   const notifyOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) =>
-    outbox.put(tx, noticeFor(before, "email_changed", client, now), now);
+    outbox.put(tx, accountNotification(before, "email_changed", client, now), now);
 
   return {
     /** "not_confirmed": see `confirmIdentity`. @throws AppError too_many_requests, unavailable. */

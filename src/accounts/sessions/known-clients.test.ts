@@ -37,7 +37,12 @@ describe("known clients", () => {
     expect(emails).toMatchObject([
       {
         to: "ada@example.com",
-        content: { kind: "notice", notice: "new_client", address: "198.51.100.9", userAgent: firefox(140) },
+        content: {
+          kind: "account_notification",
+          change: "new_client",
+          address: "198.51.100.9",
+          userAgent: firefox(140),
+        },
       },
     ]);
     await enter(accounts, away);

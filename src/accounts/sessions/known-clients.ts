@@ -3,7 +3,7 @@ import { digest } from "../../crypto/digests.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, User } from "../account.ts";
-import { noticeFor } from "../account-emails.ts";
+import { accountNotification } from "../account-emails.ts";
 import type { KnownClientStore } from "../store/known-clients.ts";
 
 /** Beyond it the clients seen least recently are forgotten. */
@@ -30,7 +30,7 @@ export function createKnownClients({ store, outbox }: { store: KnownClientStore;
       now: number,
     ): Promise<void> {
       if ((await store.noteClient(tx, user.id, clientDigest(client), now, perUserMax)) !== "new") return;
-      await outbox.put(tx, noticeFor(user, "new_client", client, now), now);
+      await outbox.put(tx, accountNotification(user, "new_client", client, now), now);
     },
     /** Whether this client has completed a sign-in to the account. */
     isKnown: (userId: number, client: ClientContext): Promise<boolean> => store.hasClient(userId, clientDigest(client)),

@@ -3,7 +3,7 @@ import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import { type ClientContext, noOrigin, type Session } from "../account.ts";
-import { noticeFor } from "../account-emails.ts";
+import { accountNotification } from "../account-emails.ts";
 import { operator } from "../admin/users.ts";
 import type { PasswordStore } from "../store/passwords.ts";
 import type { PasswordCheck } from "./password-check.ts";
@@ -79,7 +79,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
         keptSessionId: keepSessionId,
         revokesTokens,
         freshSince: isFirst ? now - freshSessionMs : null,
-        onChanged: (tx, before) => outbox.put(tx, noticeFor(before, "password_changed", client, now), now),
+        onChanged: (tx, before) => outbox.put(tx, accountNotification(before, "password_changed", client, now), now),
       });
       if (changed) return "changed";
       return isFirst ? "sign_in_again" : "wrong_password";
@@ -106,7 +106,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
         revokesTokens: true,
         freshSince: null,
         async onChanged(tx, before) {
-          await outbox.put(tx, noticeFor(before, "password_changed", noOrigin, now), now);
+          await outbox.put(tx, accountNotification(before, "password_changed", noOrigin, now), now);
           await together?.(tx);
         },
       });

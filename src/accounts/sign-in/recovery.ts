@@ -9,7 +9,7 @@ import type { Limits } from "../../limits/limits.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext } from "../account.ts";
-import { createMailThrottle, noticeFor } from "../account-emails.ts";
+import { accountNotification, createMailThrottle } from "../account-emails.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
 import type { MailedLinkStore } from "../store/mailed-links.ts";
 import type { PasswordStore } from "../store/passwords.ts";
@@ -115,7 +115,7 @@ export function createRecovery(deps: Deps) {
         async onChanged(tx, before) {
           await links.confirm(tx, before.id, null, now);
           await knownClients.note(tx, before, client, now);
-          await outbox.put(tx, noticeFor(before, "password_changed", client, now), now);
+          await outbox.put(tx, accountNotification(before, "password_changed", client, now), now);
         },
       });
       return changed ? "changed" : "invalid_link";

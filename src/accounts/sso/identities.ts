@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Database, Transaction } from "../../database/database.ts";
-import type { NoticeName } from "../../mail/email.ts";
+import type { AccountChange } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, Session, User } from "../account.ts";
-import { noticeFor } from "../account-emails.ts";
+import { accountNotification } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import type { PasswordCheck } from "../sign-in/password-check.ts";
@@ -190,10 +190,10 @@ function linkInTransaction(
 function notifyOwner(
   tx: Transaction,
   { outbox, provider }: Deps,
-  notice: NoticeName,
+  change: AccountChange,
   user: User,
   client: ClientContext,
   now: number,
 ): Promise<void> {
-  return outbox.put(tx, noticeFor(user, notice, client, now, provider?.name ?? ""), now);
+  return outbox.put(tx, accountNotification(user, change, client, now, provider?.name ?? ""), now);
 }

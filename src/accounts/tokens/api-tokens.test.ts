@@ -196,10 +196,10 @@ describe("API tokens", () => {
     await accounts.revokeToken(999, apiToken.id, client);
     await accounts.revokeToken(ada.id, apiToken.id);
     await accounts.revokeToken(ada.id, apiToken.id, client);
-    const content = { kind: "notice", subject: "deploy", at: startOfTests };
+    const content = { kind: "account_notification", subject: "deploy", at: startOfTests };
     expect(emails.slice(before)).toEqual([
-      { to: ada.email, language: null, content: { ...content, notice: "token_made", ...client } },
-      { to: ada.email, language: null, content: { ...content, notice: "token_revoked", address: "", userAgent: "" } },
+      { to: ada.email, language: null, content: { ...content, change: "token_made", ...client } },
+      { to: ada.email, language: null, content: { ...content, change: "token_revoked", address: "", userAgent: "" } },
     ]);
     expect(JSON.stringify(emails)).not.toContain(token);
   });

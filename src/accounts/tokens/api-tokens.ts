@@ -5,9 +5,9 @@ import { isWithin, networkText, parseAddress, parseNetwork, parseNetworks } from
 import { digest, equalDigests } from "../../crypto/digests.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction } from "../../database/database.ts";
-import type { NoticeName } from "../../mail/email.ts";
+import type { AccountChange } from "../../mail/email.ts";
 import { type ApiToken, allScopes, type ClientOrigin, noOrigin, type Scope, type User } from "../account.ts";
-import { noticeFor } from "../account-emails.ts";
+import { accountNotification } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { ChangeRefusal, ProtectedChange, ProtectedChanges } from "../factors/protected-changes.ts";
 import { createLastUse } from "../last-use.ts";
@@ -69,9 +69,9 @@ export function createApiTokens({
   });
 
   const notify =
-    (notice: NoticeName, origin: ClientOrigin, now: number) =>
+    (change: AccountChange, origin: ClientOrigin, now: number) =>
     (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) =>
-      outbox.put(tx, noticeFor(user, notice, origin, now, tokenName), now);
+      outbox.put(tx, accountNotification(user, change, origin, now, tokenName), now);
 
   /**
    * @throws AppError invalid_fields on `name` (1 to 255 characters), `scopes`, `expiresInDays`, `networks`, or on

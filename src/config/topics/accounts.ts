@@ -27,7 +27,7 @@ export const accountSettings = {
     }),
     accountEmails: setting({
       env: "PWP__ENABLE_USER_ACCOUNT_EMAILS",
-      doc: "Whether accounts get emails: to confirm an address, to reset a password, and notices. A new account can then sign in only after its address is confirmed. Needs the mail settings. When off, a link to confirm an address is still sent to people who request it on their account page.",
+      doc: "Whether accounts get emails: to confirm an address, to reset a password, and notify of changes. A new account can then sign in only after its address is confirmed. Needs the mail settings. When off, a link to confirm an address is still sent to people who request it on their account page.",
       type: boolean,
       default: "false",
     }),
@@ -67,7 +67,7 @@ export function accountsConfig(
     loginsDisabled: settings.disableLogins.value,
     /** The email addresses that may sign up; undefined: any. */
     signupEmailPattern: settings.signupEmailRegexp.value,
-    /** Accounts confirm addresses, reset passwords and get notices by email. Never true without `mail`. */
+    /** Accounts confirm addresses, reset passwords and get notifications by email. Never true without `mail`. */
     emails: accountEmails.value && canSendMail,
     requireSecondFactor: settings.requireMfa.value,
     sessionTimeoutSeconds: settings.loginSessionTimeout.value / secondMs,

@@ -222,7 +222,7 @@ function Details({ entry, messages }: { readonly entry: Entry; readonly messages
 /** The recipients of the mailed link, and whether it reached them. */
 function LinkDelivery({
   linkDelivery,
-  messages: { notices },
+  messages: { pushEmails },
 }: {
   readonly linkDelivery: LinkDeliveryReport;
   readonly messages: Messages;
@@ -230,12 +230,12 @@ function LinkDelivery({
   const { recipients, status, successfulSends } = linkDelivery;
   return (
     <>
-      <Fact label={notices.recipients} long>
+      <Fact label={pushEmails.recipients} long>
         <bdi dir="ltr">{spaced(recipients)}</bdi>
       </Fact>
-      <Fact label={notices.status}>{notices.statuses[status]}</Fact>
+      <Fact label={pushEmails.status}>{pushEmails.statuses[status]}</Fact>
       {status !== "completed" && successfulSends !== null && successfulSends !== "" && (
-        <Fact label={notices.arrived} long>
+        <Fact label={pushEmails.arrived} long>
           <bdi dir="ltr">{spaced(successfulSends)}</bdi>
         </Fact>
       )}

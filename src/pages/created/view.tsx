@@ -222,18 +222,18 @@ export interface MailForm {
 
 function MailSection({ form, page }: { readonly form: MailForm; readonly page: PageContext }) {
   const { messages } = page;
-  const { notices } = messages;
+  const { pushEmails } = messages;
   return (
     <section class="card mail-link no-print" aria-labelledby={mailHeadingId}>
       <h2 class="section-heading" id={mailHeadingId}>
-        {notices.sendHeading}
+        {pushEmails.sendHeading}
       </h2>
       {form.isSent && <Sent auditHref={pageHref(page, form.auditPath)} messages={messages} />}
       <PostForm page={page} class="form" action={form.path} answerAt={mailHeadingId} autoComplete="off">
         <RecipientsField
           messages={messages}
           limits={form.limits}
-          label={notices.sendTo}
+          label={pushEmails.sendTo}
           name="notify_emails_to"
           required
           value={form.recipients}
@@ -243,7 +243,7 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
         <div class="form-end">
           <button type="submit" class="button">
             <Icon name="external" />
-            <span>{notices.send}</span>
+            <span>{pushEmails.send}</span>
           </button>
         </div>
       </PostForm>
@@ -251,12 +251,12 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
   );
 }
 
-function Sent({ auditHref, messages: { notices } }: { readonly auditHref: string; readonly messages: Messages }) {
+function Sent({ auditHref, messages: { pushEmails } }: { readonly auditHref: string; readonly messages: Messages }) {
   return (
     <Notice tone="success" icon="check">
-      <p>{notices.sent}</p>
+      <p>{pushEmails.sent}</p>
       <p>
-        <a href={auditHref}>{notices.audit}</a>
+        <a href={auditHref}>{pushEmails.audit}</a>
       </p>
     </Notice>
   );

@@ -227,7 +227,7 @@ export function RecipientsField({ messages, limits, required = false, ...field }
     <InputField
       {...field}
       id="push_notify_emails_to"
-      hint={messages.notices.toHint({ count: limits.recipientsMax })}
+      hint={messages.pushEmails.toHint({ count: limits.recipientsMax })}
       input={{ type: "email", multiple: true, dir: "ltr", autoComplete: "off", required }}
     />
   );
@@ -242,12 +242,14 @@ interface MailLanguageFieldProps {
 
 export function MailLanguageField({ messages, ...field }: MailLanguageFieldProps) {
   const options = languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
-  return <SelectField {...field} id="push_notify_emails_to_locale" label={messages.notices.locale} options={options} />;
+  return (
+    <SelectField {...field} id="push_notify_emails_to_locale" label={messages.pushEmails.locale} options={options} />
+  );
 }
 
 /** Links to the account page, where the address for view notifications is confirmed. */
 export function ConfirmFirst({ page }: { readonly page: PageContext }) {
-  const { confirmFirst, confirmFirstLink } = page.messages.notices;
+  const { confirmFirst, confirmFirstLink } = page.messages.pushEmails;
   const link = (
     <a key="link" href={`${pageHref(page, accountPath)}#email_section`}>
       {confirmFirstLink}

@@ -219,7 +219,7 @@ const pushFields = {
     only: "new",
     isOffered: ({ mails }) => mails.links,
     initial: () => "",
-    label: (_, { notices }) => notices.to,
+    label: (_, { pushEmails }) => pushEmails.to,
     problem: ({ limits }, messages) => recipientsProblem(limits, messages),
     control: ({ name, label, value, problem, form, page }) => (
       <RecipientsField
@@ -237,7 +237,7 @@ const pushFields = {
     only: "new",
     isOffered: ({ mails }) => mails.links,
     initial: ({ locale }) => locale,
-    label: (_, { notices }) => notices.locale,
+    label: (_, { pushEmails }) => pushEmails.locale,
     problem: (_, { problems }) => problems.field,
     control: ({ name, value, problem, page }) => (
       <MailLanguageField messages={page.messages} name={name} value={value} problem={problem} />
@@ -247,9 +247,9 @@ const pushFields = {
     group: "mail",
     isOffered: ({ mails }) => mails.viewsTo !== null,
     initial: ({ edited }) => edited?.push.notifyOnView ?? false,
-    label: (_, { notices }) => notices.onView,
-    hint: ({ mails }, { notices }) => notices.onViewHint({ email: mails.viewsTo ?? "" }),
-    problem: (_, { notices }) => notices.onViewProblem,
+    label: (_, { pushEmails }) => pushEmails.onView,
+    hint: ({ mails }, { pushEmails }) => pushEmails.onViewHint({ email: mails.viewsTo ?? "" }),
+    problem: (_, { pushEmails }) => pushEmails.onViewProblem,
   }),
 };
 
@@ -320,9 +320,9 @@ export function filesTooLarge({ limits }: PushForm, { problems, formats }: Messa
 
 export function recipientsProblem(
   limits: Pick<PushForm["limits"], "recipientsMax" | "recipientsDailyMax">,
-  { notices }: Messages,
+  { pushEmails }: Messages,
 ): string {
-  return notices.toProblem({ count: limits.recipientsMax, daily: limits.recipientsDailyMax });
+  return pushEmails.toProblem({ count: limits.recipientsMax, daily: limits.recipientsDailyMax });
 }
 
 /** File pushes have files, and an edited push of another kind may have some. */
@@ -461,7 +461,7 @@ export function MailControls({ form, page }: FormProps) {
   if (!offersAny("mail", form) && !viewsAfterConfirmation) return null;
   return (
     <fieldset class="group">
-      <legend>{page.messages.notices.legend}</legend>
+      <legend>{page.messages.pushEmails.legend}</legend>
       <Controls group="mail" form={form} page={page} />
       {viewsAfterConfirmation && <ConfirmFirst page={page} />}
     </fieldset>

@@ -205,8 +205,8 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         expect(await store.viewNotifications.waiting(50)).toHaveLength(50);
       },
       async take() {
-        for (const notice of await store.viewNotifications.waiting(2))
-          await store.viewNotifications.take(notice, nothing);
+        for (const notification of await store.viewNotifications.waiting(2))
+          await store.viewNotifications.take(notification, nothing);
       },
     },
     lists: {

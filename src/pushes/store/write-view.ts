@@ -189,7 +189,7 @@ const anyView = sql<
      ${endParts.deleteAuditEntries("(SELECT id FROM ended WHERE owner_id IS NULL)")}
    ), entry AS (
      ${insertEntry} WHERE owner_id IS NOT NULL OR ended_at IS NULL ${countOntoClaimedEntry}
-   ), notice AS (
+   ), notification AS (
      ${viewNotifications.insertFrom("claimed", { pushId: "id", sequence: "audit_count" })}
      WHERE notify_on_view = 1 AND CAST(? AS BIGINT) = 1
    )
