@@ -1,0 +1,98 @@
+import type { Socket } from "node:net";
+import { expect, test } from "vitest";
+import { createPush, postJson } from "../support/endpoints.ts";
+import { memoryLimit, peakMemory } from "../support/memory-limit.ts";
+import { overload } from "../support/overload.ts";
+import { pausedReader } from "../support/paused-reader.ts";
+import { newDataDir } from "../support/processes.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
+
+const mebibyte = 1024 * 1024;
+const containerBytes = 256 * mebibyte;
+/** Two minutes in `.ci/run`. */
+const seconds = Number(process.env.SEALPUSH_TEST_OVERLOAD_SECONDS ?? "10");
+
+/** In a container of 256 MiB, where this machine can make one. */
+function startInContainer(): Promise<ServerProcess> {
+  const launcher = memoryLimit(containerBytes);
+  return startServer({ dataDir: newDataDir(), ...(launcher && { launcher }) });
+}
+
+test("a server in 256 MiB survives slow readers, large bodies, half requests and guesses at once, and serves a normal client", {
+  timeout: (seconds + 120) * 1000,
+}, async () => {
+  const server = await startInContainer();
+  const stop = new AbortController();
+  const attack = overload(server.baseUrl, stop.signal);
+  const { answers, longestMs } = await visit(server.baseUrl, seconds * 1000);
+  stop.abort();
+  await attack;
+  console.log(
+    `${JSON.stringify(answers)}, longest ${longestMs.toFixed(0)} ms, peak ${(peakMemory(server.pid) / mebibyte).toFixed(0)} MiB`,
+  );
+  expect(Object.keys(answers).filter((answer) => !["200", "201", "503 with Retry-After"].includes(answer))).toEqual([]);
+  expect(answers["201"]).toBeGreaterThan(0);
+  expect((await server.stop()).exitCode).toBe(0);
+});
+
+test("116 retrievals of 6.3 MB that nobody reads take a share of the memory; those refused are not counted", async () => {
+  const server = await startInContainer();
+  const payload = "\u0001".repeat(mebibyte);
+  const { urlToken } = await createPush(server.baseUrl, { payload, expire_after_views: 100 });
+  const attacker = { "x-forwarded-for": "198.51.100.1" };
+  const readers = await Promise.all(
+    Array.from({ length: 116 }, () => pausedReader(server.baseUrl, `/api/v2/pushes/${urlToken}`, attacker)),
+  );
+  const heads = await Promise.all(readers.map(firstPart));
+  const opened = heads.filter((head) => head.startsWith("HTTP/1.1 200 "));
+  const refused = heads.filter((head) => /^HTTP\/1\.1 503 .*\r\nretry-after: \d+\r\n/is.test(head));
+  expect(opened.length).toBeGreaterThan(0);
+  expect(opened.length + refused.length).toBe(readers.length);
+  expect(refused.length).toBeGreaterThan(50);
+  expect(peakMemory(server.pid)).toBeLessThan(400 * mebibyte);
+  const other = { "x-forwarded-for": "203.0.113.9" };
+  const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${urlToken}`, { headers: other });
+  expect(await answer.json()).toMatchObject({ payload, views_remaining: 99 - opened.length });
+  for (const reader of readers) reader.destroy();
+  expect((await server.stop()).exitCode).toBe(0);
+});
+
+/** The first bytes of the answer; the reader then pauses again. */
+async function firstPart(reader: Socket): Promise<string> {
+  const part = new Promise<string>((resolve) => {
+    reader.once("data", (text: string) => {
+      reader.pause();
+      resolve(text);
+    });
+  });
+  reader.resume();
+  return await part;
+}
+
+/** A normal client: makes a push, opens it, looks at a page, one request after the other. */
+async function visit(origin: string, ms: number) {
+  const answers: Record<string, number> = {};
+  let longestMs = 0;
+  const headers = { "x-forwarded-for": "203.0.113.9" };
+  const ask = async (send: () => Promise<Response>) => {
+    const startedAt = performance.now();
+    const answer = await send();
+    const text = await answer.text();
+    longestMs = Math.max(longestMs, performance.now() - startedAt);
+    const name = answer.headers.has("retry-after") ? `${answer.status} with Retry-After` : String(answer.status);
+    answers[name] = (answers[name] ?? 0) + 1;
+    return { status: answer.status, text };
+  };
+  const endsAt = performance.now() + ms;
+  while (performance.now() < endsAt) {
+    const made = await ask(() =>
+      postJson(`${origin}/api/v2/pushes`, { push: { payload: "hello", expire_after_views: 1 } }, headers),
+    );
+    if (made.status === 201) {
+      const { url_token: token }: { url_token: string } = JSON.parse(made.text);
+      await ask(() => fetch(`${origin}/api/v2/pushes/${token}`, { headers }));
+    }
+    await ask(() => fetch(`${origin}/`, { headers }));
+  }
+  return { answers, longestMs };
+}

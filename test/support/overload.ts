@@ -1,0 +1,95 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createPush } from "./endpoints.ts";
+import { pausedReader } from "./paused-reader.ts";
+
+const mebibyte = 1024 * 1024;
+const json = "application/json";
+const form = "application/x-www-form-urlencoded";
+
+/** Bodies near the largest that are accepted, of characters that take time to parse. */
+const largeBodies: readonly { readonly type: string; readonly text: string }[] = [
+  { type: json, text: `{"push":{"payload":"${'\\"'.repeat(12 * mebibyte)}"}}` },
+  { type: json, text: `{"push":{"files":[${'"",'.repeat(8 * mebibyte)}""]}}` },
+  { type: form, text: `push[payload]=${"+".repeat(13 * mebibyte)}` },
+  { type: form, text: `push[payload]=${"%2B".repeat(4 * mebibyte)}` },
+  {
+    type: "multipart/form-data; boundary=b",
+    text: `--b\r\nContent-Disposition: form-data; name="push[payload]"\r\n\r\n${"-".repeat(5 * mebibyte)}\r\n--b--\r\n`,
+  },
+];
+
+/** The addresses that attackers send from, behind the trusted proxy that the test is. */
+const from = (network: number, host: number) => ({ "x-forwarded-for": `198.51.${network}.${(host % 250) + 1}` });
+
+/** Everything that one stranger, or a few, may do to a server at once. It goes on until `stop` is aborted. */
+export async function overload(origin: string, stop: AbortSignal): Promise<void> {
+  const makeLarge = () => createPush(origin, { payload: "\u0001".repeat(mebibyte), expire_after_views: 100 });
+  let large = await makeLarge();
+  const guarded = await createPush(origin, {
+    payload: "guarded",
+    passphrase: "correct horse battery",
+    expire_after_views: 100,
+  });
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  };
+  const repeat = async (step: (count: number) => Promise<unknown>) => {
+    for (let count = 0; !stop.aborted; count += 1) {
+      // A refused or cut connection is what these clients deserve.
+      await step(count).catch(() => sleep(10));
+    }
+  };
+  const attacks = [
+    ...times(2, (client) =>
+      repeat(async (count) => {
+        if (count % 50 === 49) large = await makeLarge();
+        keep(await pausedReader(origin, `/api/v2/pushes/${large.urlToken}`, from(0, client)));
+        if (sockets.size > 250) for (const socket of [...sockets].slice(0, 50)) socket.destroy();
+        await sleep(20);
+      }),
+    ),
+    ...times(4, (client) =>
+      repeat(async (count) => {
+        const body = largeBodies[(client + count) % largeBodies.length];
+        const headers = { "content-type": body?.type ?? json, ...from(1, client) };
+        const answer = await fetch(`${origin}/api/v2/pushes`, {
+          method: "POST",
+          headers,
+          body: body?.text ?? "",
+          signal: stop,
+        });
+        await answer.text();
+      }),
+    ),
+    ...times(8, (client) =>
+      repeat(async (count) => {
+        const headers = { ...from(2 + client, count), "x-push-passphrase": `guess ${count}` };
+        await (await fetch(`${origin}/api/v2/pushes/${guarded.urlToken}`, { headers, signal: stop })).text();
+      }),
+    ),
+    repeat(async () => {
+      keep(await halfRequest(origin, `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(12_000)}`));
+      keep(await halfRequest(origin, ""));
+      await sleep(50);
+    }),
+  ];
+  await Promise.all(attacks);
+  for (const socket of sockets) socket.destroy();
+}
+
+function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+/** A connection that sends this and nothing more. */
+async function halfRequest(origin: string, text: string): Promise<Socket> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname).on("error", () => undefined);
+  await once(socket, "connect");
+  socket.write(text);
+  return socket;
+}
