@@ -96,7 +96,7 @@ const frameBytes = 128 * 1024;
 export function reserveAnswer(reply: FastifyReply, textBytes: number): void {
   if (growthMax * textBytes <= uncountedCharacters) return;
   // Only characters of one byte grow, and a text has a limited number of characters.
-  const grown = growthMax * Math.min(textBytes, pushLimits.payloadCharactersMax.text);
+  const grown = growthMax * Math.min(textBytes, pushLimits.payloadCharacters.text.max);
   reserve(reply, Math.ceil(Math.max(textBytes, grown)) + frameBytes);
 }
 

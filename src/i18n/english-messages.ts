@@ -184,13 +184,15 @@ export interface EnglishMessages {
   readonly newPush: {
     readonly heading: string;
     readonly lead: string;
-    readonly text: string;
+    readonly payload: {
+      readonly text: string;
+      readonly file: string;
+      readonly url: string;
+      readonly qr: string;
+    };
     readonly textHint: Message<{ max: number }>;
-    readonly url: string;
     readonly urlHint: string;
-    readonly qr: string;
     readonly qrHint: Message<{ max: number }>;
-    readonly fileMessage: string;
     readonly files: string;
     readonly filesHint: Message<{ size: string; count: number }>;
     readonly filesAgain: string;

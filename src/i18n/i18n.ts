@@ -1,3 +1,4 @@
+import type { KindName } from "../base/push-kinds.ts";
 import { createMessages, type LanguageFacts, type Messages, type MessageTree } from "./messages.ts";
 
 export type { Messages } from "./messages.ts";
@@ -26,7 +27,16 @@ const supported = await Promise.all([
 
 /** Every language of the pages, with numbers and dates of no particular region. */
 export const languages: readonly Messages[] = supported.map(({ messages }) => messages);
-export const en = supported[0].messages;
+export const en = supported[0].messages satisfies MessagesByKind;
+
+type ByKind = Readonly<Record<KindName, string>>;
+/** The messages that pages select by the kind of a push. */
+interface MessagesByKind {
+  readonly kinds: ByKind;
+  readonly newPush: { readonly payload: ByKind };
+  readonly edit: { readonly newContent: ByKind };
+  readonly secret: ByKind;
+}
 
 const byTag = new Map(languages.map((messages) => [messages.locale.tag.toLowerCase(), messages]));
 const byPrimaryTag = new Map(

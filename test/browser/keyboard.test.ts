@@ -48,7 +48,7 @@ describe("with only the keyboard", () => {
     const { page, context } = await site.visit({ reducedMotion: "reduce" });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.goto("/");
-    await tabTo(page, en.newPush.text);
+    await tabTo(page, en.newPush.payload.text);
     await page.keyboard.type("typed by hand");
     await tabTo(page, en.newPush.days);
     await page.keyboard.press("ArrowUp");

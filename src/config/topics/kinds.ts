@@ -1,4 +1,4 @@
-import type { KindName } from "../../base/push-kinds.ts";
+import { byKind, type KindName } from "../../base/push-kinds.ts";
 import { type ParsedGroup, type ParsedSetting, type ParsedTable, type SettingReport, setting } from "../setting.ts";
 import { boolean, wholeNumber } from "../value-types.ts";
 import type { accessSettings } from "./access.ts";
@@ -75,20 +75,22 @@ export const kindSettings = {
   qr: kindGroup({ title: "QR code pushes", push: "a QR code push", prefix: "QR", deletableDefault: "true" }),
 };
 
+/** The setting that enables each kind; null: the kind is always enabled. */
+const enabledBy = {
+  text: null,
+  file: "filePushes",
+  url: "urlPushes",
+  qr: "qrPushes",
+} as const satisfies Record<KindName, keyof AccessRows | null>;
+
+type AccessRows = ParsedGroup<typeof accessSettings>;
 type KindRows = ParsedGroup<typeof kindSettings.text>;
 
-export function kindsConfig(
-  parsed: ParsedTable<typeof kindSettings>,
-  access: ParsedGroup<typeof accessSettings>,
-  report: SettingReport,
-) {
-  const kinds: Record<KindName, ReturnType<typeof kindConfig>> = {
-    text: kindConfig(parsed.text, true, report),
-    file: kindConfig(parsed.file, access.filePushes.value, report),
-    url: kindConfig(parsed.url, access.urlPushes.value, report),
-    qr: kindConfig(parsed.qr, access.qrPushes.value, report),
-  };
-  return kinds;
+export function kindsConfig(parsed: ParsedTable<typeof kindSettings>, access: AccessRows, report: SettingReport) {
+  return byKind((kind) => {
+    const enabling = enabledBy[kind];
+    return kindConfig(parsed[kind], enabling === null || access[enabling].value, report);
+  });
 }
 
 function kindConfig(rows: KindRows, enabled: boolean, report: SettingReport) {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
-import type { KindName } from "../../base/push-kinds.ts";
+import { byKind, type KindName } from "../../base/push-kinds.ts";
 import type { KindSettings, Range } from "../../config/config.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
@@ -71,12 +71,11 @@ async function startingSettings({ user, services }: PageRequest) {
   const { accounts, config } = services;
   const defaults = user === null ? noDefaults : await accounts.pushDefaults(user.id);
   const enabled = enabledKinds(config);
-  const of = (kind: KindName) => withDefaults(config.kinds[kind], defaults.kinds[kind] ?? {});
   return {
     /** The kind that is shown first. Text if every kind is switched off: sending the form then shows the problem. */
     firstKind: enabled.find((kind) => kind === defaults.kind) ?? enabled[0] ?? "text",
     /** The server's settings with the account's own defaults. */
-    kinds: { text: of("text"), file: of("file"), url: of("url"), qr: of("qr") },
+    kinds: byKind((kind) => withDefaults(config.kinds[kind], defaults.kinds[kind] ?? {})),
   };
 }
 

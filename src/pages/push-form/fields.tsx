@@ -100,10 +100,7 @@ const pushFields = {
   payload: text({
     group: "payload",
     initial: () => "",
-    label: ({ kind, edited }, { edit, newPush }) => {
-      if (edited !== null) return edit.newContent[kind];
-      return kind === "file" ? newPush.fileMessage : newPush[kind];
-    },
+    label: ({ kind, edited }, { edit, newPush }) => (edited === null ? newPush.payload : edit.newContent)[kind],
     problem: ({ kind, limits }, { problems }) => {
       const bounds = { max: limits.payloadCharactersMax };
       if (kind === "url") return problems.url(bounds);
@@ -278,7 +275,7 @@ const definitions = Object.entries(pushFields) as [FieldName, TextDefinition | B
  * More than all valid fields together. Rendering a text of markup takes 50 ms for each million characters, so a text beyond
  * this is not sent back; the browser's Back button still has it.
  */
-const sentBackCharactersMax = pushLimits.payloadCharactersMax.text + 2 * pushLimits.noteCharactersMax;
+const sentBackCharactersMax = pushLimits.payloadCharacters.text.max + 2 * pushLimits.noteCharactersMax;
 
 /** What was sent; for fields that were not sent, the initial value. */
 export function valuesOf(form: PushForm, sent: SentFields = {}): PushValues {

@@ -34,7 +34,7 @@ export interface PushForm {
 /** Bounds that the form names; characters are code points. */
 export function formLimits(kind: KindName, config: Pick<Config, "files" | "linkDeliveries">) {
   return {
-    payloadCharactersMax: pushLimits.payloadCharactersMax[kind],
+    payloadCharactersMax: pushLimits.payloadCharacters[kind].max,
     passphraseCharactersMax: pushLimits.passphraseCharactersMax,
     nameCharactersMax: pushLimits.nameCharactersMax,
     noteCharactersMax: pushLimits.noteCharactersMax,

@@ -2,12 +2,9 @@ import { dayMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Config, Range } from "../../config/config.ts";
-import type { CreatePush } from "../push.ts";
+import type { Bounds, CreatePush } from "../push.ts";
 
 /** Limits are in Unicode code points. */
-export const textCharactersMax = 1_048_576;
-export const qrCharactersMax = 1_024;
-export const urlCharactersMax = 8_192;
 export const nameCharactersMax = 255;
 export const noteCharactersMax = 65_536;
 export const passphraseCharactersMax = 4_096;
@@ -16,19 +13,17 @@ export const recipientsMax = 5;
 
 /** Limits shown in forms and in the API description. */
 export const pushLimits = {
-  payloadCharactersMax: {
-    text: textCharactersMax,
-    file: textCharactersMax,
-    url: urlCharactersMax,
-    qr: qrCharactersMax,
-  } satisfies Record<KindName, number>,
+  payloadCharacters: {
+    text: { min: 1, max: 1_048_576 },
+    file: { min: 0, max: 1_048_576 },
+    url: { min: 1, max: 8_192 },
+    qr: { min: 1, max: 1_024 },
+  } satisfies Record<KindName, Bounds>,
   nameCharactersMax,
   noteCharactersMax,
   passphraseCharactersMax,
   recipientsMax,
 } as const;
-
-const payloadCharactersMin: Readonly<Record<KindName, number>> = { text: 1, file: 0, url: 1, qr: 1 };
 
 export interface Lifetime {
   readonly expireAfterDays: number;
@@ -101,7 +96,8 @@ export function checkPayload(payload: string, kind: KindName, problems: Problems
     addProblem(problems, "payload", "contains a lone surrogate, which is not a character.");
     return;
   }
-  checkLength(problems, "payload", payload, payloadCharactersMin[kind], pushLimits.payloadCharactersMax[kind]);
+  const { min, max } = pushLimits.payloadCharacters[kind];
+  checkLength(problems, "payload", payload, min, max);
   if (kind === "url" && payload !== "" && !isWebAddress(payload)) {
     addProblem(problems, "payload", "must be an absolute http or https URL.");
   }
