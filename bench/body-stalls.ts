@@ -24,6 +24,7 @@ const stallMsMax = 50;
 /** The metric's timer fires at this interval, which its values contain. */
 const metricIntervalMs = 10;
 const megabyte = 1e6;
+const connectionClosed = 0;
 
 const settings = {
   PWP__METRICS__ENABLED: "true",
@@ -64,7 +65,8 @@ async function measure(body: LargestBody): Promise<void> {
   }
   const peak = peakResidentBytes(server.pid);
   await server.end();
-  if (status !== body.status) broken.push(`${body.name}: answered ${status} instead of ${body.status}`);
+  if (status !== body.status && !(status === connectionClosed && body.status >= 400))
+    broken.push(`${body.name}: answered ${status} instead of ${body.status}`);
   figures.push(
     { name: body.name, value: median(stalls), unit: "ms", wanted: { atMost: stallMsMax } },
     { name: `${body.name}: server's peak memory`, value: peak / megabyte, unit: "MB" },
@@ -83,7 +85,11 @@ function send(port: number, { path, type, chunks }: LargestBody): Promise<number
   const headers = type === undefined ? {} : { "content-type": type };
   const request = httpRequest({ host: "127.0.0.1", port, method: "POST", path, headers });
   return new Promise((resolve, reject) => {
-    request.on("error", reject);
+    // A refused client that goes on sending is cut, maybe before it has read the answer.
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ECONNRESET" || error.code === "EPIPE") resolve(connectionClosed);
+      else reject(error);
+    });
     request.on("response", (response) => {
       response.resume().on("end", () => resolve(response.statusCode ?? 0));
     });

@@ -87,7 +87,7 @@ function multipartBodies(path: string, named: string): LargestBody[] {
     body("a file of almost boundaries", created, file, `\r\n--${boundary.slice(0, -1)}`, 32 * mebibyte, end),
     body("parts without content", 400, "", `${field("a")}\r\n`, 512 * 90, ""),
     {
-      ...body("a payload in chunks of one byte", created, field("push[payload]"), "a", payloadCharacters, end),
+      ...body("a payload in chunks of one byte", 400, field("push[payload]"), "a", payloadCharacters, end),
       chunks: () => ofOneByte(field("push[payload]"), payloadCharacters, end),
     },
   ];
