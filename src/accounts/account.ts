@@ -18,7 +18,7 @@ export interface User {
 
 /** The client that sent a request. */
 export interface ClientContext extends ClientOrigin {
-  /** The IPv4 address or the IPv6 /64 network: limits count by it. */
+  /** The IPv4 address or the IPv6 /64 network; limits are counted per key. */
   readonly throttleKey: string;
 }
 
@@ -66,7 +66,7 @@ export interface ApiToken {
   readonly id: number;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** From this time on it is refused; null: it does not expire. */
+  /** The token is refused from this time on; null: it does not expire. */
   readonly expiresAt: number | null;
   /** Addresses and CIDR networks that may use it; empty: any address. */
   readonly networks: readonly string[];

@@ -1,4 +1,4 @@
-/** Bounds the memory for the keys whose first write is still under way. */
+/** Bounds the number of keys with a remembered attempt. */
 const rememberedMax = 10_000;
 
 /**
@@ -11,7 +11,7 @@ export function createLastUse<Key extends string | number, Details extends reado
 }) {
   const attemptedAt = new Map<Key, number>();
 
-  /** In both directions: a time from before the clock was set back is due, too. */
+  /** Uses the absolute difference: a time recorded before the clock was set back is also due. */
   const isDue = (at: number | null | undefined, now: number) =>
     at === null || at === undefined || Math.abs(now - at) >= deps.intervalMs;
 

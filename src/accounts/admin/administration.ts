@@ -9,7 +9,7 @@ export interface UserSummary {
   readonly tokensInUse: number;
 }
 
-/** The person who acts. Commands in a shell have neither user nor address. */
+/** The person who makes the change. Commands in a shell have neither user nor address. */
 export interface Administrator {
   readonly userId: number | null;
   readonly email: string;
@@ -74,7 +74,7 @@ export function createAdministration(deps: {
     /** Succeeds without an audit entry when nothing changes. */
     setAdmin: async (userId: number, admin: boolean, by: Administrator): Promise<Change> =>
       store.setAdmin(userId, admin, await entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
-    /** A disabled user's sessions end and tokens are refused; pushes and links are kept. No change: as `setAdmin`. */
+    /** A disabled user's sessions end and tokens are refused; pushes and links are kept. If nothing changes: as `setAdmin`. */
     setDisabled: async (userId: number, disabled: boolean, by: Administrator): Promise<Change> =>
       store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),
     /**

@@ -44,7 +44,7 @@ export type UserPart = (typeof userParts)[number];
 
 export interface UserCompletion {
   readonly filled: readonly UserPart[];
-  /** Left unchanged: the part was set here meanwhile, or the account is gone. */
+  /** Nothing was changed: the part was set here meanwhile, or the account is gone. */
   readonly superseded: readonly UserPart[];
   /** Not possible: the API token belongs to another user. */
   readonly refused: readonly UserPart[];
@@ -108,7 +108,7 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
     if (current === undefined) return "superseded";
     switch (part) {
       case "factor":
-        // Never one without the other: a password or factor that was set here is the owner's choice.
+        // Both or neither: a password or factor that was set here is the owner's choice.
         if (current.hasPassword || current.totpSealed !== null || current.passkeys > 0) return "superseded";
         await store.setFirstPassword(tx, userId, user.passwordHash);
         await putTotp(tx, userId, user.totp);
@@ -159,7 +159,7 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
         return { outcome: "adopted", userId, ...arrival };
       }),
     /**
-     * Adds parts that an adopted user lacked and `user` has now, in one transaction.
+     * Adds parts, in one transaction, that an adopted user lacked and `user` has now.
      * @param settle runs last in the transaction.
      */
     complete: (

@@ -23,7 +23,7 @@ export interface FirstRunProblems {
 export type FirstRunOutcome =
   | { readonly outcome: "made"; readonly user: User; readonly sessionToken: string }
   | { readonly outcome: "refused"; readonly problems: FirstRunProblems }
-  /** There is or was a user. */
+  /** A user exists or has existed. */
   | { readonly outcome: "over" };
 
 interface Deps {

@@ -85,10 +85,10 @@ describe("a change of an account with a factor", () => {
     const answer = new TestAuthenticator().create(await accounts.offerPasskey(session, party));
     for (const typed of ["", "wrong", "not the password at all"]) {
       const change = changeBy(session, typed);
-      expect((await accounts.addAuthenticatorApp(change, { setUp: offer.setUp, code })).outcome).toBe("unproven");
-      expect((await accounts.addPasskey(change, { name: "x", answer, party })).outcome).toBe("unproven");
-      expect((await accounts.removeAuthenticatorApp(change)).outcome).toBe("unproven");
-      expect((await accounts.makeBackupCodes(change)).outcome).toBe("unproven");
+      expect((await accounts.addAuthenticatorApp(change, { setUp: offer.setUp, code })).outcome).toBe("proof_failed");
+      expect((await accounts.addPasskey(change, { name: "x", answer, party })).outcome).toBe("proof_failed");
+      expect((await accounts.removeAuthenticatorApp(change)).outcome).toBe("proof_failed");
+      expect((await accounts.makeBackupCodes(change)).outcome).toBe("proof_failed");
     }
     expect(await accounts.findFactors(session.user.id)).toMatchObject({ passkeys: [], backupCodesLeft: 10 });
     const byCode = changeBy(session, app.code());
@@ -109,11 +109,11 @@ describe("a change of an account with a factor", () => {
       const answer = by.get(await accounts.offerOwnPasskeys(of, party));
       return { session, client, proof: { typed: "", passkey: { answer, party } } };
     };
-    expect((await accounts.makeBackupCodes(await prove(hers.authenticator))).outcome).toBe("unproven");
-    expect((await accounts.makeBackupCodes(await prove(authenticator, eve.session))).outcome).toBe("unproven");
+    expect((await accounts.makeBackupCodes(await prove(hers.authenticator))).outcome).toBe("proof_failed");
+    expect((await accounts.makeBackupCodes(await prove(authenticator, eve.session))).outcome).toBe("proof_failed");
     const right = await prove(authenticator);
     expect((await accounts.makeBackupCodes(right)).outcome).toBe("made");
-    expect((await accounts.makeBackupCodes(right)).outcome).toBe("unproven");
+    expect((await accounts.makeBackupCodes(right)).outcome).toBe("proof_failed");
   });
 
   test("needs the proof also when two first factors are added at once", async () => {
@@ -125,7 +125,7 @@ describe("a change of an account with a factor", () => {
       return accounts.addAuthenticatorApp(changeBy(session), { setUp: offer.setUp, code });
     };
     const added = await Promise.all([add(), add(), add()]);
-    expect(added.map(({ outcome }) => outcome).sort()).toEqual(["added", "unproven", "unproven"]);
+    expect(added.map(({ outcome }) => outcome).sort()).toEqual(["added", "proof_failed", "proof_failed"]);
   });
 
   test("ends all other sessions, including waiting ones, and keeps its own", async () => {
@@ -144,8 +144,8 @@ describe("a change of an account with a factor", () => {
     const { session, sessionToken } = await signIn();
     await addApp(fixture, session);
     await accounts.signOut(sessionToken);
-    expect((await accounts.removeAuthenticatorApp(changeBy(session, password))).outcome).toBe("over");
-    expect((await accounts.makeBackupCodes(changeBy(session, password))).outcome).toBe("over");
+    expect((await accounts.removeAuthenticatorApp(changeBy(session, password))).outcome).toBe("session_ended");
+    expect((await accounts.makeBackupCodes(changeBy(session, password))).outcome).toBe("session_ended");
   });
 
   test("sends the owner an email that names what changed", async () => {
@@ -216,7 +216,7 @@ describe("removing", () => {
 describe("a reset by an administrator", () => {
   const by = { userId: 7, email: "root@example.com", address: "192.0.2.9" };
 
-  test("of a user without a factor changes nothing, not even sessions", async () => {
+  test("changes nothing for a user without a factor, and ends no session", async () => {
     const { accounts, signIn } = await openFactorFixture();
     const { session, sessionToken } = await signIn();
     expect(await accounts.resetFactors(session.user.id, by)).toMatchObject({ outcome: "no_factors" });

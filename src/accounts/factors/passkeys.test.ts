@@ -118,7 +118,7 @@ describe("a passkey", () => {
     expect(await accounts.signInByPasskey({ answer, party }, client)).toBeUndefined();
   });
 
-  test("without a counter keeps working", async () => {
+  test("keeps working if its authenticator has no counter", async () => {
     const { accounts, signIn, fixture } = await openFactorFixture();
     const { session } = await signIn();
     const authenticator = new TestAuthenticator();
@@ -144,7 +144,7 @@ describe("a passkey", () => {
     expect(await accounts.signInByPasskey({ answer: forAnybody, party }, client)).toBeUndefined();
   });
 
-  test("of another user is not accepted as second factor", async () => {
+  test("is not accepted as the second factor of another user", async () => {
     const { accounts, signIn, fixture } = await openFactorFixture();
     await addPasskey(fixture, (await signIn()).session, "mine");
     await makeUser(accounts, "eve@example.com");
@@ -170,7 +170,7 @@ describe("a passkey", () => {
     expect(await closed.accounts.signInByPasskey({ answer: "{}", party }, client)).toBeUndefined();
   });
 
-  test("that is malformed is refused", async () => {
+  test("is refused if its response is malformed", async () => {
     const { accounts, signIn, fixture } = await openFactorFixture();
     const { session } = await signIn();
     const { authenticator } = await addPasskey(fixture, session, "laptop");

@@ -217,7 +217,7 @@ async function attestsNothing(attestationObject: string): Promise<boolean> {
   return (await orRefused(read())) === true;
 }
 
-/** As long as browsers wait for the user. */
+/** Browsers wait for the user this long. */
 export const challengeLifetimeMs = 5 * minuteMs;
 const randomBytes = 16;
 const timeBytes = 8;

@@ -22,9 +22,9 @@ export interface ProtectedChange {
  */
 type ProofNeeded = "nothing" | "password" | "sign_in_again" | "password_or_factor";
 
-/** Possible for every change. "unproven": the proof is missing or wrong. "over": the session has ended meanwhile. */
+/** Possible for every change. "proof_failed": the proof is missing or wrong. "session_ended": the session ended meanwhile. */
 export type ChangeRefusal =
-  | { readonly outcome: "unproven" | "over" }
+  | { readonly outcome: "proof_failed" | "session_ended" }
   | Extract<FactorRefusal, { readonly outcome: "too_many" }>;
 
 export type ProtectedChanges = ReturnType<typeof createProtectedChanges>;
@@ -60,13 +60,13 @@ export function createProtectedChanges(deps: {
     if ((await proofNeeded(session)) !== "nothing") {
       const answer = await deps.reauthenticate(session, proof, client);
       if (answer.outcome === "too_many") return answer;
-      if (answer.outcome !== "right") return { outcome: "unproven" };
+      if (answer.outcome !== "right") return { outcome: "proof_failed" };
       isProven = true;
     }
     return db.writeSerialized("accounts", async (tx): Promise<Result | ChangeRefusal> => {
-      if (!(await factors.isSessionComplete(tx, session.id, user.id))) return { outcome: "over" };
+      if (!(await factors.isSessionComplete(tx, session.id, user.id))) return { outcome: "session_ended" };
       // A factor may have been added since the proof was checked.
-      if (!isProven && (await factors.countFactors(tx, user.id)) > 0) return { outcome: "unproven" };
+      if (!isProven && (await factors.countFactors(tx, user.id)) > 0) return { outcome: "proof_failed" };
       return work(tx, user, clock.now());
     });
   }

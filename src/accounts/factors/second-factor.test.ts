@@ -34,7 +34,7 @@ describe("a code of the app", () => {
     expect(await accounts.authenticateSession(given.sessionToken)).toMatchObject({ waitsForFactor: false });
   });
 
-  test("of one time step signs in only one of many simultaneous requests", async () => {
+  test("completes only one of many simultaneous sign-ins", async () => {
     const { accounts, signIn, app } = await openAppFixture();
     const waiting = await Promise.all(Array.from({ length: 8 }, signIn));
     const code = app.code();
@@ -47,7 +47,12 @@ describe("a code of the app", () => {
     const waiting = await signIn();
     const codes = [app.code(), ...backupCodes.slice(0, 3)];
     const given = await Promise.all(codes.map((code) => accounts.giveCode({ ...waiting, client }, code)));
-    expect(given.map(({ outcome }) => outcome).sort()).toEqual(["complete", "over", "over", "over"]);
+    expect(given.map(({ outcome }) => outcome).sort()).toEqual([
+      "complete",
+      "session_ended",
+      "session_ended",
+      "session_ended",
+    ]);
     // The late requests consumed nothing.
     const cameByApp = given[0]?.outcome === "complete";
     const { backupCodesLeft } = await accounts.findFactors(waiting.session.user.id);
@@ -64,7 +69,7 @@ describe("a code of the app", () => {
     expect((await give(earlier)).outcome).toBe("wrong");
   });
 
-  test("that confirmed the app cannot also sign in", async () => {
+  test("cannot sign in after it has confirmed the app", async () => {
     const { accounts, signIn, now, give } = await openFactorFixture();
     const { session } = await signIn();
     const offer = accounts.offerAuthenticatorApp(session, "Sealpush");
@@ -77,14 +82,14 @@ describe("a code of the app", () => {
     const { accounts, signIn, app, advance } = await openAppFixture();
     const waiting = await signIn();
     advance(10 * minuteMs);
-    expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
+    expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("session_ended");
   });
 
   test("does not sign a disabled account in", async () => {
     const { accounts, db, signIn, app } = await openAppFixture();
     const waiting = await signIn();
     await changeRows(db, "UPDATE users SET disabled_at = 1");
-    expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("over");
+    expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("session_ended");
   });
 });
 
@@ -112,7 +117,7 @@ describe("a backup code", () => {
     }
   });
 
-  test("of another account is refused", async () => {
+  test("is refused for another account", async () => {
     const { accounts, fixture, give } = await openAppFixture();
     await makeUser(accounts, "eve@example.com");
     const { session } = await signInAs(fixture, "eve@example.com", password);
@@ -185,16 +190,16 @@ describe("guesses", () => {
     expect((await give(app.code())).outcome).not.toBe("too_many");
   });
 
-  test("at changes and at the set-up are counted together", async () => {
+  test("are counted together for changes and the set-up", async () => {
     const { accounts, signIn, app, give, advance } = await openAppFixture();
     const complete = await accounts.giveCode({ ...(await signIn()), client }, app.code());
     const session = await accounts.authenticateSession(complete.outcome === "complete" ? complete.sessionToken : "");
     if (session === undefined) throw new Error("Nobody is signed in.");
     for (let guess = 0; guess < 4; guess += 1) {
-      expect((await accounts.removeAuthenticatorApp(changeBy(session, "000000"))).outcome).toBe("unproven");
+      expect((await accounts.removeAuthenticatorApp(changeBy(session, "000000"))).outcome).toBe("proof_failed");
     }
     for (let guess = 0; guess < 3; guess += 1) {
-      expect((await accounts.makeBackupCodes(changeBy(session, "7k2m-7k2m-7k2m-7k2m"))).outcome).toBe("unproven");
+      expect((await accounts.makeBackupCodes(changeBy(session, "7k2m-7k2m-7k2m-7k2m"))).outcome).toBe("proof_failed");
     }
     const { setUp } = accounts.offerAuthenticatorApp(session, "Sealpush");
     for (let guess = 0; guess < 3; guess += 1) {

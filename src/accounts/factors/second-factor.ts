@@ -8,7 +8,7 @@ import type { SessionStarts } from "../sessions/sessions.ts";
 import { type CodeAnswer, type FactorCodes, type FactorRefusal, looksLikeCode } from "./factor-codes.ts";
 import type { ChallengeUse, PasskeyCeremonies, RelyingParty } from "./passkeys.ts";
 
-/** The response of a passkey, and the site that it must be for. */
+/** The response of a passkey, and the site that it must belong to. */
 export interface PasskeyAnswer {
   /** JSON, as the browser sent it. */
   readonly answer: string;
@@ -21,10 +21,10 @@ export interface WaitingSignIn {
   readonly client: ClientContext;
 }
 
-/** "over": the waiting session has ended. */
+/** "session_ended": the waiting session has ended. */
 export type FactorGiven =
   | { readonly outcome: "complete"; readonly sessionToken: string }
-  | { readonly outcome: "over" }
+  | { readonly outcome: "session_ended" }
   | FactorRefusal;
 
 export function createSecondFactor(deps: {
@@ -49,7 +49,7 @@ export function createSecondFactor(deps: {
       return answer.outcome === "right";
     });
     if (fresh !== undefined) return { outcome: "complete", sessionToken: fresh };
-    return answer === undefined || answer.outcome === "right" ? { outcome: "over" } : answer;
+    return answer === undefined || answer.outcome === "right" ? { outcome: "session_ended" } : answer;
   }
 
   return {

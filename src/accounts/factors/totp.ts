@@ -53,7 +53,7 @@ function secretOf(bytes: Uint8Array): Secret {
   return new Secret({ buffer: Uint8Array.from(bytes).buffer });
 }
 
-/** Enough time to install an app and to read the page. */
+/** Enough time to read the page and to install an app. */
 const lifetimeMs = 30 * minuteMs;
 const timeBytes = 8;
 const setUpLengthMax = 512;

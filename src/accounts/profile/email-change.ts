@@ -76,7 +76,7 @@ export function createEmailChange(deps: Deps) {
       return tokenShape.test(token) ? store.findLink(digest(token), clock.now() - lifeMs) : undefined;
     },
 
-    /** Uses the link of the email, once. The previous address is notified. */
+    /** Consumes the emailed link. The previous address is notified. */
     async confirmNewEmail(token: string, client: ClientContext): Promise<"changed" | "invalid" | "taken"> {
       if (!tokenShape.test(token)) return "invalid";
       const now = clock.now();

@@ -10,7 +10,7 @@ import type { SessionStore } from "../store/sessions.ts";
 import type { KnownClients } from "./known-clients.ts";
 
 const lifetimeMs = 14 * dayMs;
-/** For a session that waits for its second factor: enough time to fetch a phone, too short to be worth stealing. */
+/** For a session that waits for its second factor: enough time to fetch a phone, too short to be useful when stolen. */
 const waitingMs = 10 * minuteMs;
 /** Signing in repeatedly ends the user's own oldest sessions instead of filling the database. */
 const perUserMax = 50;
@@ -72,7 +72,7 @@ export function createSessionStarts({
     /**
      * Starts a session for a user who has already shown every factor.
      * @param replacesToken the session that waited for the factor: it must still exist, and ends in the same transaction.
-     * @param provided what it writes is kept even when it returns false.
+     * @param provided its writes are kept even if it returns false.
      * @returns as `start`.
      */
     startComplete(
@@ -121,7 +121,7 @@ export function createSessions({
       return { ...session, formToken };
     },
 
-    /** The valid ones, last seen first. */
+    /** The valid sessions, last seen first. */
     listSessions(userId: number): Promise<readonly ListedSession[]> {
       const now = clock.now();
       return store.listSessions(userId, now - idleMs, now - lifetimeMs);

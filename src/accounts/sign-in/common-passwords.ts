@@ -1,7 +1,7 @@
 /**
  * The most used passwords, lower case, from the list of `@zxcvbn-ts/language-common` (MIT licence; copyright 2012-2016 Dan
  * Wheeler and Dropbox, Inc., copyright 2021 @zxcvbn-ts). It contains every entry of the minimum length or longer, and the
- * thousand most used shorter ones: too short by themselves, they are what people extend with a few digits.
+ * thousand most used shorter ones: people extend these with a few digits.
  */
 
 const long = `

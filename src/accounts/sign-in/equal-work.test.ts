@@ -64,7 +64,7 @@ async function makeFixture() {
 }
 
 describe("the work", () => {
-  it("of a sign-up is the same for an address that is free, taken, waiting or disabled", async () => {
+  it("is the same for a sign-up with an address that is free, taken, waiting or disabled", async () => {
     const { accounts, request, during } = await makeFixture();
     const signUp = (email: string) => during(() => accounts.signUp({ ...request(email), password }));
     const costs = [];
@@ -72,7 +72,7 @@ describe("the work", () => {
     expectEqual(costs);
   });
 
-  it("of a forgotten password is the same with and without an account", async () => {
+  it("is the same for a forgotten password with and without an account", async () => {
     const { accounts, request, during } = await makeFixture();
     const costs = [];
     for (const email of [confirmed, pending, disabled, unknown]) {
@@ -81,7 +81,7 @@ describe("the work", () => {
     expectEqual(costs);
   });
 
-  it("of another confirmation mail is the same whether an account waits for one or not", async () => {
+  it("is the same for another confirmation email whether an account waits for one or not", async () => {
     const { accounts, request, during } = await makeFixture();
     const costs = [];
     for (const email of [confirmed, pending, disabled, unknown]) {

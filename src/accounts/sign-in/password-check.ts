@@ -46,7 +46,7 @@ export function createPasswordCheck(deps: {
   const dummyHash = makeDummyHash(deps.random);
 
   return async ({ email, account, password, client }, now) => {
-    // Also queried without an account: the time of a database query can be measured.
+    // Query even if there is no account: a client can measure the time of a database query.
     const isKnownClient = await deps.knownClients.isKnown(account?.user.id ?? nobody, client);
     const attempt = await throttle.charge(
       { client: client.throttleKey, email: email ?? malformed, isKnownClient },
@@ -77,7 +77,7 @@ export interface SignInLimits {
   readonly accountWindowMs: number;
   /** Failed attempts on one email address in an account window, by all clients that are not known to it. */
   readonly perAccountMax: number;
-  /** How many clients, pairs and addresses one process remembers, each. */
+  /** The number of clients one process remembers; the same for pairs and for addresses. */
   readonly rememberedMax: number;
 }
 

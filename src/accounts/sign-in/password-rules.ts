@@ -48,7 +48,7 @@ const lettersFor = new Map([
   ["7", "t"],
   ["$", "s"],
 ]);
-/** So few characters hardly slow an attacker, because they are mostly a year and a punctuation mark. */
+/** Attackers try so few added characters: they are mostly a year and a punctuation mark. */
 const addedCharactersMax = 6;
 /** Each row twice, so that a sequence may continue at its beginning. */
 const sequences = [...rows, ...joined].flatMap((row) => [row + row, [...(row + row)].reverse().join("")]);

@@ -12,7 +12,7 @@ import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 /** For accounts without a password, a session of at most this age counts as proof instead. */
 const freshSessionMs = 10 * minuteMs;
 
-/** In both directions: a session from before the clock was set back is not fresh. */
+/** Uses the absolute difference: a session that began before the clock was set back is not fresh. */
 export function isFreshSession({ createdAt }: Pick<Session, "createdAt">, now: number): boolean {
   return Math.abs(now - createdAt) <= freshSessionMs;
 }

@@ -70,7 +70,7 @@ export function createRegistration(deps: Deps) {
     readonly now: number;
   }
 
-  /** Runs this many statements without an effect. */
+  /** Runs this many statements that have no effect. */
   async function writeNothing(tx: Transaction, times: number): Promise<void> {
     for (let count = 0; count < times; count += 1) await links.writeNothing(tx, random.bytes(32));
   }

@@ -83,7 +83,7 @@ export function createIdentities(deps: Deps) {
       if (by === "sign_in") return { is: "invalid" };
       const given = { email: user.email, account, password, client };
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
-      // Checked again inside the write: a password that was changed meanwhile proves nothing.
+      // Checked again inside the write: a password that was changed meanwhile is no proof.
       const proven: Guard = async (tx) =>
         by === "consent" || (await passwords.isCurrent(tx, user.id, account.passwordHash));
       const request = { stepToken, step, user, client, proven };
@@ -168,7 +168,7 @@ async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutc
 
 type LinkResult = "linked" | "taken" | "refused";
 
-/** @returns a function that uses the step up, links the identity and notifies the owner. Requires the accounts lock. */
+/** @returns a function that consumes the step, links the identity and notifies the owner. Requires the accounts lock. */
 function linkInTransaction(
   request: LinkRequest & { readonly factorShown: boolean },
   deps: Deps,

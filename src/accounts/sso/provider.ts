@@ -38,9 +38,9 @@ export interface ProviderClaims {
 
 export type ProviderAnswer =
   | { readonly is: "claims"; readonly claims: ProviderClaims }
-  /** The user declined, or the provider did. */
+  /** The user or the provider declined. */
   | { readonly is: "denied" }
-  /** The answer is not valid. For the log. */
+  /** Why the answer is not valid, for the log. */
   | { readonly is: "invalid"; readonly error: unknown };
 
 export const callbackPath = "/users/auth/oidc/callback";
@@ -221,7 +221,7 @@ function eitherSecret(secret: string): ClientAuth {
 
 export type Fetch = (url: string, options: RequestInit) => Promise<Response>;
 
-/** Much more than any list of keys or endpoints needs. */
+/** Far larger than any list of keys or endpoints. */
 const bytesMax = 256 * 1024;
 
 /** The provider did not answer, was too slow or is misconfigured. Says nothing about the user who signs in. */

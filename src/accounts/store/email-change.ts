@@ -19,7 +19,7 @@ interface NewLink {
 interface Change {
   readonly userId: number;
   readonly email: string;
-  /** null: nothing has confirmed the new address. */
+  /** null: the new address is not confirmed. */
   readonly confirmedAt: number | null;
   readonly now: number;
   /** Runs in the same transaction, with the user as it was before. */

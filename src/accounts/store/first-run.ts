@@ -3,8 +3,8 @@ import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 
 /**
- * A row of `meta`: the digests of the newest boot codes, newest first. Each start makes a code, so that one that was logged
- * on another machine is valid as well. No bytes: the first run is over.
+ * A row of `meta`: the digests of the newest boot codes, newest first. Each start makes a code, so codes logged on
+ * other machines are valid as well. An empty value: the first run is over.
  */
 const rowName = "boot_codes";
 const over = Buffer.alloc(0);
@@ -19,7 +19,7 @@ const findEnd = sql<[name: string, value: Buffer], { one: number }>(
   "SELECT 1 AS one FROM users UNION ALL SELECT 1 FROM meta WHERE name = ? AND value = ? LIMIT 1",
 );
 
-/** Whether there is or was a user, disabled ones included. */
+/** Whether a user exists or has existed; disabled users count. */
 export async function isFirstRunOver(connection: ReadConnection): Promise<boolean> {
   return (await connection.one(findEnd, rowName, over)) !== undefined;
 }

@@ -112,7 +112,7 @@ export function createSessionStore(db: Database) {
   const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   const idempotent = db.autocommit({ retry: "idempotent" });
   return {
-    /** @returns false: the user is gone or disabled, the session to replace waits no longer, or `provided` returned false. */
+    /** @returns false: the user is gone or disabled, the session to replace no longer waits, or `provided` returned false. */
     insertSession: (session: NewSession): Promise<boolean> =>
       db.writeSerialized("accounts", (tx) => insert(tx, session)),
 

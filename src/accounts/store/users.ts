@@ -43,7 +43,7 @@ export function toUser(row: UserRow): User {
   return { id, email, admin, createdAt, confirmedAt, disabledAt, language, hasPassword, hasSecondFactor };
 }
 
-/** Skips the given number of rows and takes all others. Both engines accept it. */
+/** Skips the given number of rows and returns all others. Both engines accept it. */
 export const allBeyond = "LIMIT 1000000000 OFFSET ?";
 
 export interface NewUser {

@@ -93,7 +93,7 @@ describe("API tokens", () => {
     },
   );
 
-  it("of the shapes of other servers are looked up, but nothing longer", async () => {
+  it("in other servers' formats are looked up; longer strings are not", async () => {
     const { accounts, db } = makeTestAccounts();
     const ada = await makeUser(accounts);
     await accounts.createToken(ada.id, "n");

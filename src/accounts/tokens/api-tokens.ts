@@ -28,7 +28,7 @@ export const tokenLimits = { nameCharactersMax: 255, daysMax: 3_650, networksMax
 const endedKeptMax = 200;
 const perPage = 50;
 
-/** The limits of a new token. */
+/** The scopes, lifetime and networks of a new token. */
 export interface TokenLimits {
   /** At least one; default: all. */
   readonly scopes?: readonly Scope[];

@@ -40,7 +40,7 @@ export async function changeUser(page: SignedInRequest, action: UserAction): Pro
   if (confirmation.outcome !== "proven") {
     // The form of the list asks for no proof.
     const isGiven = form.proof !== undefined || form.proof_passkey !== undefined;
-    const isFirst = !isGiven && confirmation.outcome === "unproven";
+    const isFirst = !isGiven && confirmation.outcome === "proof_failed";
     const { status, message } = isFirst ? { status: 200, message: undefined } : refusedChange(page, confirmation);
     const model: ProofModel = { action, user, text, proof: await proofOffered(page), problem: message };
     return page.render(proofView, model, { status });

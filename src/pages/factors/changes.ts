@@ -37,11 +37,11 @@ export type RefusedChange = ReturnType<typeof refusedChange>;
  */
 export function refusedChange(page: PageRequest, refusal: ChangeRefusal) {
   switch (refusal.outcome) {
-    case "unproven":
+    case "proof_failed":
       return { status: 422, message: page.messages.factors.proof.wrong };
     case "too_many":
       return { status: 429, message: retryMessage(page, refusal.retryAfterSeconds) };
-    case "over":
+    case "session_ended":
       throw new AppError("not_authenticated", "This session has ended.");
   }
 }

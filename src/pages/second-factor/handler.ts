@@ -40,7 +40,7 @@ export async function checkSecondFactor(page: WaitingRequest): Promise<FastifyRe
     case "complete":
       page.setCookie(sessionCookies.made(given.sessionToken, page.request.client));
       return page.redirect(next ?? "/");
-    case "over":
+    case "session_ended":
       return page.redirect(withNext(signInPath, next));
     case "wrong":
       return renderSecondFactor(page, 401, { next, refusal: { reason } });
