@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 import { dayMs } from "../src/base/clock.ts";
 import type { NewPush } from "../src/pushes/store/insert-push.ts";
 import type { HotPath } from "../src/pushes/store/push-store.ts";
-import type { PushRow } from "../src/pushes/store/tables.ts";
+import { pushRow } from "../test/support/push-row.ts";
 import type { RowShape } from "./database-job.ts";
 
 /** The rows that the product would write, with random bytes instead of encrypted values of the same length. */
@@ -41,29 +41,14 @@ export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Prom
 
 function newPush(id: number, shape: RowShape): NewPush {
   const now = Date.now();
-  const row: PushRow = {
+  const row = pushRow({
     id,
-    kind: "text",
-    ownerId: null,
     createdAt: now,
     updatedAt: now,
     expiresAt: now + lifetimeMs,
-    endedAt: null,
-    endReason: null,
-    expireAfterDays: 7,
     expireAfterViews: 1,
-    views: 0,
-    refusals: 0,
-    deletableByViewer: true,
-    retrievalStep: true,
-    notifyOnView: false,
-    sealGeneration: 1,
     linkSalt: randomBytes(saltBytes),
-    passphraseSalt: null,
-    tokenSealed: null,
-    nameSealed: null,
-    noteSealed: null,
-  };
+  });
   return {
     row,
     tokenDigest: randomBytes(digestBytes),

@@ -1,41 +1,14 @@
 import { expect, test } from "vitest";
 import { signedIn, stranger } from "../../test/support/domain.ts";
+import { pushRow } from "../../test/support/push-row.ts";
 import { dayMs } from "../base/clock.ts";
 import { hasEnded, isForgotten, isOwner, tombstoneMs, toPush } from "./present-push.ts";
 import type { PushRow } from "./store/tables.ts";
 
-const created = 1_000_000;
-const salt = Buffer.alloc(16);
-
-function row(changes: Partial<PushRow> = {}): PushRow {
-  return {
-    id: 1,
-    kind: "text",
-    ownerId: null,
-    createdAt: created,
-    updatedAt: created,
-    expiresAt: created + 7 * dayMs,
-    endedAt: null,
-    endReason: null,
-    expireAfterDays: 7,
-    expireAfterViews: 5,
-    views: 0,
-    refusals: 0,
-    deletableByViewer: true,
-    retrievalStep: true,
-    notifyOnView: false,
-    sealGeneration: 1,
-    linkSalt: salt,
-    passphraseSalt: null,
-    tokenSealed: null,
-    nameSealed: null,
-    noteSealed: null,
-    ...changes,
-  };
-}
+const created = pushRow().createdAt;
 
 test("days remaining count whole days down to 0, even if the clock was set back", () => {
-  const days = (now: number) => toPush(row(), "t", now).daysRemaining;
+  const days = (now: number) => toPush(pushRow(), "t", now).daysRemaining;
   expect(days(created)).toBe(7);
   expect(days(created + dayMs - 1)).toBe(7);
   expect(days(created + dayMs)).toBe(6);
@@ -46,7 +19,7 @@ test("days remaining count whole days down to 0, even if the clock was set back"
 });
 
 test("views remaining are the limit minus views and refusals, never below 0", () => {
-  const views = (changes: Partial<PushRow>) => toPush(row(changes), "t", created).viewsRemaining;
+  const views = (changes: Partial<PushRow>) => toPush(pushRow(changes), "t", created).viewsRemaining;
   expect(views({})).toBe(5);
   expect(views({ views: 2 })).toBe(3);
   expect(views({ views: 2, refusals: 2 })).toBe(1);
@@ -55,12 +28,12 @@ test("views remaining are the limit minus views and refusals, never below 0", ()
 
 test("an expiry by time applies exactly on time, and is presented the same before and after it is recorded", () => {
   const end = created + 7 * dayMs;
-  expect(hasEnded(row(), end - 1)).toBe(false);
-  expect(toPush(row(), "t", end - 1)).toMatchObject({ expired: false, expiredOn: null });
-  expect(hasEnded(row(), end)).toBe(true);
-  const written = row({ endedAt: end, endReason: "time", updatedAt: end });
+  expect(hasEnded(pushRow(), end - 1)).toBe(false);
+  expect(toPush(pushRow(), "t", end - 1)).toMatchObject({ expired: false, expiredOn: null });
+  expect(hasEnded(pushRow(), end)).toBe(true);
+  const written = pushRow({ endedAt: end, endReason: "time", updatedAt: end });
   for (const now of [end, end + 1, end + 20 * dayMs]) {
-    const presented = toPush(row(), "t", now);
+    const presented = toPush(pushRow(), "t", now);
     expect(presented).toMatchObject({ expired: true, expiredOn: end, deleted: false });
     expect(toPush(written, "t", now)).toEqual(presented);
   }
@@ -68,7 +41,7 @@ test("an expiry by time applies exactly on time, and is presented the same befor
 
 test("a push counts as deleted if a person ended it, not if a limit did", () => {
   const deleted = (endReason: PushRow["endReason"]) =>
-    toPush(row({ endedAt: created + 1, endReason }), "t", created + 2).deleted;
+    toPush(pushRow({ endedAt: created + 1, endReason }), "t", created + 2).deleted;
   expect([deleted("owner"), deleted("viewer"), deleted("views"), deleted("time")]).toEqual([true, true, false, false]);
 });
 
@@ -78,27 +51,27 @@ test("an anonymous push is forgotten 30 days after its end, whether or not the e
     isForgotten(push, end + tombstoneMs - 1),
     isForgotten(push, end + tombstoneMs),
   ];
-  expect(forgottenAt(row())).toEqual([false, true]);
-  expect(forgottenAt(row({ endedAt: end, endReason: "time" }))).toEqual([false, true]);
-  expect(isForgotten(row({ endedAt: created, endReason: "viewer" }), created + tombstoneMs - 1)).toBe(false);
-  expect(isForgotten(row({ endedAt: created, endReason: "viewer" }), created + tombstoneMs)).toBe(true);
-  expect(isForgotten(row({ ownerId: 7 }), end + 100 * tombstoneMs)).toBe(false);
+  expect(forgottenAt(pushRow())).toEqual([false, true]);
+  expect(forgottenAt(pushRow({ endedAt: end, endReason: "time" }))).toEqual([false, true]);
+  expect(isForgotten(pushRow({ endedAt: created, endReason: "viewer" }), created + tombstoneMs - 1)).toBe(false);
+  expect(isForgotten(pushRow({ endedAt: created, endReason: "viewer" }), created + tombstoneMs)).toBe(true);
+  expect(isForgotten(pushRow({ ownerId: 7 }), end + 100 * tombstoneMs)).toBe(false);
 });
 
 test("an anonymous push has no owner, and any other push has only its own", () => {
-  expect(isOwner(row(), stranger)).toBe(false);
-  expect(isOwner(row(), signedIn(7))).toBe(false);
-  expect(isOwner(row({ ownerId: 7 }), stranger)).toBe(false);
-  expect(isOwner(row({ ownerId: 7 }), signedIn(8, true))).toBe(false);
-  expect(isOwner(row({ ownerId: 7 }), signedIn(7))).toBe(true);
+  expect(isOwner(pushRow(), stranger)).toBe(false);
+  expect(isOwner(pushRow(), signedIn(7))).toBe(false);
+  expect(isOwner(pushRow({ ownerId: 7 }), stranger)).toBe(false);
+  expect(isOwner(pushRow({ ownerId: 7 }), signedIn(8, true))).toBe(false);
+  expect(isOwner(pushRow({ ownerId: 7 }), signedIn(7))).toBe(true);
 });
 
 test("only the owner sees the labels", () => {
   const sealed = Buffer.from("sealed");
-  expect(toPush(row({ ownerId: 7, nameSealed: sealed, noteSealed: sealed }), "t", created)).toMatchObject({
+  expect(toPush(pushRow({ ownerId: 7, nameSealed: sealed, noteSealed: sealed }), "t", created)).toMatchObject({
     name: null,
     note: null,
   });
-  expect(toPush(row(), "t", created).passphraseRequired).toBe(false);
-  expect(toPush(row({ passphraseSalt: salt }), "t", created).passphraseRequired).toBe(true);
+  expect(toPush(pushRow(), "t", created).passphraseRequired).toBe(false);
+  expect(toPush(pushRow({ passphraseSalt: Buffer.alloc(16) }), "t", created).passphraseRequired).toBe(true);
 });

@@ -2,6 +2,7 @@ import { auditView } from "../../src/pages/audit/view.tsx";
 import { dashboardView } from "../../src/pages/dashboard/view.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
 import type { AuditEntry, AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
+import { ownedPush } from "./push-row.ts";
 
 const nowMs = Date.UTC(2027, 2, 3, 14, 5);
 const endReasons: readonly (EndReason | null)[] = [null, "views", "time", "viewer", "owner"];
@@ -11,29 +12,25 @@ const auditKinds: readonly AuditKind[] = [
 ];
 
 function pushesNamed(text: string): readonly OwnedPush[] {
-  return endReasons.map((endReason, at) => ({
-    urlToken: `token-${at}`,
-    kind: "url",
-    ownerId: 7,
-    name: at === 0 ? null : text,
-    note: text,
-    expireAfterDays: 7,
-    expireAfterViews: 5,
-    daysRemaining: 3,
-    viewsRemaining: 2,
-    views: 3,
-    deletableByViewer: true,
-    retrievalStep: true,
-    passphraseRequired: true,
-    notifyOnView: true,
-    expired: endReason !== null,
-    deleted: false,
-    endReason,
-    expiredOn: endReason === null ? null : nowMs - 1_000,
-    createdAt: nowMs - 90_000_000,
-    updatedAt: nowMs,
-    expiresAt: nowMs + 90_000_000,
-  }));
+  return endReasons.map((endReason, at) =>
+    ownedPush({
+      urlToken: `token-${at}`,
+      kind: "url",
+      name: at === 0 ? null : text,
+      note: text,
+      daysRemaining: 3,
+      viewsRemaining: 2,
+      views: 3,
+      passphraseRequired: true,
+      notifyOnView: true,
+      expired: endReason !== null,
+      endReason,
+      expiredOn: endReason === null ? null : nowMs - 1_000,
+      createdAt: nowMs - 90_000_000,
+      updatedAt: nowMs,
+      expiresAt: nowMs + 90_000_000,
+    }),
+  );
 }
 
 function mailed(kind: AuditKind, text: string): Pick<AuditEntry, "linkDelivery"> {

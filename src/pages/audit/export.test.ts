@@ -1,32 +1,21 @@
 import { expect, test } from "vitest";
-import type { OwnedPush, TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
+import { ownedPush } from "../../../test/support/push-row.ts";
+import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
 import { csvField, trailAsCsv, trailAsJson } from "./export.ts";
 
 const made = Date.UTC(2026, 0, 15, 12);
 
-const push: OwnedPush = {
-  urlToken: "thesecrettokenofthelink",
-  kind: "text",
-  ownerId: 7,
-  expireAfterDays: 7,
-  expireAfterViews: 5,
-  daysRemaining: 0,
+const push = ownedPush({
   viewsRemaining: 0,
-  deletableByViewer: true,
-  retrievalStep: true,
-  passphraseRequired: false,
-  notifyOnView: false,
   expired: true,
-  deleted: false,
   expiredOn: made + 2_000,
   expiresAt: made + 1_000_000,
   createdAt: made,
   updatedAt: made + 2_000,
   name: 'VPN "office"',
-  note: null,
   views: 5,
   endReason: "views",
-};
+});
 
 function trailOf(...events: TrailEvent[]): WholeTrail {
   return {

@@ -6,6 +6,7 @@ import { explain, type PlanNode } from "../../../test/support/postgres/plan.ts";
 import { type Run, recordRuns } from "../../../test/support/postgres/recording.ts";
 import { type PostgresServer, startPostgres } from "../../../test/support/postgres/server.ts";
 import { postgresSettings } from "../../../test/support/postgres/settings.ts";
+import { pushRow } from "../../../test/support/push-row.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
 import type { Database } from "../../database/database.ts";
@@ -84,24 +85,7 @@ function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
 }
 
 function newPush(id: number, ownerId: number | null, files: NewPush["files"] = []): NewPush {
-  const row = {
-    ...({ id, kind: "text", ownerId, createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs } as const),
-    endedAt: null,
-    endReason: null,
-    expireAfterDays: 1,
-    expireAfterViews: 5,
-    views: 0,
-    refusals: 0,
-    deletableByViewer: true,
-    retrievalStep: true,
-    notifyOnView: false,
-    sealGeneration: 1,
-    linkSalt: randomBytes(16),
-    passphraseSalt: null,
-    tokenSealed: null,
-    nameSealed: null,
-    noteSealed: null,
-  };
+  const row = pushRow({ id, ownerId, createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs });
   const [tokenDigest, dataKeySealed, payloadSealed] = [randomBytes(32), randomBytes(90), randomBytes(100)];
   return { row, tokenDigest, dataKeySealed, payloadSealed, files, storedBytes: 100 };
 }

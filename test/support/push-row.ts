@@ -1,0 +1,40 @@
+import { dayMs } from "../../src/base/clock.ts";
+import { toPush } from "../../src/pushes/present-push.ts";
+import type { OwnedPush } from "../../src/pushes/pushes.ts";
+import type { PushRow } from "../../src/pushes/store/tables.ts";
+
+const createdAt = 1_000_000;
+
+/** An active anonymous text push, created at 1,000,000 ms, for seven days and five views. */
+export function pushRow(overrides: Partial<PushRow> = {}): PushRow {
+  return {
+    id: 1,
+    kind: "text",
+    ownerId: null,
+    createdAt,
+    updatedAt: createdAt,
+    expiresAt: createdAt + 7 * dayMs,
+    endedAt: null,
+    endReason: null,
+    expireAfterDays: 7,
+    expireAfterViews: 5,
+    views: 0,
+    refusals: 0,
+    deletableByViewer: true,
+    retrievalStep: true,
+    notifyOnView: false,
+    sealGeneration: 1,
+    linkSalt: Buffer.alloc(16),
+    passphraseSalt: null,
+    tokenSealed: null,
+    nameSealed: null,
+    noteSealed: null,
+    ...overrides,
+  };
+}
+
+/** The same push for its owner, the user 7. */
+export function ownedPush(overrides: Partial<OwnedPush> = {}): OwnedPush {
+  const row = pushRow({ ownerId: 7 });
+  return { ...row, ...toPush(row, "thesecrettokenofthelink", row.createdAt), ...overrides };
+}
