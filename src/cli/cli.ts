@@ -8,6 +8,7 @@ import { addImport } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMailCommands } from "./mail.ts";
 import { addMoveCommand } from "./move.ts";
+import { addPushesCommands } from "./pushes.ts";
 import { loadSettings } from "./settings.ts";
 import { addTokenCommands } from "./token.ts";
 import { addUserCommands } from "./user.ts";
@@ -46,6 +47,7 @@ function makeProgram(deps: CommandDeps): Command {
   addServe(program, deps);
   addUserCommands(program, deps);
   addTokenCommands(program, deps);
+  addPushesCommands(program, deps);
   addKeyCommands(program, deps);
   addMailCommands(program, deps);
   addConfigCommands(program, deps);

@@ -59,19 +59,19 @@ export const noRelated: RelatedCounts = { auditEntries: 0, notifications: 0, fil
 export interface KeyTrial {
   readonly tried: number;
   readonly opened: number;
-  /** Some of the values that no key opened, as "pushes 7". */
+  /** Some of those that no key opened, as "pushes 7". */
   readonly examples: readonly string[];
 }
 
 /** A row that cannot be read is reported by its id, and reading continues. */
 export type SourceRow<Row, Which extends UserPart | PushPart> = {
   readonly id: number;
-  /** The related rows of a push that could be counted. */
+  /** Related rows of a push, as far as they could be counted. */
   readonly related?: RelatedCounts;
 } & (
   | { readonly outcome: "read"; readonly row: Row; readonly missingParts: readonly MissingPart<Which>[] }
   | { readonly outcome: "unreadable"; readonly reason: string }
-  /** Not worth importing; counted by reason. */
+  /** Not worth bringing along, and why: counted by reason. */
   | { readonly outcome: "skipped"; readonly reason: string }
 );
 
@@ -84,7 +84,7 @@ export interface SourceTrail {
 export interface SourceUser {
   readonly id: number;
   readonly email: string;
-  /** bcrypt; "" when there is none, or when it alone must not sign in because the second factor cannot be decrypted. */
+  /** bcrypt; "" when there is none, or when the user may not come in by it alone: a second factor cannot be opened. */
   readonly passwordHash: string;
   readonly admin: boolean;
   readonly language: string | null;
@@ -92,9 +92,9 @@ export interface SourceUser {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly lastSignedInAt: number | null;
-  /** In plain text, as in the source. */
+  /** In the clear, as it was there. */
   readonly apiToken: string | null;
-  /** Only an active factor. */
+  /** Only a factor that is in force. */
   readonly totp: SourceTotp | null;
 }
 
@@ -103,7 +103,7 @@ export interface SourceTotp {
   readonly secret: string;
   /** Unix seconds of the last step that was accepted; null: none. */
   readonly lastStepAt: number | null;
-  /** Hex HMAC-SHA256 digests of the unused codes, with the key that checks them; null: no unused code can be checked. */
+  /** Hex HMAC-SHA256 digests of codes that are left, with what they are checked by; null: none is left that can be checked. */
   readonly backupCodes: {
     readonly key: string;
     readonly messagePrefix: string;
@@ -129,7 +129,7 @@ export interface SourcePush {
   readonly end: { readonly at: number; readonly reason: "views" | "time" | "deleted" } | null;
   readonly expireAfterDays: number;
   readonly expireAfterViews: number;
-  /** Views and refused retrievals, as the source counts them. */
+  /** As the source counts them: views and refused retrievals. */
   readonly countedViews: number;
   readonly deletableByViewer: boolean;
   readonly retrievalStep: boolean;

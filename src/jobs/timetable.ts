@@ -3,6 +3,7 @@ import { type Every, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
 import type { Domain, Effects } from "../domain.ts";
+import { runBulkEndings } from "../pushes/maintenance/bulk-endings.ts";
 import { sweep } from "../pushes/maintenance/sweep.ts";
 import type { Events } from "../telemetry/events.ts";
 
@@ -13,12 +14,13 @@ const sweepEveryMs = 30 * secondMs;
  */
 const mailEveryMs = secondMs;
 const viewNotificationsEveryMs = secondMs;
+const bulkEndingsEveryMs = secondMs;
 /** Another process may have changed the theme. */
 const themeEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
-/** Clients create a few of these rows per attempt, so they are removed as fast as they are created. */
+/** Clients create these rows, a few per attempt, so they have to be removed as fast as they are created. */
 const limitsEveryMs = minuteMs;
 const limitsMax = 5_000;
 
@@ -49,6 +51,11 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });
   };
 
+  const endInBulk = async () => {
+    const ended = await runBulkEndings({ store: domain.store, clock, monotonicMs, pause }, abort.signal);
+    if (ended > 0) events.jobDone("bulk endings", { ended });
+  };
+
   const removeOldFailures = async () => {
     if (clockWasTrusted) await domain.mail.removeOldFailures();
   };
@@ -66,6 +73,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     repeat("sweep", sweepEveryMs, sweepOnce),
     repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal)),
     repeat("view notifications", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal)),
+    repeat("bulk endings", bulkEndingsEveryMs, endInBulk),
     repeat("theme", themeEveryMs, () => domain.branding.refresh()),
     repeat("failed emails", hourMs, removeOldFailures),
     repeat("unused links", hourMs, removeUnusedLinks),

@@ -21,6 +21,7 @@ import {
   showAccountDeleted,
 } from "./account/handler.ts";
 import { accountPath } from "./account/model.ts";
+import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./admin/bulk-ending.tsx";
 import { adminPaths } from "./admin/frame.tsx";
 import { discardMail, retryMail, showMails } from "./admin/mails.tsx";
 import { showOverview } from "./admin/overview.tsx";
@@ -222,6 +223,8 @@ const pageRoutes: readonly PageRoute[] = [
   ),
   { method: "GET", path: adminPaths.pushes, access: "page_admin", handler: showPushes },
   { method: "POST", path: `${adminPaths.pushes}/:id/expire`, access: "page_admin", handler: endPush, retrieval: true },
+  { method: "GET", path: bulkEndingPath, access: "page_admin", handler: showBulkEnding },
+  { method: "POST", path: bulkEndingPath, access: "page_admin", handler: startBulkEnding, retrieval: true },
   { method: "GET", path: adminPaths.mails, access: "page_admin", handler: showMails },
   { method: "POST", path: `${adminPaths.mails}/:id/retry`, access: "page_admin", handler: retryMail },
   { method: "POST", path: `${adminPaths.mails}/:id/discard`, access: "page_admin", handler: discardMail },

@@ -1,10 +1,11 @@
 import type { KindName } from "../base/push-kinds.ts";
 import type { AuditEntry } from "./audit/audit-trail.ts";
 import type { PublicOptions } from "./push-options.ts";
-import type { PushOptions } from "./store/tables.ts";
+import type { bulkOwners, PushOptions } from "./store/tables.ts";
 
 export type { KindName } from "../base/push-kinds.ts";
 export type * from "./audit/audit-trail.ts";
+export type { BulkEnding } from "./store/bulk-endings.ts";
 export type { PushOption } from "./store/tables.ts";
 
 /** The caller of an operation on pushes. */
@@ -16,7 +17,7 @@ export interface Actor {
   /** For the audit trail. */
   readonly address: string;
   readonly userAgent: string;
-  /** As sent by the client; the audit trail stores it truncated and without secrets. */
+  /** As sent by the client; the audit trail stores it cut and without secrets. */
   readonly referrer: string;
   /** The origin of this request, e.g. `https://push.example.com`. It identifies referrers of this server. */
   readonly ownOrigin: string;
@@ -61,7 +62,7 @@ export interface OwnedPush extends Push, PushOptions {
 export interface PushSearch {
   readonly state: "active" | "expired" | "all";
   readonly kind: KindName | null;
-  /** Part of a name or a note, in upper or lower case; "": no search. */
+  /** Part of a name or a note, in any case; "": no search. */
   readonly text: string;
   /** From 1. */
   readonly page: number;
@@ -264,6 +265,24 @@ export interface AdminListPage {
   readonly pushes: readonly PushOverview[];
   /** null: this is the last page. */
   readonly nextBeforeId: number | null;
+}
+
+/** Which live pushes an administrator ends together. Each part restricts further. */
+export interface BulkEndingFilter {
+  /** The network of the address that created the push, as `readEndingNetwork` returns it; "": any. */
+  readonly network: string;
+  /** 0: of any age. */
+  readonly olderThanMs: number;
+  /** Payload and files together; 0: any size. */
+  readonly largerThanBytes: number;
+  readonly owners: keyof typeof bulkOwners;
+}
+
+export interface BulkEndingPreview {
+  readonly count: number;
+  readonly bytes: number;
+  /** false: there are so many pushes that not all were examined; more may match. */
+  readonly isComplete: boolean;
 }
 
 export interface PushTotals {

@@ -5,6 +5,7 @@ import { createOperations } from "./create/create.ts";
 import type { PushDeps } from "./deps.ts";
 import { editOperations } from "./edit/edit.ts";
 import { endOperations } from "./edit/end-push.ts";
+import { bulkEndingOperations } from "./maintenance/bulk-endings.ts";
 import { ownerOperations } from "./maintenance/sweep.ts";
 import { linkDeliveryOperations } from "./notifications/link-deliveries.ts";
 import type { ClaimOutcome, KindName } from "./push.ts";
@@ -16,6 +17,7 @@ import { searchLimits, searchOperations } from "./read/search.ts";
 export { auditKindNames } from "./audit/audit-trail.ts";
 export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
+export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export type * from "./push.ts";
 export { type OptionAnsweredTo, type OptionReader, optionRules, optionsAnsweredTo } from "./push-options.ts";
@@ -50,6 +52,8 @@ export function createPushes(deps: PushDeps) {
     ...linkDeliveryOperations(deps),
     // adminList, totals, endAsAdministrator
     ...administratorOperations(deps),
+    // previewBulkEnding, startBulkEnding, latestBulkEndings
+    ...bulkEndingOperations(deps),
     // removeOwner: for a deleted account
     ...ownerOperations(deps),
   };

@@ -83,6 +83,27 @@ describe.each([
     await page.getByRole("heading", { name: en.gone.heading }).waitFor();
   });
 
+  it("deletes many pushes that match, after a preview", async () => {
+    const { page } = await site.visit(options);
+    const { path } = await site.push({ payload: `part of a flood ${how}` }, "owned");
+    await page.goto("/admin/pushes");
+    await page.getByRole("link", { name: admin.bulk.endMany }).click();
+    await page.getByLabel(admin.bulk.network, { exact: true }).fill("127.0.0.0/8");
+    await page.getByLabel(admin.bulk.whose, { exact: true }).selectOption("owned");
+    await page.getByRole("button", { name: admin.bulk.preview }).click();
+    await page.waitForURL(/owners=owned/);
+    await page.getByRole("button", { name: admin.bulk.endManyConfirm }).click();
+    await page.getByRole("heading", { name: admin.bulk.recent }).waitFor();
+    await expect
+      .poll(async () => {
+        await page.goto("/admin/pushes/end");
+        return await page.getByText(admin.bulk.running, { exact: true }).count();
+      })
+      .toBe(0);
+    await page.goto(path);
+    await page.getByRole("heading", { name: en.gone.heading }).waitFor();
+  });
+
   it("resets a style sheet that hides everything", async () => {
     const { page } = await site.visit(options);
     await page.goto("/admin/look");

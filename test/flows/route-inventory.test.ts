@@ -24,6 +24,8 @@ POST   /admin/mails/:id/discard               page_admin    changes
 POST   /admin/mails/:id/retry                 page_admin    changes
 GET    /admin/pushes                          page_admin
 POST   /admin/pushes/:id/expire               page_admin    changes retrieval
+GET    /admin/pushes/end                      page_admin
+POST   /admin/pushes/end                      page_admin    changes retrieval
 GET    /admin/settings                        page_admin
 GET    /admin/trail                           page_admin
 GET    /admin/users                           page_admin

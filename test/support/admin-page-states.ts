@@ -58,6 +58,14 @@ export const adminPageStates: readonly PageState[] = [
     signedIn: "administrator",
     show: (page) => page.goto("/admin/pushes?owner=nobody@example.com&before=1"),
   },
+  {
+    name: "administration, preview of deleting many pushes",
+    signedIn: "administrator",
+    async show(page, site) {
+      await site.push({ payload: "secret" });
+      await page.goto("/admin/pushes/end?network=127.0.0.1&older_hours=&larger_mib=&owners=all");
+    },
+  },
   { name: "administration, failed mails", signedIn: "administrator", show: (page) => page.goto("/admin/mails?page=2") },
   { name: "administration, settings", signedIn: "administrator", show: (page) => page.goto("/admin/settings") },
   {

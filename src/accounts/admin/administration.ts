@@ -36,6 +36,7 @@ export const adminActions = [
   "created_user",
   "set_password",
   "ended_push",
+  "ended_pushes",
   "retried_mail",
   "discarded_mail",
   "changed_branding",

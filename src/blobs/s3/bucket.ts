@@ -25,7 +25,7 @@ export interface BucketDeps {
 
 export interface Patience extends Waiting {
   readonly attemptsMax: number;
-  /** No retry begins after this time. */
+  /** An operation is not retried after this time. */
   readonly retryMs: number;
 }
 

@@ -151,19 +151,20 @@ const updateAnonymousTotal = sql<[]>(
    WHERE name = 'live_anonymous'`,
 );
 
-const updateEntrySequence = sql<[], { id: number }>(
-  `SELECT setval(pg_get_serial_sequence('admin_audit_entries', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) AS id
-   FROM admin_audit_entries`,
+const updateSequences = ["admin_audit_entries", "bulk_endings"].map((table) =>
+  sql<[], { id: number }>(
+    `SELECT setval(pg_get_serial_sequence('${table}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) AS id FROM ${table}`,
+  ),
 );
 
-/** Called when all rows are copied: updates SQLite's total of stored bytes, or PostgreSQL's sequence of ids. */
+/** Called when all rows are copied: updates SQLite's total of stored bytes, or PostgreSQL's sequences of ids. */
 export async function updateDerivedValues(tx: Transaction, engine: Engine): Promise<void> {
   switch (engine) {
     case "sqlite":
       await tx.run(updateAnonymousTotal);
       return;
     case "postgres":
-      await tx.one(updateEntrySequence);
+      for (const update of updateSequences) await tx.one(update);
       return;
     default:
       engine satisfies never;

@@ -13,6 +13,7 @@ import { Confirm } from "../parts/post-form.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import { BothTimes } from "../parts/times.tsx";
 import type { PageServices, SignedInRequest } from "../request.ts";
+import { bulkEndingPath } from "./bulk-ending.tsx";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
 const emailMax = 254;
@@ -102,6 +103,9 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="pushes" lead={admin.pushesLead}>
       <FilterForm filter={filter} page={page} />
+      <p>
+        <a href={pageHref(page, bulkEndingPath)}>{admin.bulk.endMany}</a>
+      </p>
       {model.unknownOwner && (
         <Notice tone="info" icon="alert">
           <p>{admin.unknownOwner}</p>

@@ -95,7 +95,7 @@ export interface CompletingRows {
 
 export type TrailCompletion =
   | "filled"
-  /** The push and its trail do not exist any more. */
+  /** The push is gone, and its trail, too. */
   | "superseded"
   /** More events were missing than fit before the events that happened here. */
   | "begun";

@@ -219,6 +219,28 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       before: () => adminLists.before(pushes / 2, 100),
       totals: () => adminLists.totals(),
     },
+    bulkEndings: {
+      start: () =>
+        store.bulkEndings.start(
+          {
+            ...{ network: "", createdBefore: newest, largerThanBytes: 1, owners: "owned" },
+            ...{ adminId: null, address: "", userAgent: "", requestedAt: newest },
+          },
+          async () => undefined,
+        ),
+      find: () => store.bulkEndings.find(1),
+      latest: () => store.bulkEndings.latest(10),
+      candidatesAfter: () => store.bulkEndings.candidatesAfter(pushes / 2, 100),
+      advance: () =>
+        store.bulkEndings.advance(
+          newest,
+          100,
+          () => () => false,
+          () => {
+            throw new Error("No push was selected.");
+          },
+        ),
+    },
     upkeep: {
       async endDue() {
         expect(await upkeep.endDue(afterSome, 50, hourMs)).toBe(50);

@@ -1,6 +1,7 @@
 import type { Database, InTransaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
+import { createBulkEndings } from "./bulk-endings.ts";
 import { editWrites } from "./edit-push.ts";
 import { createExtendedTickets } from "./extended-tickets.ts";
 import { insertWrites } from "./insert-push.ts";
@@ -118,5 +119,6 @@ export function createPushStore(db: Database) {
     adminLists: createAdminLists(db.read),
     extendedTickets: createExtendedTickets(db),
     upkeep: createUpkeep(db, operations),
+    bulkEndings: createBulkEndings(db, operations),
   };
 }

@@ -142,6 +142,28 @@ export const linkDeliveryDays = new Table("link_delivery_days", {
   recipientCount: integer,
 });
 
+/** Which pushes a request of an administrator ends; the numbers are stored and never change. */
+export const bulkOwners = { all: 0, anonymous: 1, owned: 2 } as const;
+
+export const bulkEndings = new Table("bulk_endings", {
+  id: integer,
+  /** As `networkText` writes it; "": any. */
+  network: text,
+  createdBefore: integer,
+  largerThanBytes: integer,
+  owners: oneOf(bulkOwners),
+  /** The administrator, for the audit trails of owned pushes. null: a command. */
+  adminId: nullable(integer),
+  address: text,
+  userAgent: text,
+  requestedAt: integer,
+  /** Pushes are examined in the order of their ids. This is the last one. */
+  lastId: withDefault(integer, 0),
+  ended: withDefault(integer, 0),
+  endedBytes: withDefault(integer, 0),
+  finishedAt: withDefault(nullable(integer), null),
+});
+
 /** A push as it is stored, without the columns that only the store uses. Times in ms since the epoch. */
 export type PushRow = Omit<RowOf<typeof readPushes>, "auditCount" | "dataKeyId" | "storedBytes">;
 

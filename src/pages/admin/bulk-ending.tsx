@@ -1,0 +1,301 @@
+import type { FastifyReply } from "fastify";
+import { hourMs } from "../../base/clock.ts";
+import { textOf } from "../../http/body/form-fields.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import {
+  type BulkEnding,
+  type BulkEndingFilter,
+  type BulkEndingPreview,
+  describeBulkEnding,
+  isRestricted,
+  readEndingNetwork,
+} from "../../pushes/pushes.ts";
+import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
+import { ProofFields, type ProofOffered } from "../factors/proof.tsx";
+import type { Page, PageContext } from "../page.ts";
+import { Fact } from "../parts/fact.tsx";
+import { Field, InputField, TextField } from "../parts/fields.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import { BothTimes } from "../parts/times.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+
+export const bulkEndingPath = `${adminPaths.pushes}/end`;
+
+const mebibyte = 1024 ** 2;
+const typedCharactersMax = 100;
+const owners = ["all", "anonymous", "owned"] as const;
+
+/** The form as it was typed. */
+interface TypedFilter {
+  readonly network: string;
+  readonly olderHours: string;
+  readonly largerMib: string;
+  readonly owners: BulkEndingFilter["owners"];
+}
+
+type FilterProblems = Partial<Record<"network" | "olderHours" | "largerMib" | "all", string>>;
+
+/** `GET /admin/pushes/end`: with a filter, how many pushes it matches. */
+export function showBulkEnding(page: SignedInRequest): Promise<FastifyReply> {
+  const typed = typedFilter((name) => page.query(name));
+  const isAsked = page.query("network") !== undefined;
+  return renderBulkEnding(page, typed, { status: 200, isAsked, proofProblem: undefined });
+}
+
+/**
+ * `POST /admin/pushes/end`. What was destroyed cannot be restored, so the administrator has to prove it as a change of an own
+ * factor. A job ends the pushes in the background.
+ */
+export async function startBulkEnding(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, pushes } = page.services;
+  const form = await page.form();
+  const typed = typedFilter((name) => textOf(form, name));
+  const { filter } = readFilter(typed, page.messages);
+  if (filter === undefined)
+    return renderBulkEnding(page, typed, { status: 422, isAsked: true, proofProblem: undefined });
+  const confirmation = await accounts.confirmChange(changeOf(page, form));
+  if (confirmation.outcome !== "proven") {
+    const { status, message } = refusedChange(page, confirmation);
+    return renderBulkEnding(page, typed, { status, isAsked: true, proofProblem: message });
+  }
+  const entry = accounts.adminEntry("ended_pushes", describeBulkEnding(filter), administratorOf(page));
+  await pushes.startBulkEnding(filter, page.actor, entry);
+  return page.redirect(bulkEndingPath);
+}
+
+function typedFilter(value: (name: string) => string | undefined): TypedFilter {
+  const typed = (name: string) => (value(name) ?? "").trim().slice(0, typedCharactersMax);
+  return {
+    network: typed("network"),
+    olderHours: typed("older_hours"),
+    largerMib: typed("larger_mib"),
+    owners: owners.find((name) => name === value("owners")) ?? "all",
+  };
+}
+
+function readFilter(typed: TypedFilter, { admin: { bulk } }: Messages) {
+  const problems: FilterProblems = {};
+  const network = typed.network === "" ? "" : readEndingNetwork(typed.network);
+  if (network === undefined) problems.network = bulk.badNetwork;
+  const count = (name: "olderHours" | "largerMib") => {
+    if (typed[name] !== "" && !/^\d{1,6}$/.test(typed[name])) problems[name] = bulk.badNumber;
+    return Number(typed[name]);
+  };
+  const filter: BulkEndingFilter = {
+    network: network ?? "",
+    olderThanMs: count("olderHours") * hourMs,
+    largerThanBytes: count("largerMib") * mebibyte,
+    owners: typed.owners,
+  };
+  if (Object.keys(problems).length > 0) return { problems };
+  return isRestricted(filter) ? { problems, filter } : { problems: { all: bulk.unrestricted } };
+}
+
+async function renderBulkEnding(
+  page: SignedInRequest,
+  typed: TypedFilter,
+  shown: { readonly status: number; readonly isAsked: boolean; readonly proofProblem: string | undefined },
+): Promise<FastifyReply> {
+  const { pushes, clock } = page.services;
+  const { problems, filter } = shown.isAsked ? readFilter(typed, page.messages) : { problems: {} };
+  const model: BulkEndingModel = {
+    typed,
+    problems,
+    preview: filter && (await pushes.previewBulkEnding(filter)),
+    proof: await proofOffered(page),
+    proofProblem: shown.proofProblem,
+    latest: await pushes.latestBulkEndings(),
+    nowMs: clock.now(),
+  };
+  const hasProblems = Object.keys(problems).length > 0;
+  const status = hasProblems ? 422 : shown.status;
+  return page.render(bulkEndingView, model, { status, selfPath: page.isGet ? bulkEndingPath : null });
+}
+
+interface BulkEndingModel {
+  readonly typed: TypedFilter;
+  readonly problems: FilterProblems;
+  /** undefined: no valid filter was sent yet. */
+  readonly preview: BulkEndingPreview | undefined;
+  /** null: none is needed, because the administrator has just signed in. */
+  readonly proof: ProofOffered | null;
+  readonly proofProblem: string | undefined;
+  readonly latest: readonly BulkEnding[];
+  readonly nowMs: number;
+}
+
+export function bulkEndingView(model: BulkEndingModel, page: PageContext): Page {
+  const { admin } = page.messages;
+  const { preview, latest } = model;
+  return (
+    <AdminFrame page={page} current="pushes" lead={admin.pushesLead} scripts={["passkeys.js"]}>
+      <FilterForm model={model} page={page} />
+      {preview !== undefined && <Preview preview={preview} model={model} page={page} />}
+      {latest.length > 0 && (
+        <section aria-labelledby="recent">
+          <h2 class="section-heading" id="recent">
+            {admin.bulk.recent}
+          </h2>
+          <ul class="card admin-rows">
+            {latest.map((request) => (
+              <RequestRow key={request.id} request={request} nowMs={model.nowMs} messages={page.messages} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </AdminFrame>
+  );
+}
+
+function FilterForm({
+  model: { typed, problems },
+  page,
+}: {
+  readonly model: BulkEndingModel;
+  readonly page: PageContext;
+}) {
+  const { admin } = page.messages;
+  const { bulk } = admin;
+  const number = { type: "number", inputMode: "numeric", min: 0, max: 999_999, step: 1 } as const;
+  return (
+    <section class="card" aria-labelledby="end_many">
+      <h2 class="section-heading" id="end_many">
+        {bulk.endMany}
+      </h2>
+      <p>{bulk.endManyLead}</p>
+      {problems.all !== undefined && (
+        <Notice tone="danger" icon="alert" alert>
+          <p>{problems.all}</p>
+        </Notice>
+      )}
+      <form class="form" method="get" action={bulkEndingPath}>
+        {page.localeAsked && <input type="hidden" name="locale" value={page.messages.locale.tag} />}
+        <TextField
+          id="network"
+          label={bulk.network}
+          hint={bulk.networkHint}
+          problem={problems.network}
+          value={typed.network}
+        />
+        <div class="pair">
+          <InputField
+            id="older_hours"
+            label={bulk.olderHours}
+            problem={problems.olderHours}
+            value={typed.olderHours}
+            input={number}
+          />
+          <InputField
+            id="larger_mib"
+            label={bulk.largerMib}
+            problem={problems.largerMib}
+            value={typed.largerMib}
+            input={number}
+          />
+        </div>
+        <Field
+          id="owners"
+          label={bulk.whose}
+          control={(attributes) => (
+            <select class="input" {...attributes} name="owners">
+              {owners.map((name) => (
+                <option key={name} value={name} selected={name === typed.owners}>
+                  {ownersName(name, page.messages)}
+                </option>
+              ))}
+            </select>
+          )}
+        />
+        <div class="form-end">
+          <button type="submit" class="button button-primary">
+            {bulk.preview}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+interface PreviewProps {
+  readonly preview: BulkEndingPreview;
+  readonly model: BulkEndingModel;
+  readonly page: PageContext;
+}
+
+function Preview({ preview, model: { typed, proof, proofProblem }, page }: PreviewProps) {
+  const { admin, formats } = page.messages;
+  const { bulk } = admin;
+  const { count, bytes, isComplete } = preview;
+  if (count === 0 && isComplete) return <p role="status">{admin.noPushes}</p>;
+  return (
+    <section class="card" aria-labelledby="matching">
+      {!isComplete && <p>{bulk.atLeast}</p>}
+      <h2 class="section-heading" id="matching">
+        {bulk.matching({ count, size: formats.bytes(bytes) })}
+      </h2>
+      <PostForm page={page} class="form" action={bulkEndingPath}>
+        <input type="hidden" name="network" value={typed.network} />
+        <input type="hidden" name="older_hours" value={typed.olderHours} />
+        <input type="hidden" name="larger_mib" value={typed.largerMib} />
+        <input type="hidden" name="owners" value={typed.owners} />
+        <p>{bulk.endManyText}</p>
+        {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={proofProblem} />}
+        <div class="form-end">
+          <button type="submit" class="button button-danger">
+            {bulk.endManyConfirm}
+          </button>
+        </div>
+      </PostForm>
+    </section>
+  );
+}
+
+interface RequestRowProps {
+  readonly request: BulkEnding;
+  readonly nowMs: number;
+  readonly messages: Messages;
+}
+
+function RequestRow({ request, nowMs, messages }: RequestRowProps) {
+  const { admin, formats } = messages;
+  const { bulk } = admin;
+  const { network, largerThanBytes, finishedAt } = request;
+  return (
+    <li class="row">
+      <div class="row-main">
+        <span class={finishedAt === null ? "badge badge-active" : "badge"}>
+          {finishedAt === null ? bulk.running : bulk.finished}
+        </span>
+        <span>{bulk.progressOf({ count: request.ended, size: formats.bytes(request.endedBytes) })}</span>
+      </div>
+      <dl class="admin-row-facts">
+        <Fact label={bulk.started}>
+          <BothTimes timeMs={request.requestedAt} nowMs={nowMs} messages={messages} />
+        </Fact>
+        {network !== "" && (
+          <Fact label={bulk.network}>
+            <span dir="ltr">{network}</span>
+          </Fact>
+        )}
+        <Fact label={bulk.createdBefore}>
+          <BothTimes timeMs={request.createdBefore} nowMs={nowMs} messages={messages} />
+        </Fact>
+        {largerThanBytes > 0 && <Fact label={bulk.largerMib}>{formats.number(largerThanBytes / mebibyte)}</Fact>}
+        <Fact label={bulk.whose}>{ownersName(request.owners, messages)}</Fact>
+      </dl>
+    </li>
+  );
+}
+
+function ownersName(name: BulkEndingFilter["owners"], { admin: { bulk } }: Messages): string {
+  switch (name) {
+    case "all":
+      return bulk.anyone;
+    case "anonymous":
+      return bulk.anonymousOnly;
+    case "owned":
+      return bulk.ownedOnly;
+  }
+}
