@@ -43,7 +43,7 @@ test("a permanently refused email fails at once, and the owner can see that", as
       status: "failed",
       successful_sends: "",
       proceed_at: expect.any(String),
-      error_message: "None of the e-mails could be sent.",
+      error_message: "None of the emails could be sent.",
     });
   expect(mailing.sink.attempts()).toBe(1);
 });
@@ -60,7 +60,7 @@ test("permanently refused and accepted recipients make a partial failure; the tr
       status: "partially_failed",
       successful_sends: expect.stringMatching(/^(bob|eve)@example.com$/),
       proceed_at: expect.any(String),
-      error_message: "Some of the e-mails could not be sent.",
+      error_message: "Some of the emails could not be sent.",
     });
 });
 
