@@ -6,9 +6,9 @@ import type { Actor } from "./push.ts";
 import type { PushOption, PushOptions } from "./store/tables.ts";
 
 interface OptionRule {
-  /** Who may switch it on. `confirmed_owner`: a user with a confirmed email address, on a server that sends email. */
+  /** The callers who may switch it on. `confirmed_owner`: a user with a confirmed email address, on a server that sends email. */
   readonly setBy: "anybody" | "owner" | "confirmed_owner";
-  /** Who gets it in answers of the API. Owners see every option on their pages and in their data export. */
+  /** The callers who gets it in answers of the API. Owners see every option on their pages and in their data export. */
   readonly answeredTo: "everybody" | "owner" | "nobody";
   /** Whether a push of this kind may have it, and its value when a request does not include it. */
   readonly settings: (kind: KindSettings) => { readonly offered: boolean; readonly default: boolean };
