@@ -232,8 +232,14 @@ describe("the check of the systemd unit", () => {
     });
 
     it.each([
-      ...["PrivateDevices=yes", "PrivateUsers=yes", "ProtectProc=invisible", "ProtectKernelTunables=yes"],
-      ...["RestrictAddressFamilies=", "RestrictNamespaces=yes", "SystemCallFilter=@system-service", "LimitCORE=0"],
+      "PrivateDevices=yes",
+      "PrivateUsers=yes",
+      "ProtectProc=invisible",
+      "ProtectKernelTunables=yes",
+      "RestrictAddressFamilies=",
+      "RestrictNamespaces=yes",
+      "SystemCallFilter=@system-service",
+      "LimitCORE=0",
     ])("finds that %s is missing", (line) => {
       expect(backupUnitProblems(changed(backup, `${line}`, "#"), unit).join()).toContain(line);
     });

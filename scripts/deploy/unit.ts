@@ -14,8 +14,18 @@ const sharedKeys = new Set([
 
 /** Lines of the server's unit that are its own. All others confine what runs, and hold for the backup as well. */
 const ownKeys = new Set([
-  ...["Type", "WorkingDirectory", "ExecStart", "Restart", "RestartSec", "TimeoutStopSec", "KillMode"],
-  ...["Description", "Documentation", "After", "Wants", "WantedBy"],
+  "Type",
+  "WorkingDirectory",
+  "ExecStart",
+  "Restart",
+  "RestartSec",
+  "TimeoutStopSec",
+  "KillMode",
+  "Description",
+  "Documentation",
+  "After",
+  "Wants",
+  "WantedBy",
 ]);
 
 const linesOf = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));

@@ -10,7 +10,12 @@ export const jsonFilesBytesMax = 8 * 1024 * 1024;
 
 /** Minutes, by the code that clients send as `expire_after_duration`. */
 export const durationMinutes = [
-  ...[15, 30, 45, 60, 6 * 60, 12 * 60],
+  15,
+  30,
+  45,
+  60,
+  6 * 60,
+  12 * 60,
   ...[1, 2, 3, 4, 5, 6, 7, 14, 21, 30, 60, 90].map((days) => days * 24 * 60),
 ] as const;
 

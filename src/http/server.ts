@@ -112,7 +112,9 @@ export function createServer(deps: ServerDeps) {
 
   const peerOf = createPeerReader(config.trustedProxies);
   limitConnections(server.server, {
-    ...{ peerOf, newRequestId, memoryBytes: deps.memoryBytes },
+    peerOf,
+    newRequestId,
+    memoryBytes: deps.memoryBytes,
     perClientMax: config.connectionsPerClientMax,
     onRefused: events.connectionRefused,
   });

@@ -22,8 +22,14 @@ export class S3Error extends BlobStoreError {
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 /** Temporary errors with other statuses. After a digest mismatch the bytes, changed in transit, are sent again. */
 const passingCodes: ReadonlySet<string> = new Set([
-  ...["RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable", "OperationAborted"],
-  ...["BadDigest", "XAmzContentSHA256Mismatch", "IncompleteBody"],
+  "RequestTimeout",
+  "SlowDown",
+  "InternalError",
+  "ServiceUnavailable",
+  "OperationAborted",
+  "BadDigest",
+  "XAmzContentSHA256Mismatch",
+  "IncompleteBody",
 ]);
 
 /** @param code from the store, so it may be any text. */

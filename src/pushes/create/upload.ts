@@ -186,9 +186,16 @@ export function gaveUp(): AppError {
 }
 
 const storageStates: ReadonlySet<string> = new Set([
-  ...["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM", "EIO"],
+  "ENOSPC",
+  "EDQUOT",
+  "EFBIG",
+  "EROFS",
+  "EACCES",
+  "EPERM",
+  "EIO",
   // Too many open files in this process or on the machine.
-  ...["EMFILE", "ENFILE"],
+  "EMFILE",
+  "ENFILE",
 ]);
 
 /** A full or read-only disk and an unreachable object store are unavailability, not a bug. */

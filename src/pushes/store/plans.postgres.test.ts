@@ -223,8 +223,14 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       start: () =>
         store.bulkEndings.start(
           {
-            ...{ network: "", createdBefore: newest, largerThanBytes: 1, owners: "owned" },
-            ...{ adminId: null, address: "", userAgent: "", requestedAt: newest },
+            network: "",
+            createdBefore: newest,
+            largerThanBytes: 1,
+            owners: "owned",
+            adminId: null,
+            address: "",
+            userAgent: "",
+            requestedAt: newest,
           },
           async () => undefined,
         ),

@@ -168,8 +168,17 @@ type Entry = [
  */
 const anyView = sql<
   [
-    ...[viewed: number, claimId: number, viewed: number, endedAt: number, viewed: number, viewed: number],
-    ...[updatedAt: number, ...GuardOfClaim, blobsDueAt: number, ...Entry, notifiesOwner: number],
+    viewed: number,
+    claimId: number,
+    viewed: number,
+    endedAt: number,
+    viewed: number,
+    viewed: number,
+    updatedAt: number,
+    ...GuardOfClaim,
+    blobsDueAt: number,
+    ...Entry,
+    notifiesOwner: number,
   ],
   StoredPush
 >(
