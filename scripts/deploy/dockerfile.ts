@@ -27,7 +27,7 @@ function pairsOf(rest: string): readonly (readonly [string, string])[] {
   ]);
 }
 
-/** The properties of the image that the files which run it depend on. */
+/** Image properties that the deployment files rely on. */
 export function imageOf(text: string): Image {
   const { last, environment } = finalStage(instructionsOf(text));
   return {
@@ -71,7 +71,7 @@ export function dockerfileProblems(text: string, facts: Facts): readonly string[
         .split(/\s+/)
         .filter((word) => !word.startsWith("--"))
         .slice(0, -1);
-      for (const source of sources) expect(facts.exists(source), `COPY ${source} is not there.`);
+      for (const source of sources) expect(facts.exists(source), `COPY source ${source} does not exist.`);
     }
     if (name === "RUN" && /\bnpm (?:ci|install)\b/.test(rest)) {
       expect(rest.includes("--ignore-scripts"), "npm runs scripts of packages.");
@@ -85,13 +85,13 @@ export function dockerfileProblems(text: string, facts: Facts): readonly string[
   expect(uid !== "0", `USER ${image.user} must be numbers, and not root.`);
   expect(
     of("RUN").some((rest) => rest.includes(`chown ${image.user} ${image.dataDir}`)),
-    "The data folder is not the user's.",
+    "USER does not own the data folder.",
   );
   expect(last("EXPOSE") === image.port && image.port !== "", "EXPOSE and PORT differ.");
   expect(last("VOLUME") === image.dataDir && image.dataDir !== "", "VOLUME and DATA_DIR differ.");
   expect(
     /\bCMD \["node"/.test(last("HEALTHCHECK")) && last("HEALTHCHECK").includes("/up"),
-    "HEALTHCHECK must ask /up by node.",
+    "HEALTHCHECK must request /up with node.",
   );
   expect(last("STOPSIGNAL") === "SIGTERM", "STOPSIGNAL must be SIGTERM.");
   for (const name of ["ENTRYPOINT", "CMD"])

@@ -21,7 +21,7 @@ import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 /** `short`: the content ended too early. `written`: the file in the backup, if it is there. */
 export type Added = { readonly outcome: "whole" | "short"; readonly written: FileSum | undefined };
 
-/** The destination of a backup. Nothing has its name before `finish`. */
+/** The destination of a backup. The backup gets its name in `finish`. */
 export interface BackupTarget {
   /** The content may be shorter than `bytes`, never longer. @throws BackupError, and errors of the content. */
   add(path: string, bytes: number, content: AsyncIterable<Uint8Array>): Promise<Added>;

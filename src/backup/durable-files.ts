@@ -94,7 +94,7 @@ export async function removeTree(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** Turns an error of the operating system into a sentence with the path, which the error of a write does not name. */
+/** Turns an error of the operating system into a sentence with the path, which errors of writes lack. */
 export async function describeFailure<T>(path: string, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

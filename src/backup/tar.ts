@@ -188,7 +188,7 @@ function sizeIn(records: string): number | undefined {
 /** Octal digits, or a binary number if the first bit is set (GNU). */
 function readSize(block: Buffer): number {
   const size = ((block[124] ?? 0) & 0x80) === 0 ? readOctal(block, 124, 12) : Number(block.readBigUInt64BE(128));
-  if (!Number.isSafeInteger(size)) throw new BackupError("The archive names a file of an impossible size.");
+  if (!Number.isSafeInteger(size)) throw new BackupError("The archive contains a file with an invalid size.");
   return size;
 }
 

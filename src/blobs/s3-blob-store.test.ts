@@ -146,7 +146,7 @@ describe("uploads", () => {
     expect([...remote.objects.keys(), ...remote.uploads.keys()]).toEqual([]);
   });
 
-  test("remains that could not be removed are removed with the key", async () => {
+  test("leftover parts are deleted together with the key", async () => {
     const { store, remote } = await openFaulty(always("error", "UploadPart", "AbortMultipartUpload", "DeleteObject"));
     await expect(store.write(key, chunksOf(randomBytes(12 * mebibyte)))).rejects.toBeInstanceOf(BlobStoreError);
     expect(remote.uploads.size).toBe(1);
@@ -220,7 +220,7 @@ describe("reads", () => {
   });
 });
 
-describe("a store in trouble", () => {
+describe("a failing store", () => {
   test("is tried four times with growing, partly random pauses", async () => {
     const remote = await startObjectStore();
     remote.plan = always("slow_down");
@@ -235,7 +235,7 @@ describe("a store in trouble", () => {
     }
   });
 
-  test("that refuses gets one request, since a retry does not help", async () => {
+  test("gets only one request if it refuses, because a retry does not help", async () => {
     const { remote } = await openFaulty();
     const secretAccessKey = "another-secret-key";
     const store = openStore({ endpoint: remote.endpoint, bucket, ...credentials, secretAccessKey });
@@ -245,14 +245,14 @@ describe("a store in trouble", () => {
     expect(String(failure)).not.toMatch(/ACCESSKEY|another-secret|0123456789abcdef|127\.0\.0\.1|[0-9a-f]{64}/);
   });
 
-  test("that does not answer causes a timeout, which the error reports", async () => {
+  test("causes a timeout, which the error reports, if it does not answer", async () => {
     const { store, remote } = await openFaulty(always("silent"));
     await expect(read(store)).rejects.toMatchObject({ code: "ETIMEDOUT" });
     await expect(store.write(key, chunksOf(randomBytes(6 * mebibyte)))).rejects.toMatchObject({ code: "ETIMEDOUT" });
     expect(remote.operations.length).toBeGreaterThan(4);
   });
 
-  test("that does not answer is given up at once when the signal of the read is aborted", async () => {
+  test("is not waited for once the signal of the read is aborted", async () => {
     const abort = new AbortController();
     const { store, remote } = await openFaulty(() => {
       abort.abort();
@@ -263,7 +263,7 @@ describe("a store in trouble", () => {
     expect(remote.operations).toEqual(["GetObject"]);
   });
 
-  test("that does not answer is given up before the server closes the client's connection", async () => {
+  test("is not waited for longer than the server keeps the client's connection open", async () => {
     const { remote } = await openFaulty(always("silent"));
     const startedAt = Date.now();
     const clock = { now: () => startedAt + remote.operations.length * defaultPatience.silenceMs };
@@ -273,7 +273,7 @@ describe("a store in trouble", () => {
     expect(clock.now() - startedAt).toBeLessThan(idleMsMax);
   });
 
-  test("that is unreachable is a store error, not a bug", async () => {
+  test("causes a store error, not a bug, if it is unreachable", async () => {
     const { store, remote } = await openFaulty();
     await remote.close();
     await expect(read(store)).rejects.toMatchObject({ name: "S3Error", code: "ECONNREFUSED" });
@@ -281,7 +281,7 @@ describe("a store in trouble", () => {
     await expect(store.delete(key)).rejects.toBeInstanceOf(BlobStoreError);
   });
 
-  test("without a list of unfinished uploads still deletes", async () => {
+  test("can still delete if it cannot list multipart uploads", async () => {
     const foreign = await startForeignStore();
     const store = openStore(foreign);
     await store.write(key, chunksOf(Buffer.from("a")));

@@ -48,7 +48,7 @@ function addBackup(program: Command, { io }: CommandDeps): void {
       const manifest = await verify(io, sourceOf(from, io), keyring);
       io.stdout(`The backup is complete: ${described(manifest)}.\n`);
       if (keyring !== undefined) return;
-      io.stdout("There is no master key, so it was checked for damage only, not for manipulation.\n");
+      io.stdout("There is no master key, so the backup was checked for damage only, not for manipulation.\n");
     });
 }
 
@@ -83,7 +83,7 @@ async function runBackup(io: CliIo, to: string): Promise<void> {
     },
     to,
   );
-  // Standard output is the archive itself then.
+  // In this case standard output is the archive.
   for (const sentence of backupSentences(report, to)) (to === "-" ? io.stderr : io.stdout)(`${sentence}\n`);
   const { pushesWithoutFiles } = report.manifest;
   if (pushesWithoutFiles.length > 0) {

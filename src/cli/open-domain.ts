@@ -92,7 +92,7 @@ async function isMissing(config: Config, io: CliIo): Promise<boolean> {
 export async function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicMs">): Promise<Database> {
   return await openDatabase(config.database, {
     monotonicMs: io.monotonicMs,
-    // A failed write is an error of the command itself; a log that could not be truncated, the server truncates.
+    // A failed write is an error of the command itself. If the log could not be truncated, the server does it later.
     onStorageFailure: () => undefined,
     onTruncationFailed: () => undefined,
   });

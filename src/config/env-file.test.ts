@@ -38,7 +38,7 @@ describe("an env file", () => {
     ]);
   });
 
-  it("with an unclosed quote is parsed in linear time", () => {
+  it("is parsed in linear time even with an unclosed quote", () => {
     const text = `NAME="${'\\a"x'.repeat(20_000)}`;
     expect(parseEnvFile(`${text}\nOTHER='${"b'c".repeat(20_000)}\nLAST=x`).LAST).toBe("x");
   });

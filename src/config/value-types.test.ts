@@ -232,7 +232,7 @@ describe("a database address", () => {
     ]);
   });
 
-  it("of a PostgreSQL server needs user, host and database, and has only known parameters", () => {
+  it("needs user, host and database for PostgreSQL, and has only known parameters", () => {
     const reasons = [
       "postgres://h/d",
       "postgres://u:p@h",

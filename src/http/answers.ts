@@ -21,7 +21,7 @@ export function answerMemoryLimits(memoryBytes: number) {
   return { max, perClientMax: Math.max(16 * mebibyte, max / 4) };
 }
 
-/** What all answers share while they are being sent: memory and the event loop. */
+/** The resources that all answers share while they are being sent: memory and the event loop. */
 export class AnswerOutflow {
   readonly memory: ClientShares;
   readonly turns: LoopTurns;
@@ -62,7 +62,7 @@ export class AnswerHold {
   }
 }
 
-/** The hold of this answer. It ends when the answer has been sent completely, or was cut. */
+/** The memory held by this answer, until it has been sent completely or was cut. */
 function holdOf(reply: FastifyReply): AnswerHold {
   const { request } = reply;
   const existing = request.answerHold;
@@ -86,7 +86,7 @@ function reserve(reply: FastifyReply, bytes: number): void {
 
 /** Bytes of an answer for each byte of a text in it: an escape has six characters, base64 adds four thirds. */
 const growthMax = 6 + 4 / 3;
-/** Everything around the texts of an answer. */
+/** The bytes of an answer other than its texts. */
 const frameBytes = 128 * 1024;
 
 /**
@@ -95,7 +95,7 @@ const frameBytes = 128 * 1024;
  */
 export function reserveAnswer(reply: FastifyReply, textBytes: number): void {
   if (growthMax * textBytes <= uncountedCharacters) return;
-  // Only characters of one byte grow, and a text has a limited number of characters.
+  // Only one-byte characters become longer when escaped, and the number of characters is limited.
   const grown = growthMax * Math.min(textBytes, pushLimits.payloadCharacters.text.max);
   reserve(reply, Math.ceil(Math.max(textBytes, grown)) + frameBytes);
 }

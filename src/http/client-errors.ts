@@ -9,7 +9,7 @@ interface Answer {
   readonly retryAfterSeconds?: number;
 }
 
-/** Node's, for headers or a request that took too long. */
+/** Node's error code for headers or a request that took too long. */
 const timeoutCode = "ERR_HTTP_REQUEST_TIMEOUT";
 
 const malformed: Answer = { status: 400, reason: "Bad Request", message: "The request is not valid HTTP." };
@@ -17,7 +17,7 @@ const malformed: Answer = { status: 400, reason: "Bad Request", message: "The re
 const answers: ReadonlyMap<string, Answer> = new Map([
   [
     "HPE_INVALID_URL",
-    { ...malformed, message: "Percent-encode what is not plain ASCII in the address (RFC 3986, section 2.1)." },
+    { ...malformed, message: "Percent-encode non-ASCII characters in the URL (RFC 3986, section 2.1)." },
   ],
   [
     "HPE_HEADER_OVERFLOW",
@@ -57,7 +57,7 @@ const tooManyConnections: Answer = {
   retryAfterSeconds: 5,
 };
 
-/** For a connection of which nothing has been read. */
+/** For a connection from which nothing was read. */
 export function refuseConnection(socket: Socket, requestId: string): void {
   end(socket, tooManyConnections, requestId, 0);
 }
@@ -88,5 +88,5 @@ function isAnswering(socket: Socket): boolean {
 /** Answers an `Expect` other than 100-continue (RFC 9110, 10.1.1). */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse, requestId: string): void {
   response.writeHead(417, { ...baseHeaders, "content-type": jsonType, "x-request-id": requestId, connection: "close" });
-  response.end(JSON.stringify({ error: "That expectation cannot be met." }));
+  response.end(JSON.stringify({ error: "This Expect header is not supported." }));
 }

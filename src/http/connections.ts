@@ -14,7 +14,7 @@ interface ConnectionDeps {
   readonly onRefused: () => void;
 }
 
-/** What one connection holds at most before its body is counted: headers that are not complete, and the body's start. */
+/** The most memory of one connection before its body is counted: incomplete headers, and the start of the body. */
 const connectionBytesMax = 48 * 1024;
 /** Browsers open a connection or two ahead of a request. */
 const perClientWithoutHeadersShare = 1 / 8;

@@ -11,7 +11,7 @@ export const formTokenField = "form_token";
  * `Sec-Fetch-Site` decides if the browser sends it; otherwise `Origin` must be this server's. Old browsers send neither
  * over plain http, and send `Origin: null` for this server's own forms, because its pages forbid referrers.
  * @returns whether the request certainly comes from this server's pages. If not, a request with a session needs the form
- * token; without a session there is no authority to misuse. @throws AppError forbidden.
+ * token; without a session a forged request gains nothing. @throws AppError forbidden.
  */
 export function isFromOwnSite(request: FastifyRequest): boolean {
   const { headers } = request.raw;

@@ -13,7 +13,7 @@ interface DownloadDeps {
 }
 
 const ticketPattern = /^[A-Za-z0-9_-]{1,1024}$/;
-/** The file of a ticket never changes, so one constant serves as the version of all (RFC 9110, 8.8.3). */
+/** The file of a ticket never changes, so all files share one constant ETag (RFC 9110, 8.8.3). */
 const entityTag = '"sealed"';
 const readAheadBytes = 256 * 1024;
 
@@ -26,7 +26,7 @@ export function downloadUrl(baseUrl: string, ticket: string): string {
   return `${baseUrl}/files/${ticket}`;
 }
 
-/** `GET /files/:ticket` is public: the ticket is the authority. HEAD reads no file and is not audited. */
+/** `GET /files/:ticket` is public: the ticket authorizes the download. HEAD reads no file and is not audited. */
 export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): void {
   server.route<{ Params: { ticket: string } }>({
     method: ["GET", "HEAD"],
@@ -90,7 +90,7 @@ function setHeaders(reply: FastifyReply, download: Download): void {
 
 /**
  * The first bytes are verified before the answer begins, so that a damaged file is an error and not a truncated answer.
- * Damage found later cuts the connection: the client must never take the truncated part for the whole file.
+ * Damage found later cuts the connection: the client must not mistake the truncated part for the whole file.
  */
 async function verifiedStream(
   download: Download,

@@ -25,7 +25,7 @@ export const baseHeaders = {
 export const secureHeaders = { ...baseHeaders, "strict-transport-security": "max-age=63072000" };
 
 export const jsonType = "application/json; charset=utf-8";
-/** Less than a page of short notes has. */
+/** Fewer bytes than a page of short notes has. */
 const listBytesAtOnce = 32 * 1024;
 const htmlType = "text/html; charset=utf-8";
 

@@ -155,8 +155,8 @@ function decodeFile(
 const lastGroup = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * base64url, blanks and missing padding are refused: lenient decoding could yield other bytes than the sender meant. What was
- * decoded must encode to the same text; only the last group may have bits that no byte contains.
+ * base64url, blanks and missing padding are refused: lenient decoding could yield other bytes than the sender meant. The decoded
+ * bytes must encode to the same text; only the last group may have unused bits.
  */
 function isBase64(text: string, decoded: Buffer): boolean {
   const encoded = decoded.toString("base64");

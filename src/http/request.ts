@@ -43,13 +43,13 @@ declare module "fastify" {
     needsFormToken: boolean;
     /** The form, if it was read already to check its token. */
     formRead: FormFields | null;
-    /** The memory of the body, from its first byte until it is answered. */
+    /** The memory of the body, from its first byte until the request is answered. */
     bodyHold: BodyHold | null;
     /** The memory that is counted for the answer; null: none so far. */
     answerHold: AnswerHold | null;
   }
   interface FastifyInstance {
-    /** What all answers share while they are being sent. */
+    /** The resources that all answers share while they are being sent. */
     answerOutflow: AnswerOutflow;
   }
   interface FastifyContextConfig {

@@ -62,8 +62,8 @@ const paramLengthMax = headerBytesMax;
 const headersMsMax = 10_000;
 const timeoutCheckMs = 1_000;
 /**
- * What a stream of a connection holds before it waits. Node reads on below this, in one turn of the event loop: a body in
- * HTTP chunks of one byte makes as many calls.
+ * The buffer of a connection's stream. Below this limit Node continues to read in the same turn of the event loop: a body in
+ * HTTP chunks of one byte then makes one call per byte.
  */
 const streamBytesMax = 8 * 1024;
 /** Time without a byte in either direction: a slow upload may take long, a stalled one may not. */
@@ -212,8 +212,7 @@ function openThrottle({ config, clock, monotonicMs, events, requestCounts }: Ser
 }
 
 /**
- * The parser keeps the first of several Host headers, a proxy in front may have judged the request by another one (RFC
- * 9112, 3.2).
+ * The parser keeps the first of several Host headers. A proxy in front may have used another one (RFC 9112, 3.2).
  */
 function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;

@@ -11,7 +11,7 @@ interface SharedThrottleDeps {
   readonly onUnanswered: (error: unknown) => void;
 }
 
-/** The share of a limit that a process lets pass before it reports to the others. */
+/** The share of a limit that a process admits before it reports to the others. */
 const unreportedShareMax = 1 / 16;
 const clientsMax = 50_000;
 /** After the database has not answered, the process counts alone for this long. */

@@ -6,7 +6,7 @@ function throttleAt(limits: { minute: number; second: number }) {
   return { time, charge: createThrottle(limits, { now: () => time.now }) };
 }
 
-test("the limit of a second, then a wait of one second", () => {
+test("a client over the per-second limit waits one second", () => {
   const { time, charge } = throttleAt({ minute: 0, second: 3 });
   expect([1, 2, 3, 4].map(() => charge("a"))).toEqual([0, 0, 0, 1]);
   expect(charge("b")).toBe(0);

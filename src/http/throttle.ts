@@ -57,7 +57,7 @@ export function createThrottle(limits: ThrottleLimits, clock: Clock): (clientKey
   };
 }
 
-/** A window that begins in the future means that the clock was set back. It is dropped, so that no client waits for it. */
+/** A window that begins in the future was created before the clock was set back. It is dropped, so that no client waits for it. */
 function renew(window: Window, lengthMs: number, now: number): void {
   if (now >= window.startedAt && now < window.startedAt + lengthMs) return;
   window.startedAt = now;

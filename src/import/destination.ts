@@ -35,7 +35,7 @@ export type PushOutcome =
 export interface PartsOutcome {
   readonly outcome: "updated";
   readonly added: readonly Part[];
-  /** Set or deleted here since the row was imported: the part of the source is no longer needed. */
+  /** The part was set or deleted here since the row was imported, so the source's value is not needed. */
   readonly superseded: readonly Part[];
   readonly stillMissing: readonly Part[];
   readonly tokenTaken: boolean;
@@ -52,7 +52,7 @@ export type StyleOutcome =
   | { readonly outcome: "imported" | "imported_before" | "other_style" }
   | { readonly outcome: "refused"; readonly reason: string };
 
-/** Where rows are imported to: the domain, or nowhere in a dry run. */
+/** The destination of rows: the domain, or nothing in a dry run. */
 export interface Destination {
   /** Users that were imported before, by the source's ids. */
   importedUsers(): Promise<ReadonlyMap<number, ImportedUser>>;

@@ -217,7 +217,7 @@ const trailParts: readonly Part[] = ["trail", "notifications", "people"];
 function addablePartsOf({ missingParts: before, related }: ImportedRow, { missingParts: now, push }: IncomingPush) {
   const isMissingNow = (part: Part) => now.some((missing) => missing === part);
   const missingBefore = trailParts.filter((part) => before.includes(part));
-  // Other keys than those of the earlier run must not lose emails that it decrypted, nor new damage lose entries.
+  // A run with other keys must keep emails that an earlier run decrypted, and new damage must not remove entries.
   const isNoWorse = trailParts.every((part) => !isMissingNow(part) || missingBefore.includes(part));
   const isAsLong = push.trail.length === related.auditEntries;
   const opensAll = !isMissingNow("notifications") && (!isMissingNow("trail") || isAsLong);

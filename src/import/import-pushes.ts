@@ -61,7 +61,7 @@ function weightOf({ row }: RowToImport): number {
   return rowWeight + payloadWeight + (row.related?.auditEntries ?? 0) * entryWeight;
 }
 
-/** @param related what is imported of it now, which may be more than in the record of an earlier run. */
+/** @param related the rows imported with it now, which may be more than in the record of an earlier run. */
 function countImportedBefore(
   { results, owners }: ImportRun,
   row: PushRow,

@@ -88,7 +88,7 @@ export class ImportResults {
   /** Keys such as "text open". */
   readonly kinds = new Map<string, number>();
   readonly problemReasons = new Map<string, number>();
-  /** Those of problems that are not in the counts of a table. */
+  /** Reasons of problems that are not in the counts of a table. */
   readonly partReasons = new Map<string, number>();
   problems = 0;
   /** Rows of earlier runs to which missing parts were added. */
@@ -128,7 +128,7 @@ export class ImportResults {
   reportSuperseded(table: Problem["table"], id: number, parts: readonly Part[]): void {
     if (parts.length === 0) return;
     const names = parts.map((part) => partNames[part]).join(", ");
-    const reason = `It was imported without ${names}. Since then that was set or deleted here, and stays as it is.`;
+    const reason = `It was imported without ${names}. It was set or deleted here since then and is kept as it is.`;
     this.#onProblem({ table, id, effect: "superseded", reason });
   }
 

@@ -78,8 +78,8 @@ function endReason(
 }
 
 /**
- * The source counts refused retrievals as views. For an open push they stay in the one count that the limit applies to; for
- * an ended push the audit trail separates them.
+ * The source counts refused retrievals as views. For a live push they are part of the count that the limit applies to; for
+ * an ended push the audit trail distinguishes them.
  */
 function viewsOf(push: SourcePush, entries: readonly SourceAuditEntry[]): { views: number; refusals: number } {
   if (push.open !== null) return { views: push.countedViews, refusals: 0 };

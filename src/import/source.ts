@@ -59,19 +59,19 @@ export const noRelated: RelatedCounts = { auditEntries: 0, notifications: 0, fil
 export interface KeyTrial {
   readonly tried: number;
   readonly opened: number;
-  /** Some of those that no key opened, as "pushes 7". */
+  /** Some of the values that no key opened, as "pushes 7". */
   readonly examples: readonly string[];
 }
 
 /** A row that cannot be read is reported by its id, and reading continues. */
 export type SourceRow<Row, Which extends UserPart | PushPart> = {
   readonly id: number;
-  /** Related rows of a push, as far as they could be counted. */
+  /** The related rows of a push that could be counted. */
   readonly related?: RelatedCounts;
 } & (
   | { readonly outcome: "read"; readonly row: Row; readonly missingParts: readonly MissingPart<Which>[] }
   | { readonly outcome: "unreadable"; readonly reason: string }
-  /** Not worth bringing along, and why: counted by reason. */
+  /** Not worth importing; counted by reason. */
   | { readonly outcome: "skipped"; readonly reason: string }
 );
 
@@ -84,7 +84,7 @@ export interface SourceTrail {
 export interface SourceUser {
   readonly id: number;
   readonly email: string;
-  /** bcrypt; "" when there is none, or when the user may not come in by it alone: a second factor cannot be opened. */
+  /** bcrypt; "" when there is none, or when it alone must not sign in because the second factor cannot be decrypted. */
   readonly passwordHash: string;
   readonly admin: boolean;
   readonly language: string | null;
@@ -92,9 +92,9 @@ export interface SourceUser {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly lastSignedInAt: number | null;
-  /** In the clear, as it was there. */
+  /** In plain text, as in the source. */
   readonly apiToken: string | null;
-  /** Only a factor that is in force. */
+  /** Only an active factor. */
   readonly totp: SourceTotp | null;
 }
 
@@ -103,7 +103,7 @@ export interface SourceTotp {
   readonly secret: string;
   /** Unix seconds of the last step that was accepted; null: none. */
   readonly lastStepAt: number | null;
-  /** Hex HMAC-SHA256 digests of codes that are left, with what they are checked by; null: none is left that can be checked. */
+  /** Hex HMAC-SHA256 digests of the unused codes, with the key that checks them; null: no unused code can be checked. */
   readonly backupCodes: {
     readonly key: string;
     readonly messagePrefix: string;
@@ -129,7 +129,7 @@ export interface SourcePush {
   readonly end: { readonly at: number; readonly reason: "views" | "time" | "deleted" } | null;
   readonly expireAfterDays: number;
   readonly expireAfterViews: number;
-  /** As the source counts them: views and refused retrievals. */
+  /** Views and refused retrievals, as the source counts them. */
   readonly countedViews: number;
   readonly deletableByViewer: boolean;
   readonly retrievalStep: boolean;

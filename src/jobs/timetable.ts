@@ -20,7 +20,7 @@ const themeEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
-/** Clients create these rows, a few per attempt, so they have to be removed as fast as they are created. */
+/** Clients create a few of these rows per attempt, so they are removed as fast as they are created. */
 const limitsEveryMs = minuteMs;
 const limitsMax = 5_000;
 

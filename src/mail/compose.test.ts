@@ -63,7 +63,7 @@ describe("links", () => {
     expect(html).toContain(`href="${url.replaceAll("&", "&amp;")}"`);
   });
 
-  it("of a push select the recipient's language if one was chosen", () => {
+  it("to a push select the recipient's language if one was chosen", () => {
     const linkFor = (language: string | null) => compose(link, language).text.match(/https:\S+/)?.[0];
     expect(linkFor(null)).toBe(`${baseUrl}/p/thetoken/r`);
     expect(linkFor("tlh")).toBe(`${baseUrl}/p/thetoken/r`);

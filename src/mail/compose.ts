@@ -6,7 +6,7 @@ import { browserOf } from "../base/user-agent.ts";
 import { en, findMessages, type Messages } from "../i18n/i18n.ts";
 import { type AccountChange, type ContentOf, type Email, type EmailContent, linkLifeMs } from "./email.ts";
 
-/** Names and addresses in an account notification are user input: they are cut, so that no user can put their own message into an email. */
+/** Names and addresses in an account notification are user input: they are truncated, so that no user can put their own message into an email. */
 const factCharactersMax = 200;
 
 const accountNotificationMessages = {

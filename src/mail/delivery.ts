@@ -18,7 +18,7 @@ const unavailableRetryMsMax = 15 * minuteMs;
 const givenUpAfterMs = 3 * dayMs;
 /**
  * Some servers refuse permanently what they accept at the next attempt (RFC 5321, section 4.2.1). The sender of a push's
- * link sees the result and may have mistyped the address, so the first refusal counts there.
+ * link sees the result and may have mistyped the address, so for link emails the first refusal is final.
  */
 const permanentRefusalsMax = 3;
 const linkPermanentRefusalsMax = 1;

@@ -101,7 +101,7 @@ export const linkLifeMs = {
   reset_password: hourMs,
 } as const satisfies Partial<Record<EmailKind, number>>;
 
-/** undefined: emails of this kind have no link that expires by itself. */
+/** @returns milliseconds; undefined: emails of this kind have no link that expires by itself. */
 export function linkLifeOf(kind: EmailKind): number | undefined {
   const lifeOf: Readonly<Partial<Record<EmailKind, number>>> = linkLifeMs;
   return lifeOf[kind];

@@ -171,7 +171,7 @@ describe("a refusal", () => {
     sink.refuseNext(1, { at: "message", code: 554, text });
     const sending = await mailerOf(sink).send(message, going);
     if (sending.outcome !== "refused") throw new Error(sending.outcome);
-    expect(sending.failure.sentence).toMatch(/^The mail server refused the mail \(554 5\.7\.1 /);
+    expect(sending.failure.sentence).toMatch(/^The mail server refused the email \(554 5\.7\.1 /);
     expect(sending.failure.sentence).toMatch(/^[\x20-\x7e]{1,220}$/);
     for (const secret of ["ada", "example", "abcdef"]) expect(sending.failure.sentence).not.toContain(secret);
   });

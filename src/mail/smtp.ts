@@ -215,7 +215,7 @@ function whatFailed(code: string, command: string, systemCode: string): string {
     return "The connection to the mail server could not be encrypted";
   if (command.startsWith("RCPT") || code === "EENVELOPE") return "The mail server refused the recipient";
   if (command.startsWith("MAIL")) return "The mail server refused the sender";
-  if (command.startsWith("DATA") || code === "EMESSAGE") return "The mail server refused the mail";
+  if (command.startsWith("DATA") || code === "EMESSAGE") return "The mail server refused the email";
   if (code === "EDNS") return "The mail server was not found";
   if (code === "ETIMEDOUT" || code === "EABORT") return "The mail server took too long";
   return "The mail server cannot be reached";

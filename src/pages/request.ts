@@ -9,7 +9,6 @@ import { reserveAnswer } from "../http/answers.ts";
 import type { ApiReference } from "../http/api-reference.ts";
 import type { BodyIntake } from "../http/body/body-intake.ts";
 import type { FormFields } from "../http/body/form-fields.ts";
-import type { TakeFile } from "../http/body/multipart.ts";
 import { receiveForm } from "../http/body/receive-body.ts";
 import { sendPage } from "../http/headers.ts";
 import { isRobot } from "../http/robots.ts";
@@ -142,12 +141,9 @@ export class PageRequest {
     return id === undefined ? undefined : Number(id);
   }
 
-  /**
-   * The form in the body. Its files go to `takeFile` as they arrive; without it, a form with files is refused.
-   * @throws AppError as `receiveBody`; what `takeFile` throws.
-   */
-  form(takeFile?: TakeFile): Promise<FormFields> {
-    return receiveForm(this.request, this.services.bodyIntake, takeFile);
+  /** The form in the body. One with files is refused. @throws AppError as `receiveBody`. */
+  form(): Promise<FormFields> {
+    return receiveForm(this.request, this.services.bodyIntake);
   }
 
   context(selfPath: string | null = null): PageContext {

@@ -40,7 +40,7 @@ export function toPush(row: PushRow, urlToken: string, now: number): Push {
     expiredOn: expired ? (row.endedAt ?? row.expiresAt) : null,
     expiresAt: row.expiresAt,
     createdAt: row.createdAt,
-    // The time that will be recorded for the end, so that the answer does not change once it is.
+    // The time that will be recorded for the end, so that the answer stays the same afterwards.
     updatedAt: expired && row.endedAt === null ? row.expiresAt : row.updatedAt,
     name: null,
     note: null,

@@ -17,7 +17,7 @@ export interface Actor {
   /** For the audit trail. */
   readonly address: string;
   readonly userAgent: string;
-  /** As sent by the client; the audit trail stores it cut and without secrets. */
+  /** As sent by the client; the audit trail stores it truncated and without secrets. */
   readonly referrer: string;
   /** The origin of this request, e.g. `https://push.example.com`. It identifies referrers of this server. */
   readonly ownOrigin: string;
@@ -62,7 +62,7 @@ export interface OwnedPush extends Push, PushOptions {
 export interface PushSearch {
   readonly state: "active" | "expired" | "all";
   readonly kind: KindName | null;
-  /** Part of a name or a note, in any case; "": no search. */
+  /** Part of a name or a note, in upper or lower case; "": no search. */
   readonly text: string;
   /** From 1. */
   readonly page: number;

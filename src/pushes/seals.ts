@@ -72,7 +72,7 @@ type PayloadContext = Pick<PushRow, "id" | "sealGeneration"> & { readonly fileId
 
 const payloadContext = (row: PayloadContext) => sealContexts.payload(row.id, row.sealGeneration, row.fileIds);
 
-/** Empty payloads are sealed, too: a missing row must not pass for an empty payload. */
+/** Empty payloads are sealed, too, so that a missing row is not taken for an empty payload. */
 export function sealPayload(dataKey: Buffer, row: PayloadContext, payload: string, random: Random): Buffer {
   return seal(unringedKey(dataKey), payloadContext(row), Buffer.from(payload, "utf8"), random);
 }
@@ -91,8 +91,8 @@ export function sealFileKey(dataKey: Buffer, fileId: number, generation: number,
 }
 
 /**
- * The key is derived from the data key in the first generation and sealed under it in all later ones, so a removed key does
- * not pass for a derived one. @returns undefined when the key does not have the form that its generation requires.
+ * The key is derived from the data key in the first generation and sealed under it in all later ones, so a removed key is
+ * not taken for a derived one. @returns undefined when the key does not have the form that its generation requires.
  */
 export function openFileKey(
   dataKey: Buffer,

@@ -48,7 +48,7 @@ describe("connections", () => {
     expect(released).toEqual(["a"]);
   });
 
-  it("that a lost worker did not acknowledge go to another worker, before later ones", () => {
+  it("go to another worker, before later ones, if a lost worker did not acknowledge them", () => {
     const { distribution, sent, add, offer } = distribute();
     add(1);
     offer("a", "b");
@@ -87,7 +87,7 @@ describe("connections", () => {
     await allSent;
   });
 
-  it("beyond the maximum that may wait are dropped", () => {
+  it("are dropped beyond the maximum that may wait", () => {
     const { sent, dropped, add, offer } = distribute();
     offer(...Array.from({ length: waitingMax }, (_, index) => String(index)), "late");
     expect(dropped).toEqual(["late"]);

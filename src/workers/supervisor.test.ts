@@ -139,7 +139,7 @@ describe("workers", () => {
     expect(log).toEqual([]);
   });
 
-  it("that end unexpectedly are replaced: at once after a long life, with growing delays after short ones", async () => {
+  it("are replaced if they end unexpectedly: at once after a long life, with growing delays after short ones", async () => {
     const { worker, workers, listen, pass, wake, pauses, log } = await running(2);
     pass(60_000);
     worker(1).end(null, "SIGKILL");
@@ -185,7 +185,7 @@ describe("workers", () => {
     expect(log.filter((line) => line.startsWith("lost"))).toEqual([]);
   });
 
-  it("that hang are killed, and the exit code is 1", async () => {
+  it("are killed if they hang, and the exit code is 1", async () => {
     const { supervisor, worker, wake, exitCode } = await running(2);
     supervisor.stop("SIGTERM");
     worker(1).end(0);
@@ -195,7 +195,7 @@ describe("workers", () => {
     expect(await exitCode).toBe(1);
   });
 
-  it("that are still starting are stopped too, and no other is started", async () => {
+  it("are stopped even while they start, and no other is started", async () => {
     const { supervisor, worker, workers } = supervise(3);
     const exitCode = supervisor.run();
     supervisor.stop("SIGTERM");
@@ -253,7 +253,7 @@ describe("a rolling restart", () => {
     expect(log.at(-1)).toBe("roll failed 2");
   });
 
-  it("that is requested during another one follows it once", async () => {
+  it("follows another one, once, if it is requested during that one", async () => {
     const { supervisor, worker, listen, log } = await running(1);
     const roll = supervisor.roll();
     await supervisor.roll();

@@ -3,7 +3,7 @@ import { ClockTrust } from "../../src/base/clock-trust.ts";
 import { type SweepDeps, type SweepReport, sweep } from "../../src/pushes/maintenance/sweep.ts";
 import type { TestDomain } from "./domain.ts";
 
-/** A clock trust after its ten minutes without a jump. */
+/** A ClockTrust that has seen ten minutes without a clock jump. */
 export function earnedTrust(): ClockTrust {
   let ms = 0;
   const trust = new ClockTrust({ now: () => ms }, () => ms);

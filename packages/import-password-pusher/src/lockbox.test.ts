@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLockbox, deriveColumnKey, publishedDefaultKey, type SealedColumn } from "./lockbox.ts";
+import { createLockbox, deriveColumnKey, type LockboxColumn, publishedDefaultKey } from "./lockbox.ts";
 
 const current = "07508f6ce9d66c128c10935aceb1ed6d4480a323de405b5bde7c6a3b5a7b239b";
 const previous = "ff43f89f042821f42af9a6236a4a99087e2965905fed485331e376fc139afa36";
@@ -7,7 +7,7 @@ const previous = "ff43f89f042821f42af9a6236a4a99087e2965905fed485331e376fc139afa
 /** Sealed by the library itself. */
 const vectors: readonly {
   readonly masterKey: string;
-  readonly sealed: SealedColumn;
+  readonly sealed: LockboxColumn;
   readonly plaintext: string;
   readonly derivedKey: string;
   readonly stored: string;

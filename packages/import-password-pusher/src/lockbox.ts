@@ -4,12 +4,12 @@ import { createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "nod
 export const publishedDefaultKey = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f";
 
 /** An encrypted column. Its name ends in `_ciphertext`. */
-export interface SealedColumn {
+export interface LockboxColumn {
   readonly table: "pushes" | "users" | "notify_by_emails";
   readonly column: string;
 }
 
-export type Opening =
+export type DecryptResult =
   | { readonly outcome: "opened"; readonly text: string; readonly underDefaultKey: boolean }
   /** No key fits, or the plaintext is not UTF-8. */
   | { readonly outcome: "unreadable" };
@@ -32,7 +32,7 @@ export function createLockbox(masterKeys: readonly string[]) {
   const tried = [...new Set([...masterKeys.map((key) => key.toLowerCase()), publishedDefaultKey])];
   const keysByColumn = new Map<string, readonly KeyObject[]>();
 
-  function keysFor({ table, column }: SealedColumn): readonly KeyObject[] {
+  function keysFor({ table, column }: LockboxColumn): readonly KeyObject[] {
     const name = `${table}.${column}`;
     const known = keysByColumn.get(name);
     if (known !== undefined) return known;
@@ -43,7 +43,7 @@ export function createLockbox(masterKeys: readonly string[]) {
 
   return {
     /** @param value neither NULL nor empty: these are not sealed. */
-    open(column: SealedColumn, value: string): Opening {
+    open(column: LockboxColumn, value: string): DecryptResult {
       const sealed = Buffer.from(value, "base64");
       if (sealed.length < nonceBytes + tagBytes) return { outcome: "unreadable" };
       for (const [index, key] of keysFor(column).entries()) {
@@ -59,7 +59,7 @@ export function createLockbox(masterKeys: readonly string[]) {
 }
 
 /** @param masterKey 64 hex digits. @returns 32 bytes. */
-export function deriveColumnKey(masterKey: string, { table, column }: SealedColumn): Buffer {
+export function deriveColumnKey(masterKey: string, { table, column }: LockboxColumn): Buffer {
   const info = Buffer.concat([infoPrefix, Buffer.from(column, "utf8")]);
   return Buffer.from(hkdfSync("sha384", Buffer.from(masterKey, "hex"), Buffer.from(table, "utf8"), info, keyBytes));
 }

@@ -24,7 +24,7 @@ export interface ReadingOptions {
   readonly scratchFolder: string;
 }
 
-/** Less than any id: they begin with 1, but a damaged one may be negative. */
+/** Less than any id: ids begin with 1, but a damaged one may be negative. */
 const beforeFirstId = -(2 ** 31);
 
 /**

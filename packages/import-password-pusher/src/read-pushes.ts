@@ -123,7 +123,7 @@ const daysWithoutLimit = 7;
 const viewsWithoutLimit = 5;
 
 /**
- * Columns without a default when they are unreadable: a wrong guess could reveal a push or take it from its owner. NULL is a
+ * Columns that get no default if they are unreadable: a wrong guess could reveal a push or take it from its owner. NULL is a
  * valid value of each.
  */
 const decisive = [
@@ -269,7 +269,7 @@ const dayMs = 86_400_000;
 
 /** What decides the end of a push. */
 export interface EndColumns {
-  /** The flag of the row, which the source sets late. */
+  /** The flag of the row. The source sets it some time after the end. */
   readonly expired: boolean;
   readonly expiredOn: number | undefined;
   /** When a person deleted it; undefined: nobody did. */

@@ -122,7 +122,7 @@ describe.runIf(mariadbProgram !== undefined)("a source on MariaDB", () => {
 const asWriter = (database: string) => database.replace("mysql2://reader", "mysql://writer");
 
 function describeServer({ install, change, cutOff, failing }: Server): void {
-  it("that disconnects between two reads is reported, and breaks nothing else", async () => {
+  it("is reported when it disconnects between two reads, and nothing else fails", async () => {
     const installation = await install();
     const source = await openSource(installation);
     await cutOff(installation.database);

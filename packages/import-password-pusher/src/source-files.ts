@@ -44,7 +44,7 @@ export function openSourceFiles({ storageFolder: folder, objects }: Pick<Install
   };
 }
 
-/** For messages: text of the database is not shown unchecked. */
+/** For messages: text from the database is checked before it is shown. */
 export function displayableService(service: string): string {
   return /^[a-z0-9_]{1,40}$/.test(service) ? service : "of unknown name";
 }

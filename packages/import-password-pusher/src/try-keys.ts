@@ -1,6 +1,6 @@
 import type { KeyTrial } from "../../../src/import/source.ts";
 import { textOf } from "./cells.ts";
-import type { Lockbox, SealedColumn } from "./lockbox.ts";
+import type { Lockbox, LockboxColumn } from "./lockbox.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 
@@ -10,12 +10,12 @@ import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 const valuesEach = 4;
 const examplesMax = 5;
 
-const columns: readonly SealedColumn[] = [
-  ...(["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"] as const).map((column): SealedColumn => {
+const columns: readonly LockboxColumn[] = [
+  ...(["payload_ciphertext", "note_ciphertext", "passphrase_ciphertext"] as const).map((column): LockboxColumn => {
     return { table: "pushes", column };
   }),
   { table: "users", column: "otp_secret_ciphertext" },
-  ...(["recipients_ciphertext", "locale_ciphertext"] as const).map((column): SealedColumn => {
+  ...(["recipients_ciphertext", "locale_ciphertext"] as const).map((column): LockboxColumn => {
     return { table: "notify_by_emails", column };
   }),
 ];
@@ -36,7 +36,7 @@ export async function tryKeys(queries: Pick<SourceQueries, "sealedValues">, lock
 
 async function sampleOf(
   { sealedValues }: Pick<SourceQueries, "sealedValues">,
-  column: SealedColumn,
+  column: LockboxColumn,
 ): Promise<readonly SourceRecord[]> {
   try {
     const both = [

@@ -1,7 +1,7 @@
 import SqliteDriver from "better-sqlite3";
 
 /**
- * Clears what was possibly ended, used or sent since the backup and is easy to create again: sessions, links in emails,
+ * Clears data that may have been ended, used or sent since the backup and is easy to create again: sessions, links in emails,
  * unfinished sign-ins, and codes of authenticator apps up to now. Queued emails may have been sent since and are dropped.
  * @param options `now`: ms since the epoch.
  * @returns the numbers of cleared rows, and of the users and API tokens that work again.

@@ -25,7 +25,7 @@ export interface BucketDeps {
 
 export interface Patience extends Waiting {
   readonly attemptsMax: number;
-  /** An operation is not retried after this time. */
+  /** No retry begins after this time. */
   readonly retryMs: number;
 }
 

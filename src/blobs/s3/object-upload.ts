@@ -75,7 +75,7 @@ export class ObjectUpload {
     }
   }
 
-  /** Returns when the previous part has been stored and this one is being sent. */
+  /** Resolves when the previous part has been stored and this one is being sent. */
   async #sendPart(): Promise<void> {
     await this.#sending;
     this.#assertNotFailed();
@@ -154,7 +154,7 @@ export class ObjectUpload {
         if (code === undefined && answer.status === 404) throw refusal(name, 404, code);
         const entityTag = textOf(text, "ETag");
         if (entityTag !== undefined && !this.#isOfParts(answer, entityTag)) {
-          throw new S3Error("The object store put the parts together wrongly.", "WrongETag");
+          throw new S3Error("The object store assembled the parts incorrectly.", "WrongETag");
         }
       },
     );
@@ -167,7 +167,7 @@ export class ObjectUpload {
     await this.#bucket.call({ name, method: "HEAD", path: this.#path, signal }, async (answer) => {
       await textBody(name, answer);
       if (answer.header("content-length") !== String(this.#bytes)) {
-        throw new S3Error("The object store does not hold as many bytes as it was sent.", "WrongSize");
+        throw new S3Error("The object store has stored a different number of bytes than it was sent.", "WrongSize");
       }
     });
   }

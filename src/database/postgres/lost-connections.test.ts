@@ -46,7 +46,7 @@ describe("a lost connection", () => {
     },
   );
 
-  test("at the rollback of a failed transaction: the connection is not reused", async () => {
+  test("is not reused if it is lost at the rollback of a failed transaction", async () => {
     const { db, proxy } = await openBehindProxy({ poolMax: 1 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
@@ -60,7 +60,7 @@ describe("a lost connection", () => {
     expect(await db.read.one(find, 1)).toEqual({ at: 11 });
   });
 
-  test("at a single statement: it is retried only if it is idempotent", async () => {
+  test("causes a retry of a single statement only if that is idempotent", async () => {
     const { db, proxy } = await openBehindProxy();
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     let losses = 1;
@@ -93,7 +93,7 @@ describe("a lost connection", () => {
 });
 
 describe("conflicting transactions", () => {
-  test("that deadlock are resolved by the server, and both succeed", async () => {
+  test("both succeed after a deadlock, which the server resolves", async () => {
     const { db } = await openBehindProxy();
     for (const id of [1, 2]) await db.autocommit({ retry: "whenNotExecuted" }).run(put, id, 0);
     const met = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -2,17 +2,17 @@ import type { IncomingMessage } from "node:http";
 import { AppError } from "../../base/errors.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 
-/** The least rate of a body: a client that is waited for sends this much in each window, or its whole rest. */
+/** The minimum rate of a body: while the server waits, the client must send this much, or all that is left, in each window. */
 export const leastRate = { bytes: 10 * 1024, windowMs: 10_000 };
 
-/** Fewer bytes are passed on only at the end, so that a body of tiny pieces costs no more than any other. */
+/** Smaller amounts are passed on only at the end, so that a body of tiny pieces costs no more than any other. */
 const chunkBytesMin = 4 * 1024;
 /** The client is paused when this much has arrived and nobody has taken it. */
 const waitingBytesMax = 64 * 1024;
 
 /**
- * Each HTTP chunk costs a call, and may have a single byte: a body, or what is discarded of one, in such chunks costs a
- * hundred times as much as any other. No client sends thousands of them.
+ * Each HTTP chunk costs a call and may have a single byte. A body in such chunks, read or discarded, costs a hundred times
+ * as much as any other. No real client sends thousands of them.
  */
 export function isInTinyPieces(pieces: number, bytes: number): boolean {
   return pieces > 1_024 && bytes < pieces * 16;
@@ -35,7 +35,7 @@ export class BodyChunks implements AsyncIterableIterator<Buffer> {
   #failure: AppError | undefined;
   #wake: (() => void) | undefined;
 
-  /** @param msMax from now to the last byte; undefined: only the least rate counts. */
+  /** @param msMax from now to the last byte; undefined: only the minimum rate counts. */
   constructor(request: IncomingMessage, turns: LoopTurns, msMax: number | undefined) {
     this.#request = request;
     this.#turns = turns;
@@ -75,7 +75,7 @@ export class BodyChunks implements AsyncIterableIterator<Buffer> {
     });
   }
 
-  /** While nobody waits for the client, it is not to blame. */
+  /** The client is not to blame while the server does not wait for it. */
   readonly #endWindow = (): void => {
     const isSlow = this.#wake !== undefined && this.#windowBytes < leastRate.bytes;
     this.#windowBytes = 0;

@@ -14,7 +14,7 @@ export function bodyMemoryLimits(memoryBytes: number) {
 /** The first bytes of each body are not counted: the number of connections limits them. */
 const uncountedBytes = 16 * 1024;
 
-/** What all requests share for reading their bodies: memory and the event loop. */
+/** The resources that all requests share for reading their bodies: memory and the event loop. */
 export class BodyIntake {
   readonly #memory: ClientShares;
   readonly turns: LoopTurns;

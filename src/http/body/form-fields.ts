@@ -97,7 +97,7 @@ export class UrlencodedReader implements BodyParser<FormFields> {
     return this.#collector.fields;
   }
 
-  /** @returns how many bytes were used: all but those of an escape that the end of the bytes cuts. */
+  /** @returns how many bytes were used: all, except an escape that continues beyond the end. */
   #read(bytes: Buffer): number {
     const decoded = Buffer.allocUnsafe(bytes.length);
     let from = 0;

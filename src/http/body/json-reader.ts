@@ -16,8 +16,8 @@ type Level = { readonly list: unknown[] } | { readonly fields: Record<string, un
 type Expected = "value" | "value_or_end" | "key" | "key_or_end" | "colon" | "comma_or_end" | "nothing";
 
 /**
- * Parses JSON (RFC 8259) in one pass over its bytes, as they arrive. Limits apply before anything is allocated, and only what
- * has been decoded is held. Objects have no prototype, so that a field named `__proto__` or `constructor` is an ordinary key.
+ * Parses JSON (RFC 8259) in one pass over its bytes, as they arrive. Limits apply before anything is allocated, and only
+ * decoded text is held. Objects have no prototype, so that a field named `__proto__` or `constructor` is an ordinary key.
  * @throws AppError invalid_request: not UTF-8, not JSON, or too many or too deeply nested values; too_large: too long texts.
  */
 export class JsonReader implements BodyParser<unknown> {
@@ -41,7 +41,7 @@ export class JsonReader implements BodyParser<unknown> {
     return this.#result;
   }
 
-  /** @returns how many bytes were used: all but those of a character, escape or number that the end of the bytes cuts. */
+  /** @returns how many bytes were used: all, except a character, escape or number that continues beyond the end. */
   #read(bytes: Buffer, isLast: boolean): number {
     let at = 0;
     if (!this.#started) {
@@ -185,10 +185,10 @@ export class JsonReader implements BodyParser<unknown> {
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** Some programs start every text with it, and a parser may ignore it there (RFC 8259, 8.1). */
+/** The byte order mark: some programs start every text with it, and a parser may ignore it there (RFC 8259, 8.1). */
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Removes from the end what is only the beginning of a character in UTF-8. */
+/** Removes an incomplete UTF-8 character from the end. */
 function endOfWholeCharacters(bytes: Buffer, from: number): number {
   for (let at = bytes.length - 1; at >= Math.max(from, bytes.length - 3); at -= 1) {
     const byte = bytes[at] ?? 0;

@@ -3,7 +3,7 @@ export const bytesPerTurnMax = 256 * 1024;
 
 /**
  * Divides the event loop between all bodies that are being parsed and everything else: after `bytesMax` bytes, the next ones
- * wait for the next turn of the loop, however many clients send. Those that wait are served in the order they came.
+ * wait for the next turn of the loop, however many clients send. Waiting bodies are served in the order in which they arrived.
  */
 export class LoopTurns {
   readonly #bytesMax: number;
@@ -17,7 +17,7 @@ export class LoopTurns {
     this.#nextTurn = nextTurn;
   }
 
-  /** Resolves when these bytes may be parsed. One call may exceed what is left of a turn. */
+  /** Resolves when these bytes may be parsed. One call may exceed the rest of a turn. */
   async take(bytes: number): Promise<void> {
     while (this.#bytes >= this.#bytesMax) {
       this.#next ??= this.#startNext();

@@ -3,6 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
+import { receiveForm } from "../../http/body/receive-body.ts";
 import { type EditablePush, pushLimits, type Upload } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
 import type { PageRequest } from "../request.ts";
@@ -104,7 +105,7 @@ export async function receivePushForm(page: PageRequest): Promise<SentForm> {
   let upload: Upload | undefined;
   let fileRefusal: AppError | undefined;
   try {
-    const form = await page.form(async (file) => {
+    const form = await receiveForm(page.request, page.services.bodyIntake, async (file) => {
       if (fileRefusal !== undefined) return;
       try {
         upload ??= await page.services.pushes.beginUpload(page.actor);

@@ -141,7 +141,7 @@ describe("thousands of refusals", () => {
     expect(later[0]).toMatchObject({ kind: "failed_view", times: 500 });
   });
 
-  test("of a tombstone write nothing once they no longer change the answer", async () => {
+  test("write nothing for a tombstone once they no longer change the answer", async () => {
     await using fixture = await openTestDomain();
     const { pushes, db } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);

@@ -44,7 +44,7 @@ export interface AuditEntry {
   readonly linkDelivery?: LinkDeliveryReport;
 }
 
-/** A push keeps this many single entries. After that, repeatable kinds are counted in one entry each. */
+/** A push keeps this many single entries. Further events of a repeatable kind are counted in one entry of that kind. */
 export const auditEntriesMax = 1_000;
 
 const foldable: ReadonlySet<AuditKind> = new Set([
@@ -92,7 +92,7 @@ export function foldedSequence(kind: AuditKind): number {
   return -(auditKinds[kind] + 1);
 }
 
-/** Cuts a text to the length that an audit entry stores. */
+/** Truncates a text to the length that an audit entry stores. */
 export function cutText(text: string): string {
   return text.length <= textCharactersMax
     ? text

@@ -89,7 +89,7 @@ async function* rowsOf(deps: PushDeps, pushId: number): AsyncIterable<TrailRow> 
   yield* await lists.foldedTrail(pushId);
 }
 
-/** The end by a limit, for which the trail has no entry. */
+/** The event for an end by a limit, which has no entry in the trail. */
 function limitEvent(push: OwnedPush): Extract<TrailEvent, { kind: "limit" }> | undefined {
   const { endReason: reason, expiredOn: at } = push;
   if (at === null || (reason !== "views" && reason !== "time")) return undefined;

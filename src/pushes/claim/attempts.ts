@@ -14,7 +14,7 @@ const furtherGuesses = { name: "further passphrases", windowMs: minuteMs, max: 3
 const waitMsMax = 10 * secondMs;
 const retryMs = 250;
 const triesMax = 1 + waitMsMax / retryMs;
-/** About as many as get a turn in that time. */
+/** About the number of clients that get a turn in that time. */
 const waitingPerPushMax = 8;
 const waitingMax = 1_000;
 
@@ -95,7 +95,7 @@ function createTurns() {
   let waiting = 0;
 
   return {
-    /** @returns refused, without a turn, when too many wait. */
+    /** @returns a refusal, without waiting for a turn, when too many wait. */
     async wait(pushId: number, attempt: () => Promise<Charge>): Promise<Charge> {
       const line = lines.get(pushId) ?? { length: 0, last: Promise.resolve() };
       if (line.length >= waitingPerPushMax || waiting >= waitingMax) {

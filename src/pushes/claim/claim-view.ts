@@ -17,7 +17,7 @@ export interface ClaimRequest {
    */
   readonly counting: "everyone" | "strangers";
   /**
-   * Called before anything is decrypted or counted, with the most bytes that the revealed texts have as UTF-8. What it
+   * Called before anything is decrypted or counted, with the maximum UTF-8 length of the revealed texts in bytes. What it
    * throws refuses the retrieval.
    */
   readonly reserveAnswer: (textBytes: number) => void;
@@ -125,7 +125,7 @@ async function open(
     stored.push({ pushId: row.id, row: file, key });
   }
   if (stored.length > 0 && !(await openStoredFiles(deps, row, stored, actor))) return { outcome: "broken" };
-  // The store may have taken its time.
+  // Read the clock again: the store may have been slow.
   const revealedAt = deps.clock.now();
   const files = stored.map((file) => reveal(deps, row, file.row, file.key, revealedAt));
   return { outcome: "opened", payload, files };

@@ -23,7 +23,7 @@ export class StoredFileError extends Error {
 
 type ReadableBlobs = Pick<BlobStore, "read">;
 
-/** A file and what opens it. */
+/** A file and the key that opens it. */
 export interface StoredFile {
   readonly pushId: number;
   readonly row: Pick<FileRow, "id" | "blobKey" | "sizeBytes">;
@@ -56,16 +56,16 @@ export async function* readStoredFile(
 /** A damaged copy may have been damaged on its way, and an operator can restore one: both are worth another try. */
 const retryAfterSeconds = 60;
 
-/** The refusal of a file that cannot be read now. All other errors stay what they are. */
+/** The refusal for a file that cannot be read now. All other errors are returned unchanged. */
 export function fileRefusal(error: unknown): unknown {
   const unreadable = error instanceof BlobStoreError || error instanceof StoredFileError;
   return unreadable ? unavailable("The storage cannot give files now.", retryAfterSeconds, error) : error;
 }
 
-/** Each opening holds `filesAtOnce` connections to the store, and one segment for each. */
+/** Each retrieval holds `filesAtOnce` connections to the store, and one segment for each. */
 const openingLimits: FairQueueLimits = { runningMax: 16, waitingMax: 256, waitingPerClientMax: 32 };
 const filesAtOnce = 4;
-/** For all files of a push, and the wait for a place in the queue. Four attempts at a store that answers with errors take two. */
+/** Covers all files of a push and the wait in the queue. Four attempts at a store that answers with errors take two seconds. */
 const openMs = 10 * secondMs;
 
 export type FileOpener = ReturnType<typeof createFileOpener>;

@@ -16,7 +16,7 @@ interface Ticket {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly fileKey: Buffer;
-  /** Names the ticket in the database. Of its bytes, since one value has several base64url texts. */
+  /** Identifies the ticket in the database. It is computed from the decoded bytes, because one value has several base64url texts. */
   readonly digest: Buffer;
 }
 
@@ -88,7 +88,7 @@ export function ticketOperations(deps: PushDeps) {
 }
 
 /**
- * A ticket of which the store could not give the first byte lives on until the store answers: the recipient may have spent
+ * A ticket does not expire while the store cannot give the first byte of its file: the recipient may have spent
  * the last view for it. An unreachable store is temporary, so a retry may succeed. A file that the store has lost is gone.
  * @param begin called once the first byte is known, before it is returned.
  */

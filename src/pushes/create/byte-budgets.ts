@@ -5,7 +5,7 @@ import { networksOf } from "../../limits/client-shares.ts";
 import type { AmountCounter, Limits } from "../../limits/limits.ts";
 import type { Actor } from "../push.ts";
 
-/** After this many clients in a day, the oldest is forgotten first (in memory only). */
+/** With more clients than this in a day, the oldest ones are forgotten (in memory only). */
 const rememberedMax = 100_000;
 
 interface Budget {

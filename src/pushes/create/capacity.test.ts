@@ -127,7 +127,7 @@ describe("the disk", () => {
     expect(measurings()).toBe(1);
   });
 
-  test("that cannot be measured fails all waiting requests, and the next request measures it again", async () => {
+  test("fails all waiting requests if it cannot be measured, and the next request measures it again", async () => {
     let fails = true;
     const capacity = createCapacity({
       config: testConfig("/nowhere"),

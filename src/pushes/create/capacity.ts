@@ -8,12 +8,12 @@ export type Capacity = ReturnType<typeof createCapacity>;
 
 const remeasureMsMin = 5_000;
 const remeasureMsMax = minuteMs;
-/** Adding up millions of pushes is slow, so it takes at most a fiftieth of the time. */
+/** Adding up millions of pushes is slow, so this work is limited to a fiftieth of the time. */
 const restShare = 50;
 /** Other processes take space as well, so a process that has taken this much looks at the disk again. */
 const diskBytesUnmeasuredMax = 64 * 1024 ** 2;
 const retryAfterSeconds = 60;
-/** The share of the disk space that others do not use which anonymous pushes may take by default. */
+/** The default quota of anonymous pushes, as a share of the disk space that nothing else uses. */
 const anonymousShare = 0.5;
 /** The default quota where the size of the storage is not known: on PostgreSQL, and with files in an object store. */
 const anonymousBytesElsewhere = 10 * 1024 ** 3;
@@ -49,7 +49,7 @@ export function createCapacity(deps: {
     const hasQuota = isAnonymous && config.anonymousBytesMax !== Number.POSITIVE_INFINITY;
     const { freeBytes, totalBytes } = await disk.current();
     const heldBytes = hasQuota ? await anonymous.current() : 0;
-    // No waiting from here on: requests in parallel must not all see the same space.
+    // Nothing is awaited from here on, so that parallel requests do not all see the same space.
     const floor = freeDiskFloorBytes(config.freeDiskBytesMin, totalBytes);
     const left = freeBytes - disk.takenSince - floor;
     if (left < diskBytes) {

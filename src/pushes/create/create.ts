@@ -21,7 +21,7 @@ import type { NewPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
-import { gaveUp, ownUpload, PendingUpload } from "./upload.ts";
+import { ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
   /**
@@ -112,7 +112,7 @@ async function sealAndInsert(
   };
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
   const outcome = await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery);
-  if (outcome === "upload_swept") throw gaveUp();
+  if (outcome === "upload_swept") throw uploadExpired();
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
   return toOwnersPush(row, urlToken, now, keyring);
 }

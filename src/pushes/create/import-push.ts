@@ -248,7 +248,7 @@ function cleanEvent(event: ImportedEvent): ImportedEvent {
   };
 }
 
-/** Parts that an imported push may lack and receive later. */
+/** Parts that an imported push may lack, and that a later run may add. */
 export interface MissingParts {
   readonly note: boolean;
   /** The whole trail, including link delivery reports and who caused each event. */

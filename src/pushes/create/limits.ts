@@ -131,10 +131,10 @@ export function codePointsUpTo(max: number, text: string): number {
 /** Characters that browsers silently drop, so they could hide where an address really begins. */
 const forbiddenInAddress = /[\p{Cc}\p{Zl}\p{Zp}]|^\s|\s$/u;
 
-/** A host right after the scheme, and no backslash before the query: parsers disagree on the host otherwise. */
+/** A host directly after the scheme, and no backslash before the query: otherwise parsers disagree on the host. */
 const plainAddress = /^https?:\/\/[^/\\?#][^\\?#]*(?:[?#]|$)/i;
 
-/** Parses like a browser but without its repairs: the stored address is the one that is followed. */
+/** Parses like a browser but repairs nothing: the browser follows exactly the stored address. */
 export function isWebAddress(text: string): boolean {
   if (forbiddenInAddress.test(text) || !plainAddress.test(text)) return false;
   const parsed = URL.parse(text);

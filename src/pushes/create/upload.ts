@@ -12,7 +12,7 @@ const blobKeyBytes = 16;
 /** Shorter than the sweeper's orphan age, with room for a stall. */
 const renewEveryMs = 60_000;
 
-/** A charge for each chunk would be a statement for each on PostgreSQL. The first chunk of a file is charged at once. */
+/** Charging each chunk would cost one statement per chunk on PostgreSQL. The first chunk of a file is charged at once. */
 const chargedBytes = 1024 ** 2;
 
 const filenameCharactersMax = 255;
@@ -88,13 +88,13 @@ export class PendingUpload implements Upload {
     }
   }
 
-  /** From now on the blobs belong to the push, and `abandon` does nothing. */
+  /** The blobs now belong to the push, and `abandon` does nothing. */
   handOver(): void {
     this.#closed = true;
     this.spent.keep();
   }
 
-  /** Also ends a file that is still being sent. */
+  /** Also aborts a file that is still being sent. */
   async abandon(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -114,7 +114,7 @@ export class PendingUpload implements Upload {
     try {
       await storing(blobs.write(sent.blobKey, content));
     } catch (error) {
-      // The sweeper may have deleted the unfinished blob: then report that error.
+      // The sweeper may have deleted the unfinished blob. That error is reported then.
       if (!(error instanceof AppError) || error.cause instanceof BlobStoreError) await this.#renew();
       throw error;
     }
@@ -154,7 +154,7 @@ export class PendingUpload implements Upload {
         due = chargedBytes;
       }
       await capacity.assertRoomForFile(this.#actor, chunk.length);
-      if (this.#closed) throw gaveUp();
+      if (this.#closed) throw uploadExpired();
       if (Math.abs(clock.now() - this.#lastRenewal) >= renewEveryMs) await this.#renew();
       yield chunk;
     }
@@ -167,7 +167,7 @@ export class PendingUpload implements Upload {
     this.#lastRenewal = now;
     const anonymous = this.#actor.user === null;
     const records = this.#sent.map(({ blobKey, bytes }) => ({ blobKey, anonymousBytes: anonymous ? bytes : 0 }));
-    if (!(await this.#deps.store.renewUploads(records, now))) throw gaveUp();
+    if (!(await this.#deps.store.renewUploads(records, now))) throw uploadExpired();
   }
 }
 
@@ -181,7 +181,7 @@ export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUplo
 }
 
 /** The upload was abandoned, or stalled so long that the sweeper removed it as an orphan. */
-export function gaveUp(): AppError {
+export function uploadExpired(): AppError {
   return unavailable("The upload took too long and was given up. Send it again.", 1);
 }
 

@@ -41,7 +41,7 @@ describe("the payload", () => {
     expect(await view(fixture, urlToken)).toMatchObject({ payload: created.payload });
   });
 
-  test("of a disabled kind cannot change, while limits and labels can", async () => {
+  test("cannot change if its kind is disabled, while limits and labels can", async () => {
     await using fixture = await openTestDomain();
     const { urlToken } = await fixture.domain.pushes.create({ kind: "url", payload: "https://example.com" }, owner);
     await using later = await openTestDomain({

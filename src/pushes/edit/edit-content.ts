@@ -19,7 +19,7 @@ export interface ContentEdit {
 export type SealedContent =
   | { readonly outcome: "sealed"; readonly content: ContentChange }
   | { readonly outcome: "passphrase_required" }
-  /** The rows read do not match: another edit happened in between, or they were tampered with. */
+  /** The rows that were read do not match: another edit happened in between, or they were tampered with. */
   | { readonly outcome: "broken" }
   | Exclude<Unlocked, { outcome: "unlocked" }>;
 

@@ -44,7 +44,7 @@ describe("files", () => {
     expect(blobCount(fixture)).toBe(3);
   });
 
-  test("that are removed are gone at once: their tickets are void, the next sweep deletes their blobs", async () => {
+  test("become unavailable at once when they are removed: tickets are void, the next sweep deletes their blobs", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a", "b");
@@ -59,7 +59,7 @@ describe("files", () => {
     expect(blobCount(fixture)).toBe(0);
   });
 
-  test("of a file push cannot all be removed unless others are added", async () => {
+  test("cannot all be removed from a file push unless others are added", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a");
@@ -72,7 +72,7 @@ describe("files", () => {
     expect(await contents(fixture, urlToken)).toEqual({ b: "in b" });
   });
 
-  test("that are unknown or belong to another push cannot be removed", async () => {
+  test("cannot be removed if they are unknown or belong to another push", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const [mine, other] = [await make(fixture, "a", "b"), await make(fixture, "c", "d")];
@@ -102,7 +102,7 @@ describe("files", () => {
     expect([blobCount(fixture), await count(fixture, "uploads")]).toEqual([2, 0]);
   });
 
-  test("of a refused edit are deleted, and the push is unchanged", async () => {
+  test("are deleted if the edit is refused, and the push is unchanged", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a");
@@ -115,7 +115,7 @@ describe("files", () => {
     expect(await contents(fixture, urlToken)).toEqual({ a: "in a" });
   });
 
-  test("that were swept during the request fail the whole edit", async () => {
+  test("fail the whole edit if they were swept during the request", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a");
@@ -129,7 +129,7 @@ describe("files", () => {
     expect(await contents(fixture, urlToken)).toEqual({ a: "in a" });
   });
 
-  test("of a protected push need the current passphrase; without it all files and the text are replaced", async () => {
+  test("need the current passphrase on a protected push; without it all files and the text are replaced", async () => {
     await using fixture = await openTestDomain();
     const { pushes } = fixture.domain;
     const { urlToken } = await make(fixture, "a", "b");

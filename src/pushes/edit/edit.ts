@@ -13,7 +13,7 @@ import {
   type Problems,
   passphraseCharactersMax,
 } from "../create/limits.ts";
-import { gaveUp, ownUpload, type PendingUpload } from "../create/upload.ts";
+import { ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isOwner, openLabel, toOwnedPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
@@ -90,7 +90,7 @@ async function applyEdit(
     await deps.capacity.assertRoomFor(actor, payloadBytes);
     const { removed } = files;
     const result = await sealContent(deps, { sealed, urlToken, request, files, removed, upload }, now, actor);
-    if (result.outcome === "broken") return await lost(deps, row, request, "broken");
+    if (result.outcome === "broken") return await explainConflict(deps, row, request, "broken");
     if (result.outcome !== "sealed") return result;
     content = result.content;
   }
@@ -104,9 +104,9 @@ async function applyEdit(
       upload?.handOver();
       return { outcome: "edited", push: toOwnedPush(changed.row, changedAt, deps.vault.keyring) };
     case "refused":
-      return await lost(deps, row, request, "refused");
+      return await explainConflict(deps, row, request, "refused");
     case "upload_swept":
-      throw gaveUp();
+      throw uploadExpired();
   }
 }
 
@@ -164,7 +164,12 @@ function changeOf(
 }
 
 /** Explains why an edit that was valid at the read failed. Reads the push again to find what changed in between. */
-async function lost(deps: PushDeps, read: PushRow, request: EditPush, how: "broken" | "refused"): Promise<EditOutcome> {
+async function explainConflict(
+  deps: PushDeps,
+  read: PushRow,
+  request: EditPush,
+  how: "broken" | "refused",
+): Promise<EditOutcome> {
   const now = deps.clock.now();
   const row = await deps.store.findById(read.id);
   if (row === undefined) return { outcome: "unknown" };
@@ -178,7 +183,7 @@ async function lost(deps: PushDeps, read: PushRow, request: EditPush, how: "brok
 }
 
 /**
- * The expiry must be in the future and at least one view must remain: use `expire` to end a push. A limit beyond the
+ * The expiry must be in the future and at least one view must remain, because only `expire` ends a push. A limit beyond the
  * settings, from an import or after a settings change, may be kept or reduced towards them.
  */
 export function editBounds(

@@ -13,7 +13,7 @@ export interface RotationReport {
 }
 
 const batchRows = 100;
-/** Several times as long as a batch holds the write lock, so that the servers' claims can take it in between. */
+/** Several times the duration of a batch, so that claims of the servers get the write lock in between. */
 const restMs = 15;
 
 export interface RotationDeps {

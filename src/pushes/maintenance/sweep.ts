@@ -31,7 +31,7 @@ export interface SweepReport {
   readonly purged: number;
   readonly orphansAbandoned: number;
   readonly keyRowsTrimmed: number;
-  /** Downloads that waited for the store, which answers again. */
+  /** Downloads that waited for the store and can continue, because it answers again. */
   readonly ticketsResumed: number;
   readonly blobsDeleted: number;
 }
@@ -45,9 +45,9 @@ const probeMs = 10 * secondMs;
 /** A sweep rests three times as long as it works, so that claims get most of the CPU. */
 const restShare = 3;
 const orphanAgeMs = 15 * minuteMs;
-/** By then every request that began before the account was deleted has finished. */
+/** After this time, every request that began before the deletion of the account has finished. */
 const departureMs = dayMs;
-/** Longer than a store takes for one batch. */
+/** Longer than a store needs for one batch. */
 const leaseMs = 5 * minuteMs;
 const retryFirstMs = 10 * secondMs;
 const retryMaxMs = dayMs / 4;
@@ -56,7 +56,7 @@ const batchesMax = 20_000;
 
 /**
  * Ends overdue pushes, removes what is past its retention, and drains the queue of blobs to delete. Work that depends on
- * the time waits until the clock is trusted; deleting the blobs of pushes that a person deleted does not.
+ * the time waits until the clock is trusted. Blobs of pushes that a person deleted are deleted without waiting.
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<SweepReport> {
   const { upkeep, config } = deps;
@@ -95,7 +95,7 @@ async function resumeTickets(deps: SweepDeps, stop: AbortSignal): Promise<number
   const blobKeys = await extendedTickets.waitingBlobs(clock.now(), probesAtOnce);
   if (blobKeys.length === 0) return 0;
   const signal = AbortSignal.any([stop, deps.abortAfter(probeMs)]);
-  // Several, so that one file that its store refuses to give holds up no others.
+  // Try several, so that one unreadable file does not delay the others.
   const answers = await Promise.all(blobKeys.map((blobKey) => answersRead(blobs, blobKey, signal)));
   return answers.includes(true) ? await extendedTickets.resume(clock.now() + ticketTtlMs(config)) : 0;
 }

@@ -5,7 +5,7 @@ import type { PushDeps } from "../deps.ts";
 import type { Actor, CreatePush } from "../push.ts";
 import { splitRecipients } from "./link-deliveries.ts";
 
-/** For the whole field: five addresses of the maximum length and the blanks between them. */
+/** The maximum length of the field: five addresses of the maximum length and the blanks between them. */
 const recipientsCharactersMax = 2_000;
 const localeCharactersMax = 35;
 

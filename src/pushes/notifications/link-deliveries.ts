@@ -61,7 +61,7 @@ export function pastLinkDelivery(
     ...key,
     recipientCount: splitRecipients(recipients).length,
     detailsSealed: sealLinkDelivery(keyring, key.id, { recipients, locale, past }),
-    // All are settled, whatever the status: no email of it is queued.
+    // Every recipient counts as settled, whatever the status, because no email is queued.
     sent: 0,
     givenUp: allOf(splitRecipients(recipients).length),
     putOff: false,
@@ -214,7 +214,7 @@ export function linkDeliveryRefused(
 }
 
 /** Identifies one email of a link delivery. */
-interface LinkEmailPlace {
+interface LinkEmailId {
   readonly pushId: number;
   readonly linkDeliveryId: number;
   readonly recipientIndex: number;
@@ -224,12 +224,12 @@ interface LinkEmailPlace {
 export function watchLinkEmails({ store, clock }: { readonly store: PushStore; readonly clock: Clock }) {
   return {
     /** Whether the push behind the link is still retrievable. */
-    async isRetrievable({ pushId }: LinkEmailPlace): Promise<boolean> {
+    async isRetrievable({ pushId }: LinkEmailId): Promise<boolean> {
       const row = await store.findById(pushId);
       return row !== undefined && !hasEnded(row, clock.now());
     },
-    settle: ({ linkDeliveryId, recipientIndex }: LinkEmailPlace, fate: "sent" | "given_up"): Promise<void> =>
+    settle: ({ linkDeliveryId, recipientIndex }: LinkEmailId, fate: "sent" | "given_up"): Promise<void> =>
       store.linkDeliveries.settle(linkDeliveryId, recipientIndex, fate, clock.now()),
-    putOff: ({ linkDeliveryId }: LinkEmailPlace): Promise<void> => store.linkDeliveries.putOff(linkDeliveryId),
+    putOff: ({ linkDeliveryId }: LinkEmailId): Promise<void> => store.linkDeliveries.putOff(linkDeliveryId),
   };
 }

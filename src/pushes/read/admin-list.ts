@@ -6,7 +6,7 @@ import type { Actor, AdminEndOutcome, AdminListFilter, AdminListPage, PushOvervi
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const pageSize = 50;
-/** Rows read per turn of the event loop, and per page: the second bounds a filter that hardly any push matches. */
+/** Rows read per turn of the event loop, and per page. The second bounds the work for a filter that few pushes match. */
 const turnRows = 1_000;
 const rowsMax = 20_000;
 

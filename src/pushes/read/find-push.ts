@@ -18,7 +18,7 @@ export function readOperations(deps: PushDeps) {
       return isOwner(row, actor) ? toOwnersPush(row, urlToken, now, deps.vault.keyring) : toPush(row, urlToken, now);
     },
 
-    /** Newest first, split by the state at this moment. */
+    /** Newest first, filtered by the current state. */
     async list(ownerId: number, state: "active" | "expired", page: number): Promise<PushList> {
       const now = deps.clock.now();
       const rows = await deps.store.list(ownerId, state, now, pageSize, (page - 1) * pageSize);

@@ -33,12 +33,12 @@ export const hasNoExtendedTicket = `NOT EXISTS (
 export type ExtendedTickets = ReturnType<typeof createExtendedTickets>;
 
 /**
- * Download tickets that do not expire while the store of files does not answer. The blobs of their files stay as long as
- * they have a row here. Times in ms since the epoch.
+ * Download tickets that do not expire while the store of files does not answer. The blobs of their files are kept
+ * while they have a row here. Times in ms since the epoch.
  */
 export function createExtendedTickets(db: Database) {
   return {
-    /** @param expiresAt if the store never answers. Does nothing when too many tickets are extended. */
+    /** @param expiresAt the time of expiry if the store never answers. Does nothing when too many tickets are extended. */
     extend: (digest: Buffer, blobKey: string, expiresAt: number): Promise<void> =>
       db.write(async (tx) => {
         const tickets = (await tx.one(countTickets))?.tickets ?? 0;

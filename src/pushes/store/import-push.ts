@@ -95,7 +95,7 @@ export interface CompletingRows {
 
 export type TrailCompletion =
   | "filled"
-  /** The push is gone, and its trail, too. */
+  /** The push and its trail do not exist any more. */
   | "superseded"
   /** More events were missing than fit before the events that happened here. */
   | "begun";

@@ -24,7 +24,7 @@ export function sqlOfFreeRows<Parameters extends readonly Value[], Row extends D
   return sql<Parameters, Row>({ sqlite: text, postgres: `${text} FOR UPDATE SKIP LOCKED` });
 }
 
-/** The same, but waits for rows locked by others instead of skipping them. @param table the table to lock rows of. */
+/** As above, but waits for rows locked by others instead of skipping them. @param table the table to lock rows of. */
 export function sqlOfLockedRows<Parameters extends readonly Value[], Row extends DriverRow<Row>>(
   text: string,
   table: string,

@@ -1,8 +1,8 @@
 import { createCipheriv, randomBytes } from "node:crypto";
-import { deriveColumnKey, type SealedColumn } from "../../../packages/import-password-pusher/src/lockbox.ts";
+import { deriveColumnKey, type LockboxColumn } from "../../../packages/import-password-pusher/src/lockbox.ts";
 
 /** A value as Lockbox stores it. */
-export function sealedByLockbox(masterKey: string, place: SealedColumn, text: string): string {
+export function sealedByLockbox(masterKey: string, place: LockboxColumn, text: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", deriveColumnKey(masterKey, place), nonce);
   const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);

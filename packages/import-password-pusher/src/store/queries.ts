@@ -1,12 +1,12 @@
-import type { SealedColumn } from "../lockbox.ts";
+import type { LockboxColumn } from "../lockbox.ts";
 import type { Cell, SourceRecord } from "./source-rows.ts";
 import type { SourceTable, SourceTables } from "./source-tables.ts";
 
 /** Each id is a parameter, and drivers limit the number of parameters of a statement. */
 const idsPerStatement = 500;
-/** The greatest length of an encrypted value that keys are tried on. */
+/** Keys are tested only on values up to this length. */
 const sampleBytesMax = 65_536;
-/** Shared links are held in memory. Of further ones, the push that is written first is imported. */
+/** Shared links are held in memory. Beyond this bound, the first push with a link wins. */
 const sharedLinksMax = 10_000;
 
 const blobColumns = ["key", "filename", "content_type", "byte_size", "checksum", "service_name"];
@@ -96,7 +96,7 @@ export function createSourceQueries(tables: SourceTables) {
       );
     },
     /** `id` and `value` of a column's newest or oldest encrypted values, without very long ones. */
-    async sealedValues({ table, column: sealed }: SealedColumn, order: "ASC" | "DESC", limit: number) {
+    async sealedValues({ table, column: sealed }: LockboxColumn, order: "ASC" | "DESC", limit: number) {
       if (!tables.has(table) || !tables.hasColumn(table, sealed)) return [];
       const value = column(sealed);
       return await rows.all(
@@ -107,7 +107,7 @@ export function createSourceQueries(tables: SourceTables) {
     },
 
     /**
-     * Counts of audit entries: `push_id`, `kind`, `entries`, `first_at`. Of all kinds: for some kinds only, SQLite scans the
+     * Counts of audit entries: `push_id`, `kind`, `entries`, `first_at`. It counts all kinds: for some kinds only, SQLite scans the
      * index of kinds, which is the whole table.
      */
     entryCounts: (pushIds: readonly number[]) =>
