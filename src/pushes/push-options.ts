@@ -8,7 +8,7 @@ import type { PushOption, PushOptions } from "./store/tables.ts";
 interface OptionRule {
   /** The callers who may switch it on. `confirmed_owner`: a user with a confirmed email address, on a server that sends email. */
   readonly setBy: "anybody" | "owner" | "confirmed_owner";
-  /** The callers who gets it in answers of the API. Owners see every option on their pages and in their data export. */
+  /** The callers who get it in answers of the API. Owners see every option on their pages and in their data export. */
   readonly answeredTo: "everybody" | "owner" | "nobody";
   /** Whether a push of this kind may have it, and its value when a request does not include it. */
   readonly settings: (kind: KindSettings) => { readonly offered: boolean; readonly default: boolean };
