@@ -22,7 +22,7 @@ export async function createBarePush(hotPath: HotPath, id: number, shape: RowSha
 
 /** Reads a push and counts a view. */
 export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Promise<void> {
-  const sealed = await hotPath.findSealed(tokenDigest);
+  const sealed = await hotPath.findSealed(tokenDigest, () => undefined);
   if (sealed === undefined) throw new Error("A stored push was not found.");
   const now = Date.now();
   const claimed = await hotPath.writeView({

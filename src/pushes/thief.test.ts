@@ -7,7 +7,7 @@ import type { SealedPush } from "./store/tables.ts";
 
 /** The thief has the database, the master key and the source code. The domain provides the first two. */
 async function stolen(fixture: TestDomain, urlToken: string): Promise<SealedPush> {
-  const push = await fixture.domain.store.findSealed(fixture.domain.vault.tokenDigest(urlToken));
+  const push = await fixture.domain.store.findSealed(fixture.domain.vault.tokenDigest(urlToken), () => undefined);
   if (push === undefined) throw new Error("The push is not there.");
   return push;
 }

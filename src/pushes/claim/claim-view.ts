@@ -44,7 +44,7 @@ export function claimOperations(deps: PushDeps) {
       const tokenDigest = deps.vault.tokenDigest(urlToken);
       for (let reads = 1; reads <= readsMax; reads += 1) {
         const now = deps.clock.now();
-        const sealed = await deps.store.findSealed(tokenDigest);
+        const sealed = await deps.store.findSealed(tokenDigest, request.reserveAnswer);
         if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
         if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
         const opened = await open(deps, sealed, urlToken, request, now, actor);

@@ -70,7 +70,7 @@ async function applyEdit(
   actor: Actor,
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
-  const sealed = await deps.store.findSealed(deps.vault.tokenDigest(urlToken));
+  const sealed = await deps.store.findSealed(deps.vault.tokenDigest(urlToken), () => undefined);
   if (sealed === undefined || !isOwner(sealed.row, actor)) return { outcome: "unknown" };
   const { row } = sealed;
   if (hasEnded(row, now)) return { outcome: "gone" };

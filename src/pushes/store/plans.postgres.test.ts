@@ -128,7 +128,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     },
     find: async () => store.find((await digestOf(1)).rows[0].digest),
     findById: () => store.findById(1),
-    findSealed: async () => store.findSealed((await digestOf(1)).rows[0].digest),
+    findSealed: async () => store.findSealed((await digestOf(1)).rows[0].digest, () => undefined),
     files: () => store.files(21),
     async writeView() {
       // Anonymous and owned pushes, with views left, with the last view, and with an outdated read.

@@ -68,23 +68,41 @@ type ClaimDatabase = Pick<Database, "engine" | "autocommit" | "hot" | "read" | "
 type StoredSealedPush = StoredPush &
   Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
 
+/** Larger payloads are read by themselves, when there is memory for the answer. */
+const payloadBytesAtOnce = 64 * 1024;
+const readsMax = 3;
+
 // Subselects instead of a join: with a joined table SQLite plans the whole statement again at every execution, because
 // the bound digest might fit a partial index. That cost seven times as much as the read itself.
 const sealedByDigest = sql<[tokenDigest: Buffer], StoredSealedPush>(
   `SELECT ${readPushes.selectList},
      (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
-     (SELECT sealed FROM payloads WHERE push_id = pushes.id) AS payloadSealed,
+     (SELECT CASE WHEN length(sealed) <= ${payloadBytesAtOnce} THEN sealed END FROM payloads WHERE push_id = pushes.id)
+       AS payloadSealed,
      CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
    FROM pushes WHERE token_digest = ?`,
 );
 
+const payloadLength = sql<[pushId: number], { bytes: number }>(
+  "SELECT length(sealed) AS bytes FROM payloads WHERE push_id = ?",
+);
+const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM payloads WHERE push_id = ?");
+
 export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations, "destroySecret">) {
   return {
-    async findSealed(tokenDigest: Buffer): Promise<SealedPush | undefined> {
-      const stored = await db.hot.read(sealedByDigest, tokenDigest);
-      if (stored === undefined) return undefined;
-      const { dataKeySealed, payloadSealed, hasFiles } = stored;
-      return { row: readPushes.decode(stored), dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
+    /** @param reserve is called with the length of a large payload before it is read. @throws what `reserve` throws. */
+    async findSealed(tokenDigest: Buffer, reserve: (bytes: number) => void): Promise<SealedPush | undefined> {
+      for (let reads = 1; ; reads += 1) {
+        const stored = await db.hot.read(sealedByDigest, tokenDigest);
+        if (stored === undefined) return undefined;
+        const { dataKeySealed, hasFiles } = stored;
+        const row = readPushes.decode(stored);
+        const payloadSealed =
+          stored.payloadSealed ?? (row.endedAt === null ? await readLargePayload(db.read, row.id, reserve) : null);
+        // The push may have ended between the two reads.
+        if (payloadSealed === null && row.endedAt === null && reads < readsMax) continue;
+        return { row, dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
+      }
     },
 
     /**
@@ -102,6 +120,17 @@ export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations,
       }
     },
   };
+}
+
+async function readLargePayload(
+  read: ClaimDatabase["read"],
+  pushId: number,
+  reserve: (bytes: number) => void,
+): Promise<Buffer | null> {
+  const length = await read.one(payloadLength, pushId);
+  if (length === undefined) return null;
+  reserve(length.bytes);
+  return (await read.one(payloadOf, pushId))?.sealed ?? null;
 }
 
 const countView = sql<[endedAt: number, updatedAt: number, ...Guard], StoredPush>(
