@@ -124,7 +124,7 @@ test("no account secret is stored or sent where it does not belong, from the fir
   const complete = await walk.ask(303, "/users/second_factor", form({ backup_code: backupCode }, half));
   const whole = learnSession(walk, complete, "second");
 
-  const made = await walk.ask(201, "/users/token", form({ name: "script" }, whole));
+  const made = await walk.ask(201, "/users/token", form({ name: "script", proof: password }, whole));
   const apiToken = /sp_[\w-]{43}/.exec(made.text)?.[0] ?? "";
   canaries.add("API token", apiToken);
   for (const url of ["/users/token", "/users/edit", "/users/factors", "/users/edit/data", "/p", "/"]) {

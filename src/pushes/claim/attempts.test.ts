@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../../base/clock.ts";
 import { createInMemoryLimits } from "../../limits/in-memory-limits.ts";
-import type { Charge } from "../../limits/limits.ts";
+import type { Charge, Limits } from "../../limits/limits.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
 
 const start = 1_000_000;
@@ -166,4 +166,29 @@ test("the number of tracked attempts is bounded, and the oldest is forgotten fir
   for (let other = 0; other < 100_000 - 1; other += 1) await charge(attempts, `client ${other}`, start, other + 2);
   expect((await charge(attempts, "second")).outcome).toBe("refused");
   expect((await charge(attempts, "first")).outcome).toBe("charged");
+});
+
+test("attempts are charged at whole milliseconds, as the database stores them", async () => {
+  const times: number[] = [];
+  const limits = createInMemoryLimits();
+  const recording: Limits = {
+    ...limits,
+    sliding(limit) {
+      const counter = limits.sliding(limit);
+      return {
+        charge(key, now) {
+          times.push(now);
+          return counter.charge(key, now);
+        },
+      };
+    },
+  };
+  let ms = 0.25;
+  const monotonicMs = () => {
+    ms += 0.5;
+    return ms;
+  };
+  await charge(createAttempts({ limits: recording, monotonicMs, pause: async () => undefined }), "a");
+  expect(times.length).toBeGreaterThan(0);
+  expect(times.every(Number.isInteger)).toBe(true);
 });

@@ -52,7 +52,7 @@ export function createAttempts({ limits, monotonicMs, pause }: AttemptsDeps) {
     const startedAt = monotonicMs();
     return await turns.wait(pushId, async () => {
       for (let tries = 1; ; tries += 1) {
-        const waitedMs = monotonicMs() - startedAt;
+        const waitedMs = Math.floor(monotonicMs() - startedAt);
         const charge = await firsts.charge(String(pushId), now + waitedMs);
         if (charge.outcome === "charged" || tries >= triesMax || waitedMs >= waitMsMax) return charge;
         await pause(retryMs);
