@@ -25,6 +25,8 @@ const aboutSqlite = [
 const aboutNoEngine = [
   // Packages that are not installed.
   "test/faults/tracing-missing.test.ts",
+  // Memory for requests and answers.
+  "test/faults/overload.test.ts",
 ];
 
 /** Runs of one test file: one for each engine that it is about. */

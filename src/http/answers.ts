@@ -14,9 +14,9 @@ const uncountedCharacters = 32 * 1024;
 /** What a streamed answer holds: the slices that wait, and what its source reads ahead. */
 const streamBytes = 512 * 1024;
 
-/** An eighth of the memory that the process may use, within bounds. */
+/** A sixteenth of the memory that the process may use, within bounds. */
 export function answerMemoryLimits(memoryBytes: number) {
-  const max = Math.min(256 * mebibyte, Math.max(32 * mebibyte, Math.floor(memoryBytes / 8)));
+  const max = Math.min(256 * mebibyte, Math.max(24 * mebibyte, Math.floor(memoryBytes / 16)));
   // The largest answer must fit in it.
   return { max, perClientMax: Math.max(16 * mebibyte, max / 4) };
 }

@@ -63,7 +63,9 @@ export class ConnectionPool {
 
   use(): PoolUse {
     const { poolMax: max } = this.#settings;
-    return { max, open: this.#open.size, idle: this.#idle.length, waiting: this.#waiting.size };
+    // Beyond those for which a connection is being opened.
+    const waiting = Math.max(0, this.#waiting.size - this.#opening);
+    return { max, open: this.#open.size, idle: this.#idle.length, waiting };
   }
 
   /** The caller releases it. @throws the driver's error when no connection is available in time. */

@@ -29,9 +29,9 @@ test("the start of each body is not counted, in whatever chunks it arrives", () 
 });
 
 test.each([
-  [128, 64, 32],
-  [256, 64, 32],
-  [512, 128, 32],
+  [128, 48, 32],
+  [256, 48, 32],
+  [512, 64, 32],
   [4_096, 256, 64],
 ])("of %i MiB of memory, bodies get %i MiB, and those of one client %i", (memory, max, perClientMax) => {
   expect(bodyMemoryLimits(memory * mebibyte)).toEqual({ max: max * mebibyte, perClientMax: perClientMax * mebibyte });

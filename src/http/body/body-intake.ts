@@ -4,9 +4,9 @@ import { bytesPerTurnMax, LoopTurns } from "./loop-turns.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** A quarter of the memory that the process may use, within bounds. */
+/** An eighth of the memory that the process may use, within bounds. */
 export function bodyMemoryLimits(memoryBytes: number) {
-  const max = Math.min(256 * mebibyte, Math.max(64 * mebibyte, Math.floor(memoryBytes / 4)));
+  const max = Math.min(256 * mebibyte, Math.max(48 * mebibyte, Math.floor(memoryBytes / 8)));
   // The longest body that is read whole must fit in it.
   return { max, perClientMax: Math.max(32 * mebibyte, max / 4) };
 }
