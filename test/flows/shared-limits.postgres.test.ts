@@ -100,6 +100,6 @@ test("counts of limits are deleted after their period", async () => {
   const { limits } = next().app.domain;
   expect(await limits.removeOver(clock.now(), 100)).toBe(0);
   clock.advance(60 * minuteMs);
-  // Of the client, of clients that have guessed, and of all first guesses.
+  // One of the client, one of clients that have guessed, one of all first guesses.
   expect(await limits.removeOver(clock.now(), 100)).toBe(3);
 });
