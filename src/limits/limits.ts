@@ -12,6 +12,11 @@ export interface Limit {
   readonly max: number;
   /** Keys that one process keeps in memory; the oldest are dropped first. */
   readonly rememberedMax: number;
+  /**
+   * For windows of many small amounts: what a process takes from the shared count at once and then spends by itself, so that
+   * not each charge waits for the row of its key. What it has taken and not spent is missing to others. 0 by default.
+   */
+  readonly takenAtOnce?: number;
 }
 
 export type Charge =

@@ -4,7 +4,7 @@ import { openTestDatabase } from "../../test/support/postgres/open-database.ts";
 import type { Database } from "../database/database.ts";
 import { sql } from "../database/statement.ts";
 import { describeLimits } from "./limits.contract.ts";
-import { createLimits, type Limits } from "./limits.ts";
+import { type Charge, createLimits, type Limits } from "./limits.ts";
 
 const start = Date.UTC(2030, 0, 1);
 const limit = { name: "tries", windowMs: 60_000, max: 2, rememberedMax: 1_000 };
@@ -19,6 +19,11 @@ async function openTwo(): Promise<{ limits: readonly [Limits, Limits]; db: Datab
   const { db, url } = await openTestDatabase();
   const other = await openTestDatabase(url);
   return { db, limits: [createLimits(db, assertAnswered), createLimits(other.db, assertAnswered)] };
+}
+
+async function refund(charge: Charge | undefined): Promise<void> {
+  if (charge?.outcome !== "charged") throw new Error("The attempt was refused.");
+  await charge.refund();
 }
 
 describeLimits("counted in PostgreSQL by two processes", async () => (await openTwo()).limits);
@@ -97,4 +102,23 @@ test.each(kinds)("%s: while the database does not answer, the process counts alo
   await alone.refund();
   expect(await counter.charge("a", start)).toMatchObject({ outcome: "charged" });
   expect(failures).toHaveLength(5);
+});
+
+test("a process that takes an amount at once spends it by itself, and the maximum holds over all processes", async () => {
+  const { limits, db } = await openTwo();
+  const bytes = { name: "bytes", windowMs: 60_000, max: 1_000, rememberedMax: 1_000, takenAtOnce: 100 };
+  const [one, other] = limits.map((each) => each.inWindows(bytes));
+  const counted = sql<[], { count: number }>("SELECT count FROM limit_windows");
+  for (let at = 0; at < 10; at += 1) expect(await one?.charge("a", start, 10)).toMatchObject({ outcome: "charged" });
+  expect(await db.read.one(counted)).toEqual({ count: 100 });
+  const spent = await one?.charge("a", start, 60);
+  expect(await db.read.one(counted)).toEqual({ count: 200 });
+  await refund(spent);
+  expect(await one?.charge("a", start, 99)).toMatchObject({ outcome: "charged" });
+  expect(await db.read.one(counted)).toEqual({ count: 200 });
+  expect(await other?.charge("a", start, 750)).toMatchObject({ outcome: "charged" });
+  // 50 are left: less than a process takes at once.
+  expect(await other?.charge("a", start, 50)).toMatchObject({ outcome: "charged" });
+  expect(await other?.charge("a", start, 1)).toMatchObject({ outcome: "refused", retryAfterSeconds: 60 });
+  expect(await other?.charge("a", start + 60_000, 1)).toMatchObject({ outcome: "charged" });
 });

@@ -35,7 +35,7 @@ export function createSharedLimits(db: Database, onUnanswered: (error: unknown) 
     }
   };
   return {
-    inWindows: (limit) => shared(limit, windowsAt(db, limit, refundOf), own.inWindows(limit)),
+    inWindows: (limit) => shared(limit, spendingAlone(limit, windowsAt(db, limit, refundOf)), own.inWindows(limit)),
     sliding: (limit) => shared(limit, slidingAt(db, limit, refundOf), own.sliding(limit)),
     requests: createRequestCounts(db),
     async removeOver(now, rowsMax) {
@@ -68,6 +68,45 @@ function windowsAt(db: Database, { max, windowMs }: Limit, refundOf: RefundOf): 
       }
       const refund = refundOf(() => autocommit.run(refundWindow, amount, row, charged.startedAt, amount));
       return { outcome: "charged", refund };
+    },
+  };
+}
+
+/** Takes `takenAtOnce` from the shared window and spends it by itself until the window may have ended. */
+function spendingAlone(limit: Limit, shared: AmountCounter): AmountCounter {
+  const { takenAtOnce = 0, windowMs, rememberedMax } = limit;
+  if (takenAtOnce === 0) return shared;
+  const takenByKey = new Map<string, { amount: number; readonly at: number }>();
+
+  function takenFor(key: string, now: number): { amount: number; readonly at: number } {
+    const known = takenByKey.get(key);
+    // The shared window may have begun up to its length earlier; the rest of an old one is small.
+    if (known !== undefined && now >= known.at && now < known.at + windowMs) return known;
+    const taken = { amount: 0, at: now };
+    takenByKey.delete(key);
+    const [oldest] = takenByKey.keys();
+    if (takenByKey.size >= rememberedMax && oldest !== undefined) takenByKey.delete(oldest);
+    takenByKey.set(key, taken);
+    return taken;
+  }
+
+  return {
+    async charge(key, now, amount = 1): Promise<Charge> {
+      if (amount >= takenAtOnce) return await shared.charge(key, now, amount);
+      const taken = takenFor(key, now);
+      if (taken.amount < amount) {
+        const more = await shared.charge(key, now, takenAtOnce);
+        // Near the end of the window, the exact amount may still fit.
+        if (more.outcome === "refused") return await shared.charge(key, now, amount);
+        taken.amount += takenAtOnce;
+      }
+      taken.amount -= amount;
+      return {
+        outcome: "charged",
+        async refund() {
+          taken.amount += amount;
+        },
+      };
     },
   };
 }

@@ -7,6 +7,8 @@ import type { Actor } from "../push.ts";
 
 /** With more clients than this in a day, the oldest ones are forgotten (in memory only). */
 const rememberedMax = 100_000;
+/** At most a thousandth of the budget, so that it stays nearly exact with many processes. */
+const takenAtOnce = (max: number) => Math.min(64 * 1024, Math.floor(max / 1000));
 
 interface Budget {
   readonly counter: AmountCounter;
@@ -19,7 +21,8 @@ export type ByteBudgets = ReturnType<typeof createByteBudgets>;
 /** How many bytes of new pushes a client without an account, or an account, may create in a day, over all processes. */
 export function createByteBudgets({ limits, config }: { limits: Limits; config: Pick<Config, "bytesPerDay"> }) {
   const { client, account } = config.bytesPerDay;
-  const windows = (name: string, max: number) => limits.inWindows({ name, windowMs: dayMs, max, rememberedMax });
+  const windows = (name: string, max: number) =>
+    limits.inWindows({ name, windowMs: dayMs, max, rememberedMax, takenAtOnce: takenAtOnce(max) });
   const clientCounters = new Map<number, AmountCounter>();
   const accountBytes = windows("account bytes", account);
 
