@@ -1,4 +1,5 @@
 import type { ImportedEvent, ImportedPush } from "../pushes/create/import-push.ts";
+import { importedOptions } from "../pushes/push-options.ts";
 import type { EndReason, IncomingFile } from "../pushes/pushes.ts";
 import type { Owners } from "./run-context.ts";
 import {
@@ -58,8 +59,7 @@ export function readPush(push: SourcePush, context: PushContext, source: Pick<Im
     expireAfterDays: push.expireAfterDays,
     expireAfterViews: push.expireAfterViews,
     ...viewsOf(push, entries),
-    deletableByViewer: push.deletableByViewer,
-    retrievalStep: push.retrievalStep,
+    ...importedOptions(push),
     createdAt: push.createdAt,
     updatedAt: push.updatedAt,
     trail: entries.map((entry) => eventOf(entry, owners)),

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { adminPages } from "../../test/support/admin-pages.ts";
 import { messagesIn } from "../../test/support/messages.ts";
 import { ownerPages } from "../../test/support/owner-pages.ts";
+import { good } from "../../test/support/settings.ts";
 import { signInPages } from "../../test/support/sign-in-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
@@ -14,13 +15,14 @@ import { type NewPushModel, newPushView } from "./new-push/view.tsx";
 import type { PageContext } from "./page.ts";
 import { type Page, renderPage } from "./page.ts";
 import { type FilledForm, type PushValues, valuesOf } from "./push-form/fields.tsx";
-import type { PushForm } from "./push-form/form.ts";
+import { formLimits, type PushForm } from "./push-form/form.ts";
 import { robotView } from "./robot.tsx";
 import { type StepModel, stepView } from "./secret/step-view.tsx";
 import { type SecretModel, secretView } from "./secret/view.tsx";
 import { confirmLinkView, leaveView, problemView, signOnSettingsView } from "./single-sign-on/views.tsx";
 import { tokensView } from "./tokens/view.tsx";
 
+const { config } = good({ PWP__PW__DELETABLE_PUSHES_DEFAULT: "false" });
 const ar = messagesIn("ar");
 
 const hostile = `"><script>alert('1')</script><b style="x" onclick="y">&amp;`;
@@ -43,22 +45,8 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
 
 const emptyForm: PushForm = {
   kind: "text",
-  settings: {
-    days: { default: 7, min: 1, max: 90 },
-    views: { default: 5, min: 1, max: 100 },
-    retrievalStep: { offered: true, default: true },
-    deletableByViewer: { offered: true, default: false },
-  },
-  limits: {
-    payloadCharactersMax: 1_048_576,
-    passphraseCharactersMax: 4_096,
-    nameCharactersMax: 255,
-    noteCharactersMax: 65_536,
-    maxFileUploads: 10,
-    pushBytesMax: 2 ** 30,
-    recipientsMax: 5,
-    recipientsDailyMax: 500,
-  },
+  settings: config.kinds.text,
+  limits: formLimits("text", config),
   mails: { links: true, viewsTo: hostile, viewsAfterConfirmation: true },
   takesFiles: true,
   edited: null,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger } from "../../test/support/domain.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
-import { findOptionProblems, optionRules, publicOptions } from "./push-options.ts";
+import { findOptionProblems, importedOptions, optionRules, publicOptions } from "./push-options.ts";
 import { optionsBy, pushOptions } from "./store/tables.ts";
 
 const unused = () => Promise.reject(new Error("No email is sent here."));
@@ -41,6 +41,12 @@ test("switching off, and an option that the push already has, need no permission
   const [off, on] = [optionsBy(() => false), optionsBy(() => true)];
   expect(await findOptionProblems(deps, off, stranger, on)).toEqual({});
   expect(await findOptionProblems(deps, on, stranger, on)).toEqual({});
+});
+
+test("an imported push has the options that its source has; others are off", () => {
+  const imported = optionsBy((option) => optionRules[option].isImported);
+  expect(importedOptions(optionsBy(() => true))).toEqual(imported);
+  expect(importedOptions(optionsBy(() => false))).toEqual(optionsBy(() => false));
 });
 
 test("only the owner finds options that are not for everybody", async () => {

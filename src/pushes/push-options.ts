@@ -3,13 +3,15 @@ import type { KindSettings } from "../config/config.ts";
 import { addProblem, type Problems } from "./create/limits.ts";
 import type { PushDeps } from "./deps.ts";
 import type { Actor } from "./push.ts";
-import type { PushOption, PushOptions } from "./store/tables.ts";
+import { optionsBy, type PushOption, type PushOptions } from "./store/tables.ts";
 
 interface OptionRule {
   /** The callers who may switch it on. `confirmed_owner`: a user with a confirmed email address, on a server that sends email. */
   readonly setBy: "anybody" | "owner" | "confirmed_owner";
   /** The callers who get it in answers of the API. Owners see every option on their pages and in their data export. */
   readonly answeredTo: "everybody" | "owner" | "nobody";
+  /** Whether pushes of an import source have it. If not, it is off for imported pushes. */
+  readonly isImported: boolean;
   /** Whether a push of this kind may have it, and its value when a request does not include it. */
   readonly settings: (kind: KindSettings) => { readonly offered: boolean; readonly default: boolean };
   /** The field of a request, in the documentation of the API. */
@@ -21,12 +23,14 @@ export const optionRules = {
   deletableByViewer: {
     setBy: "anybody",
     answeredTo: "everybody",
+    isImported: true,
     settings: (kind) => kind.deletableByViewer,
     description: "Default: the server's for this kind.",
   },
   retrievalStep: {
     setBy: "anybody",
     answeredTo: "everybody",
+    isImported: true,
     settings: (kind) => kind.retrievalStep,
     description: "People are asked to click before the secret is shown and the view is counted.",
   },
@@ -34,6 +38,7 @@ export const optionRules = {
     // Strangers trigger view notifications, so they are sent only to confirmed addresses.
     setBy: "confirmed_owner",
     answeredTo: "nobody",
+    isImported: false,
     settings: () => ({ offered: true, default: false }),
     description:
       "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
@@ -60,6 +65,16 @@ export function publicOptions(options: PushOptions): PublicOptions {
   const found: Partial<Record<PushOption, boolean>> = {};
   for (const option of publicNames) found[option] = options[option];
   return found as PublicOptions;
+}
+
+type ImportedOption = {
+  [Option in PushOption]: (typeof optionRules)[Option]["isImported"] extends true ? Option : never;
+}[PushOption];
+
+/** @returns the options of an imported push. */
+export function importedOptions(source: Pick<PushOptions, ImportedOption>): PushOptions {
+  const imported: Partial<PushOptions> = source;
+  return optionsBy((option) => optionRules[option].isImported && imported[option] === true);
 }
 
 /** @returns whether such a push may have the option, and its value when the request does not include it. */

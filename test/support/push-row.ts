@@ -1,7 +1,7 @@
 import { dayMs } from "../../src/base/clock.ts";
 import { toPush } from "../../src/pushes/present-push.ts";
 import type { OwnedPush } from "../../src/pushes/pushes.ts";
-import type { PushRow } from "../../src/pushes/store/tables.ts";
+import { optionsBy, type PushRow } from "../../src/pushes/store/tables.ts";
 
 const createdAt = 1_000_000;
 
@@ -20,9 +20,7 @@ export function pushRow(overrides: Partial<PushRow> = {}): PushRow {
     expireAfterViews: 5,
     views: 0,
     refusals: 0,
-    deletableByViewer: true,
-    retrievalStep: true,
-    notifyOnView: false,
+    ...optionsBy(() => false),
     sealGeneration: 1,
     linkSalt: Buffer.alloc(16),
     passphraseSalt: null,

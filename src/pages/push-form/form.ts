@@ -17,7 +17,7 @@ export function enabledKinds(config: Pick<Config, "kinds">): readonly KindName[]
 export interface PushForm {
   readonly kind: KindName;
   /** Their defaults are what the untouched form of a new push shows. */
-  readonly settings: Pick<KindSettings, "days" | "views" | "retrievalStep" | "deletableByViewer">;
+  readonly settings: KindSettings;
   readonly limits: ReturnType<typeof formLimits>;
   readonly mails: ReturnType<typeof offeredMails>;
   /** False: the server refuses new files; a push keeps those that it has. */

@@ -18,7 +18,7 @@ import { optionsBy, type PushOptions, type PushRow } from "../store/tables.ts";
 import { PendingUpload } from "./upload.ts";
 
 /** A push from another installation, which validated its values. They are not checked again. */
-export interface ImportedPush extends Partial<PushOptions> {
+export interface ImportedPush extends PushOptions {
   readonly urlToken: string;
   readonly kind: KindName;
   /** null: anonymous. Then name and note are not stored, nor is the trail once the push has ended. */
@@ -34,8 +34,6 @@ export interface ImportedPush extends Partial<PushOptions> {
   readonly views: number;
   /** Counted refused retrievals. */
   readonly refusals: number;
-  readonly deletableByViewer: boolean;
-  readonly retrievalStep: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Oldest first. */
@@ -179,7 +177,7 @@ function rowOf(deps: PushImportDeps, id: number, push: ImportedPush, passphraseS
     expireAfterViews: push.expireAfterViews,
     views: push.views,
     refusals: push.refusals,
-    ...optionsBy((option) => push[option] ?? false),
+    ...optionsBy((option) => push[option]),
     sealGeneration: firstGeneration,
     linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt,
