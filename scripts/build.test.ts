@@ -18,11 +18,21 @@ async function makeCheckout(): Promise<string> {
   return checkout;
 }
 
-async function runBuild(checkout: string): Promise<string> {
-  const build = spawn(process.execPath, [join(checkout, "scripts/build.ts")], { stdio: ["ignore", "pipe", "pipe"] });
+async function run(
+  cwd: string,
+  [command, ...argv]: readonly [string, ...string[]],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ code: unknown; output: string }> {
+  const env = { ...process.env, ...environment };
+  const child = spawn(command, argv, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
-  for (const stream of [build.stdout, build.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
-  const [code] = await once(build, "close");
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  const [code] = await once(child, "close");
+  return { code, output };
+}
+
+async function runBuild(checkout: string): Promise<string> {
+  const { code, output } = await run(checkout, [process.execPath, "scripts/build.ts"]);
   return code === 0 ? "built" : output;
 }
 
@@ -64,3 +74,26 @@ test("a build ignores files that vanish while it looks for old ones, and removes
   expect(await readdir(join(checkout, "dist"))).not.toContain("old.js");
   expect(await readdir(join(checkout, "dist/assets"))).not.toContain("old.js");
 });
+
+/** Node options that make a program see an older version of Node. */
+const asOlderNode = {
+  NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(
+    'Object.defineProperty(process.versions, "node", { value: "20.20.2" })',
+  )}`,
+};
+
+const startCommands: readonly (readonly [string, ...string[]])[] = [
+  ["npm", "run", "build"],
+  ["npm", "run", "dev"],
+  ["npm", "run", "sealpush", "--", "--version"],
+  [process.execPath, "src/main.ts", "--version"],
+];
+
+test.each(startCommands.map((command) => ({ command })))(
+  "an old Node is told which version is needed: $command",
+  async ({ command }) => {
+    const { code, output } = await run(await makeCheckout(), command, asOlderNode);
+    expect(output).toMatch(/^Sealpush needs Node 24\.12 or newer, and this is 20\.20\.2\.$/m);
+    expect(code).toBe(1);
+  },
+);

@@ -30,7 +30,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "domain", "workers"],
   serve: ["config", "app"],
   program: ["base", "config", "telemetry", "workers", "domain", "serve", "cli"],
-  main: ["program"],
+  main: ["node-version.js", "program"],
   browser: ["base"],
 };
 

@@ -40,14 +40,23 @@ function textOf(path: string): string {
   }
 }
 
-/** Node catches SIGUSR1 for the thread that opens the inspector; with the option, nothing in the process catches it. */
-async function expectNoDebugger(server: ServerProcess, pids: readonly number[]): Promise<void> {
+/** The option `--disable-sigusr1` blocks the signal, also while the program is being loaded. */
+function expectBlocked(pids: readonly number[]): void {
   for (const pid of pids) {
-    const [, caught = ""] = /^SigCgt:\s*(\w+)$/m.exec(textOf(`/proc/${pid}/status`)) ?? [];
-    expect((BigInt(`0x${caught}`) >> 9n) & 1n, `whether ${pid} catches SIGUSR1`).toBe(0n);
-    process.kill(pid, "SIGUSR1");
+    const [, blocked = ""] = /^SigBlk:\s*(\w+)$/m.exec(textOf(`/proc/${pid}/status`)) ?? [];
+    expect((BigInt(`0x${blocked}`) >> 9n) & 1n, `whether ${pid} blocks SIGUSR1`).toBe(1n);
   }
+}
+
+/** @param stop ends the server, so that its output is complete. */
+async function expectNoDebugger(
+  server: ServerProcess,
+  pids: readonly number[],
+  stop: () => Promise<unknown>,
+): Promise<void> {
+  for (const pid of pids) process.kill(pid, "SIGUSR1");
   expect((await fetch(`${server.baseUrl}/up`)).status).toBe(200);
+  await stop();
   const isDebugger = (line: string) => line.includes("Debugger listening");
   expect(server.logLines.filter(isDebugger)).toEqual([]);
 }
@@ -59,7 +68,17 @@ test.each(Object.entries(shipped))("SIGUSR1 opens no debugger in a server starte
   });
   const pids = programsOfGroup(server.pid);
   expect(pids).toHaveLength(1);
-  await expectNoDebugger(server, pids);
+  expectBlocked(pids);
+  await expectNoDebugger(server, pids, () => {
+    for (const pid of pids) process.kill(pid, "SIGTERM");
+    return server.ended;
+  });
+});
+
+test("SIGUSR1 opens no debugger in a server started without Node's option", async () => {
+  const byHand = [process.execPath, "dist/main.js", "serve"] as const;
+  const server = await startServerByCommand(byHand, { dataDir: newDataDir() });
+  await expectNoDebugger(server, [server.pid], server.stop);
 });
 
 test("SIGUSR1 opens no debugger in workers and their primary", async () => {
@@ -68,6 +87,6 @@ test("SIGUSR1 opens no debugger in workers and their primary", async () => {
     .filter((line) => line.includes('"event":"worker_started"'))
     .map((line): number => JSON.parse(line).pid);
   expect(workers).toHaveLength(2);
-  await expectNoDebugger(server, [server.pid, ...workers]);
-  await server.stop();
+  expectBlocked([server.pid, ...workers]);
+  await expectNoDebugger(server, [server.pid, ...workers], server.stop);
 });
