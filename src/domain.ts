@@ -92,7 +92,7 @@ export async function openDomain(config: Config, effects: Effects, events: Event
   }
 }
 
-/** One at a time bounds the memory. A password or passphrase takes about 20 ms, so the last in the queue waits two seconds. */
+/** One at a time bounds the memory to 64 MiB. A unit is about 20 ms, so the last in the queue waits two seconds. */
 const argon2Limits = { runningMax: 1, waitingMax: 100, waitingPerClientMax: 64 };
 
 interface Opened {

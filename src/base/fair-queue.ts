@@ -1,9 +1,15 @@
 import { unavailable } from "./errors.ts";
 
+/** How much may wait is counted in the costs of the work. */
 export interface FairQueueLimits {
   readonly runningMax: number;
   readonly waitingMax: number;
   readonly waitingPerClientMax: number;
+}
+
+interface Start {
+  readonly start: () => void;
+  readonly cost: number;
 }
 
 /**
@@ -15,8 +21,9 @@ export function createFairQueue(limits: FairQueueLimits, refusal: string) {
     if (!Number.isInteger(limit) || limit < 1) throw new RangeError(`${name} must be a whole number of at least 1.`);
   }
   /** In the order in which clients are served; a served client moves to the end. Clients without waiting starts are removed. */
-  const startsByClient = new Map<string, (() => void)[]>();
+  const startsByClient = new Map<string, Start[]>();
   let waiting = 0;
+  let waitingCost = 0;
   let running = 0;
 
   function startNext(): void {
@@ -24,30 +31,36 @@ export function createFairQueue(limits: FairQueueLimits, refusal: string) {
     if (next === undefined || running >= limits.runningMax) return;
     const [client, starts] = next;
     startsByClient.delete(client);
-    const start = starts.shift();
+    const started = starts.shift();
     if (starts.length > 0) startsByClient.set(client, starts);
-    if (start === undefined) throw new Error("A client without waiting starts was served.");
+    if (started === undefined) throw new Error("A client without waiting starts was served.");
     waiting -= 1;
+    waitingCost -= started.cost;
     running += 1;
-    start();
+    started.start();
   }
 
-  function acquireSlot(client: string): Promise<void> {
+  function acquireSlot(client: string, cost: number): Promise<void> {
     if (running < limits.runningMax && waiting === 0) {
       running += 1;
       return Promise.resolve();
     }
     const starts = startsByClient.get(client) ?? [];
-    if (waiting >= limits.waitingMax || starts.length >= limits.waitingPerClientMax) throw unavailable(refusal, 1);
+    const ofClient = starts.reduce((sum, waitingStart) => sum + waitingStart.cost, cost);
+    if (waitingCost + cost > limits.waitingMax || ofClient > limits.waitingPerClientMax) throw unavailable(refusal, 1);
     waiting += 1;
+    waitingCost += cost;
     startsByClient.set(client, starts);
-    return new Promise((resolve) => starts.push(resolve));
+    return new Promise((start) => starts.push({ start, cost }));
   }
 
   return {
-    /** @param client a throttle key. @throws AppError unavailable when the queue is full; what `work` throws. */
-    async run<T>(client: string, work: () => Promise<T>): Promise<T> {
-      await acquireSlot(client);
+    /**
+     * @param client a throttle key. @param cost of the work, in the units of the limits.
+     * @throws AppError unavailable when the queue is full; what `work` throws.
+     */
+    async run<T>(client: string, work: () => Promise<T>, cost = 1): Promise<T> {
+      await acquireSlot(client, cost);
       try {
         return await work();
       } finally {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
 import type { FairQueueLimits } from "../base/fair-queue.ts";
-import { createArgon2Queue } from "./passphrase.ts";
+import { systemRandom } from "../base/random.ts";
+import { adoptPasswordHash, createArgon2Queue, isOutdatedHash, makePassphraseSalt } from "./passphrase.ts";
 import { hex } from "./test-support.ts";
 import vectors from "./vectors.json" with { type: "json" };
 
-const salt = Buffer.alloc(16, 1);
+const salt = Buffer.concat([Uint8Array.of(1), Buffer.alloc(16, 1)]);
 const roomy: FairQueueLimits = { runningMax: 1, waitingMax: 100, waitingPerClientMax: 50 };
 
 /** Runs one derivation per name, "a1" for client "a", and records the order in which they end. */
@@ -31,9 +32,50 @@ async function expectFull(attempt: Promise<unknown>): Promise<void> {
 describe("Argon2id", () => {
   const queue = createArgon2Queue(roomy);
 
-  test.each(vectors.argon2id)("known answer for $secret", async (vector) => {
-    expect((await queue.deriveKey(vector.secret, hex(vector.salt), "a")).toString("hex")).toBe(vector.hash);
-    expect(await queue.verifyPassword(vector.phc, vector.secret, "a")).toBe(true);
+  test.each(vectors.argon2id)("known answer for $secret with parameter set $set", async (vector) => {
+    const numbered = Buffer.concat([Uint8Array.of(vector.set), hex(vector.salt)]);
+    expect((await queue.deriveKey(vector.secret, numbered, "a")).toString("hex")).toBe(vector.hash);
+    const adopted = adoptPasswordHash(vector.phc) ?? "";
+    expect(adopted).toMatch(new RegExp(`^argon2id:${vector.set}:[^=]+$`));
+    expect(await queue.verifyPassword(adopted, vector.secret, "a")).toBe(true);
+    expect(await queue.verifyPassword(adopted, `${vector.secret}x`, "a")).toBe(false);
+    expect(isOutdatedHash(adopted)).toBe(vector.set !== 2);
+  });
+
+  test("passphrases of users get more expensive parameters than those of anybody", () => {
+    expect([makePassphraseSalt(systemRandom, true)[0], makePassphraseSalt(systemRandom, false)[0]]).toEqual([2, 1]);
+    expect(makePassphraseSalt(systemRandom, true)).toHaveLength(17);
+    expect(makePassphraseSalt(systemRandom, true)).not.toEqual(makePassphraseSalt(systemRandom, true));
+  });
+
+  test.each([0, 3, 255])(
+    "a salt or hash with the unknown parameter set %i is an error, whatever it demands",
+    async (set) => {
+      const numbered = Buffer.concat([Uint8Array.of(set), Buffer.alloc(16, 1)]);
+      const unknown = `This program has no Argon2id parameter set ${set}.`;
+      await expect(queue.deriveKey("x", numbered, "a")).rejects.toThrow(unknown);
+      const hash = `argon2id:${set}:${"A".repeat(22)}:${"A".repeat(43)}`;
+      await expect(queue.verifyPassword(hash, "x", "a")).rejects.toThrow(unknown);
+      await expect(queue.deriveKey("x", Buffer.alloc(0), "a")).rejects.toThrow("no Argon2id parameter set 0");
+    },
+  );
+
+  test.each([
+    "$argon2id$v=19$m=4194304,t=2,p=1$c29tZXNhbHQ$PL01amPyeUuxG7H0vIr5X+qHkZvWnHmGBGXFYvh8z2E",
+    "$argon2id$v=19$m=19456,t=200,p=1$c29tZXNhbHQ$PL01amPyeUuxG7H0vIr5X+qHkZvWnHmGBGXFYvh8z2E",
+    "$argon2id$v=19$m=19456,t=2,p=4$c29tZXNhbHQ$PL01amPyeUuxG7H0vIr5X+qHkZvWnHmGBGXFYvh8z2E",
+    "$argon2i$v=19$m=19456,t=2,p=1$c29tZXNhbHQ$PL01amPyeUuxG7H0vIr5X+qHkZvWnHmGBGXFYvh8z2E",
+    "argon2id:2:c29tZXNhbHQ:PL01amPyeUuxG7H0vIr5X+qHkZvWnHmGBGXFYvh8z2E",
+    "$2a$16$P2LGMOxYOg98MBraDDXIk.FfynaKP38lvIIQZTkDjwasnw55JPabu",
+    "",
+  ])("does not adopt a hash whose cost is none of ours: %#", async (given) => {
+    expect(adoptPasswordHash(given)).toBeUndefined();
+  });
+
+  test("verifies no PHC string, which would carry its own cost", async () => {
+    for (const { phc, secret } of vectors.argon2id) {
+      await expect(queue.verifyPassword(phc, secret, "a")).rejects.toThrow("malformed");
+    }
   });
 
   test("uses a secret byte for byte: blanks, case and Unicode forms differ", async () => {
@@ -44,12 +86,12 @@ describe("Argon2id", () => {
   });
 
   test("hashes a password at the configured cost, each with its own salt", async () => {
-    const phc = await queue.hashPassword("correct horse", "a");
-    expect(phc).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
-    expect(await queue.hashPassword("correct horse", "a")).not.toBe(phc);
-    expect(await queue.verifyPassword(phc, "correct horse", "a")).toBe(true);
-    expect(await queue.verifyPassword(phc, "correct horsf", "a")).toBe(false);
-    expect(await queue.verifyPassword(phc, "", "a")).toBe(false);
+    const hash = await queue.hashPassword("correct horse", "a");
+    expect(hash).toMatch(/^argon2id:2:[\w+/]{22}:[\w+/]{43}$/);
+    expect(await queue.hashPassword("correct horse", "a")).not.toBe(hash);
+    expect(await queue.verifyPassword(hash, "correct horse", "a")).toBe(true);
+    expect(await queue.verifyPassword(hash, "correct horsf", "a")).toBe(false);
+    expect(await queue.verifyPassword(hash, "", "a")).toBe(false);
   });
 });
 
@@ -87,10 +129,21 @@ describe("the queue", () => {
     const accepted = ["a1", "b1", "c1"].map(derive);
     await expectFull(derive("d1"));
     await expectFull(queue.hashPassword("password", "e"));
-    await expectFull(queue.verifyPassword("$argon2id$", "password", "f"));
+    await expectFull(queue.verifyPassword(`argon2id:1:${"A".repeat(22)}:${"A".repeat(43)}`, "password", "f"));
     await Promise.all(accepted);
     await derive("d2");
     expect(queue.waiting).toBe(0);
+  });
+
+  test("expensive operations use up the queue sooner: what may wait is counted in units of the cheapest", async () => {
+    const { queue, derive } = deriver({ runningMax: 1, waitingMax: 11, waitingPerClientMax: 6 });
+    const accepted: Promise<unknown>[] = [derive("a1"), queue.hashPassword("password", "b")];
+    await expectFull(queue.hashPassword("password", "b"));
+    accepted.push(derive("b1"), queue.hashPassword("password", "c"));
+    expect(queue.waiting).toBe(3);
+    await expectFull(derive("d1"));
+    await Promise.all(accepted);
+    await queue.hashPassword("password", "b");
   });
 
   test("the number of concurrent operations is limited", async () => {
@@ -104,7 +157,8 @@ describe("the queue", () => {
 
   test("a failed operation frees its slot in the queue", async () => {
     const { queue, ended, derive } = deriver(roomy);
-    const failing = [1, 2, 3].map(() => queue.verifyPassword("no PHC string", "password", "a"));
+    const tooShort = Buffer.of(1, 0, 0, 0, 0);
+    const failing = [1, 2, 3].map(() => queue.deriveKey("x", tooShort, "a"));
     const next = derive("b1");
     for (const attempt of failing) await expect(attempt).rejects.toThrow();
     await next;

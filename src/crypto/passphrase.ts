@@ -1,31 +1,139 @@
 import { hash, hashRaw, verify } from "@node-rs/argon2";
 import { createFairQueue, type FairQueueLimits } from "../base/fair-queue.ts";
-import { isBcryptHash, verifyBcrypt } from "./bcrypt.ts";
+import type { Random } from "../base/random.ts";
+import { isBcryptHash, isVerifiableBcrypt, verifyBcrypt } from "./bcrypt.ts";
 
-/** Argon2id (RFC 9106), version 0x13: 19 MiB, two passes, one lane, 32 bytes out. */
-const cost = { algorithm: 2, version: 1, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
+/** Argon2id (RFC 9106), version 0x13, one lane, 32 bytes out. */
+const algorithm = { algorithm: 2, version: 1, parallelism: 1, outputLen: 32 } as const;
+
+/**
+ * The costs in use, by the number that is stored with a salt or a hash. A row holds only the number: an attacker who can write rows
+ * cannot demand gigabytes of memory. Numbers are never reused, and a set stays as long as rows may have its number.
+ * `memoryCost` in KiB.
+ */
+const parameterSets = {
+  /** 15 ms: the least that OWASP recommends. For the passphrases of anonymous pushes, which anybody may make us hash. */
+  1: { memoryCost: 19_456, timeCost: 2 },
+  /** 85 ms: RFC 9106, section 4, second recommendation, with one lane. For passwords and for the passphrases of users. */
+  2: { memoryCost: 65_536, timeCost: 3 },
+} as const;
+type SetNumber = keyof typeof parameterSets;
+
+const passwordSet: SetNumber = 2;
+
+const saltBytes = 16;
+const hashBytes = 32;
+const storedShape = /^argon2id:(\d{1,3}):([A-Za-z0-9+/]{11,86}):([A-Za-z0-9+/]{43})$/;
+const phcShape = /^\$argon2id\$v=19\$m=(\d{1,9}),t=(\d{1,9}),p=1\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{43})$/;
+
+/** @throws Error when this program has no such set. */
+function parametersOf(set: number) {
+  if (!isSetNumber(set)) throw new Error(`This program has no Argon2id parameter set ${set}.`);
+  return { ...algorithm, ...parameterSets[set] };
+}
+
+function isSetNumber(set: number): set is SetNumber {
+  return Object.hasOwn(parameterSets, set);
+}
+
+/** What a hash adds to the queue, in units of set 1. bcrypt counts as the most expensive set. */
+function queueCost(set: number): number {
+  const { memoryCost, timeCost } = parametersOf(set);
+  return Math.round((memoryCost * timeCost) / (parameterSets[1].memoryCost * parameterSets[1].timeCost));
+}
+
+/** A salt for `deriveKey`: the number of the parameter set (1 byte) | random bytes (16). @param owned by a signed-in user. */
+export function makePassphraseSalt(random: Random, owned: boolean): Buffer {
+  const set: SetNumber = owned ? 2 : 1;
+  return Buffer.concat([Uint8Array.of(set), random.bytes(saltBytes)]);
+}
+
+const unpadded = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
+const stored = (set: SetNumber, salt: string, hashed: string) => `argon2id:${set}:${salt}:${hashed}`;
+
+/** @param phc as the library returns it. @returns undefined: its parameters are those of no set. */
+function fromPhc(phc: string): string | undefined {
+  const [, memoryCost, timeCost, salt = "", hashed = ""] = phcShape.exec(phc) ?? [];
+  const set = Object.keys(parameterSets)
+    .map(Number)
+    .filter(isSetNumber)
+    .find((number) => {
+      const parameters = parameterSets[number];
+      return Number(memoryCost) === parameters.memoryCost && Number(timeCost) === parameters.timeCost;
+    });
+  return set === undefined ? undefined : stored(set, salt, hashed);
+}
+
+/**
+ * The form in which a password hash of another installation is stored.
+ * @param given bcrypt or a PHC string of Argon2id. @returns undefined: this server cannot verify passwords against it.
+ */
+export function adoptPasswordHash(given: string): string | undefined {
+  return isVerifiableBcrypt(given) ? given : fromPhc(given);
+}
+
+/**
+ * A hash that no password matches. Passwords of unknown accounts are checked against it, at the cost of a real one, so that
+ * the time taken does not reveal who has an account.
+ */
+export function makeDummyHash(random: Random): string {
+  return stored(passwordSet, unpadded(random.bytes(saltBytes)), unpadded(random.bytes(hashBytes)));
+}
+
+/** Whether it is an Argon2id hash with other parameters than those of `hashPassword`. */
+export function isOutdatedHash(passwordHash: string): boolean {
+  const set = storedShape.exec(passwordHash)?.[1];
+  return set !== undefined && set !== String(passwordSet);
+}
 
 export type Argon2Queue = ReturnType<typeof createArgon2Queue>;
 
 /**
  * Argon2id outside the event loop, in a bounded queue. Secrets are used as their UTF-8 bytes, without trimming or
- * normalisation. `client` is a throttle key. Each running operation holds 19 MiB and a thread of the pool that file access
- * also needs. Every operation throws AppError `unavailable` when the queue, or its part for this client, is full.
+ * normalisation. `client` is a throttle key. Each running operation holds up to 64 MiB and a thread of the pool that file
+ * access also needs. Every operation throws AppError `unavailable` when the queue, or its part for this client, is full.
+ * @param limits of waiting: in units of set 1, about 20 ms each.
  */
 export function createArgon2Queue(limits: FairQueueLimits) {
   const queue = createFairQueue(limits, "Too many passphrases are being checked right now. Try again in a moment.");
+
+  async function verifyArgon2(set: number, salt: string, hashed: string, password: string): Promise<boolean> {
+    const { memoryCost, timeCost } = parametersOf(set);
+    const phc = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$${salt}$${hashed}`;
+    return await verify(phc, Buffer.from(password, "utf8"));
+  }
+
   return {
-    /** @returns 32 bytes. */
-    deriveKey: (secret: string, salt: Buffer, client: string) =>
-      queue.run(client, () => hashRaw(Buffer.from(secret, "utf8"), { ...cost, salt })),
-    /** @returns a PHC string with a fresh 16-byte salt from the system's CSPRNG. */
-    hashPassword: (password: string, client: string) =>
-      queue.run(client, () => hash(Buffer.from(password, "utf8"), cost)),
-    /** @param stored a result of `hashPassword`, or a bcrypt hash of an imported account. */
-    verifyPassword: (stored: string, password: string, client: string) =>
-      queue.run(client, () =>
-        isBcryptHash(stored) ? verifyBcrypt(stored, password) : verify(stored, Buffer.from(password, "utf8")),
+    /** @param salt as `makePassphraseSalt` returns it. @returns 32 bytes. @throws Error when its parameter set is unknown. */
+    async deriveKey(secret: string, salt: Buffer, client: string): Promise<Buffer> {
+      const [set = 0] = salt;
+      const parameters = { ...parametersOf(set), salt: salt.subarray(1) };
+      return await queue.run(client, () => hashRaw(Buffer.from(secret, "utf8"), parameters), queueCost(set));
+    },
+    /** @returns the number of the parameter set, a fresh 16-byte salt from the system's CSPRNG, and the hash. */
+    hashPassword: (password: string, client: string): Promise<string> =>
+      queue.run(
+        client,
+        async () => {
+          const hashed = fromPhc(await hash(Buffer.from(password, "utf8"), parametersOf(passwordSet)));
+          if (hashed === undefined) throw new Error("The hash has other parameters than requested.");
+          return hashed;
+        },
+        queueCost(passwordSet),
       ),
+    /**
+     * @param passwordHash a result of `hashPassword` or `adoptPasswordHash`.
+     * @throws Error when it is something else, or its parameter set is unknown.
+     */
+    async verifyPassword(passwordHash: string, password: string, client: string): Promise<boolean> {
+      if (isBcryptHash(passwordHash)) {
+        return await queue.run(client, () => verifyBcrypt(passwordHash, password), queueCost(passwordSet));
+      }
+      const [, set, salt, hashed] = storedShape.exec(passwordHash) ?? [];
+      if (salt === undefined || hashed === undefined) throw new Error("A stored password hash is malformed.");
+      const number = Number(set);
+      return await queue.run(client, () => verifyArgon2(number, salt, hashed, password), queueCost(number));
+    },
     /** Operations that have not started yet. */
     get waiting(): number {
       return queue.waiting;

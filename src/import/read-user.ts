@@ -1,9 +1,10 @@
-import { type AdoptedUser, isAdoptableHash } from "../accounts/admin/adopt-user.ts";
+import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
 import { keptCodeKey } from "../accounts/factors/backup-codes.ts";
 import { totpStep } from "../accounts/factors/totp.ts";
 import { isApiToken } from "../accounts/tokens/api-tokens.ts";
 import { secondMs } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
+import { adoptPasswordHash } from "../crypto/passphrase.ts";
 import { findMessages } from "../i18n/i18n.ts";
 import type { MissingPart, SourceTotp, SourceUser, UserPart } from "./source.ts";
 
@@ -45,7 +46,9 @@ export function readUser(source: SourceUser, requiresConfirmedEmail: boolean): R
 type ReportMissing = (part: UserPart, reason: string) => null;
 
 function readHash(hash: string, reportMissing: ReportMissing): string {
-  if (hash === "" || isAdoptableHash(hash)) return hash;
+  if (hash === "") return "";
+  const adopted = adoptPasswordHash(hash);
+  if (adopted !== undefined) return adopted;
   reportMissing(
     "password",
     "Its password hash has an unsupported format. The account is imported without a password: set a new one.",

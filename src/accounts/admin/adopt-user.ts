@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { isVerifiableBcrypt } from "../../crypto/bcrypt.ts";
 import { digest } from "../../crypto/digests.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { Database, Transaction } from "../../database/database.ts";
@@ -51,17 +50,6 @@ export interface UserCompletion {
 }
 
 const adoptedTokenName = "Password Pusher";
-
-const argon2idShape = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,2}),p=\d\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
-/** More expensive hashes are refused: anybody who knows the email address could keep the server busy. */
-const argon2Max = { kibibytes: 131_072, passes: 10 };
-
-/** Whether this server can verify passwords against a hash of another installation. */
-export function isAdoptableHash(hash: string): boolean {
-  if (isVerifiableBcrypt(hash)) return true;
-  const [, kibibytes = "", passes = ""] = argon2idShape.exec(hash) ?? [];
-  return kibibytes !== "" && Number(kibibytes) <= argon2Max.kibibytes && Number(passes) <= argon2Max.passes;
-}
 
 export type UserAdoption = ReturnType<typeof createUserAdoption>;
 

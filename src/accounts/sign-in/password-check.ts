@@ -1,6 +1,6 @@
 import { hourMs, minuteMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import { type Argon2Queue, makeDummyHash } from "../../crypto/passphrase.ts";
 import { type Charge, type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import type { ClientContext, User } from "../account.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
@@ -26,15 +26,6 @@ export type PasswordCheck = (attempt: PasswordTry, now: number) => Promise<boole
 const malformed = "";
 /** No user has this id. */
 const nobody = 0;
-
-/**
- * The hash that passwords of unknown accounts are checked against, at the cost of a real one, so that the time taken does
- * not reveal who has an account. Its digest is random, so no password matches it.
- */
-export function makeDummyHash(random: Random): string {
-  const unpadded = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
-  return `$argon2id$v=19$m=19456,t=2,p=1$${unpadded(random.bytes(16))}$${unpadded(random.bytes(32))}`;
-}
 
 export function createPasswordCheck(deps: {
   readonly random: Random;

@@ -207,13 +207,28 @@ describe("a sign-in in progress", () => {
   });
 });
 
+describe("a hash with the parameters of an earlier version", () => {
+  it("signs its owner in and is replaced by one with today's", async () => {
+    const argon2 = createArgon2Queue({ runningMax: 1, waitingMax: 40, waitingPerClientMax: 40 });
+    const fixture = makeTestAccounts({ argon2 });
+    await makeUser(fixture.accounts);
+    // Parameter set 1, of the password "password".
+    await setHash(fixture, "argon2id:1:c29tZXNhbHQ:PL01amPyeUuxG7H0vIr5X+qHkZvWnHmGBGXFYvh8z2E");
+    expect(await fixture.accounts.signIn({ email, password, client })).toBeUndefined();
+    expect(await hashOf(fixture)).toMatch(/^argon2id:1:/);
+    await signIn(fixture, "password");
+    expect(await hashOf(fixture)).toMatch(/^argon2id:2:/);
+    await signIn(fixture, "password");
+  });
+});
+
 describe("an imported bcrypt hash", () => {
   const imported = "$2a$12$P2LGMOxYOg98MBraDDXIk.FfynaKP38lvIIQZTkDjwasnw55JPabu";
   const itsPassword = "Größe-пароль-2026";
 
   it("signs its owner in and is replaced by Argon2id", async () => {
     const fixture = makeTestAccounts({
-      argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
+      argon2: createArgon2Queue({ runningMax: 1, waitingMax: 40, waitingPerClientMax: 40 }),
     });
     const ada = await makeUser(fixture.accounts);
     await setHash(fixture, imported);
@@ -222,13 +237,13 @@ describe("an imported bcrypt hash", () => {
     expect(await fixture.accounts.checkPassword(ada.id, itsPassword, client)).toBe(true);
     expect(await hashOf(fixture)).toBe(imported);
     await signIn(fixture, itsPassword);
-    expect(await hashOf(fixture)).toMatch(/^\$argon2id\$/);
+    expect(await hashOf(fixture)).toMatch(/^argon2id:2:/);
     await signIn(fixture, itsPassword);
   });
 
   it("is not replaced if bcrypt has only checked the beginning of the password", async () => {
     const fixture = makeTestAccounts({
-      argon2: createArgon2Queue({ runningMax: 1, waitingMax: 4, waitingPerClientMax: 4 }),
+      argon2: createArgon2Queue({ runningMax: 1, waitingMax: 40, waitingPerClientMax: 40 }),
     });
     await makeUser(fixture.accounts);
     const long = "a password beyond the reach of bcrypt ".repeat(3);

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { bcryptBytesMax, isBcryptHash } from "../../crypto/bcrypt.ts";
-import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import { type Argon2Queue, isOutdatedHash } from "../../crypto/passphrase.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { ClientContext, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
@@ -32,7 +32,7 @@ export function createSignIn(deps: Deps) {
 
   return {
     /**
-     * Replaces a bcrypt hash that matched. With account emails, an unconfirmed account is treated like an unknown one, so
+     * Replaces a hash that matched and is bcrypt or has other parameters than new ones. With account emails, an unconfirmed account is treated like an unknown one, so
      * that signing up with an address and trying its password reveals nothing.
      * @returns undefined: no such email address and password. Unknown addresses cost the same work.
      * @throws AppError too_many_requests, unavailable.
@@ -70,5 +70,6 @@ export function createSignIn(deps: Deps) {
 
 /** bcrypt ignores the end of longer passwords: a typing error there would become part of the new hash. */
 function mayUpgrade(passwordHash: string, password: string): boolean {
-  return isBcryptHash(passwordHash) && Buffer.byteLength(password, "utf8") <= bcryptBytesMax;
+  if (isBcryptHash(passwordHash)) return Buffer.byteLength(password, "utf8") <= bcryptBytesMax;
+  return isOutdatedHash(passwordHash);
 }

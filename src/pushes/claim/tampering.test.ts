@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles } from "../../../test/support/files.ts";
+import { systemRandom } from "../../base/random.ts";
+import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { Value } from "../../database/statement.ts";
 import type { Push } from "../push.ts";
 
@@ -136,7 +138,19 @@ test.each([
   ["its seal generation is raised", (id: number): Change => ["UPDATE pushes SET seal_generation = 2 WHERE id = ?", id]],
   [
     "it is given a passphrase",
-    (id: number): Change => ["UPDATE pushes SET passphrase_salt = ? WHERE id = ?", randomBytes(16), id],
+    (id: number): Change => [
+      "UPDATE pushes SET passphrase_salt = ? WHERE id = ?",
+      makePassphraseSalt(systemRandom, false),
+      id,
+    ],
+  ],
+  [
+    "it is given a passphrase that demands gigabytes of memory",
+    (id: number): Change => [
+      "UPDATE pushes SET passphrase_salt = ? WHERE id = ?",
+      Buffer.concat([Uint8Array.of(255), randomBytes(16)]),
+      id,
+    ],
   ],
   [
     "it is given a file",

@@ -1,5 +1,6 @@
 import { AppError, invalidFields } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
+import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import { makeUrlToken } from "../../crypto/tokens.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
@@ -90,7 +91,7 @@ async function sealAndInsert(
   await deps.capacity.assertRoomFor(actor, payloadBytes);
 
   const passphrase = request.passphrase ?? "";
-  const passphraseSalt = passphrase === "" ? null : deps.random.bytes(saltBytes);
+  const passphraseSalt = passphrase === "" ? null : makePassphraseSalt(deps.random, actor.user !== null);
   const passphraseHash =
     passphraseSalt === null ? undefined : await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client);
 

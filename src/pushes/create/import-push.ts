@@ -1,5 +1,6 @@
 import { dayMs } from "../../base/clock.ts";
 import type { KindName } from "../../base/push-kinds.ts";
+import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
@@ -119,7 +120,7 @@ async function sealRows(
   const { vault, random } = deps;
   const { open, urlToken } = push;
   const passphrase = open?.passphrase ?? "";
-  const passphraseSalt = passphrase === "" ? null : random.bytes(saltBytes);
+  const passphraseSalt = passphrase === "" ? null : makePassphraseSalt(random, push.ownerId !== null);
   const passphraseHash =
     passphraseSalt === null ? undefined : await deps.argon2.deriveKey(passphrase, passphraseSalt, client);
   const row = rowOf(deps, await deps.ids.next(), push, passphraseSalt);

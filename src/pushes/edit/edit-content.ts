@@ -1,3 +1,4 @@
+import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import { type Unlocked, unlock } from "../claim/unlock.ts";
 import type { PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
@@ -131,6 +132,6 @@ async function nextPassphrase(
     return { passphraseSalt: sealed.row.passphraseSalt, passphraseHash: old.passphraseHash };
   }
   if (passphrase === null) return { passphraseSalt: null, passphraseHash: undefined };
-  const passphraseSalt = deps.random.bytes(saltBytes);
+  const passphraseSalt = makePassphraseSalt(deps.random, sealed.row.ownerId !== null);
   return { passphraseSalt, passphraseHash: await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client) };
 }

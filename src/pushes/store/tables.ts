@@ -41,6 +41,7 @@ const pushColumns = {
   dataKeyId: integer,
   storedBytes: integer,
   linkSalt: bytes,
+  /** See `makePassphraseSalt`: it begins with the number of the parameter set. */
   passphraseSalt: nullable(bytes),
   tokenSealed: nullable(bytes),
   nameSealed: nullable(bytes),
