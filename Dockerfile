@@ -30,7 +30,8 @@ RUN node scripts/build.ts
 # The image has its own Node, builds nothing more, and runs on one platform.
 RUN rm -rf packages/*/src node_modules/node-linux-* node_modules/.bin node_modules/esbuild node_modules/@esbuild \
       node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
- && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete
+ && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete \
+ && find node_modules/sodium-native/prebuilds -type f ! -path "*/linux-$(node -p process.arch)/*" -delete
 
 FROM $NODE_IMAGE
 
