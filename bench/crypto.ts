@@ -3,7 +3,7 @@ import { systemRandom } from "../src/base/random.ts";
 import { createSodium, encodeParts } from "../src/crypto/sodium.ts";
 import { loadNativeSodium, loadPortableSodium } from "../src/crypto/sodium-library.ts";
 
-/** Compares the builds of libsodium with node:crypto; docs/decisions/0039 has the figures. */
+/** Compares the builds of libsodium with node:crypto; docs/decisions/0040 has the figures. */
 
 const rounds = 5;
 const sizes = [
