@@ -1,5 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { dayMs } from "../src/base/clock.ts";
+import type { LinkAddress } from "../src/crypto/url-token.ts";
 import type { NewPush } from "../src/pushes/store/insert-push.ts";
 import type { HotPath } from "../src/pushes/store/push-store.ts";
 import { pushRow } from "../test/support/push-row.ts";
@@ -7,22 +8,24 @@ import type { RowShape } from "./database-job.ts";
 
 /** The rows that the product would write, with random bytes instead of encrypted values of the same length. */
 
-const digestBytes = 32;
+const checkBytes = 16;
+/** Nothing is imported. */
+const importedDigest = Buffer.alloc(32);
 const saltBytes = 16;
 const claimIdBytes = 6;
 const lifetimeMs = 7 * dayMs;
 const audit = { userId: null, address: "127.0.0.1", userAgent: "", referrer: "" };
 
-/** @returns the digest that identifies the push. */
-export async function createBarePush(hotPath: HotPath, id: number, shape: RowShape): Promise<Buffer> {
+/** @returns the address that identifies the push. */
+export async function createBarePush(hotPath: HotPath, id: number, shape: RowShape): Promise<LinkAddress> {
   const push = newPush(id, shape);
   await hotPath.insertPush(push, { ...audit, kind: "creation", at: push.row.createdAt });
-  return push.tokenDigest;
+  return bareAddress(id, push.linkCheck);
 }
 
 /** Reads a push and counts a view. */
-export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Promise<void> {
-  const sealed = await hotPath.findSealed(tokenDigest, () => undefined);
+export async function claimBarePush(hotPath: HotPath, link: LinkAddress): Promise<void> {
+  const sealed = await hotPath.findSealed(link, () => undefined);
   if (sealed === undefined) throw new Error("A stored push was not found.");
   const now = Date.now();
   const claimed = await hotPath.writeView({
@@ -39,6 +42,10 @@ export async function claimBarePush(hotPath: HotPath, tokenDigest: Buffer): Prom
   if (claimed === undefined) throw new Error("A living push refused a view.");
 }
 
+export function bareAddress(pushId: number, check: Buffer): LinkAddress {
+  return { pushId, check, importedDigest };
+}
+
 function newPush(id: number, shape: RowShape): NewPush {
   const now = Date.now();
   const row = pushRow({
@@ -51,7 +58,7 @@ function newPush(id: number, shape: RowShape): NewPush {
   });
   return {
     row,
-    tokenDigest: randomBytes(digestBytes),
+    linkCheck: randomBytes(checkBytes),
     dataKeySealed: randomBytes(shape.dataKeyBytes),
     payloadSealed: randomBytes(shape.payloadBytes),
     files: [],

@@ -1,3 +1,4 @@
+import type { LinkAddress } from "../src/crypto/url-token.ts";
 import { createIds, type Ids } from "../src/database/ids.ts";
 import { ConnectionPool } from "../src/database/postgres/pool.ts";
 import type { HotPath } from "../src/pushes/store/push-store.ts";
@@ -11,8 +12,8 @@ import type { DatabaseJob, DatabasePlace, DatabaseResult, RowShape } from "./dat
  * created, so that a later job can claim it.
  */
 
-/** Digests of what was created and not claimed. */
-const stored: Buffer[] = [];
+/** Addresses of what was created and not claimed. */
+const stored: LinkAddress[] = [];
 
 async function run(job: DatabaseJob, lanes: readonly HotPath[], ids: Ids, shape: RowShape): Promise<DatabaseResult> {
   const startedAt = performance.now();
@@ -23,9 +24,9 @@ async function run(job: DatabaseJob, lanes: readonly HotPath[], ids: Ids, shape:
       while (performance.now() < deadline) {
         if (job.what === "create") stored.push(await createBarePush(lane, await ids.next(), shape));
         else {
-          const tokenDigest = stored.pop();
-          if (tokenDigest === undefined) return;
-          await claimBarePush(lane, tokenDigest);
+          const link = stored.pop();
+          if (link === undefined) return;
+          await claimBarePush(lane, link);
         }
         done += 1;
       }

@@ -7,7 +7,7 @@ import type { Domain } from "../src/domain.ts";
 import type { HotPath } from "../src/pushes/store/push-store.ts";
 import { postgresSettings } from "../test/support/postgres/settings.ts";
 import { bareDatabase, bareHotPath } from "./bare-database.ts";
-import { claimBarePush } from "./bare-push.ts";
+import { bareAddress, claimBarePush } from "./bare-push.ts";
 import { inParallel, openBenchDomain, stranger } from "./bench-domain.ts";
 import { type ClaimPattern, chooseClaims } from "./claim-choice.ts";
 import { type DatabaseServer, shapeOfRows } from "./database-server.ts";
@@ -40,9 +40,9 @@ function rowsFrom(first: number, last: number, dataKeyBytes: number, payloadByte
     `substring(decode(repeat(md5(id::text), ${Math.ceil(length / 16)}), 'hex'), 1, ${length})`;
   const ids = `generate_series(${first}, ${last}) AS id`;
   return `
-    INSERT INTO pushes (id, token_digest, kind, created_at, updated_at, expires_at, expire_after_days, expire_after_views,
+    INSERT INTO pushes (id, link_check, kind, created_at, updated_at, expires_at, expire_after_days, expire_after_views,
       views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, data_key_id, stored_bytes, link_salt)
-    SELECT id, sha256(convert_to(id::text, 'UTF8')), 0, ${now} + id, ${now} + id, ${now + 7 * dayMs} + id, 7, 1, 0, 0, 1,
+    SELECT id, decode(md5(id::text), 'hex'), 0, ${now} + id, ${now} + id, ${now + 7 * dayMs} + id, 7, 1, 0, 0, 1,
       1, 1, 1, id, ${payloadBytes}, ${bytes(16)} FROM ${ids};
     INSERT INTO data_keys (id, sealed) SELECT id, ${bytes(dataKeyBytes)} FROM ${ids};
     INSERT INTO payloads (push_id, sealed) SELECT id, ${bytes(payloadBytes)} FROM ${ids};
@@ -50,8 +50,8 @@ function rowsFrom(first: number, last: number, dataKeyBytes: number, payloadByte
     SELECT id, 1, 0, '127.0.0.1', 'bench', '', 1, ${now} + id, ${now} + id FROM ${ids}`;
 }
 
-function digestOf(id: number): Buffer {
-  return createHash("sha256").update(String(id)).digest();
+function checkOf(id: number): Buffer {
+  return createHash("md5").update(String(id)).digest();
 }
 
 /** A PostgreSQL database of one-view pushes whose size stays about the same while they are claimed. */
@@ -133,17 +133,17 @@ export class StoredRows {
   /** Claims on all connections concurrently. */
   async claim(pattern: ClaimPattern, claims: number, random: () => number): Promise<Segment> {
     const chosen = new Set(chooseClaims(pattern, this.#ids.length, claims, random));
-    const digests = [...chosen].map((at) => digestOf(this.#ids[at] ?? 0));
+    const ids = [...chosen].map((at) => this.#ids[at]);
     this.#ids = this.#ids.filter((_, at) => !chosen.has(at));
     const free = [...this.#lanes];
     const logBefore = await this.#logBytes();
     const cpuBefore = this.#server.cpuMs();
     const startedAt = performance.now();
-    await inParallel(digests.length, connections, async (at) => {
+    await inParallel(ids.length, connections, async (at) => {
       const lane = free.pop();
-      const digest = digests[at];
-      if (lane === undefined || digest === undefined) throw new Error("There is no connection, or nothing to claim.");
-      await claimBarePush(lane, digest);
+      const id = ids[at];
+      if (lane === undefined || id === undefined) throw new Error("There is no connection, or nothing to claim.");
+      await claimBarePush(lane, bareAddress(id, checkOf(id)));
       free.push(lane);
     });
     const elapsedMs = performance.now() - startedAt;

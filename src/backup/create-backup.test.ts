@@ -55,7 +55,7 @@ function disturbed(blobs: BlobStore, disturbances: readonly (() => Promise<unkno
 }
 
 async function blobKeysOf(fixture: TestDomain, urlToken: string): Promise<readonly string[]> {
-  const row = await fixture.domain.store.find(fixture.domain.vault.tokenDigest(urlToken));
+  const row = await fixture.domain.store.find(fixture.domain.vault.urlTokens.addressOf(urlToken));
   return (await fixture.domain.store.files(row?.id ?? 0)).map(({ blobKey }) => blobKey);
 }
 
@@ -132,7 +132,7 @@ test.each(forms)(
     const to = join(makeBackupFolder(), name);
     const { manifest } = await backUp(fixture, to);
     const idOf = async (urlToken: string) =>
-      (await fixture.domain.store.find(fixture.domain.vault.tokenDigest(urlToken)))?.id;
+      (await fixture.domain.store.find(fixture.domain.vault.urlTokens.addressOf(urlToken)))?.id;
     expect(manifest.pushesWithoutFiles).toEqual([await idOf(lost.urlToken), await idOf(cut.urlToken)]);
     expect(await unpacked(fixture, to)).toEqual(manifest);
     expect(await claimFiles(pushes, whole.urlToken, owner)).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { readStyleSheet } from "../branding/style-sheet.ts";
-import { digest, keyedDigest } from "../crypto/digests.ts";
+import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
+import { createUrlTokens, type UrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
 import { findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
 import type { Destination, IncomingPush, PartsOutcome, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
@@ -22,13 +23,13 @@ export async function createDryDestination(
   if (here === undefined) return emptyDestination();
   const rows = createImportedRows(here.read, source);
   const conflicts = createConflicts(here.read);
-  const linkDigest = await findLinkDigest(here.read, here.keyring);
+  const urlTokens = await findUrlTokens(here.read, here.keyring);
   return {
     importedUsers: () => rows.readUsers(),
     pushFinder: () => rows.pushFinder(),
     importUser: createImportUser(conflicts),
     async importPush(incoming) {
-      if (linkDigest !== undefined && (await conflicts.isLinkTaken(linkDigest(incoming.push.urlToken)))) {
+      if (urlTokens !== undefined && (await conflicts.isLinkTaken(urlTokens.addressOf(incoming.push.urlToken)))) {
         return { outcome: "link_taken" };
       }
       return await readFiles(incoming);
@@ -103,13 +104,10 @@ function partsOutcome(
 }
 
 /** @returns undefined when the master key is not available: then links are not compared. */
-async function findLinkDigest(
-  connection: ReadConnection,
-  keyring: Keyring | undefined,
-): Promise<((urlToken: string) => Buffer) | undefined> {
+async function findUrlTokens(connection: ReadConnection, keyring: Keyring | undefined): Promise<UrlTokens | undefined> {
   const sealed = keyring === undefined ? undefined : await findSealedIndexKey(connection);
   const indexKey = sealed === undefined ? undefined : keyring?.open(indexKeyContext, sealed);
-  return indexKey === undefined ? undefined : (urlToken) => keyedDigest(indexKey, urlToken);
+  return indexKey && createUrlTokens(indexKey);
 }
 
 async function readFiles({ push }: IncomingPush): Promise<PushOutcome> {

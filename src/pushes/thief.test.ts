@@ -7,7 +7,10 @@ import type { SealedPush } from "./store/tables.ts";
 
 /** The thief has the database, the master key and the source code. The domain provides the first two. */
 async function stolen(fixture: TestDomain, urlToken: string): Promise<SealedPush> {
-  const push = await fixture.domain.store.findSealed(fixture.domain.vault.tokenDigest(urlToken), () => undefined);
+  const push = await fixture.domain.store.findSealed(
+    fixture.domain.vault.urlTokens.addressOf(urlToken),
+    () => undefined,
+  );
   if (push === undefined) throw new Error("The push is not there.");
   return push;
 }
@@ -18,10 +21,10 @@ async function candidates(
   { row, dataKeySealed, payloadSealed }: SealedPush,
 ): Promise<readonly Buffer[]> {
   const { keyring, db } = fixture.domain;
-  const query = "SELECT token_digest AS digest FROM pushes WHERE id = ?";
-  const [{ digest } = {}] = await readRows<{ digest?: Buffer }>(db, query, row.id);
+  const query = "SELECT link_check AS linkCheck FROM pushes WHERE id = ?";
+  const [{ linkCheck } = {}] = await readRows<{ linkCheck?: Buffer }>(db, query, row.id);
   const inner = keyring.open(sealContexts.dataKey(row.id), dataKeySealed ?? Buffer.alloc(0));
-  return [row.linkSalt, row.passphraseSalt, digest, inner, dataKeySealed, payloadSealed].filter(
+  return [row.linkSalt, row.passphraseSalt, linkCheck, inner, dataKeySealed, payloadSealed].filter(
     (value) => value !== undefined && value !== null,
   );
 }

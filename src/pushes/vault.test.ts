@@ -84,12 +84,13 @@ test("when two processes create a database at once with different keys, one is r
   }
 });
 
-test("the same link has another digest in another domain, and the index key is stored sealed", async () => {
+test("the same link has another address in another domain, and the index key is stored sealed", async () => {
   await using first = await openTestDomain();
   await using second = await openTestDomain();
-  const digest = first.domain.vault.tokenDigest("a-link");
-  expect(first.domain.vault.tokenDigest("a-link").equals(digest)).toBe(true);
-  expect(second.domain.vault.tokenDigest("a-link").equals(digest)).toBe(false);
+  const [here, there] = [first, second].map(({ domain }) => domain.vault.urlTokens.addressOf("a-link"));
+  expect(first.domain.vault.urlTokens.addressOf("a-link")).toEqual(here);
+  expect(here?.check.equals(there?.check ?? Buffer.alloc(0))).toBe(false);
+  expect(here?.importedDigest.equals(there?.importedDigest ?? Buffer.alloc(0))).toBe(false);
   const { db, keyring } = first.domain;
   const [row] = await readRows<{ value: Buffer }>(db, "SELECT value FROM meta WHERE name = ?", indexKeyName);
   const sealed = row?.value;

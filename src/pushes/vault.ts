@@ -1,7 +1,7 @@
 import type { Random } from "../base/random.ts";
-import { keyedDigest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { envelopeKeyId } from "../crypto/seal.ts";
+import { createUrlTokens } from "../crypto/url-token.ts";
 import type { Database, ReadConnection } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
@@ -48,8 +48,7 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   }
   return {
     keyring,
-    /** HMAC-SHA256 under the index key: it finds a url_token that is not stored. */
-    tokenDigest: (urlToken: string): Buffer => keyedDigest(indexKey, urlToken),
+    urlTokens: createUrlTokens(indexKey),
   };
 }
 

@@ -35,7 +35,7 @@ test("the response has exactly the keys of the contract", async () => {
   expect(push).toEqual({
     expire_after_views: 5,
     expired: false,
-    url_token: expect.stringMatching(/^[0-9a-z]{26}$/),
+    url_token: expect.stringMatching(/^[0-9a-z]{32}$/),
     deletable_by_viewer: true,
     retrieval_step: true,
     expired_on: null,

@@ -226,5 +226,5 @@ test("a file damaged on disk is answered with 503 and logged, and its retrieval 
     expect(logged).not.toContain("unexpected_error");
   }
   const { store, vault } = app.app.domain;
-  expect(await store.find(vault.tokenDigest(token))).toMatchObject({ views: 1, endedAt: null });
+  expect(await store.find(vault.urlTokens.addressOf(token))).toMatchObject({ views: 1, endedAt: null });
 });

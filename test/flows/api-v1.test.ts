@@ -48,7 +48,7 @@ describe("keys of the responses", () => {
     expect(push).toEqual({
       expire_after_views: 5,
       expired: false,
-      url_token: expect.stringMatching(/^[0-9a-z]{26}$/),
+      url_token: expect.stringMatching(/^[0-9a-z]{32}$/),
       deletable_by_viewer: true,
       retrieval_step: true,
       expired_on: null,

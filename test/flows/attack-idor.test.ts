@@ -53,7 +53,7 @@ function addressesOf({ pattern }: RouteEntry): readonly string[] {
 
 /** The same path with an id or token that does not exist. */
 const unknownAddressOf = (url: string) =>
-  url.replace(/(?<=\/)\d+(?=\/|$)/, String(unknown)).replace(/(?<=\/)[a-z0-9]{26}(?=[/.?]|$)/, "z".repeat(26));
+  url.replace(/(?<=\/)\d+(?=\/|$)/, String(unknown)).replace(/(?<=\/)[a-z0-9]{32}(?=[/.?]|$)/, "z".repeat(32));
 
 /** Fields for any of the forms. For paths without an id, only fields that do not change the sender's account. */
 const form = {

@@ -48,7 +48,7 @@ const assigned: Fields = {
   expires_at: "9999999999999",
   views: "-5",
   url_token: "chosen",
-  token_digest: "x",
+  link_check: "x",
   ended_at: "",
   expired: "false",
   kind_name: "url",
@@ -174,7 +174,7 @@ describe("mass assignment: fields that are not in the form are ignored", () => {
       });
       expect(answer.statusCode, answer.body).toBe(201);
       expect(answer.json()).toMatchObject({ expired: false, deleted: false, views_remaining: 5 });
-      expect(answer.json().url_token).toMatch(/^[a-z0-9]{26}$/);
+      expect(answer.json().url_token).toMatch(/^[a-z0-9]{32}$/);
     }
     const { users, pushes } = await rowsOf(fixture);
     expect(users).toEqual([user(1), user(2)]);

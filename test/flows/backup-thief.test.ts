@@ -52,11 +52,11 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
   }
   const finder = new NeedleFinder<string>();
   const reader = new Database(databaseFile(fixture.cli.dataDir), { readonly: true });
-  const sealed = reader.prepare<[Buffer], Buffer>(
-    "SELECT sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id WHERE token_digest = ?",
+  const sealed = reader.prepare<[number], Buffer>(
+    "SELECT sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id WHERE pushes.id = ?",
   );
   for (const urlToken of [...living, ...ended]) {
-    const key = sealed.pluck().get(source.domain.vault.tokenDigest(urlToken));
+    const key = sealed.pluck().get(source.domain.vault.urlTokens.addressOf(urlToken).pushId);
     // Without version and key id, which all keys have in common.
     finder.add(urlToken, Buffer.from(key ?? []).subarray(5));
   }

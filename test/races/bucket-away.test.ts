@@ -50,7 +50,7 @@ test("retrievals at two servers while the bucket comes and goes reveal a file pu
     const revealed = results.filter((result) => result === "payload").length;
     refused += results.filter((result) => result === "unavailable").length;
     revealedInRace += revealed;
-    const row = await stored.find(vault.tokenDigest(push.urlToken));
+    const row = await stored.find(vault.urlTokens.addressOf(push.urlToken));
     expect(row?.views, `counted in round ${round}`).toBe(revealed);
     store.plan = () => undefined;
     // The views that no retrieval got are still there, and their files download.

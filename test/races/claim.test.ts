@@ -26,8 +26,8 @@ const revealed = (outcomes: readonly string[]) => outcomes.filter((outcome) => o
 
 async function viewsOf(fixture: TestDomain, urlToken: string): Promise<number | undefined> {
   const { db, vault } = fixture.domain;
-  const query = "SELECT views FROM pushes WHERE token_digest = ?";
-  const [row] = await readRows<{ views: number }>(db, query, vault.tokenDigest(urlToken));
+  const query = "SELECT views FROM pushes WHERE id = ?";
+  const [row] = await readRows<{ views: number }>(db, query, vault.urlTokens.addressOf(urlToken).pushId);
   return row?.views;
 }
 

@@ -85,13 +85,14 @@ ${postgres(`
   CREATE INDEX api_tokens_user ON api_tokens(user_id);
 
   -- kind: 0 text, 1 file, 2 url, 3 qr. end_reason: 0 views, 1 time, 2 viewer, 3 owner.
-  -- An ended anonymous push keeps its row as the tombstone: digest, kind, limits, times and reason.
+  -- An ended anonymous push keeps its row as the tombstone: link check, kind, limits, times and reason.
+  -- link_check: keyed, over the url_token, which contains the id. Links are found by the id, so it has no index.
   -- PostgreSQL: last_claim_id is the number of the last counted or logged view, chosen by the claim, so that a claim whose
   -- answer was lost can be looked up. The fill factor leaves room on each page: counting a view moves no row and changes
   -- no index.
   CREATE TABLE pushes (
     id INTEGER PRIMARY KEY,
-    token_digest BLOB NOT NULL UNIQUE,
+    link_check BLOB NOT NULL,
     kind INTEGER NOT NULL,
     owner_id INTEGER,
     created_at INTEGER NOT NULL,
@@ -123,6 +124,12 @@ ${postgres(`
   CREATE INDEX pushes_history ON pushes(ended_at) WHERE ended_at IS NOT NULL AND owner_id IS NOT NULL;
   CREATE INDEX pushes_owner ON pushes(owner_id, created_at, id) WHERE owner_id IS NOT NULL;
   CREATE INDEX pushes_owner_active ON pushes(owner_id, created_at, id) WHERE owner_id IS NOT NULL AND ended_at IS NULL;
+
+  -- The links of imported pushes, which do not contain an id of this server.
+  CREATE TABLE imported_links (
+    digest BLOB PRIMARY KEY,
+    push_id INTEGER NOT NULL UNIQUE
+  ) WITHOUT ROWID;
 
   -- SQLite: rows are appended and overwritten in place, never moved. A moved row would leave a copy of its bytes in the
   -- unallocated part of a page, where secure_delete does not reach it. Hence an id of its own, and values of one length.

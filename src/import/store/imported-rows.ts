@@ -1,6 +1,8 @@
+import type { LinkAddress } from "../../crypto/url-token.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { firstGeneration } from "../../pushes/seals.ts";
+import { isLinkTaken } from "../../pushes/store/find-link.ts";
 import { type Part, readParts, writeParts } from "../missing-parts.ts";
 import { noRelated, type RelatedCounts } from "../source.ts";
 
@@ -227,7 +229,6 @@ const userByEmail = sql<[email: string], { id: number }>("SELECT id FROM users W
 const holderOfToken = sql<[digest: Buffer], { userId: number }>(
   "SELECT user_id AS userId FROM api_tokens WHERE digest = ?",
 );
-const pushByDigest = sql<[tokenDigest: Buffer], { id: number }>("SELECT id FROM pushes WHERE token_digest = ?");
 const style = sql<[], { content: Buffer }>("SELECT content FROM theme_parts WHERE name = 'style'");
 
 export type Conflicts = ReturnType<typeof createConflicts>;
@@ -237,7 +238,7 @@ export function createConflicts(connection: ReadConnection) {
   return {
     findUserId: async (email: string) => (await connection.one(userByEmail, email))?.id,
     findTokenHolder: async (digest: Buffer) => (await connection.one(holderOfToken, digest))?.userId,
-    isLinkTaken: async (tokenDigest: Buffer) => (await connection.one(pushByDigest, tokenDigest)) !== undefined,
+    isLinkTaken: (link: LinkAddress) => isLinkTaken(connection, link),
     findStyleSheet: async () => (await connection.one(style))?.content,
   };
 }

@@ -24,7 +24,7 @@ interface Owned {
 /** Undefined: the push is unknown, or belongs to another user. Callers must not reveal which. */
 async function findOwned(deps: PushDeps, urlToken: string, actor: Actor): Promise<Owned | undefined> {
   const now = deps.clock.now();
-  const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+  const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
   if (row === undefined || isForgotten(row, now) || !isOwner(row, actor)) return undefined;
   return { id: row.id, push: toOwnedPush(row, now, deps.vault.keyring) };
 }

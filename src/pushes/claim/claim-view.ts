@@ -41,10 +41,10 @@ export function claimOperations(deps: PushDeps) {
      * secret is never sent.
      */
     async claimView(urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
-      const tokenDigest = deps.vault.tokenDigest(urlToken);
+      const link = deps.vault.urlTokens.addressOf(urlToken);
       for (let reads = 1; reads <= readsMax; reads += 1) {
         const now = deps.clock.now();
-        const sealed = await deps.store.findSealed(tokenDigest, request.reserveAnswer);
+        const sealed = await deps.store.findSealed(link, request.reserveAnswer);
         if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
         if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
         const opened = await open(deps, sealed, urlToken, request, now, actor);

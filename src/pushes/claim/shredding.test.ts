@@ -62,14 +62,14 @@ class ShredFixture {
     });
     const made = await Promise.all(requests);
     const { db, vault } = this.domain.domain;
-    const query = "SELECT token_digest AS digest, sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id";
-    const rows = await readRows<{ digest: Buffer; sealed: Buffer }>(db, query);
-    const sealed = new Map(rows.map((row) => [row.digest.toString("hex"), row.sealed]));
+    const query = "SELECT pushes.id AS id, sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id";
+    const rows = await readRows<{ id: number; sealed: Buffer }>(db, query);
+    const sealed = new Map(rows.map((row) => [row.id, row.sealed]));
     for (const push of made) {
       const { urlToken, expiresAt, ownerId, expireAfterViews } = push;
       const known: Known = { urlToken, expiresAt, ownerId, viewsLeft: expireAfterViews, ended: false };
       this.known.push(known);
-      const key = sealed.get(vault.tokenDigest(urlToken).toString("hex"));
+      const key = sealed.get(vault.urlTokens.addressOf(urlToken).pushId);
       if (key === undefined) throw new Error("A push has no data key.");
       // Without the version and the key id, which are the same in all keys.
       this.finder.add(known, key.subarray(5));

@@ -22,8 +22,8 @@ interface Row {
 
 async function rowOf(fixture: TestDomain, push: Push): Promise<Row> {
   const { db, vault } = fixture.domain;
-  const query = "SELECT id, views, ended_at FROM pushes WHERE token_digest = ?";
-  const [row] = await readRows<Row>(db, query, vault.tokenDigest(push.urlToken));
+  const query = "SELECT id, views, ended_at FROM pushes WHERE id = ?";
+  const [row] = await readRows<Row>(db, query, vault.urlTokens.addressOf(push.urlToken).pushId);
   if (row === undefined) throw new Error("The push is not there.");
   return row;
 }
@@ -180,16 +180,19 @@ test("taking the passphrase off a push in the database does not open it", async 
   expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
 });
 
-test("a link whose digest is moved to another row opens nothing there", async () => {
+test("a link whose check is moved to another row opens nothing there", async () => {
   await using fixture = await openTestDomain();
   const { pushes, vault } = fixture.domain;
   const mine = await pushes.create({ payload: "mine" }, stranger);
   const theirs = await pushes.create({ payload: "theirs", expireAfterViews: 1 }, stranger);
-  const [led, away] = [vault.tokenDigest(mine.urlToken), vault.tokenDigest(theirs.urlToken)];
+  const { pushId, check } = vault.urlTokens.addressOf(mine.urlToken);
+  const other = vault.urlTokens.addressOf(theirs.urlToken).pushId;
   await run(
     fixture,
-    ["DELETE FROM pushes WHERE token_digest = ?", led],
-    ["UPDATE pushes SET token_digest = ? WHERE token_digest = ?", led, away],
+    ["DELETE FROM pushes WHERE id = ?", pushId],
+    ["DELETE FROM payloads WHERE push_id = ?", pushId],
+    ["UPDATE pushes SET id = ?, link_check = ? WHERE id = ?", pushId, check, other],
+    ["UPDATE payloads SET push_id = ? WHERE push_id = ?", pushId, other],
   );
   await expect(claim(fixture, mine)).rejects.toThrow(/does not open/);
   expect(await rowOf(fixture, mine)).toMatchObject({ views: 0, ended_at: null });

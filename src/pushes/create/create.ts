@@ -1,7 +1,6 @@
 import { AppError, invalidFields } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
-import { makeUrlToken } from "../../crypto/tokens.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { findLinkDeliveryProblems } from "../notifications/email-rules.ts";
@@ -97,15 +96,15 @@ async function sealAndInsert(
 
   const id = await deps.ids.next();
   const now = deps.clock.now();
-  const { keyring, tokenDigest } = deps.vault;
-  const urlToken = makeUrlToken(deps.random);
+  const { keyring, urlTokens } = deps.vault;
+  const urlToken = urlTokens.make(id, deps.random);
   const row = newRow(deps, { id, kind, now, passphraseSalt, urlToken }, request, actor);
   const dataKey = upload?.dataKey ?? deps.random.bytes(dataKeyBytes);
   const files = upload?.files ?? [];
   const payloadContext = { ...row, fileIds: files.map((file) => file.id) };
   const push: NewPush = {
     row,
-    tokenDigest: tokenDigest(urlToken),
+    linkCheck: urlTokens.addressOf(urlToken).check,
     dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
     payloadSealed: sealPayload(dataKey, payloadContext, request.payload ?? "", deps.random),
     files,

@@ -129,7 +129,7 @@ async function sealRows(
   const trail = importedTrail(events);
   const common = {
     row,
-    tokenDigest: vault.tokenDigest(urlToken),
+    link: vault.urlTokens.addressOf(urlToken),
     trail,
     eventCount: events.length,
     linkDeliveries: await sealLinkDeliveries(deps, row, trail),

@@ -12,12 +12,12 @@ test("an old link key and an old data key open nothing that an edit sealed", asy
   await using fixture = await openTestDomain();
   const { pushes, keyring, store, vault } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a", "in a")], { payload: "old" });
-  const old = await store.findSealed(vault.tokenDigest(urlToken), () => undefined);
+  const old = await store.findSealed(vault.urlTokens.addressOf(urlToken), () => undefined);
   if (old?.dataKeySealed == null) throw new Error("The push is not there.");
   const opened = openDataKey(keyring, old.row, old.dataKeySealed, { urlToken, passphraseHash: undefined });
   if (opened.outcome !== "opened") throw new Error("The data key does not open.");
   await pushes.edit(urlToken, { payload: "new", passphrase: "two" }, owner);
-  const now = await store.findSealed(vault.tokenDigest(urlToken), () => undefined);
+  const now = await store.findSealed(vault.urlTokens.addressOf(urlToken), () => undefined);
   const [file] = await store.files(old.row.id);
   if (now?.dataKeySealed == null || now.payloadSealed == null || file?.keySealed == null)
     throw new Error("Not sealed.");

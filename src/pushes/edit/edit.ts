@@ -28,7 +28,7 @@ export function editOperations(deps: PushDeps) {
     /** The values of the owner's edit form. Undefined: the push is unknown, has ended, or belongs to another user. */
     async findEditable(urlToken: string, actor: Actor): Promise<EditablePush | undefined> {
       const now = deps.clock.now();
-      const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+      const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || !isOwner(row, actor) || hasEnded(row, now)) return undefined;
       const { keyring } = deps.vault;
       const files = (await deps.store.files(row.id)).map((file) => {
@@ -70,7 +70,7 @@ async function applyEdit(
   actor: Actor,
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
-  const sealed = await deps.store.findSealed(deps.vault.tokenDigest(urlToken), () => undefined);
+  const sealed = await deps.store.findSealed(deps.vault.urlTokens.addressOf(urlToken), () => undefined);
   if (sealed === undefined || !isOwner(sealed.row, actor)) return { outcome: "unknown" };
   const { row } = sealed;
   if (hasEnded(row, now)) return { outcome: "gone" };

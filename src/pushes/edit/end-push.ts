@@ -13,8 +13,7 @@ export function endOperations(deps: PushDeps) {
      */
     async expire(urlToken: string, actor: Actor): Promise<Push> {
       const now = deps.clock.now();
-      const digest = deps.vault.tokenDigest(urlToken);
-      const row = await deps.store.find(digest);
+      const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
       const owner = isOwner(row, actor);
       if (row.endedAt === null && row.expiresAt <= now) {

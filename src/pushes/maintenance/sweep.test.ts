@@ -270,7 +270,10 @@ test("a push whose expiry is extended after it was found due is not ended", asyn
   const [urlToken = ""] = await makeMany(fixture, 1, 1);
   const { store, db, pushes } = fixture.domain;
   fixture.clock.advance(dayMs);
-  const { id, expiresAt } = (await store.find(fixture.domain.vault.tokenDigest(urlToken))) ?? { id: 0, expiresAt: 0 };
+  const { id, expiresAt } = (await store.find(fixture.domain.vault.urlTokens.addressOf(urlToken))) ?? {
+    id: 0,
+    expiresAt: 0,
+  };
   await changeRows(db, `UPDATE pushes SET expires_at = expires_at + ${dayMs}`);
   const request = { pushId: id, reason: "time", endedAt: expiresAt, blobsDueAt: expiresAt, audit: null } as const;
   expect(await store.end(request)).toBe(false);

@@ -183,7 +183,7 @@ export function linkDeliveryOperations(deps: PushDeps) {
       const { user } = actor;
       if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
       if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
-      const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+      const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       const now = deps.clock.now();
       if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
       if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");

@@ -13,7 +13,7 @@ export function readOperations(deps: PushDeps) {
     /** Counts no view and opens no secret. The owner also gets name and note. */
     async find(urlToken: string, actor: Actor): Promise<Push | undefined> {
       const now = deps.clock.now();
-      const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+      const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || isForgotten(row, now)) return undefined;
       return isOwner(row, actor) ? toOwnersPush(row, urlToken, now, deps.vault.keyring) : toPush(row, urlToken, now);
     },
@@ -28,7 +28,7 @@ export function readOperations(deps: PushDeps) {
     /** Newest first. @throws AppError not_authenticated, forbidden, not_found. */
     async audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]> {
       if (actor.user === null) throw new AppError("not_authenticated", "The audit trail needs an API token.");
-      const row = await deps.store.find(deps.vault.tokenDigest(urlToken));
+      const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || isForgotten(row, deps.clock.now())) throw new AppError("not_found", "not-found");
       if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may read the audit trail of a push.");
       const reports = createLinkDeliveryReports(deps, row.id);

@@ -1,10 +1,12 @@
+import type { LinkAddress } from "../../crypto/url-token.ts";
 import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ImportedEntry } from "../create/import-push.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
 import { firstGeneration } from "../seals.ts";
+import { isLinkTaken } from "./find-link.ts";
 import { deleteLinkDeliveries, insertLinkDelivery } from "./notifications.ts";
-import { auditEntries, type FileRow, newPushes, type PushRow, payloads } from "./tables.ts";
+import { auditEntries, type FileRow, importedLinks, newPushes, type PushRow, payloads } from "./tables.ts";
 import {
   addToTotal,
   deleteAuditEntries,
@@ -18,7 +20,7 @@ import {
 /** The sealed rows of a push from another installation. */
 export interface ImportedPushRows {
   readonly row: PushRow;
-  readonly tokenDigest: Buffer;
+  readonly link: LinkAddress;
   /** null: the push has ended. */
   readonly sealed: { readonly dataKey: Buffer; readonly payload: Buffer } | null;
   readonly files: readonly FileRow[];
@@ -35,7 +37,8 @@ export class LinkTakenError extends Error {
   override readonly name = "LinkTakenError";
 }
 
-const insertPush = insertPushWith("ON CONFLICT (token_digest) DO NOTHING");
+const insertPush = insertPushWith("");
+const insertLink = importedLinks.insert("ON CONFLICT DO NOTHING");
 
 /** Row counts of multi-row inserts, largest first: over a network each statement is a round trip. */
 const entriesTogether = [64, 8, 1] as const;
@@ -50,15 +53,11 @@ export async function writeImportedPush(
   engine: Database["engine"],
   rows: ImportedPushRows,
 ): Promise<void> {
-  const { row, tokenDigest, sealed, files, storedBytes, eventCount } = rows;
+  const { row, link, sealed, files, storedBytes, eventCount } = rows;
+  await takeLink(tx, row.id, link);
   const dataKeyId = sealed === null ? noDataKey : await writeDataKey(tx, engine, row.id, sealed.dataKey);
-  if (
-    (await tx.run(
-      insertPush,
-      ...newPushes.values({ ...row, tokenDigest, storedBytes, dataKeyId, auditCount: eventCount }),
-    )) !== 1
-  )
-    throw new LinkTakenError();
+  const values = { ...row, linkCheck: link.check, storedBytes, dataKeyId, auditCount: eventCount };
+  await tx.run(insertPush, ...newPushes.values(values));
   if (sealed !== null) {
     await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: sealed.payload }));
     // Only SQLite updates this total with each write.
@@ -67,6 +66,14 @@ export async function writeImportedPush(
   await insertFiles(tx, row.id, files);
   await writeTrail(tx, row.id, rows.trail);
   for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
+}
+
+/** @throws LinkTakenError. */
+async function takeLink(tx: Transaction, pushId: number, link: LinkAddress): Promise<void> {
+  if (await isLinkTaken(tx, link)) throw new LinkTakenError();
+  // Another import may have taken it meanwhile.
+  const taken = await tx.run(insertLink, ...importedLinks.values({ digest: link.importedDigest, pushId }));
+  if (taken !== 1) throw new LinkTakenError();
 }
 
 export async function writeTrail(tx: Transaction, pushId: number, trail: readonly ImportedEntry[]): Promise<void> {

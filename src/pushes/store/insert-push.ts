@@ -20,7 +20,7 @@ import {
 
 export interface NewPush {
   readonly row: PushRow;
-  readonly tokenDigest: Buffer;
+  readonly linkCheck: Buffer;
   readonly dataKeySealed: Buffer;
   readonly payloadSealed: Buffer;
   readonly files: readonly FileRow[];
@@ -89,8 +89,8 @@ async function writePush(tx: Transaction, engine: Engine, operations: Operations
   await insertFiles(tx, row.id, push.files);
 }
 
-function pushValues({ row, tokenDigest, storedBytes }: NewPush, dataKeyId: number | null): Value[] {
-  return newPushes.values({ ...row, tokenDigest, storedBytes, dataKeyId });
+function pushValues({ row, linkCheck, storedBytes }: NewPush, dataKeyId: number | null): Value[] {
+  return newPushes.values({ ...row, linkCheck, storedBytes, dataKeyId });
 }
 
 // Ids are used once, so a second run after a lost answer finds the row of the first and writes nothing.

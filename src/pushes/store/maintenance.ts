@@ -23,6 +23,7 @@ const purgeable: Removable = sqlOfFreeRows(
   "SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NOT NULL ORDER BY ended_at LIMIT ?",
 );
 const deletePush = sql<[pushId: number]>("DELETE FROM pushes WHERE id = ? AND ended_at IS NOT NULL");
+const deleteImportedLink = sql<[pushId: number]>("DELETE FROM imported_links WHERE push_id = ?");
 const deleteFiles = sql<[pushId: number]>("DELETE FROM files WHERE push_id = ?");
 const queueBlobs = sql<[pushId: number]>(
   `INSERT INTO blob_deletions (blob_key, due_at, attempts) SELECT blob_key, 0, 0 FROM files WHERE push_id = ?
@@ -134,6 +135,7 @@ async function removePushes(
   let removed = 0;
   for (const { id } of await tx.all(removable, endedBefore, limit)) {
     if ((await tx.run(deletePush, id)) === 0) continue;
+    await tx.run(deleteImportedLink, id);
     await tx.run(deleteAuditEntries, id);
     await tx.run(deleteLinkDeliveries, id);
     await tx.run(deleteViewNotifications, id);

@@ -1,18 +1,20 @@
+import type { LinkAddress } from "../../crypto/url-token.ts";
 import type { Database, InTransaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
 import { createBulkEndings } from "./bulk-endings.ts";
 import { editWrites } from "./edit-push.ts";
 import { createExtendedTickets } from "./extended-tickets.ts";
+import { findByLink, selectByLink } from "./find-link.ts";
 import { insertWrites } from "./insert-push.ts";
 import { createAdminLists, createLists } from "./lists.ts";
 import { createUpkeep } from "./maintenance.ts";
 import { createLinkDeliveries, createViewNotifications } from "./notifications.ts";
-import { type FileRow, type PushRow, readFiles, readPushes, uploads } from "./tables.ts";
+import { type FileRow, type PushRow, readFiles, readPushes, type StoredPush, uploads } from "./tables.ts";
 import { createWriteOperations, type EndRequest, queueBlob, takeUpload } from "./write-operations.ts";
 import { claimWrites } from "./write-view.ts";
 
-const pushByDigest = readPushes.select<[tokenDigest: Buffer]>("WHERE token_digest = ?");
+const pushByLink = selectByLink<StoredPush>((condition) => `SELECT ${readPushes.selectList} FROM pushes ${condition}`);
 const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");
 const filesOfPush = readFiles.select<[pushId: number]>("WHERE push_id = ? ORDER BY id");
 const listed = (condition: string) =>
@@ -56,8 +58,8 @@ export function createPushStore(db: Database) {
   return {
     ...createHotPath(db),
     ...editWrites(db, operations),
-    async find(tokenDigest: Buffer): Promise<PushRow | undefined> {
-      const raw = await db.read.one(pushByDigest, tokenDigest);
+    async find(link: LinkAddress): Promise<PushRow | undefined> {
+      const raw = await findByLink(db.read, pushByLink, link);
       return raw === undefined ? undefined : readPushes.decode(raw);
     },
     async findById(pushId: number): Promise<PushRow | undefined> {

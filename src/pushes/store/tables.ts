@@ -18,7 +18,7 @@ import { endReasons } from "../push.ts";
 /** Columns are either readable metadata or sealed. Times in ms since the epoch. */
 const pushColumns = {
   id: integer,
-  tokenDigest: bytes,
+  linkCheck: bytes,
   kind: oneOf(pushKinds),
   ownerId: nullable(integer),
   createdAt: integer,
@@ -66,9 +66,11 @@ export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOpt
   return options as PushOptions<Value>;
 }
 
-/** The columns that a read returns. The digest is only needed to find the push. */
-export const readPushes = pushes.omit("tokenDigest");
+/** The columns that a read returns. The check is only a condition of the read. */
+export const readPushes = pushes.omit("linkCheck");
 export type StoredPush = StoredRowOf<typeof readPushes>;
+
+export const importedLinks = new Table("imported_links", { digest: bytes, pushId: integer });
 
 export const files = new Table("files", {
   id: integer,

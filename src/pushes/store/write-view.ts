@@ -1,7 +1,9 @@
+import type { LinkAddress } from "../../crypto/url-token.ts";
 import type { Database, OutcomeUnknownError, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
+import { findByLink, selectByLink } from "./find-link.ts";
 import { insertViewNotification } from "./notifications.ts";
 import {
   claimedEntries,
@@ -74,13 +76,13 @@ const readsMax = 3;
 
 // Subselects instead of a join: with a joined table SQLite plans the whole statement again at every execution, because
 // the bound digest might fit a partial index. That cost seven times as much as the read itself.
-const sealedByDigest = sql<[tokenDigest: Buffer], StoredSealedPush>(
-  `SELECT ${readPushes.selectList},
+const sealedByLink = selectByLink<StoredSealedPush>(
+  (condition) => `SELECT ${readPushes.selectList},
      (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
      (SELECT CASE WHEN length(sealed) <= ${payloadBytesAtOnce} THEN sealed END FROM payloads WHERE push_id = pushes.id)
        AS payloadSealed,
      CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
-   FROM pushes WHERE token_digest = ?`,
+   FROM pushes ${condition}`,
 );
 
 const payloadLength = sql<[pushId: number], { bytes: number }>(
@@ -91,9 +93,9 @@ const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM 
 export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations, "destroySecret">) {
   return {
     /** @param reserve is called with the length of a large payload before it is read. @throws what `reserve` throws. */
-    async findSealed(tokenDigest: Buffer, reserve: (bytes: number) => void): Promise<SealedPush | undefined> {
+    async findSealed(link: LinkAddress, reserve: (bytes: number) => void): Promise<SealedPush | undefined> {
       for (let reads = 1; ; reads += 1) {
-        const stored = await db.hot.read(sealedByDigest, tokenDigest);
+        const stored = await findByLink({ one: db.hot.read }, sealedByLink, link);
         if (stored === undefined) return undefined;
         const { dataKeySealed, hasFiles } = stored;
         const row = readPushes.decode(stored);

@@ -18,14 +18,15 @@ export async function fillDomain(client: pg.Client, pushes: number): Promise<voi
   const created = `${newest} - (${pushes} - i) * 1000`;
   const each = `generate_series(1::BIGINT, ${pushes}) AS i`;
   const statements = [
-    `INSERT INTO pushes (id, token_digest, kind, owner_id, created_at, updated_at, expires_at, ended_at, end_reason,
+    `INSERT INTO pushes (id, link_check, kind, owner_id, created_at, updated_at, expires_at, ended_at, end_reason,
        expire_after_days, expire_after_views, views, refusals, audit_count, deletable_by_viewer, retrieval_step,
        seal_generation, data_key_id, stored_bytes, link_salt, token_sealed, name_sealed)
-     SELECT i, ${digest("i::text")}, i % 4, CASE WHEN ${isOwned} THEN CASE WHEN i % 10 = 1 THEN ${busyOwner} ELSE 2 + i % 1000 END END,
+     SELECT i, decode(md5(i::text), 'hex'), i % 4, CASE WHEN ${isOwned} THEN CASE WHEN i % 10 = 1 THEN ${busyOwner} ELSE 2 + i % 1000 END END,
        ${created}, ${created}, ${created} + 604800000 * (1 + i % 12), CASE WHEN NOT (${isLive}) THEN ${created} + 60000 END,
        CASE WHEN NOT (${isLive}) THEN i % 2 END, 7, 5, i % 5, 0, 3, 1, 1, 1, i, 200, decode(md5(i::text), 'hex'),
        CASE WHEN ${isOwned} THEN ${digest("'token' || i")} END, CASE WHEN ${isOwned} THEN ${digest("'name' || i")} END
      FROM ${each}`,
+    `INSERT INTO imported_links (digest, push_id) SELECT ${digest("'link' || i")}, i FROM ${each} WHERE i % 10 = 1`,
     `INSERT INTO data_keys (id, sealed) SELECT i, ${digest("'key' || i")} FROM ${each} WHERE ${isLive}`,
     `INSERT INTO payloads (push_id, sealed) SELECT i, ${digest("'payload' || i")} FROM ${each} WHERE ${isLive}`,
     `INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times, created_at, updated_at)
