@@ -90,7 +90,7 @@ const startCommands: readonly (readonly [string, ...string[]])[] = [
 ];
 
 test.each(startCommands.map((command) => ({ command })))(
-  "an old Node is told which version is needed: $command",
+  "an old Node prints which version is needed: $command",
   async ({ command }) => {
     const { code, output } = await run(await makeCheckout(), command, asOlderNode);
     expect(output).toMatch(/^Sealpush needs Node 24\.12 or newer, and this is 20\.20\.2\.$/m);

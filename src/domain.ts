@@ -107,7 +107,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const { clock, random, monotonicMs } = effects;
   const vault = await openVault({ db, keyring, random, now: clock.now() });
   const store = createPushStore(db);
-  const blobs = await openBlobs(config, effects);
+  const blobs = await openBlobs(config, { ...effects, isExpected: store.upkeep.hasFiles });
   const argon2 = createArgon2Queue(argon2Limits);
   const limits = createLimits(db, events.limitsUnanswered);
   const linkEmails = watchLinkEmails({ store, clock });
@@ -179,10 +179,15 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
 }
 
 /** The configured store of sealed files. Opening it sends no request yet. */
-export function openBlobs(config: Config, effects: Pick<Effects, "clock" | "random" | "pause">): Promise<BlobStore> {
+export function openBlobs(config: Config, deps: Parameters<typeof openBlobStore>[1]): Promise<BlobStore> {
   const { s3, pushBytesMax } = config.files;
-  const location = { directory: join(config.dataDir, "blobs"), s3, blobBytesMax: sealedLength(pushBytesMax) };
-  return openBlobStore(location, effects);
+  const location = { directory: blobFolder(config), s3, blobBytesMax: sealedLength(pushBytesMax) };
+  return openBlobStore(location, deps);
+}
+
+/** Where files are stored that are not in a bucket. */
+export function blobFolder({ dataDir }: Pick<Config, "dataDir">): string {
+  return join(dataDir, "blobs");
 }
 
 /** The configured master keys, or the one in the data folder, which a first start creates. */

@@ -3,6 +3,7 @@ import { copyFile, link, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Administrator } from "../accounts/accounts.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import { markBlobFolder } from "../blobs/file-blob-store.ts";
 import { makeDataFolder, refuseUnfinishedRestore, unfinishedRestorePath } from "../config/data-folder.ts";
 import { systemErrorCode } from "../config/system-error.ts";
 import type { Keyring } from "../crypto/keyring.ts";
@@ -69,7 +70,7 @@ export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest) 
     const cleared = clearTransientState(unpacked, { now: deps.now(), revokeTokens: request.revokeTokens });
     await syncFolders(work);
     signal.throwIfAborted();
-    if (keepOpen) undoSteps.push(await moveBlobs(deps, work));
+    undoSteps.push(await moveBlobs(deps, work));
     undoSteps.push(await moveDatabase(unpacked, deps.databasePath));
     await removeWork(work);
     return { manifest, pushesEnded, cleared };
@@ -121,12 +122,12 @@ async function removeOrphans(work: string, manifest: Manifest, databasePath: str
   }
 }
 
-/** @returns a function that removes them again. */
+/** The server expects the folder with its marker also if no blob was unpacked. @returns a function that removes them again. */
 async function moveBlobs({ dataDir, remoteBlobs }: RestoreDeps, work: string): Promise<() => Promise<void>> {
   const from = join(work, blobsName);
   const to = join(dataDir, blobsName);
-  if (!existsSync(from)) return async () => undefined;
-  if (remoteBlobs !== undefined) return await writeBlobs(from, remoteBlobs);
+  if (remoteBlobs !== undefined) return existsSync(from) ? await writeBlobs(from, remoteBlobs) : async () => undefined;
+  await markBlobFolder(from);
   // The operating system refuses to rename onto a folder that is not empty.
   await describeFailure(to, "created", () => rename(from, to));
   await syncPath(dataDir);

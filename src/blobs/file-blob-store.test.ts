@@ -1,12 +1,29 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { describeBlobStore } from "./blob-store.contract.ts";
 import { BlobMissingError, BlobStoreError } from "./blob-store.ts";
-import { createFileBlobStore } from "./file-blob-store.ts";
+import { createFileBlobStore, markerName } from "./file-blob-store.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
+
+/** The store of a database that names no file, on a disk that answers. */
+const openStore = (folder: string, { isExpected = async () => false, abortAfter = never } = {}) =>
+  createFileBlobStore(folder, { isExpected, abortAfter });
+const never = (_ms: number) => new AbortController().signal;
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-blobs-"));
@@ -26,14 +43,14 @@ async function readText(store: ReturnType<typeof createFileBlobStore>): Promise<
 
 const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
-    entry.isFile() ? [entry.name] : [],
+    entry.isFile() && entry.name !== markerName ? [entry.name] : [],
   );
 
-describeBlobStore("the file blob store", async () => createFileBlobStore(join(makeFolder(), "blobs")));
+describeBlobStore("the file blob store", async () => openStore(join(makeFolder(), "blobs")));
 
 test("the remains of a crash between write and rename cannot be read and are removed by a deletion", async () => {
   const folder = makeFolder();
-  const store = createFileBlobStore(folder);
+  const store = openStore(folder);
   mkdirSync(join(folder, "01"));
   writeFileSync(join(folder, "01", `${key}.part`), "half a blob");
   await expect(readText(store)).rejects.toBeInstanceOf(BlobMissingError);
@@ -45,14 +62,14 @@ test("a blob that the disk cannot read is a store error, not a bug, and its mess
   const folder = makeFolder();
   // Reading a folder fails with EISDIR, also for a privileged user.
   mkdirSync(join(folder, "01", key), { recursive: true });
-  const failure = await readText(createFileBlobStore(folder)).catch((error: unknown) => error);
+  const failure = await readText(openStore(folder)).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(BlobStoreError);
   expect(failure).toMatchObject({ code: "EISDIR", message: "The disk could not read a file (EISDIR)." });
 });
 
 test("a failed write leaves no file behind", async () => {
   const folder = makeFolder();
-  const store = createFileBlobStore(folder);
+  const store = openStore(folder);
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield Buffer.alloc(200_000);
     throw new Error("broken");
@@ -63,7 +80,7 @@ test("a failed write leaves no file behind", async () => {
 
 test("a concurrent write of the same key fails and does not affect the first", async () => {
   const folder = makeFolder();
-  const store = createFileBlobStore(folder);
+  const store = openStore(folder);
   const arrived = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   async function* slow(): AsyncGenerator<Uint8Array> {
@@ -81,7 +98,7 @@ test("a concurrent write of the same key fails and does not affect the first", a
 
 test("only the server's own user can read the blobs", async () => {
   const folder = join(makeFolder(), "blobs");
-  await createFileBlobStore(folder).write(key, content("a"));
+  await openStore(folder).write(key, content("a"));
   expect(statSync(join(folder, "01", key)).mode & 0o777).toBe(0o600);
   expect(statSync(join(folder, "01")).mode & 0o777).toBe(0o700);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -90,5 +107,55 @@ test("only the server's own user can read the blobs", async () => {
 test("the error for an unusable folder is thrown unchanged", async () => {
   const folder = makeFolder();
   writeFileSync(join(folder, "01"), "a file where the folder should be");
-  await expect(createFileBlobStore(folder).write(key, content("a"))).rejects.toMatchObject({ code: "EEXIST" });
+  await expect(openStore(folder).write(key, content("a"))).rejects.toMatchObject({ code: "EEXIST" });
+});
+
+const expected = { isExpected: async () => true };
+const notMounted = { name: "BlobStoreError", code: "NOT_MOUNTED" };
+
+test.each(["missing", "empty"])("a folder that should have files and is %s is not mounted", async (state) => {
+  const folder = join(makeFolder(), "blobs");
+  if (state === "empty") mkdirSync(folder);
+  const store = openStore(folder, expected);
+  await expect(readText(store)).rejects.toMatchObject(notMounted);
+  await expect(store.write(key, content("a"))).rejects.toMatchObject(notMounted);
+  await expect(store.delete(key)).rejects.toMatchObject(notMounted);
+  expect(existsSync(folder) ? filesIn(folder) : []).toEqual([]);
+});
+
+test("a folder keeps its marker when its last blob is deleted", async () => {
+  const folder = join(makeFolder(), "blobs");
+  await openStore(folder).write(key, content("a"));
+  await openStore(folder, expected).delete(key);
+  const store = openStore(folder, expected);
+  await expect(readText(store)).rejects.toBeInstanceOf(BlobMissingError);
+  expect(await store.write(key, content("b"))).toBe(1);
+});
+
+test("a read, a write and a deletion on a disk that hangs end, and blobs that can be read are read", async () => {
+  const folder = makeFolder();
+  const other = "00000000000000000000000000000000";
+  await openStore(folder).write(other, content("other"));
+  const limit = new AbortController();
+  const store = openStore(folder, { abortAfter: () => limit.signal });
+  // Opening a pipe hangs until somebody opens its other end.
+  const pipe = join(folder, "01", key);
+  mkdirSync(dirname(pipe), { recursive: true });
+  execFileSync("mkfifo", [pipe]);
+  onTestFinished(() => {
+    closeSync(openSync(pipe, constants.O_RDWR));
+  });
+  const abort = new AbortController();
+  const hanging = store.read(key, { start: 0, end: 0 }, abort.signal)[Symbol.asyncIterator]().next();
+  const hangingToo = readText(store);
+  const parts: Uint8Array[] = [];
+  for await (const chunk of store.read(other, { start: 0, end: 100 })) parts.push(chunk);
+  expect(Buffer.concat(parts).toString()).toBe("other");
+  const timedOut = { name: "BlobStoreError", code: "ETIMEDOUT" };
+  abort.abort();
+  await expect(hanging).rejects.toMatchObject(timedOut);
+  limit.abort();
+  await expect(hangingToo).rejects.toMatchObject(timedOut);
+  await expect(store.write(other, content("a"))).rejects.toMatchObject(timedOut);
+  await expect(store.delete(other)).rejects.toMatchObject(timedOut);
 });

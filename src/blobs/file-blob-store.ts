@@ -1,38 +1,64 @@
-import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
+import { access, type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { blobPath } from "./blob-key.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError } from "./blob-store.ts";
+import { createDiskOperations, type DiskOperations } from "./disk-operations.ts";
 
 const readChunkBytes = 256 * 1024;
 
-/** The code of a system error, such as ENOENT, or of an aborted read; undefined: the error is a bug. */
+/** Tells the folder of the blobs from the empty folder below a mount. */
+export const markerName = "sealpush-files.txt";
+const markerText =
+  "Sealpush stores encrypted files in this folder. Do not remove this file: without it, Sealpush assumes that the folder\n" +
+  "is not mounted, and neither gives, takes nor deletes files.\n";
+
+/** The code of a system error, such as ENOENT; undefined: the error is a bug. */
 function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+export interface FileBlobStoreDeps {
+  /**
+   * Whether the database names files that must be in the folder. Then a folder without its marker is not mounted:
+   * the files only seem to be lost, and the next mount would hide new ones.
+   */
+  readonly isExpected: () => Promise<boolean>;
+  /** A signal that is aborted after `ms`. */
+  readonly abortAfter: (ms: number) => AbortSignal;
 }
 
 /**
  * Blobs as files, spread over 256 folders. A blob is written to a temporary file, synced and renamed, and then its folder is
  * synced: after a crash it is complete or does not exist.
  */
-export function createFileBlobStore(directory: string): BlobStore {
+export function createFileBlobStore(directory: string, { isExpected, abortAfter }: FileBlobStoreDeps): BlobStore {
   const pathOf = (key: string) => join(directory, blobPath(key));
+  const onDisk = createDiskOperations(abortAfter);
+
+  /** @returns whether the folder has its marker. Without one, it is new. @throws BlobStoreError if it is not mounted. */
+  async function checkMounted(signal?: AbortSignal): Promise<boolean> {
+    if (await onDisk(() => exists(join(directory, markerName)), { signal })) return true;
+    if (!(await isExpected())) return false;
+    throw new BlobStoreError(`The folder for files is not mounted, or lacks its file ${markerName}.`, "NOT_MOUNTED");
+  }
 
   return {
     async write(key, content) {
       const path = pathOf(key);
       const unfinished = unfinishedPath(path);
-      await makeDirectory(dirname(path));
-      const file = await open(unfinished, "wx", 0o600);
+      if (!(await checkMounted())) await onDisk(() => markBlobFolder(directory));
+      await onDisk(() => makeDirectory(dirname(path)));
+      const discard = (late: FileHandle) => late.close();
+      const file = await onDisk(() => open(unfinished, "wx", 0o600), { discard });
       let writtenPath = unfinished;
       try {
-        const bytes = await writeSynced(file, content);
-        await rename(unfinished, path);
+        const bytes = await writeSynced(onDisk, file, content);
+        await onDisk(() => rename(unfinished, path));
         writtenPath = path;
-        await syncDirectory(dirname(path));
+        await onDisk(() => syncDirectory(dirname(path)));
         return bytes;
       } catch (error) {
-        await rm(writtenPath, { force: true });
+        await onDisk(() => rm(writtenPath, { force: true }));
         throw error;
       }
     },
@@ -40,48 +66,88 @@ export function createFileBlobStore(directory: string): BlobStore {
     async *read(key, range, signal) {
       const path = pathOf(key);
       if (range.end < range.start) return;
-      const { start, end } = range;
-      const stream = createReadStream(path, { start, end, highWaterMark: readChunkBytes, signal });
+      const chunks = readFile(onDisk, path, range, signal);
       try {
-        yield* stream;
+        yield* chunks;
       } catch (error) {
         const code = codeOf(error);
-        if (code === "ENOENT") throw new BlobMissingError("The blob is not in the store.");
-        if (code === undefined) throw error;
-        throw new BlobStoreError(`The disk could not read a file (${code}).`, code, { cause: error });
-      } finally {
-        stream.destroy();
+        if (code === undefined || error instanceof BlobStoreError) throw error;
+        if (code !== "ENOENT")
+          throw new BlobStoreError(`The disk could not read a file (${code}).`, code, { cause: error });
+        await checkMounted(signal);
+        throw new BlobMissingError("The blob is not in the store.");
       }
     },
 
     async delete(key) {
       const path = pathOf(key);
-      const unfinishedWasThere = await removeFile(unfinishedPath(path));
-      const wasThere = await removeFile(path);
+      const removed = await onDisk(async () => [await removeFile(unfinishedPath(path)), await removeFile(path)]);
       // Without the sync, a crash could restore a blob that no queue would delete again.
-      if (wasThere || unfinishedWasThere) await syncDirectory(dirname(path));
+      if (removed.includes(true)) await onDisk(() => syncDirectory(dirname(path)));
+      else await checkMounted();
     },
   };
+}
+
+/** Makes the folder of the blobs and its marker, durably. */
+export async function markBlobFolder(directory: string): Promise<void> {
+  await makeDirectory(directory);
+  const marker = await open(join(directory, markerName), "a", 0o600);
+  try {
+    // Several processes may write it at the same time.
+    await marker.truncate();
+    await marker.write(markerText);
+    await marker.sync();
+  } finally {
+    await marker.close();
+  }
+  await syncDirectory(directory);
 }
 
 function unfinishedPath(path: string): string {
   return `${path}.part`;
 }
 
-async function writeSynced(file: FileHandle, content: AsyncIterable<Uint8Array>): Promise<number> {
+async function writeSynced(
+  onDisk: DiskOperations,
+  file: FileHandle,
+  content: AsyncIterable<Uint8Array>,
+): Promise<number> {
   try {
     let bytes = 0;
     for await (const chunk of content) {
       // One call may write less than requested, for example on a nearly full disk.
       for (let written = 0; written < chunk.length; ) {
-        written += (await file.write(chunk, written)).bytesWritten;
+        written += (await onDisk(() => file.write(chunk, written))).bytesWritten;
       }
       bytes += chunk.length;
     }
-    await file.sync();
+    await onDisk(() => file.sync());
     return bytes;
   } finally {
-    await file.close();
+    await onDisk(() => file.close());
+  }
+}
+
+/** The bytes of the range, as far as the file has them. @throws the system's error; BlobStoreError if the disk hangs. */
+async function* readFile(
+  onDisk: DiskOperations,
+  path: string,
+  { start, end }: { readonly start: number; readonly end: number },
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  const file = await onDisk(() => open(path, "r"), { signal, discard: (late) => late.close() });
+  try {
+    for (let at = start; at <= end; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(readChunkBytes, end + 1 - at));
+      const { bytesRead } = await onDisk(() => file.read(buffer, 0, buffer.length, at), { signal });
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    // Not awaited, because a read may still hang. Nothing was written, so a failure to close changes nothing.
+    void file.close().catch(() => undefined);
   }
 }
 
@@ -98,6 +164,18 @@ async function syncDirectory(path: string): Promise<void> {
     await directory.sync();
   } finally {
     await directory.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw new BlobStoreError(`The disk could not read a folder (${codeOf(error)}).`, codeOf(error) ?? "", {
+      cause: error,
+    });
   }
 }
 

@@ -73,7 +73,7 @@ async function runBackup(io: CliIo, to: string): Promise<void> {
     {
       databasePath,
       dataDir: config.dataDir,
-      blobs: await openBlobs(config, io),
+      blobs: await openBlobs(config, { ...io, isExpected }),
       keyring: createKeyring(masterKeys.keys, io.random),
       clock: io.clock,
       random: io.random,
@@ -93,6 +93,9 @@ async function runBackup(io: CliIo, to: string): Promise<void> {
     );
   }
 }
+
+/** A backup reads only files that the database names. */
+const isExpected = async () => true;
 
 function backupSentences({ manifest, readBack }: BackupReport, to: string): readonly string[] {
   return [
@@ -209,7 +212,7 @@ async function runRestore(io: CliIo, request: RestoreRequest): Promise<void> {
       now: () => io.clock.now(),
       by: shell,
       openDomain: (paths) => openDomain(configAt(paths), io, eventsFor(io)),
-      remoteBlobs: config.files.s3 === undefined ? undefined : await openBlobs(config, io),
+      remoteBlobs: config.files.s3 === undefined ? undefined : await openBlobs(config, { ...io, isExpected }),
       signal: io.interruption(),
     },
     request,

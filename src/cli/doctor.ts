@@ -8,9 +8,11 @@ import { createInspection } from "../database/inspection.ts";
 import { embeddedFileOf } from "../database/open-database.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { createEmailStore } from "../mail/store/emails.ts";
+import { createPushStore } from "../pushes/store/push-store.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
 import { checkBaseUrl, checkForwarders, checkServer, probeOverHttp } from "./doctor/check-network.ts";
 import {
+  checkBlobFolder,
   checkBucket,
   checkClock,
   checkFailedMails,
@@ -84,6 +86,7 @@ async function checkOpenStore(config: Config, io: CliIo, db: Database): Promise<
     ...(await check("key ring", () => checkKeyring({ config, random: io.random, now }, db))),
     ...(await check("clock", async () => await watchClock(io, await inspection.newestTime()))),
     ...(await check("forwarders", async () => checkForwarders(await createForwarderNote(db).find()))),
+    ...(await check("files", async () => checkBlobFolder(config, await createPushStore(db).upkeep.hasFiles()))),
     ...(await check("failed emails", async () => checkFailedMails((await createEmailStore(db).sizes()).failed))),
   ];
 }

@@ -3,6 +3,7 @@ import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { markerName } from "../../src/blobs/file-blob-store.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { countRows } from "../support/engine-database.ts";
 
@@ -193,10 +194,15 @@ test("the log contains no token, download ticket or file name", () => {
   expect(lines.filter((line) => !ofFirstStart.test(line) && !ofRequest.test(line))).toEqual([]);
 });
 
+const blobPaths = () =>
+  readdirSync(join(app.dataDir, "blobs"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== markerName)
+    .map((entry) => join(entry.parentPath, entry.name));
+
 test("a file missing on disk is answered with 404 and logged", async () => {
   const created = await (await push(formWith([["a.bin", some(10)]]))).json();
   const [file] = await filesOf(created.url_token);
-  rmSync(join(app.dataDir, "blobs"), { recursive: true });
+  for (const path of blobPaths()) rmSync(path);
   const loggedBefore = app.logLines.length;
   expect((await fetch(file?.url ?? "")).status).toBe(404);
   const logged = app.logLines.slice(loggedBefore).join("");
@@ -209,11 +215,7 @@ test("a file damaged on disk is answered with 503 and logged, and its retrieval 
   form.append("push[expire_after_views]", "2");
   const { url_token: token } = await (await push(form)).json();
   const [file] = await filesOf(token);
-  const blobs = join(app.dataDir, "blobs");
-  const [damaged = ""] = readdirSync(blobs, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => statSync(path).size > 100_000);
+  const [damaged = ""] = blobPaths().filter((path) => statSync(path).size > 100_000);
   for (const damage of [() => truncateSync(damaged, 50_000), () => writeFileSync(damaged, some(100_040))]) {
     damage();
     const loggedBefore = app.logLines.length;

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { markerName } from "../../src/blobs/file-blob-store.ts";
 import { forBothEngines, type SchemaVersion } from "../../src/database/schema/both-engines.ts";
 import { type BackupFixture, keySettings, makeBackupFixture } from "../support/backups.ts";
 import { databaseFile, filesIn } from "../support/database-file.ts";
@@ -116,7 +117,7 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     const dataDir = join(fixture.backupDir, "restored");
     const said = await fixture.run(["restore", ...argv, "--end-all"], { dataDir, stdin });
     expect(said).toContain("Ended 4 pushes");
-    expect([...filesIn(dataDir).keys()]).toEqual(["sealpush.sqlite3"]);
+    expect([...filesIn(dataDir).keys()]).toEqual([`blobs/${markerName}`, "sealpush.sqlite3"]);
     const { domain } = await fixture.open(dataDir);
     for (const urlToken of Object.values(known)) expect(await claim(domain, urlToken)).toBe("gone");
     const trail = await domain.pushes.trail(known.owned, signedIn(7), 1);

@@ -2,7 +2,7 @@ import type { Actor, IncomingFile } from "../../src/pushes/push.ts";
 import { countEveryone, signedIn, stranger, type TestDomain } from "./domain.ts";
 import { countRows, readRows } from "./engine-database.ts";
 import { readDownload } from "./files.ts";
-import { readAllFiles } from "./raw-files.ts";
+import { blobFiles } from "./uploads.ts";
 
 export const owner = signedIn(7);
 export const view = (fixture: TestDomain, urlToken: string, passphrase = "", actor: Actor = stranger) =>
@@ -43,5 +43,4 @@ export async function storedBytes({ domain }: TestDomain): Promise<number | unde
   const [row] = await readRows<{ bytes: number }>(domain.db, "SELECT stored_bytes AS bytes FROM pushes");
   return row?.bytes;
 }
-export const blobCount = (fixture: TestDomain) =>
-  [...readAllFiles(fixture.dataDir).keys()].filter((name) => name.startsWith("blobs")).length;
+export const blobCount = (fixture: TestDomain) => blobFiles(fixture).length;

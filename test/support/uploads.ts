@@ -1,11 +1,14 @@
-import { readdirSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
+import { markerName } from "../../src/blobs/file-blob-store.ts";
 import type { TestDomain } from "./domain.ts";
 
-/** Names of the files under the blobs folder. */
+/** Names of the blobs under the blobs folder. */
 export function blobFiles(fixture: TestDomain): string[] {
   const entries = readdirSync(fixture.dataDir, { recursive: true, withFileTypes: true });
-  return entries.flatMap((entry) => (entry.isFile() && entry.parentPath.includes("blobs") ? [entry.name] : []));
+  return entries.flatMap((entry) => (isBlob(entry) ? [entry.name] : []));
 }
+
+const isBlob = (entry: Dirent) => entry.isFile() && entry.parentPath.includes("blobs") && entry.name !== markerName;
 
 /** A file whose upload pauses until `goOn` is called. */
 export function slowFile(filename: string) {

@@ -9,10 +9,19 @@ import { startForeignStore } from "../../../test/support/s3/foreign-store.ts";
 import { environmentOf, startObjectStore } from "../../../test/support/s3/object-store.ts";
 import { minuteMs, systemClock } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";
+import { markerName } from "../../blobs/file-blob-store.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load-config.ts";
 import { createSmtpMailer } from "../../mail/smtp.ts";
-import { checkBucket, checkClock, checkFailedMails, checkMail, checkSpace, checkWritable } from "./checks.ts";
+import {
+  checkBlobFolder,
+  checkBucket,
+  checkClock,
+  checkFailedMails,
+  checkMail,
+  checkSpace,
+  checkWritable,
+} from "./checks.ts";
 import { check } from "./finding.ts";
 
 const gibibyte = 1024 ** 3;
@@ -212,5 +221,18 @@ describe("checkFailedMails", () => {
   it("reports failed emails only if there are any", () => {
     expect(checkFailedMails(0)).toEqual([]);
     expect(checkFailedMails(2)).toMatchObject([{ level: "warn", sentence: expect.stringContaining("2 email(s)") }]);
+  });
+});
+
+describe("the folder of the files", () => {
+  it("fails without its marker once the database names files", () => {
+    const unmounted = testConfig(folder());
+    expect(checkBlobFolder(unmounted, false)).toEqual([]);
+    expect(checkBlobFolder(unmounted, true)).toMatchObject([
+      { level: "fail", sentence: expect.stringContaining("mount the folder") },
+    ]);
+    mkdirSync(join(unmounted.dataDir, "blobs"));
+    writeFileSync(join(unmounted.dataDir, "blobs", markerName), "");
+    expect(checkBlobFolder(unmounted, true)).toEqual([]);
   });
 });

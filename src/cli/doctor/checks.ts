@@ -3,12 +3,14 @@ import { dirname, join } from "node:path";
 import { type Clock, minuteMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
+import { markerName } from "../../blobs/file-blob-store.ts";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import type { Config, MailSettings } from "../../config/config.ts";
 import { systemErrorCode } from "../../config/system-error.ts";
 import { createKeyring, type Keyring } from "../../crypto/keyring.ts";
 import type { Database } from "../../database/database.ts";
 import { embeddedFileOf } from "../../database/open-database.ts";
+import { blobFolder } from "../../domain.ts";
 import type { Mailer } from "../../mail/smtp.ts";
 import { keysInUse, openVault } from "../../pushes/vault.ts";
 import { getMasterKeys } from "../open-domain.ts";
@@ -94,6 +96,19 @@ function inGibibytes(bytes: number): string {
   return `${(bytes / gibibyte).toFixed(1)} GiB`;
 }
 
+/** @param hasFiles whether the database names any. @returns no findings if all is well. */
+export function checkBlobFolder(config: Config, hasFiles: boolean): Finding[] {
+  const folder = blobFolder(config);
+  if (config.files.s3 !== undefined || !hasFiles || existsSync(join(folder, markerName))) return [];
+  return [
+    fail(
+      "files",
+      `${folder} lacks its file ${markerName}: mount the folder. If it is the right folder, or if its files are lost, ` +
+        "create an empty file of this name in it.",
+    ),
+  ];
+}
+
 /** Whether files can be stored, read and deleted in the bucket. No findings if files are stored on this disk. */
 export async function checkBucket(config: Config, deps: BucketDeps): Promise<Finding[]> {
   const { s3 } = config.files;
@@ -115,7 +130,7 @@ export async function checkBucket(config: Config, deps: BucketDeps): Promise<Fin
       warn(name, "The store does not abort unfinished uploads on request: add a lifecycle rule that removes them."),
     );
   }
-  const left = join(config.dataDir, "blobs");
+  const left = blobFolder(config);
   if (existsSync(left) && readdirSync(left).length > 0) {
     findings.push(
       warn(name, `There are still files in ${left}, which is not used any more: copy them into the bucket.`),

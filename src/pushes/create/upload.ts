@@ -193,6 +193,11 @@ const storageStates: ReadonlySet<string> = new Set([
   "EACCES",
   "EPERM",
   "EIO",
+  // A network mount whose server is away.
+  "ESTALE",
+  "ENOTCONN",
+  "EHOSTDOWN",
+  "ETIMEDOUT",
   // Too many open files in this process or on the machine.
   "EMFILE",
   "ENFILE",

@@ -55,6 +55,7 @@ const leadingKeys = sql<[limit: number], { id: number; live: number }>({
   postgres: "SELECT id, 1 AS live FROM data_keys ORDER BY id LIMIT least(?, 1)",
 });
 const deleteKeysTo = sql<[id: number]>("DELETE FROM data_keys WHERE id <= ?");
+const anyFile = sql<[], { id: number }>("SELECT id FROM files ORDER BY id LIMIT 1");
 const anonymousBytes = sql<[], { bytes: number }>({
   sqlite: `SELECT bytes + (SELECT coalesce(sum(anonymous_bytes), 0) FROM uploads) AS bytes
     FROM totals WHERE name = 'live_anonymous'`,
@@ -82,6 +83,8 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
         }
         return ended;
       }),
+    /** Whether any push has a file. */
+    hasFiles: async (): Promise<boolean> => (await db.read.one(anyFile)) !== undefined,
     removeTombstones: (endedBefore: number, limit: number): Promise<number> =>
       db.write((tx) => removePushes(tx, tombstones, endedBefore, limit)),
     purgeOwned: (endedBefore: number, limit: number): Promise<number> =>

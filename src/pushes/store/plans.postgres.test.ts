@@ -260,6 +260,9 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       async endDue() {
         expect(await upkeep.endDue(afterSome, 50, hourMs)).toBe(50);
       },
+      async hasFiles() {
+        expect(await upkeep.hasFiles()).toBe(true);
+      },
       async removeTombstones() {
         expect(await upkeep.removeTombstones(newest - 5 * dayMs, 50)).toBe(50);
       },
