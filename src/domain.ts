@@ -122,6 +122,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     requestedOutbox: mail.requestedOutbox,
     settings: config.accounts,
     keyring: () => keyring,
+    access: vault.access,
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     onUseNotRecorded: events.usageNotRecorded,
   });

@@ -1,6 +1,6 @@
 import { hourMs } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
-import { digest } from "../crypto/digests.ts";
+import type { AccessKeys } from "../crypto/access-keys.ts";
 import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Transaction } from "../database/database.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
@@ -52,7 +52,12 @@ export function createMailThrottle(
 
 /** Creates a link that confirms the account's email address, and queues the email with it. Requires the accounts lock. */
 export async function putConfirmation(
-  deps: { readonly links: MailedLinkStore; readonly random: Random; readonly outbox: Outbox },
+  deps: {
+    readonly links: MailedLinkStore;
+    readonly random: Random;
+    readonly access: AccessKeys;
+    readonly outbox: Outbox;
+  },
   tx: Transaction,
   user: User,
   confirmation: {
@@ -66,7 +71,7 @@ export async function putConfirmation(
   const { language, passwordHash, now } = confirmation;
   const token = makeOpaqueToken(deps.random);
   await deps.links.insert(tx, {
-    digest: digest(token),
+    digest: deps.access.digest("mailed_link", token),
     userId: user.id,
     purpose: "confirm_account",
     passwordHash,

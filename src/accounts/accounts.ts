@@ -58,7 +58,7 @@ export function createAccounts(deps: AccountsDeps) {
   const sessionStore = createSessionStore(deps.db);
 
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
-  const starts = createSessionStarts({ store: sessionStore, knownClients, random: deps.random });
+  const starts = createSessionStarts({ ...deps, store: sessionStore, knownClients });
   const check = createPasswordCheck({ ...deps, knownClients });
   const passwords = createPasswords({ ...deps, store: passwordStore, check });
   const profile = createProfile({

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
+import type { AccessKeys } from "../crypto/access-keys.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
@@ -13,6 +14,8 @@ export interface AccountsDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "hashPassword" | "verifyPassword">;
+  /** Digests and MACs of the rows that grant access. */
+  readonly access: AccessKeys;
   readonly settings: Config["accounts"];
   /** Called only for sealed values: commands that use none work without the master key. */
   readonly keyring: () => Keyring;

@@ -10,7 +10,7 @@ import { embeddedFileOf, openDatabase, refuseForeignFile } from "../database/ope
 import { type Domain, openDomain, openKeyring } from "../domain.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
-import { findSealedIndexKey } from "../pushes/vault.ts";
+import { findSealedIndexKey, openVault } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -20,8 +20,7 @@ import { CommandRefused } from "./errors.ts";
 export const shell: Administrator = { userId: null, email: "shell", address: "" };
 
 /**
- * Opens the accounts for one command, whether a server runs or not, and closes them afterwards. Accounts are not
- * encrypted, so an existing database is opened without its master key.
+ * Opens the accounts for one command, whether a server runs or not, and closes them afterwards.
  * @param whenMissing "make": a missing database is created, as by the server's first start.
  * @throws CommandRefused if the database is missing and must not be created.
  */
@@ -35,7 +34,7 @@ export async function withAccounts(
   else if (await isMissing(config, io)) await withDomain(config, io, async () => undefined);
   const db = await openDatabaseOf(config, io);
   try {
-    await work(openAccounts(config, db, io));
+    await work(await openAccounts(config, db, io));
   } finally {
     await db.close();
   }
@@ -98,8 +97,10 @@ export async function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicM
   });
 }
 
-function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
-  const keyring = () => openKeyring(config, io, eventsFor(io));
+async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Accounts> {
+  const opened = openKeyring(config, io, eventsFor(io));
+  const { access } = await openVault({ db, keyring: opened, random: io.random, now: io.clock.now() });
+  const keyring = () => opened;
   return createAccounts({
     db,
     clock: io.clock,
@@ -107,6 +108,7 @@ function openAccounts(config: Config, db: Database, io: CliIo): Accounts {
     argon2: createArgon2Queue({ runningMax: 1, waitingMax: 1, waitingPerClientMax: 1 }),
     settings: config.accounts,
     keyring,
+    access,
     limits: createInMemoryLimits(),
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     requestedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),

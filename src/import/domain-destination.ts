@@ -48,7 +48,7 @@ export function createDomainDestination(
   source: string,
 ): Destination {
   const rows = createImportedRows(domain.db.read, source);
-  const users = createUserAdoption({ db: domain.db, keyring: domain.keyring, clock: effects.clock });
+  const users = createUserAdoption({ ...domain, access: domain.vault.access, clock: effects.clock });
   const deps = pushDeps(domain, effects);
   const run = effects.random.bytes(runIdBytes).toString("hex");
   return {

@@ -1,9 +1,8 @@
 import { readStyleSheet } from "../branding/style-sheet.ts";
-import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { createUrlTokens, type UrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
-import { findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
+import { findAccessKeys, findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
 import type { Destination, IncomingPush, PartsOutcome, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import type { Part } from "./missing-parts.ts";
@@ -24,10 +23,14 @@ export async function createDryDestination(
   const rows = createImportedRows(here.read, source);
   const conflicts = createConflicts(here.read);
   const urlTokens = await findUrlTokens(here.read, here.keyring);
+  const access = here.keyring && (await findAccessKeys(here.read, here.keyring));
+  // Without the master key, tokens are not compared.
+  const findTokenHolder = async (apiToken: string) =>
+    access && (await conflicts.findTokenHolder(access.digest("api_token", apiToken)));
   return {
     importedUsers: () => rows.readUsers(),
     pushFinder: () => rows.pushFinder(),
-    importUser: createImportUser(conflicts),
+    importUser: createImportUser({ ...conflicts, findTokenHolder }),
     async importPush(incoming) {
       if (urlTokens !== undefined && (await conflicts.isLinkTaken(urlTokens.addressOf(incoming.push.urlToken)))) {
         return { outcome: "link_taken" };
@@ -36,7 +39,7 @@ export async function createDryDestination(
     },
     async addMissingUserParts(imported, incoming) {
       const { apiToken } = incoming.user;
-      const holder = apiToken === null ? undefined : await conflicts.findTokenHolder(digest(apiToken));
+      const holder = apiToken === null ? undefined : await findTokenHolder(apiToken);
       return partsOutcome(imported, incoming, holder !== undefined && holder !== imported.id);
     },
     addMissingPushParts: async (imported, incoming) => partsOutcome(imported, incoming),
@@ -67,7 +70,10 @@ function emptyDestination(): Destination {
 function createImportUser({
   findUserId,
   findTokenHolder,
-}: Pick<Conflicts, "findUserId" | "findTokenHolder">): Destination["importUser"] {
+}: Pick<Conflicts, "findUserId"> & {
+  /** The id of the user who has this API token here. */
+  readonly findTokenHolder: (apiToken: string) => Promise<number | undefined>;
+}): Destination["importUser"] {
   const emails = new Set<string>();
   const tokenHolders = new Map<string, string>();
   return async ({ user: { email, apiToken } }, merge): Promise<UserOutcome> => {
@@ -76,10 +82,9 @@ function createImportUser({
     if (merged && !merge) return { outcome: "email_taken" };
     emails.add(email);
     if (apiToken === null) return { outcome: "imported", userId: noId, merged, tokenTaken: false };
-    const token = digest(apiToken);
-    const [holder, newHolder] = [await findTokenHolder(token), tokenHolders.get(token.toString("hex"))];
+    const [holder, newHolder] = [await findTokenHolder(apiToken), tokenHolders.get(apiToken)];
     const tokenTaken = holder === undefined ? newHolder !== undefined && newHolder !== email : holder !== id;
-    if (holder === undefined && newHolder === undefined) tokenHolders.set(token.toString("hex"), email);
+    if (holder === undefined && newHolder === undefined) tokenHolders.set(apiToken, email);
     return { outcome: "imported", userId: noId, merged, tokenTaken };
   };
 }

@@ -2,6 +2,7 @@ import { expect, onTestFinished } from "vitest";
 import { type Accounts, type ClientContext, createAccounts } from "../../src/accounts/accounts.ts";
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { systemRandom } from "../../src/base/random.ts";
+import { AccessKeys } from "../../src/crypto/access-keys.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createInMemoryLimits } from "../../src/limits/in-memory-limits.ts";
@@ -28,6 +29,7 @@ export const startOfTests = Date.UTC(2030, 0, 1);
 export interface TestAccounts {
   readonly accounts: Accounts;
   readonly db: Database;
+  readonly access: AccessKeys;
   /** Moves the clock; negative: sets it back. */
   readonly advance: (ms: number) => void;
   /** Password checks so far. */
@@ -60,6 +62,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     isOver = true;
   });
   const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
+  const access = new AccessKeys(Buffer.alloc(32, 8));
   const outbox = createOutbox({ db, keyring: () => keyring, open: true });
   const accounts = createAccounts({
     db,
@@ -68,6 +71,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     argon2,
     settings: openSettings,
     keyring: () => keyring,
+    access,
     outbox,
     requestedOutbox: outbox,
     limits: createInMemoryLimits(),
@@ -81,6 +85,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
   return {
     accounts,
     db,
+    access,
     checks,
     advance(ms) {
       now += ms;

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
-import { digest } from "../../crypto/digests.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { Database, Transaction } from "../../database/database.ts";
-import { type ImportedCodeKey, writeImportedCodeKey } from "../factors/backup-codes.ts";
+import { type ImportedCodeKey, keptCodeDigest, writeImportedCodeKey } from "../factors/backup-codes.ts";
 import { type AdoptedAccount, type Credentials, createAdoptionStore } from "../store/adopting.ts";
 import { importedCodeContext, totpContext } from "../store/factors.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
@@ -53,13 +53,18 @@ const adoptedTokenName = "Password Pusher";
 
 export type UserAdoption = ReturnType<typeof createUserAdoption>;
 
-export function createUserAdoption(deps: { readonly db: Database; readonly keyring: Keyring; readonly clock: Clock }) {
-  const { db, keyring, clock } = deps;
+export function createUserAdoption(deps: {
+  readonly db: Database;
+  readonly keyring: Keyring;
+  readonly access: AccessKeys;
+  readonly clock: Clock;
+}) {
+  const { db, keyring, access, clock } = deps;
   const store = createAdoptionStore(adoptedTokenName);
 
   const readTokenDigest = (token: string | null): Buffer | undefined => {
     if (token !== null && !isApiToken(token)) throw new Error("The API token does not look like an API token.");
-    return token === null ? undefined : digest(token);
+    return token === null ? undefined : access.digest("api_token", token);
   };
 
   async function isTaken(tx: Transaction, userId: number, token: Buffer | undefined): Promise<boolean> {
@@ -86,7 +91,8 @@ export function createUserAdoption(deps: { readonly db: Database; readonly keyri
   async function putCodes(tx: Transaction, userId: number, { backupCodes }: NonNullable<AdoptedUser["totp"]>) {
     if (backupCodes === null) return;
     const key = keyring.seal(importedCodeContext(userId), writeImportedCodeKey(backupCodes));
-    await store.insertCodes(tx, userId, key, backupCodes.digests);
+    const digests = backupCodes.digests.map((digest) => keptCodeDigest(access, userId, digest));
+    await store.insertCodes(tx, userId, key, digests);
   }
 
   type Fate = "filled" | "superseded" | "refused";

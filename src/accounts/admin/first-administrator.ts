@@ -2,7 +2,7 @@ import { type Clock, hourMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Random } from "../../base/random.ts";
-import { digest } from "../../crypto/digests.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import { makeReadableCode, readCode } from "../../crypto/readable-code.ts";
 import type { Database } from "../../database/database.ts";
@@ -33,6 +33,7 @@ interface Deps {
   readonly random: Random;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly settings: AccountsDeps["settings"];
+  readonly access: AccessKeys;
   readonly limits: Limits;
   readonly startSession: SessionStarts["start"];
 }
@@ -52,7 +53,7 @@ export function createFirstAdministrator(deps: Deps) {
 
   async function isRight(typed: string): Promise<boolean> {
     const code = readCode(typed);
-    return code !== undefined && (await isBootCode(db.read, digest(code)));
+    return code !== undefined && (await isBootCode(db.read, deps.access.digest("boot_code", code)));
   }
 
   return {
@@ -65,7 +66,7 @@ export function createFirstAdministrator(deps: Deps) {
       const code = makeReadableCode(deps.random);
       return db.writeSerialized("accounts", async (tx) => {
         if (await isFirstRunOver(tx)) return undefined;
-        await addBootCode(tx, digest(readCode(code) ?? code));
+        await addBootCode(tx, deps.access.digest("boot_code", readCode(code) ?? code));
         return code;
       });
     },

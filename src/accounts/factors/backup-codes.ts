@@ -1,4 +1,5 @@
 import type { Random } from "../../base/random.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { digest } from "../../crypto/digests.ts";
 import { hmacSha256 } from "../../crypto/hmac.ts";
 import { makeReadableCharacters } from "../../crypto/tokens.ts";
@@ -30,9 +31,9 @@ export function readBackupCode(typed: string): string | undefined {
   return /^[0-9a-hjkmnp-tv-z]{16}$/.test(code) ? code : undefined;
 }
 
-/** @param code as `readBackupCode` returns it. */
-export function backupCodeDigest(code: string): Buffer {
-  return digest(code);
+/** Contains the user, so a row that is moved to another user verifies nothing. @param code as `readBackupCode` returns it. */
+export function backupCodeDigest(access: AccessKeys, userId: number, code: string): Buffer {
+  return access.digest("backup_code", userId, code);
 }
 
 /**
@@ -74,7 +75,12 @@ export function readImportedCode(typed: string): string | undefined {
   return /^[0-9a-f]{10}$/.test(code) ? code : undefined;
 }
 
-/** @param code as `readImportedCode` returns it. */
+/** As the other installation stores it. @param code as `readImportedCode` returns it. */
 export function importedCodeDigest({ key, messagePrefix }: ImportedCodeKey, code: string): Buffer {
   return hmacSha256(key, Buffer.from(`${messagePrefix}${code}`, "utf8"));
+}
+
+/** As this server stores it: somebody who knows the other installation's key cannot compute it. */
+export function keptCodeDigest(access: AccessKeys, userId: number, importedDigest: Buffer): Buffer {
+  return access.digest("imported_backup_code", userId, importedDigest);
 }

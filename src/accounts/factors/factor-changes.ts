@@ -37,7 +37,7 @@ export type FactorReset =
   | { readonly outcome: "done" | "no_factors"; readonly user: User }
   | { readonly outcome: "unknown" };
 
-interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "keyring" | "outbox" | "settings"> {
+interface Deps extends Pick<AccountsDeps, "db" | "clock" | "random" | "keyring" | "access" | "outbox" | "settings"> {
   readonly factors: FactorStore;
   readonly passkeys: PasskeyStore;
   readonly codes: FactorCodes;
@@ -67,7 +67,7 @@ export function createFactorChanges(deps: Deps) {
   /** Replaces all backup codes. @returns the new ones, formatted for people. */
   async function putBackupCodes(tx: Transaction, userId: number): Promise<readonly string[]> {
     const made = makeBackupCodes(deps.random);
-    const digests = made.map((code) => backupCodeDigest(readBackupCode(code) ?? code));
+    const digests = made.map((code) => backupCodeDigest(deps.access, userId, readBackupCode(code) ?? code));
     await factors.replaceBackupCodes(tx, userId, digests);
     return made;
   }

@@ -1,10 +1,11 @@
 import { minuteMs, secondMs } from "../../base/clock.ts";
-import type { Keyring } from "../../crypto/keyring.ts";
 import type { Transaction } from "../../database/database.ts";
+import type { AccountsDeps } from "../deps.ts";
 import { type FactorStore, importedCodeContext, totpContext } from "../store/factors.ts";
 import {
   backupCodeDigest,
   importedCodeDigest,
+  keptCodeDigest,
   openImportedCodeKey,
   readBackupCode,
   readImportedCode,
@@ -29,7 +30,7 @@ export type FactorCodes = ReturnType<typeof createFactorCodes>;
  * Checks codes for a sign-in or a change. All functions require the accounts lock, so each of several simultaneous guesses
  * is counted before the next is checked.
  */
-export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
+export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<AccountsDeps, "keyring" | "access">) {
   async function tryGuess(
     tx: Transaction,
     userId: number,
@@ -58,13 +59,13 @@ export function createFactorCodes(store: FactorStore, keyring: () => Keyring) {
   /** @returns undefined: it cannot be one of this user's backup codes. */
   async function backupDigest(tx: Transaction, userId: number, typed: string): Promise<Buffer | undefined> {
     const backupCode = readBackupCode(typed);
-    if (backupCode !== undefined) return backupCodeDigest(backupCode);
+    if (backupCode !== undefined) return backupCodeDigest(access, userId, backupCode);
     const importedCode = readImportedCode(typed);
     const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(tx, userId);
     if (importedCode === undefined || sealed === undefined) return undefined;
     const key = keyring().open(importedCodeContext(userId), sealed);
     if (key === undefined) throw new Error("The key of imported backup codes cannot be opened.");
-    return importedCodeDigest(openImportedCodeKey(key), importedCode);
+    return keptCodeDigest(access, userId, importedCodeDigest(openImportedCodeKey(key), importedCode));
   }
 
   async function openSecret(tx: Transaction, userId: number): Promise<Buffer | undefined> {

@@ -22,7 +22,7 @@ export function createSecondFactors(
 ) {
   const factors = createFactorStore(deps.db);
   const passkeys = createPasskeyStore(deps.db);
-  const codes = createFactorCodes(factors, deps.keyring);
+  const codes = createFactorCodes(factors, deps);
   const ceremonies = createPasskeyCeremonies({
     store: passkeys,
     clock: deps.clock,

@@ -1,7 +1,7 @@
 import { type Clock, hourMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import type { Random } from "../../base/random.ts";
-import { digest } from "../../crypto/digests.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction } from "../../database/database.ts";
 import { linkLifeMs } from "../../mail/email.ts";
@@ -34,6 +34,7 @@ interface Deps {
   readonly store: EmailChangeStore;
   readonly clock: Clock;
   readonly random: Random;
+  readonly access: AccessKeys;
   readonly outbox: Outbox;
   readonly settings: AccountsDeps["settings"];
   readonly confirmIdentity: Profile["confirmIdentity"];
@@ -41,6 +42,7 @@ interface Deps {
 
 export function createEmailChange(deps: Deps) {
   const { store, clock, outbox, settings } = deps;
+  const linkDigest = (token: string) => deps.access.digest("mailed_link", token);
 
   const notifyOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) =>
     outbox.put(tx, accountNotification(before, "email_changed", client, now), now);
@@ -73,7 +75,7 @@ export function createEmailChange(deps: Deps) {
 
     /** The address that `confirmNewEmail` would set; undefined: the link is unknown, used, invalidated or older than a day. */
     async findNewEmail(token: string): Promise<string | undefined> {
-      return tokenShape.test(token) ? store.findLink(digest(token), clock.now() - lifeMs) : undefined;
+      return tokenShape.test(token) ? store.findLink(linkDigest(token), clock.now() - lifeMs) : undefined;
     },
 
     /** Consumes the emailed link. The previous address is notified. */
@@ -81,14 +83,14 @@ export function createEmailChange(deps: Deps) {
       if (!tokenShape.test(token)) return "invalid";
       const now = clock.now();
       const onChanged = notifyOldAddress(client, now);
-      return await store.redeemLink({ digest: digest(token), now, since: now - lifeMs, onChanged });
+      return await store.redeemLink({ digest: linkDigest(token), now, since: now - lifeMs, onChanged });
     },
   };
 }
 
 /** If the address is taken, only its owner learns that, by email. */
 async function sendLink(
-  { store, random, outbox }: Deps,
+  { store, random, access, outbox }: Deps,
   userId: number,
   email: string,
   now: number,
@@ -98,7 +100,7 @@ async function sendLink(
     userId,
     email,
     now,
-    digest: digest(token),
+    digest: access.digest("mailed_link", token),
     since: now - hourMs,
     perUserMax: linksPerHourMax,
     onWritten(tx, user, owner) {

@@ -16,6 +16,7 @@ async function makeFixture() {
     store: createSessionStore(fixture.db),
     knownClients: { note: async (_tx, user) => void noted.push(user.id) },
     random: systemRandom,
+    access: fixture.access,
   });
   const waiting = (await starts.start(ada, clientAt("c"), startOfTests)) ?? "";
   return { ...fixture, ada, starts, noted, waiting, client: clientAt("c") };

@@ -10,7 +10,6 @@ import {
 } from "../../../test/support/accounts.ts";
 import { readRows } from "../../../test/support/engine-database.ts";
 import { dayMs, minuteMs } from "../../base/clock.ts";
-import { digest } from "../../crypto/digests.ts";
 import type { Accounts } from "../accounts.ts";
 
 async function startSession(accounts: Accounts, email = "ada@example.com"): Promise<string> {
@@ -31,13 +30,13 @@ describe("sessions", () => {
     expect((await accounts.authenticateSession(other))?.user).toEqual(ada);
   });
 
-  it("are stored as digests", async () => {
-    const { accounts, db } = makeTestAccounts();
+  it("are stored as digests that nobody else can compute", async () => {
+    const { accounts, access, db } = makeTestAccounts();
     await makeUser(accounts);
     const token = await startSession(accounts);
     expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
     const rows = await readRows(db, "SELECT digest FROM sessions");
-    expect(rows).toEqual([{ digest: digest(token) }]);
+    expect(rows).toEqual([{ digest: access.digest("session", token) }]);
   });
 
   it.each(["", "x", "a".repeat(43), "a".repeat(44), "a".repeat(1_000_000), "\u0000"])(

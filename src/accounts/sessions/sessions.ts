@@ -1,6 +1,7 @@
 import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import { digest, keyedDigest } from "../../crypto/digests.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
+import { keyedDigest } from "../../crypto/digests.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { ClientContext, ListedSession, Session, User } from "../account.ts";
@@ -31,10 +32,12 @@ export function createSessionStarts({
   store,
   knownClients,
   random,
+  access,
 }: {
   readonly store: SessionStore;
   readonly knownClients: Pick<KnownClients, "note">;
   readonly random: Random;
+  readonly access: AccessKeys;
 }) {
   type Start = Pick<Parameters<SessionStore["insertSession"]>[0], "complete" | "replaces" | "provided">;
 
@@ -46,7 +49,7 @@ export function createSessionStarts({
   ): Promise<string | undefined> {
     const token = makeOpaqueToken(random);
     const started = await store.insertSession({
-      digest: digest(token),
+      digest: access.digest("session", token),
       userId: user.id,
       client,
       now,
@@ -82,7 +85,10 @@ export function createSessionStarts({
       replacesToken?: string,
       provided: Guard = always,
     ): Promise<string | undefined> {
-      const replaces = replacesToken === undefined ? null : { digest: digest(replacesToken), since: now - waitingMs };
+      const replaces =
+        replacesToken === undefined
+          ? null
+          : { digest: access.digest("session", replacesToken), since: now - waitingMs };
       return insert(user, client, now, { complete: true, replaces, provided });
     },
   };
@@ -92,8 +98,9 @@ export function createSessions({
   store,
   clock,
   settings,
+  access,
   onUseNotRecorded,
-}: Pick<AccountsDeps, "clock" | "settings" | "onUseNotRecorded"> & { readonly store: SessionStore }) {
+}: Pick<AccountsDeps, "clock" | "settings" | "access" | "onUseNotRecorded"> & { readonly store: SessionStore }) {
   const idleMs = settings.sessionTimeoutSeconds * secondMs;
   const lastUse = createLastUse<string>({
     intervalMs: Math.min(minuteMs, idleMs / 4),
@@ -103,14 +110,14 @@ export function createSessions({
 
   return {
     async signOut(sessionToken: string): Promise<void> {
-      if (tokenShape.test(sessionToken)) await store.deleteSession(digest(sessionToken));
+      if (tokenShape.test(sessionToken)) await store.deleteSession(access.digest("session", sessionToken));
     },
 
     /** @returns undefined: unknown, ended, idle for too long, of a disabled user, or signing in is disabled. */
     async authenticateSession(sessionToken: string): Promise<Session | undefined> {
       if (settings.loginsDisabled || !tokenShape.test(sessionToken)) return undefined;
       const now = clock.now();
-      const tokenDigest = digest(sessionToken);
+      const tokenDigest = access.digest("session", sessionToken);
       const found = await store.findSession(tokenDigest);
       if (found === undefined) return undefined;
       const { seenAt, ...session } = found;

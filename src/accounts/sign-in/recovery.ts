@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import type { Random } from "../../base/random.ts";
-import { digest } from "../../crypto/digests.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Database } from "../../database/database.ts";
@@ -24,6 +24,7 @@ interface Deps {
   readonly knownClients: Pick<KnownClients, "note">;
   readonly clock: Clock;
   readonly random: Random;
+  readonly access: AccessKeys;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly outbox: Outbox;
   readonly limits: Limits;
@@ -36,6 +37,7 @@ const mailLimits = { name: "reset mail", perClientMax: 30, perAddressMax: 5 };
 export function createRecovery(deps: Deps) {
   const { db, users, links, passwords, knownClients, clock, random, argon2, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);
+  const linkDigest = (token: string) => deps.access.digest("mailed_link", token);
   const since = (now: number) => now - linkLifeMs.reset_password;
 
   return {
@@ -62,11 +64,11 @@ export function createRecovery(deps: Deps) {
         // The same number of statements whether an email is sent or not.
         await links.removeOf(tx, mailed ? user.id : nobody, "reset_password");
         if (!mailed || !outbox.open) {
-          await links.writeNothing(tx, digest(token));
+          await links.writeNothing(tx, linkDigest(token));
           await outbox.putNothing(tx);
           return;
         }
-        const tokenDigest = digest(token);
+        const tokenDigest = linkDigest(token);
         await links.insert(tx, {
           digest: tokenDigest,
           userId: user.id,
@@ -81,7 +83,7 @@ export function createRecovery(deps: Deps) {
 
     /** Whether the link still works. */
     isResettable: async (token: string): Promise<boolean> =>
-      (await links.find(digest(token), "reset_password", since(clock.now()))) !== undefined,
+      (await links.find(linkDigest(token), "reset_password", since(clock.now()))) !== undefined,
 
     /**
      * Ends all sessions, revokes all API tokens and removes all mailed links. The email address counts as confirmed and the client as known. It
@@ -98,7 +100,7 @@ export function createRecovery(deps: Deps) {
       client: ClientContext;
     }): Promise<"changed" | "invalid_link" | PasswordProblem> {
       const now = clock.now();
-      const tokenDigest = digest(token);
+      const tokenDigest = linkDigest(token);
       const link = await links.find(tokenDigest, "reset_password", since(now));
       if (link === undefined) return "invalid_link";
       const problem = passwordProblem(password, link.email);

@@ -2,7 +2,7 @@ import { type Clock, hourMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
 import type { Random } from "../../base/random.ts";
-import { digest } from "../../crypto/digests.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
@@ -39,6 +39,7 @@ interface Deps {
   readonly links: MailedLinkStore;
   readonly clock: Clock;
   readonly random: Random;
+  readonly access: AccessKeys;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
   readonly settings: AccountsDeps["settings"];
   readonly outbox: Outbox;
@@ -52,6 +53,7 @@ const abandonedAfterMs = 7 * linkLifeMs.confirm_account;
 export function createRegistration(deps: Deps) {
   const { db, users, links, clock, random, argon2, settings, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);
+  const linkDigest = (token: string) => deps.access.digest("mailed_link", token);
 
   function problemsOf(email: string | undefined, password: string): EntryProblems {
     const problem = passwordProblem(password, email ?? "");
@@ -183,14 +185,14 @@ export function createRegistration(deps: Deps) {
 
     /** Whether the link still works. */
     isConfirmable: async (token: string): Promise<boolean> =>
-      (await links.find(digest(token), "confirm_account", clock.now() - linkLifeMs.confirm_account)) !== undefined,
+      (await links.find(linkDigest(token), "confirm_account", clock.now() - linkLifeMs.confirm_account)) !== undefined,
 
     /** @returns the user's id; undefined: the link is unknown, used, invalidated or expired. */
     confirmAccount(token: string): Promise<number | undefined> {
       const now = clock.now();
       return db.writeSerialized("accounts", async (tx) => {
         const since = now - linkLifeMs.confirm_account;
-        const link = await links.findFresh(tx, digest(token), "confirm_account", since);
+        const link = await links.findFresh(tx, linkDigest(token), "confirm_account", since);
         const isConfirmed = link !== undefined && (await links.confirm(tx, link.userId, link.passwordHash, now));
         return isConfirmed ? link.userId : undefined;
       });
@@ -208,6 +210,7 @@ interface Deps {
   readonly links: MailedLinkStore;
   readonly clock: Clock;
   readonly random: Random;
+  readonly access: AccessKeys;
   readonly requestedOutbox: Outbox;
   readonly limits: Limits;
 }

@@ -1,7 +1,7 @@
 import { minuteMs } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { Random } from "../../base/random.ts";
-import { digest } from "../../crypto/digests.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { SealedColumn, WriteConnection } from "../../database/database.ts";
@@ -55,15 +55,16 @@ export type SignOnSteps = ReturnType<typeof createSignOnSteps>;
 
 export function createSignOnSteps(deps: {
   readonly store: SignOnStepStore;
+  readonly access: AccessKeys;
   readonly keyring: () => Keyring;
   readonly random: Random;
 }) {
-  const { store, keyring, random } = deps;
+  const { store, access, keyring, random } = deps;
   return {
     /** @returns the token for the browser. @throws AppError unavailable: too many sign-ons are in progress. */
     async keep(step: SignOnStep, client: string, now: number): Promise<string> {
       const token = makeOpaqueToken(random);
-      const stepDigest = digest(token);
+      const stepDigest = access.digest("sign_on_step", token);
       const sealed = keyring().seal(contextOf(stepDigest), Buffer.from(JSON.stringify(step), "utf8"));
       const kept = await store.insertStep(
         { digest: stepDigest, sealed, client, now },
@@ -75,14 +76,14 @@ export function createSignOnSteps(deps: {
     /** @returns undefined: unknown, used or expired. */
     async find(token: string | undefined, now: number): Promise<SignOnStep | undefined> {
       if (token === undefined || !tokenShape.test(token)) return undefined;
-      const stepDigest = digest(token);
+      const stepDigest = access.digest("sign_on_step", token);
       const sealed = await store.findStep(stepDigest, now - signOnStepMs);
       const opened = sealed === undefined ? undefined : keyring().open(contextOf(stepDigest), sealed);
       return opened === undefined ? undefined : readStep(JSON.parse(opened.toString("utf8")));
     },
     /** Returns true to one caller only. */
     take: (writing: WriteConnection, token: string, now: number): Promise<boolean> =>
-      store.takeStep(writing, digest(token), now - signOnStepMs),
+      store.takeStep(writing, access.digest("sign_on_step", token), now - signOnStepMs),
     /** @returns how many were removed. */
     removeExpired: (now: number, stepsMax: number): Promise<number> =>
       store.deleteStepsBefore(now - signOnStepMs, stepsMax),

@@ -3,7 +3,6 @@ import { makeTestAccounts, makeUser, password, startOfTests, untilUsed } from ".
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { createRecordingOutbox } from "../../../test/support/recording-outbox.ts";
 import { dayMs, minuteMs } from "../../base/clock.ts";
-import { digest } from "../../crypto/digests.ts";
 import type { Database } from "../../database/database.ts";
 import { type TokenLimits, tokenLimits } from "./api-tokens.ts";
 
@@ -60,12 +59,12 @@ describe("API tokens", () => {
     expect(await accounts.authenticateToken({ token: first.token, address })).toMatchObject({ user: ada });
   });
 
-  it("are stored as digests", async () => {
-    const { accounts, db } = makeTestAccounts();
+  it("are stored as digests that nobody else can compute", async () => {
+    const { accounts, access, db } = makeTestAccounts();
     const ada = await makeUser(accounts);
     const { token } = await accounts.createToken(ada.id, "n");
     const [row] = await readRows(db, "SELECT * FROM api_tokens");
-    expect(row?.digest).toEqual(digest(token));
+    expect(row?.digest).toEqual(access.digest("api_token", token));
     expect(JSON.stringify(row)).not.toContain(token);
   });
 
@@ -94,14 +93,14 @@ describe("API tokens", () => {
   );
 
   it("in other servers' formats are looked up; longer strings are not", async () => {
-    const { accounts, db } = makeTestAccounts();
+    const { accounts, access, db } = makeTestAccounts();
     const ada = await makeUser(accounts);
     await accounts.createToken(ada.id, "n");
     const imported = "hTz_-4567890abcdefgh";
-    await changeRows(db, "UPDATE api_tokens SET digest = ?", digest(imported));
+    await changeRows(db, "UPDATE api_tokens SET digest = ?", access.digest("api_token", imported));
     expect(await accounts.authenticateToken({ token: imported, address })).toMatchObject({ user: ada });
     for (const token of [`${imported} `, `${imported}=`, imported.repeat(4)]) {
-      await changeRows(db, "UPDATE api_tokens SET digest = ?", digest(token));
+      await changeRows(db, "UPDATE api_tokens SET digest = ?", access.digest("api_token", token));
       expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
     }
   });

@@ -55,10 +55,11 @@ export function createApiTokens({
   store,
   clock,
   random,
+  access,
   outbox,
   onUseNotRecorded,
   change,
-}: Pick<AccountsDeps, "clock" | "random" | "outbox" | "onUseNotRecorded"> & {
+}: Pick<AccountsDeps, "clock" | "random" | "access" | "outbox" | "onUseNotRecorded"> & {
   readonly store: TokenStore;
   readonly change: ProtectedChanges["change"];
 }) {
@@ -86,7 +87,7 @@ export function createApiTokens({
     const row: NewToken = {
       userId,
       name: wanted.name,
-      digest: digest(token),
+      digest: access.digest("api_token", token),
       scopes: allScopes.filter((scope) => wanted.scopes.includes(scope)),
       networks: [...new Set(parseNetworks(wanted.networks).map(networkText))],
       expiresAt: wanted.expiresInDays === null ? null : now + wanted.expiresInDays * dayMs,
@@ -149,7 +150,7 @@ export function createApiTokens({
     }): Promise<TokenHolder | undefined> {
       if (!isApiToken(token)) return undefined;
       const now = clock.now();
-      const found = await store.findToken(digest(token));
+      const found = await store.findToken(access.digest("api_token", token));
       if (found === undefined || !mayBeUsed(found, now, address)) return undefined;
       if (email !== undefined && !isEmailOf(found.user, email)) return undefined;
       lastUse.note(found.tokenId, found.lastUsedAt, now, address);

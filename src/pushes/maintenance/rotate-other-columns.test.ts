@@ -34,7 +34,7 @@ test("sealed values of other parts are sealed under the new key as well, and ope
   }
   {
     await using fixture = await open(dataDir, "second", "first");
-    expect((await rotate(fixture)).resealed).toBe(1 + 1 + 1 + 1 + 1 + 250);
+    expect((await rotate(fixture)).resealed).toBe(2 + 1 + 1 + 1 + 1 + 250);
     expect((await rotate(fixture)).resealed).toBe(0);
   }
   await using fixture = await open(dataDir, "second");

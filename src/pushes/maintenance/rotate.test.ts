@@ -82,8 +82,8 @@ test("after a rotation everything is sealed under the new key, the old one can b
   {
     await using fixture = await open(dataDir, "second", "first");
     const report = await rotate(fixture);
-    // The index key, five data keys but the ended one's, three links, names and note, and the file's name.
-    expect(report).toEqual({ pushes: 5, resealed: 1 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
+    // The index key, the access secret, five data keys but the ended one's, three links, names and note, and the file's name.
+    expect(report).toEqual({ pushes: 5, resealed: 2 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
     expect(await keyIdsInDatabase(fixture)).toEqual({ [activeId(fixture)]: 12 });
     expect(await keysInUse(fixture.domain.db)).toEqual([activeId(fixture)]);
     // A second run changes nothing.

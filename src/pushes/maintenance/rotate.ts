@@ -40,7 +40,7 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
   const older = (await readKeyMarks(db.read)).filter((mark) => mark.keyId !== activeId);
   await assertUnused();
   const resealer = createResealer(db, keyring);
-  let resealed = await resealer.indexKey();
+  let resealed = await resealer.metaValues();
   let pushes = 0;
   for (let afterId = 0; ; ) {
     const batch = await resealer.pushesAfter(afterId, batchRows);

@@ -3,7 +3,7 @@ import type { Database, SealedColumn, Transaction } from "../../database/databas
 import { type KeyMark, removeKeyMark } from "../../database/processes.ts";
 import { sql } from "../../database/statement.ts";
 import { sealContexts } from "../seals.ts";
-import { indexKeyContext, indexKeyName } from "../vault.ts";
+import { sealedMetaValues } from "../vault.ts";
 import { sqlOfLockedRows } from "./write-operations.ts";
 
 interface SealedRow {
@@ -75,13 +75,17 @@ export function createResealer(db: Database, keyring: Keyring) {
   }
 
   return {
-    /** @returns 1 when the index key was sealed again, 0 when it was up to date. */
-    indexKey: (): Promise<number> =>
+    /** The secrets of the database. @returns how many were sealed again. */
+    metaValues: (): Promise<number> =>
       db.write(async (tx) => {
-        const fresh = reseal(indexKeyContext, (await tx.one(readMeta, indexKeyName))?.value ?? null);
-        if (fresh === undefined) return 0;
-        await tx.run(writeMeta, fresh, indexKeyName);
-        return 1;
+        let resealed = 0;
+        for (const { name, context } of sealedMetaValues) {
+          const fresh = reseal(context, (await tx.one(readMeta, name))?.value ?? null);
+          if (fresh === undefined) continue;
+          await tx.run(writeMeta, fresh, name);
+          resealed += 1;
+        }
+        return resealed;
       }),
     /** Reseals the next batch in the order of ids; undefined at the end. */
     pushesAfter: (
