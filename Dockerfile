@@ -53,9 +53,11 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/packages ./packages
 COPY --from=build /app/dist ./dist
 
-# With more arenas the C library keeps much of the memory that buffers have returned.
+# By default the C library keeps most of the memory that large buffers have returned. With a fixed threshold it returns each
+# of them to the system.
 ENV NODE_ENV=production \
     MALLOC_ARENA_MAX=2 \
+    MALLOC_MMAP_THRESHOLD_=32768 \
     HOST=0.0.0.0 \
     PORT=5100 \
     DATA_DIR=/data

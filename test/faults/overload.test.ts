@@ -10,13 +10,14 @@ import { newDataDir } from "../support/processes.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
 const mebibyte = 1024 * 1024;
-const containerMebibytes = Number(process.env.SEALPUSH_TEST_OVERLOAD_MEBIBYTES ?? "512");
+const containerMebibytes = Number(process.env.SEALPUSH_TEST_OVERLOAD_MEBIBYTES ?? "256");
 const seconds = Number(process.env.SEALPUSH_TEST_OVERLOAD_SECONDS ?? "10");
 
 /** In a container with this memory and the environment of our image, where this machine can make one. */
 function startInContainer(): Promise<ServerProcess> {
   const launcher = memoryLimit(containerMebibytes * mebibyte);
-  return startServer({ dataDir: newDataDir(), environment: { MALLOC_ARENA_MAX: "2" }, ...(launcher && { launcher }) });
+  const environment = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
+  return startServer({ dataDir: newDataDir(), environment, ...(launcher && { launcher }) });
 }
 
 test("a server in a small container survives slow readers, large bodies, half requests and guesses at once, and serves a normal client", {

@@ -8,8 +8,9 @@ const mebibyte = 1024 * 1024;
 const json = "application/json";
 const form = "application/x-www-form-urlencoded";
 
-/** Bodies near the largest that are accepted, of characters that take time to parse. */
+/** Bodies near the largest that are accepted, of characters that take time to parse. The first one creates a push. */
 const largeBodies: readonly { readonly type: string; readonly text: string }[] = [
+  { type: json, text: `{"push":{"payload":"${"\\ud83d\\ude00".repeat(mebibyte)}"}}` },
   { type: json, text: `{"push":{"payload":"${'\\"'.repeat(12 * mebibyte)}"}}` },
   { type: json, text: `{"push":{"files":[${'"",'.repeat(8 * mebibyte)}""]}}` },
   { type: form, text: `push[payload]=${"+".repeat(13 * mebibyte)}` },
@@ -69,6 +70,13 @@ export async function overload(origin: string, stop: AbortSignal): Promise<void>
       repeat(async (count) => {
         const headers = { ...from(2 + client, count), "x-push-passphrase": `guess ${count}` };
         await (await fetch(`${origin}/api/v2/pushes/${guarded.urlToken}`, { headers, signal: stop })).text();
+      }),
+    ),
+    ...times(2, (client) =>
+      repeat(async (count) => {
+        const headers = { "content-type": form, ...from(10 + client, count) };
+        const body = `email=nobody${count}%40example.com&password=guess`;
+        await (await fetch(`${origin}/users/sign_in`, { method: "POST", headers, body, signal: stop })).text();
       }),
     ),
     repeat(async () => {

@@ -121,10 +121,8 @@ export function codePointsUpTo(max: number, text: string): number {
   // A string has at most as many code points as UTF-16 code units, so only a long one needs counting.
   if (text.length < max) return text.length;
   let count = 0;
-  for (const _ of text) {
-    count += 1;
-    if (count === max) break;
-  }
+  // The string's iterator would make a string of each code point.
+  for (let at = 0; at < text.length && count < max; count += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
   return count;
 }
 
