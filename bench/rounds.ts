@@ -34,30 +34,34 @@ interface Parties {
 
 const madeUpTokens = Array.from({ length: 20_000 }, (_, at) => at.toString(32).padStart(26, "0"));
 
+export interface LoadPlan {
+  readonly connections: number;
+  readonly durationMs: number;
+}
+
 /** Every push is created and claimed in the same round. */
-export async function measureRound(
-  { load, bare, sealpush }: Parties,
-  plan: { readonly connections: number; readonly durationMs: number },
-): Promise<Round> {
-  const run = async (server: Server, phase: Phase): Promise<Measured> => {
-    const creates = phase === "bareCreate" || phase === "create";
-    const cpuBefore = cpuMs(server.pid);
-    const result = await load.run({
-      ...plan,
-      port: server.port,
-      request: creates ? createRequest(server.port) : claimRequest(server.port),
-      each: creates ? "same" : phase === "claim" ? "kept_token" : "made_up_token",
-      madeUpTokens: phase === "bareClaim" ? madeUpTokens : [],
-      keepTokens: phase === "create",
-    });
-    return measured(result, cpuMs(server.pid) - cpuBefore, creates ? 201 : 200);
-  };
+export async function measureRound({ load, bare, sealpush }: Parties, plan: LoadPlan): Promise<Round> {
   return {
-    bareCreate: await run(bare, "bareCreate"),
-    create: await run(sealpush, "create"),
-    bareClaim: await run(bare, "bareClaim"),
-    claim: await run(sealpush, "claim"),
+    bareCreate: await measurePhase(load, bare, "bareCreate", plan),
+    create: await measurePhase(load, sealpush, "create", plan),
+    bareClaim: await measurePhase(load, bare, "bareClaim", plan),
+    claim: await measurePhase(load, sealpush, "claim", plan),
   };
+}
+
+/** "claim" claims the pushes that the last "create" has created. */
+export async function measurePhase(load: LoadProcess, server: Server, phase: Phase, plan: LoadPlan): Promise<Measured> {
+  const creates = phase === "bareCreate" || phase === "create";
+  const cpuBefore = cpuMs(server.pid);
+  const result = await load.run({
+    ...plan,
+    port: server.port,
+    request: creates ? createRequest(server.port) : claimRequest(server.port),
+    each: creates ? "same" : phase === "claim" ? "kept_token" : "made_up_token",
+    madeUpTokens: phase === "bareClaim" ? madeUpTokens : [],
+    keepTokens: phase === "create",
+  });
+  return measured(result, cpuMs(server.pid) - cpuBefore, creates ? 201 : 200);
 }
 
 function measured(result: LoadResult, serverCpuMs: number, status: number): Measured {
