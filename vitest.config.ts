@@ -18,6 +18,7 @@ const aboutSqlite = [
   "src/backup/**",
   "test/{flows,faults}/backup*.test.ts",
   // It stays one process.
+  "test/faults/slow-disk.test.ts",
   "test/faults/sqlite-one-process.test.ts",
 ];
 

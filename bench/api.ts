@@ -49,7 +49,7 @@ process.exitCode = publish(
     machine,
     conditions: [
       `${cores.sentence}; ${plan.connections} connections, closed loop, ${plan.rounds} alternating rounds, medians`,
-      "full durability (WAL, synchronous=FULL), throttling off, anonymous text pushes of 40 characters, one view each",
+      "full durability (no answer before the log is synced), throttling off, anonymous text pushes of 40 characters, one view each",
       onPostgres.condition,
     ],
     figures: [...routeFigures(rounds, counts), ...file.figures, ...fileElsewhere.figures, ...onPostgres.figures],

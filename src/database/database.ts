@@ -64,7 +64,10 @@ export interface AutocommitOptions {
  * commit.
  */
 export interface HotPath {
-  /** Reads one row; retried as `Database.read`. */
+  /**
+   * Reads one row; retried as `Database.read`. What it sees is committed, but may not be durable yet: an answer needs a write
+   * or another read first, unless it would be the same without what was seen.
+   */
   read<Parameters extends readonly Value[], Row>(
     statement: Statement<Parameters, Row>,
     ...parameters: Parameters

@@ -1,3 +1,5 @@
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import Database from "better-sqlite3";
 
 /**
@@ -6,5 +8,7 @@ import Database from "better-sqlite3";
  */
 const pragma = Database.prototype.pragma;
 Database.prototype.pragma = function withoutSync(this: Database.Database, source: string, options) {
-  return pragma.call(this, source === "synchronous = FULL" ? "synchronous = OFF" : source, options);
+  return pragma.call(this, source === "synchronous = NORMAL" ? "synchronous = OFF" : source, options);
 };
+Object.assign(fs, { fdatasync: (_file: number, done: (error: null) => void) => setImmediate(done, null) });
+syncBuiltinESMExports();

@@ -2,8 +2,10 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncate
 import { dirname, join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { schemaVersions } from "../schema/versions.ts";
 import { isOfAnotherProgram } from "./foreign-file.ts";
-import { makeFolder, makeTestDatabase } from "./test-support.ts";
+import { migrate } from "./migrate.ts";
+import { makeFolder } from "./test-support.ts";
 
 /** Copies the files in the state in which a killed process leaves them. */
 function copyOpenFiles(path: string): string {
@@ -57,11 +59,17 @@ test.each([1, 100])(
 );
 
 test("this program's database is recognised from its first transaction on, even if all of it is still in the log", () => {
-  const { db, path } = makeTestDatabase();
+  const path = join(makeFolder(), "test.sqlite3");
+  const connection = new SqliteDriver(path);
+  onTestFinished(() => {
+    connection.close();
+  });
+  connection.pragma("journal_mode = WAL");
+  migrate(connection, schemaVersions);
   const young = copyOpenFiles(path);
   expect(readFileSync(young).readUInt32BE(60)).toBe(0);
   expect(ask(young)).toBe(false);
-  expect(db.truncateLog()).toBe(true);
+  connection.pragma("wal_checkpoint(TRUNCATE)");
   const folded = copyOpenFiles(path);
   expect(readFileSync(folded).readUInt32BE(60)).toBeGreaterThan(0);
   expect(ask(folded)).toBe(false);

@@ -1,6 +1,7 @@
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { AppError } from "../../base/errors.ts";
+import { sql } from "../statement.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { groupCommitLimits } from "./sqlite.ts";
 import { makeItems, makeTestDatabase } from "./test-support.ts";
@@ -16,6 +17,9 @@ function holdWriteLock(path: string): { release(): void } {
   other.exec("BEGIN IMMEDIATE");
   return { release: () => other.exec("COMMIT") };
 }
+
+/** A log in which every commit is durable at once. */
+const syncedLog = { sync: () => Promise.resolve(), hasFailed: false };
 
 const nextTimer = () => new Promise((resolve) => setTimeout(resolve, 5));
 
@@ -40,6 +44,28 @@ test("writes that arrive together share one commit, and none is acknowledged bef
   ]);
   expect(seenInside).toEqual([[], [], []]);
   expect(db.counts).toMatchObject({ commits: before + 1, waiting: 0 });
+});
+
+test("during a sync, writes and reads wait for it, and later writes share the next one", async () => {
+  const syncs: ((error: null) => void)[] = [];
+  const { db } = makeTestDatabase({ syncLog: (_file, done) => syncs.push(done) });
+  const items = makeItems(db);
+  const settled: string[] = [];
+  const note = (name: string) => () => settled.push(name);
+  const first = items.insert(1).then(note("first"));
+  while (syncs.length === 0) await nextTimer();
+  const later = [2, 3].map((id) => items.insert(id).then(note("later")));
+  const read = db.read.all(sql("SELECT id FROM items")).then((rows) => settled.push(`read ${rows.length}`));
+  for (let turn = 0; turn < 5; turn += 1) await nextTimer();
+  expect([settled, syncs.length, items.ids()]).toEqual([[], 1, [1]]);
+  syncs[0]?.(null);
+  await Promise.all([first, read]);
+  while (syncs.length === 1) await nextTimer();
+  expect(settled.toSorted()).toEqual(["first", "read 1"]);
+  expect(items.ids()).toEqual([1, 2, 3]);
+  syncs[1]?.(null);
+  await Promise.all(later);
+  expect(db.counts).toMatchObject({ transactions: 3, commits: 2 });
 });
 
 test("only the write that violates a constraint or throws is undone", async () => {
@@ -167,6 +193,7 @@ test("a connection that cannot begin a transaction fails the waiting writes", as
   const failures: string[] = [];
   const commits = new GroupCommit(
     connection,
+    syncedLog,
     groupCommitLimits,
     () => 0,
     (code) => failures.push(code),
@@ -188,6 +215,7 @@ test("a read-only connection fails its writes", async () => {
   const failures: string[] = [];
   const commits = new GroupCommit(
     readOnly,
+    syncedLog,
     groupCommitLimits,
     () => 0,
     (code) => failures.push(code),

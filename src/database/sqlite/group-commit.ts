@@ -1,5 +1,6 @@
 import type { Database as Connection, Statement } from "better-sqlite3";
 import { unavailable } from "../../base/errors.ts";
+import type { LogSync } from "./log-sync.ts";
 
 interface WaitingTransaction {
   readonly run: () => unknown;
@@ -27,16 +28,18 @@ export function sqliteCode(error: unknown): string {
 }
 
 /**
- * Write transactions that arrive together share one commit, so one sync of the log serves them all. A transaction's promise
- * settles only after COMMIT has returned: an acknowledged write is durable. If a transaction throws, only it is undone: the
- * batch is rolled back and run again with a savepoint around each transaction. Using savepoints from the start would cost a
- * tenth of the server's time, although transactions hardly ever throw. The whole batch fails with 503 if the storage fails
- * or if the shared transaction ends. For example, SQLITE_FULL rolls the batch back, and later statements would autocommit.
+ * Write transactions that arrive together share one commit, so one sync of the log serves them all. The log is synced in the
+ * thread pool, and transactions that arrive meanwhile wait for the next batch. A transaction's promise settles only after the
+ * sync: an acknowledged write is durable. If a transaction throws, only it is undone: the batch is rolled back and run again
+ * with a savepoint around each transaction. Using savepoints from the start would cost a tenth of the server's time, although
+ * transactions hardly ever throw. The whole batch fails with 503 if the storage fails or if the shared transaction ends. For
+ * example, SQLITE_FULL rolls the batch back, and later statements would autocommit.
  *
  * The driver never waits for the lock, because that would block the event loop. A timer retries when the database is busy.
  */
 export class GroupCommit {
   readonly #writer: Connection;
+  readonly #log: Pick<LogSync, "sync" | "hasFailed">;
   readonly #limits: GroupCommitLimits;
   readonly #monotonicMs: () => number;
   readonly #onStorageFailure: (code: string) => void;
@@ -51,18 +54,20 @@ export class GroupCommit {
   /** A transaction of the next batch threw in its first run. */
   #needsSavepoints = false;
   #closed = false;
-  /** A batch is being written. Only asynchronous transactions keep one open for more than one turn of the event loop. */
+  /** A batch is being written or synced. */
   #running = false;
   #commits = 0;
   #transactions = 0;
 
   constructor(
     writer: Connection,
+    log: Pick<LogSync, "sync" | "hasFailed">,
     limits: GroupCommitLimits,
     monotonicMs: () => number,
     onStorageFailure: (code: string) => void,
   ) {
     this.#writer = writer;
+    this.#log = log;
     this.#limits = limits;
     this.#monotonicMs = monotonicMs;
     this.#onStorageFailure = onStorageFailure;
@@ -80,10 +85,13 @@ export class GroupCommit {
 
   /**
    * `run` must use only the writer connection and await nothing else: it may be undone and run twice.
-   * @throws AppError unavailable (too many are waiting, no lock in time, the storage failed), or what `run` threw.
+   * @throws AppError unavailable (too many are waiting, no lock in time, the storage failed), or what `run` threw. A failed
+   * sync is also an unhandled rejection, which ends the process.
    */
   write<T>(run: () => T | Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(unavailable("The server is shutting down.", retryAfterSeconds));
+    if (this.#closed || this.#log.hasFailed) {
+      return Promise.reject(unavailable("The server is shutting down.", retryAfterSeconds));
+    }
     if (this.#waiting.length >= this.#limits.waitingMax) {
       return Promise.reject(unavailable("Too many writes are waiting. Try again shortly.", retryAfterSeconds));
     }
@@ -155,6 +163,12 @@ export class GroupCommit {
       if (this.#writer.inTransaction) this.#rollback.run();
       this.#failAll(batch, error);
       return;
+    }
+    try {
+      await this.#log.sync();
+    } catch (error) {
+      this.#failAll([...batch, ...this.#waiting.splice(0)], error);
+      throw error;
     }
     this.#commits += 1;
     this.#transactions += batch.length;

@@ -18,7 +18,7 @@ type WaitingRead = (together: boolean) => void;
 /**
  * Reads of one row for the hot path. They run on the writer's connection, whose cache survives its own commits; the reader's
  * cache is empty after each commit. Write batches are synchronous, so between them the writer also sees only what is
- * committed and durable. Reads that arrive in one turn of the event loop share a read transaction, which saves each its
+ * committed, durable or not. Reads that arrive in one turn of the event loop share a read transaction, which saves each its
  * locks.
  */
 export class HotReads {

@@ -6,8 +6,11 @@ const idleIntervalMs = minuteMs;
 /**
  * The write-ahead log keeps old images of pages, so an overwritten key is gone from all files only after the log has been
  * truncated. Truncation runs about a second after the first overwrite since the last truncation, because truncating after
- * each one would cost a checkpoint per view. It is retried while a reader holds the log. It also runs after the start and
+ * each one would cost a checkpoint per view. It is retried while a reader holds the log. It also runs at the start and
  * every minute: a process that was killed, or stopped while another one was reading, could not truncate its own writes.
+ *
+ * The start does not wait the second: if an earlier process ended because a sync failed, the system's cache may show parts
+ * of the log that the disk lacks and that no later sync writes. The truncation copies them into the database first.
  */
 export class LogTruncation {
   readonly #truncate: () => boolean;
@@ -20,7 +23,7 @@ export class LogTruncation {
   constructor(truncate: () => boolean, onFailure: (error: unknown) => void) {
     this.#truncate = truncate;
     this.#onFailure = onFailure;
-    this.request();
+    this.#run();
   }
 
   request(): void {

@@ -5,6 +5,7 @@ import type { SchemaVersion } from "../schema/both-engines.ts";
 import { schemaVersions } from "../schema/versions.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
+import { LogSync, type SyncFile } from "./log-sync.ts";
 import { LogTruncation } from "./log-truncation.ts";
 import { migrate } from "./migrate.ts";
 import { SqliteStatements } from "./statements.ts";
@@ -14,7 +15,7 @@ export type { Database as Connection } from "better-sqlite3";
 /** The database with its two connections, for synchronous prepared statements. */
 export interface SqliteDatabase extends Database {
   readonly engine: "sqlite";
-  /** For reads of durable rows. The writer would see its own uncommitted batch. */
+  /** For reads of committed rows, durable or not. The writer would see its own uncommitted batch. */
   readonly reader: Connection;
   /** Only to prepare statements, which run inside `write`. */
   readonly writer: Connection;
@@ -34,6 +35,8 @@ export interface SqliteOptions {
   /** The write-ahead log could not be truncated; truncation is retried. */
   readonly onTruncationFailed: (error: unknown) => void;
   readonly limits?: GroupCommitLimits;
+  /** Syncs the write-ahead log. Default: `fdatasync` in the thread pool. */
+  readonly syncLog?: SyncFile;
   /** Default: the versions of this program. */
   readonly versions?: readonly SchemaVersion[];
 }
@@ -61,20 +64,22 @@ const checkpointPages = 4_000;
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   makePrivateFile(options.path);
   const { writer, reader } = openConnections(options.path, options.versions ?? schemaVersions);
+  const log = new LogSync(`${options.path}-wal`, options.syncLog);
   const commits = new GroupCommit(
     writer,
+    log,
     options.limits ?? groupCommitLimits,
     options.monotonicMs,
     options.onStorageFailure,
   );
   const hotReads = new HotReads(writer, reader);
   const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
-  const truncateLog = () => truncate.get()?.busy === 0;
+  const truncateLog = () => !log.hasFailed && truncate.get()?.busy === 0;
   const truncation = new LogTruncation(truncateLog, options.onTruncationFailed);
   const probe = reader.prepare("PRAGMA user_version");
   const tx = new SqliteStatements(writer);
   const write = <T>(work: (tx: Transaction) => T | Promise<T>) => commits.write(() => work(tx));
-  const read = new SqliteStatements(reader);
+  const read = new SqliteStatements(reader, () => log.durable());
   const autocommit: WriteConnection = {
     one: (statement, ...parameters) => write(() => tx.one(statement, ...parameters)),
     all: (statement, ...parameters) => write(() => tx.all(statement, ...parameters)),
@@ -109,6 +114,9 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
       truncation.close();
       await commits.close();
       hotReads.close();
+      log.close();
+      // Closing the last connection copies the log into the database. After a failed sync nobody knows what the log has.
+      if (log.hasFailed) return;
       reader.close();
       writer.close();
     },
@@ -145,7 +153,7 @@ function openConnection(path: string, role: "reader" | "writer"): Connection {
 
 function configure(connection: Connection, role: "reader" | "writer"): void {
   useWriteAheadLog(connection);
-  connection.pragma("synchronous = FULL");
+  connection.pragma("synchronous = NORMAL");
   connection.pragma("secure_delete = ON");
   connection.pragma("foreign_keys = ON");
   connection.pragma("temp_store = MEMORY");

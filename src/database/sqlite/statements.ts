@@ -8,24 +8,31 @@ import type { Statement, Value } from "../statement.ts";
  */
 export class SqliteStatements implements WriteConnection {
   readonly #connection: Connection;
+  readonly #durable: (() => Promise<void> | undefined) | undefined;
   readonly #prepared = new Map<unknown, Prepared<unknown[]>>();
 
-  constructor(connection: Connection) {
+  /** @param durable resolves when everything that is committed now is durable. Reads return their rows only then. */
+  constructor(connection: Connection, durable?: () => Promise<void> | undefined) {
     this.#connection = connection;
+    this.#durable = durable;
   }
 
   async one<Parameters extends readonly Value[], Row>(
     statement: Statement<Parameters, Row>,
     ...parameters: Parameters
   ): Promise<Row | undefined> {
-    return this.#prepare<Row>(statement).get(...parameters);
+    const row = this.#prepare<Row>(statement).get(...parameters);
+    await this.#durable?.();
+    return row;
   }
 
   async all<Parameters extends readonly Value[], Row>(
     statement: Statement<Parameters, Row>,
     ...parameters: Parameters
   ): Promise<readonly Row[]> {
-    return this.#prepare<Row>(statement).all(...parameters);
+    const rows = this.#prepare<Row>(statement).all(...parameters);
+    await this.#durable?.();
+    return rows;
   }
 
   async run<Parameters extends readonly Value[], Row>(

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { GroupCommitLimits } from "./group-commit.ts";
+import type { SyncFile } from "./log-sync.ts";
 import { groupCommitLimits, openSqlite, type SqliteDatabase } from "./sqlite.ts";
 
 export interface TestDatabase {
@@ -22,8 +23,10 @@ export function makeFolder(): string {
 }
 
 /** @param path of an existing database; default: a new one. */
-export function makeTestDatabase(options: { path?: string; limits?: Partial<GroupCommitLimits> } = {}): TestDatabase {
-  const path = options.path ?? join(makeFolder(), "test.sqlite3");
+export function makeTestDatabase(
+  options: { path?: string; limits?: Partial<GroupCommitLimits>; syncLog?: SyncFile } = {},
+): TestDatabase {
+  const { path = join(makeFolder(), "test.sqlite3"), syncLog } = options;
   const failures: string[] = [];
   let monotonicMs = 0;
   const db = openSqlite({
@@ -32,6 +35,7 @@ export function makeTestDatabase(options: { path?: string; limits?: Partial<Grou
     onStorageFailure: (code) => failures.push(code),
     onTruncationFailed: (error) => failures.push(String(error)),
     limits: { ...groupCommitLimits, ...options.limits },
+    ...(syncLog !== undefined && { syncLog }),
   });
   onTestFinished(() => db.close());
   return {
