@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { bad, good, noFile } from "../../test/support/settings.ts";
+import { mistakesOf, loadValid, noFile } from "../../test/support/settings.ts";
 import { settingTable } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { allSettings, type Environment } from "./setting.ts";
 
 describe("the configuration", () => {
   it("has defaults for every setting", () => {
-    const { config, warnings, origins } = good({});
+    const { config, warnings, origins } = loadValid({});
     const range = { days: { default: 7, min: 1, max: 90 }, views: { default: 5, min: 1, max: 100 } };
     const on = { offered: true, default: true };
     const kind = { enabled: true, ...range, retrievalStep: on, deletableByViewer: on, blur: true };
@@ -64,7 +64,7 @@ describe("the configuration", () => {
   });
 
   it("uses every setting that is given", () => {
-    const { config, warnings } = good({
+    const { config, warnings } = loadValid({
       PORT: "8080",
       HOST: "0.0.0.0",
       DATA_DIR: "/srv/push",
@@ -151,7 +151,7 @@ describe("the configuration", () => {
   });
 
   it("treats an empty value as not set, and removes one pair of quotes", () => {
-    const { config, origins } = good({
+    const { config, origins } = loadValid({
       PORT: "",
       HOST: "  ",
       DATA_DIR: '""',
@@ -161,11 +161,11 @@ describe("the configuration", () => {
     expect(config).toMatchObject({ port: 5100, host: "127.0.0.1", dataDir: resolve("data"), logLevel: "warn" });
     expect(config.kinds.qr.enabled).toBe(false);
     expect(origins.find(({ name }) => name === "DATA_DIR")?.from).toBe("default");
-    expect(bad({ PORT: '""8080""' })).toHaveLength(1);
+    expect(mistakesOf({ PORT: '""8080""' })).toHaveLength(1);
   });
 
   it("turns off defaults of options that are not offered, and anonymous files without anonymous pushes", () => {
-    const { config, warnings } = good({
+    const { config, warnings } = loadValid({
       PWP__PW__ENABLE_RETRIEVAL_STEP: "false",
       PWP__FILES__ENABLE_DELETABLE_PUSHES: "false",
       PWP__ALLOW_ANONYMOUS: "false",
@@ -180,7 +180,7 @@ describe("the configuration", () => {
 
 describe("mistakes", () => {
   it("are reported all at once, each with the name, the value and what is allowed", () => {
-    const mistakes = bad({
+    const mistakes = mistakesOf({
       PORT: "http",
       PWP__ALLOW_ANONYMOUS: "flase",
       PWP__URL__EXPIRE_AFTER_DAYS_DEFAULT: "91",
@@ -197,7 +197,7 @@ describe("mistakes", () => {
   });
 
   it("never repeat a password in a URL, and are one short line", () => {
-    const mistakes = bad({
+    const mistakes = mistakesOf({
       DATABASE_URL: "postgres://push:hunter2@db/push?pool=5",
       PWP__OVERRIDE_BASE_URL: "https://admin:hunter2@push.example.com",
       PWP__LOG_LEVEL: `loud\n\u202e${"!".repeat(5000)}`,
@@ -211,17 +211,17 @@ describe("mistakes", () => {
   });
 
   it("include contradicting bounds, whichever of them was given", () => {
-    expect(bad({ PWP__PW__EXPIRE_AFTER_VIEWS_MIN: "20", PWP__PW__EXPIRE_AFTER_VIEWS_MAX: "10" })).toEqual([
+    expect(mistakesOf({ PWP__PW__EXPIRE_AFTER_VIEWS_MIN: "20", PWP__PW__EXPIRE_AFTER_VIEWS_MAX: "10" })).toEqual([
       "PWP__PW__EXPIRE_AFTER_VIEWS_MIN (20) is above PWP__PW__EXPIRE_AFTER_VIEWS_MAX (10).",
     ]);
-    expect(bad({ PWP__PW__EXPIRE_AFTER_DAYS_MIN: "91" })).toHaveLength(1);
+    expect(mistakesOf({ PWP__PW__EXPIRE_AFTER_DAYS_MIN: "91" })).toHaveLength(1);
     for (const value of ["0", "-1", "3651", "NaN", "1.5"]) {
-      expect(bad({ PWP__PW__EXPIRE_AFTER_DAYS_MAX: value }), value).toHaveLength(1);
+      expect(mistakesOf({ PWP__PW__EXPIRE_AFTER_DAYS_MAX: value }), value).toHaveLength(1);
     }
   });
 
   it("do not include a built-in default that adjusts to a bound", () => {
-    const { config, warnings, origins } = good({
+    const { config, warnings, origins } = loadValid({
       PWP__PW__EXPIRE_AFTER_DAYS_MAX: "3",
       PWP__URL__EXPIRE_AFTER_VIEWS_MIN: "8",
     });
@@ -234,7 +234,7 @@ describe("mistakes", () => {
 
 describe("warnings", () => {
   it("name the most similar setting, and never a value", () => {
-    const { warnings } = good({
+    const { warnings } = loadValid({
       PWP__ALOW_ANONYMOUS: "s3cret",
       PWPUSH_MASTERKEY: "s3cret",
       PWP__BRAND__TAGLINE: "s3cret",
@@ -254,8 +254,8 @@ describe("warnings", () => {
     ["localhost", 0],
     ["db", 0],
   ])("are given for a remote PostgreSQL server without TLS only: %s", (host, count) => {
-    expect(good({ DATABASE_URL: `postgres://push:quartz@${host}/push` }).warnings).toHaveLength(count);
-    expect(good({ DATABASE_URL: `postgres://push:quartz@${host}/push?sslmode=verify-full` }).warnings).toEqual([]);
+    expect(loadValid({ DATABASE_URL: `postgres://push:quartz@${host}/push` }).warnings).toHaveLength(count);
+    expect(loadValid({ DATABASE_URL: `postgres://push:quartz@${host}/push?sslmode=verify-full` }).warnings).toEqual([]);
   });
 
   it("are limited in number and length, and come with mistakes too", () => {
@@ -268,7 +268,7 @@ describe("warnings", () => {
   });
 
   it("ignore other programs' variables", () => {
-    expect(good({ PATH: "/bin", PWD: "/", PWPX: "1" }).warnings).toEqual([]);
+    expect(loadValid({ PATH: "/bin", PWD: "/", PWPX: "1" }).warnings).toEqual([]);
   });
 
   it("are about settings that are probably not meant together", () => {
@@ -286,10 +286,10 @@ describe("warnings", () => {
       [{ PWP__OIDC__ISSUER: "https://id.example.com", PWP__OIDC__CLIENT_ID: "a" }, /needs PWP__OVERRIDE_BASE_URL/],
     ];
     for (const [environment, expected] of cases) {
-      expect(good(environment).warnings).toEqual([expect.stringMatching(expected)]);
+      expect(loadValid(environment).warnings).toEqual([expect.stringMatching(expected)]);
     }
-    expect(good({ ...https, PWP__ALLOWED_HOSTS: "push.example.com" }).warnings).toEqual([]);
-    expect(good({ ...https, PWP__ALLOWED_HOSTS: ".push.example.com" }).warnings).toEqual([]);
-    expect(good({ ...https, PWP__ALLOWED_HOSTS: ".h.example.com" }).warnings).toHaveLength(1);
+    expect(loadValid({ ...https, PWP__ALLOWED_HOSTS: "push.example.com" }).warnings).toEqual([]);
+    expect(loadValid({ ...https, PWP__ALLOWED_HOSTS: ".push.example.com" }).warnings).toEqual([]);
+    expect(loadValid({ ...https, PWP__ALLOWED_HOSTS: ".h.example.com" }).warnings).toHaveLength(1);
   });
 });

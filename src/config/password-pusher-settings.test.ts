@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { documentedSettings } from "../../test/support/password-pusher-names.ts";
-import { bad, good } from "../../test/support/settings.ts";
+import { mistakesOf, loadValid } from "../../test/support/settings.ts";
 import { settingTable } from "./config.ts";
 import { reasonAgainst, unusedSettings } from "./password-pusher-settings.ts";
 import { fileNameOf, settingsByFile } from "./secret-files.ts";
@@ -18,7 +18,7 @@ describe("a setting that Password Pusher documents", () => {
     const environment = Object.fromEntries(
       documentedSettings.filter((name) => !honoured.has(name)).map((name) => [name, "s3cret"]),
     );
-    const { warnings, unused } = good(environment);
+    const { warnings, unused } = loadValid(environment);
     expect(unused.map(({ name }) => name)).toEqual(Object.keys(environment).sort());
     for (const name of Object.keys(environment)) {
       expect(warnings.filter((warning) => warning.startsWith(`${name} is not used here, because `))).toHaveLength(1);
@@ -28,12 +28,12 @@ describe("a setting that Password Pusher documents", () => {
   });
 
   it("counts as not set while it is empty", () => {
-    expect(good({ PWP__THEME: "", PWP__BRAND__TAGLINE: "  " })).toMatchObject({ warnings: [], unused: [] });
+    expect(loadValid({ PWP__THEME: "", PWP__BRAND__TAGLINE: "  " })).toMatchObject({ warnings: [], unused: [] });
   });
 
   it("causes at most 300 warnings", () => {
     const names = Array.from({ length: 1_000 }, (_, at) => [`PWP__GEN__${at}`, "1"] as const);
-    expect(good(Object.fromEntries(names)).warnings).toHaveLength(300);
+    expect(loadValid(Object.fromEntries(names)).warnings).toHaveLength(300);
   });
 });
 
@@ -45,7 +45,7 @@ it("reasons are given only for settings that are not supported, and each is a cl
 });
 
 it("a misspelled name is still reported with the nearest setting", () => {
-  expect(good({ PWP__TEHME: "x", PWP__BRAND__TITEL: "x" }).warnings).toEqual([
+  expect(loadValid({ PWP__TEHME: "x", PWP__BRAND__TITEL: "x" }).warnings).toEqual([
     expect.stringMatching(/^PWP__BRAND__TITEL .*did you mean PWP__BRAND__TITLE\?$/),
     expect.stringMatching(/^PWP__TEHME is not a setting/),
   ]);
@@ -55,21 +55,21 @@ describe("values in the spelling of Password Pusher's env files", () => {
   it("a sender in quotes", () => {
     const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
     const sender = (PWP__MAIL__MAILER_SENDER: string) =>
-      good({ ...mail, PWP__MAIL__MAILER_SENDER }).config.mail?.sender;
+      loadValid({ ...mail, PWP__MAIL__MAILER_SENDER }).config.mail?.sender;
     expect(sender('"Company Name" <user@example.com>')).toBe("Company Name <user@example.com>");
-    expect(bad({ PWP__MAIL__MAILER_SENDER: '"A" "B" <user@example.com>' })).toHaveLength(1);
+    expect(mistakesOf({ PWP__MAIL__MAILER_SENDER: '"A" "B" <user@example.com>' })).toHaveLength(1);
   });
 
   it("a host and a scheme for the links in emails only", () => {
     const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
-    const { config, warnings } = good(mail);
+    const { config, warnings } = loadValid(mail);
     expect(warnings).toEqual([]);
     expect(config.mail).toMatchObject({ baseUrl: "https://push.example.com", sender: "sealpush@push.example.com" });
     expect(config.overrideBaseUrl).toBeUndefined();
     expect(
-      good({ ...mail, PWP__HOST_PROTOCOL: "http", PWP__HOST_DOMAIN: "push.example.com:5100" }).config.mail?.baseUrl,
+      loadValid({ ...mail, PWP__HOST_PROTOCOL: "http", PWP__HOST_DOMAIN: "push.example.com:5100" }).config.mail?.baseUrl,
     ).toBe("http://push.example.com:5100");
-    expect(good({ ...mail, PWP__OVERRIDE_BASE_URL: "https://a.example.com" }).config.mail?.baseUrl).toBe(
+    expect(loadValid({ ...mail, PWP__OVERRIDE_BASE_URL: "https://a.example.com" }).config.mail?.baseUrl).toBe(
       "https://a.example.com",
     );
     for (const host of [
@@ -80,7 +80,7 @@ describe("values in the spelling of Password Pusher's env files", () => {
       "push.example.com:70000",
       "a@b",
     ]) {
-      expect(bad({ PWP__HOST_DOMAIN: host }), host).toHaveLength(1);
+      expect(mistakesOf({ PWP__HOST_DOMAIN: host }), host).toHaveLength(1);
     }
   });
 
@@ -92,7 +92,7 @@ describe("values in the spelling of Password Pusher's env files", () => {
     [{ PWP__MAIL__SMTP_STARTTLS: "true", PWP__MAIL__SMTP_ENABLE_STARTTLS_AUTO: "false" }, "required"],
   ] as const)("TLS to the mail server: %j is %s", (environment, startTls) => {
     const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
-    expect(good({ ...mail, ...environment }).config.mail?.startTls).toBe(startTls);
+    expect(loadValid({ ...mail, ...environment }).config.mail?.startTls).toBe(startTls);
   });
 
   it("files at Amazon, whose endpoint follows from the region, and at compatible stores", () => {
@@ -103,9 +103,9 @@ describe("values in the spelling of Password Pusher's env files", () => {
       PWP__FILES__S3__ACCESS_KEY_ID: "id",
       PWP__FILES__S3__SECRET_ACCESS_KEY: "key",
     };
-    expect(good(amazon).config.files.s3?.endpoint).toBe("https://s3.eu-central-1.amazonaws.com");
+    expect(loadValid(amazon).config.files.s3?.endpoint).toBe("https://s3.eu-central-1.amazonaws.com");
     const other = { ...amazon, PWP__FILES__S3__ENDPOINT: "https://s3.example.com" };
-    expect(good(other).config.files.s3?.endpoint).toBe("https://s3.example.com");
+    expect(loadValid(other).config.files.s3?.endpoint).toBe("https://s3.example.com");
     const compatibleStores = [
       "minio",
       "backblaze_b2",
@@ -116,34 +116,34 @@ describe("values in the spelling of Password Pusher's env files", () => {
     ];
     for (const storage of compatibleStores) {
       const given = { ...other, PWP__FILES__STORAGE: storage };
-      expect(good(given)).toMatchObject({ warnings: [], config: { files: { s3: { bucket: "pushes" } } } });
+      expect(loadValid(given)).toMatchObject({ warnings: [], config: { files: { s3: { bucket: "pushes" } } } });
       const { PWP__FILES__S3__ENDPOINT: _, ...withoutEndpoint } = given;
-      expect(bad(withoutEndpoint)).toEqual([expect.stringContaining("PWP__FILES__S3__ENDPOINT must be given too")]);
+      expect(mistakesOf(withoutEndpoint)).toEqual([expect.stringContaining("PWP__FILES__S3__ENDPOINT must be given too")]);
     }
     for (const storage of ["google", "microsoft"]) {
-      expect(bad({ PWP__FILES__STORAGE: storage })[0]).toMatch(/S3-compatible store only/);
+      expect(mistakesOf({ PWP__FILES__STORAGE: storage })[0]).toMatch(/S3-compatible store only/);
     }
   });
 
   it("Cloudflare as the proxy", () => {
-    const { trustedProxies } = good({ PWP__CLOUDFLARE_PROXY: "true", PWP__TRUSTED_PROXIES: "10.0.0.1" }).config;
+    const { trustedProxies } = loadValid({ PWP__CLOUDFLARE_PROXY: "true", PWP__TRUSTED_PROXIES: "10.0.0.1" }).config;
     expect(trustedProxies).toContain("10.0.0.1");
     expect(trustedProxies).toContain("173.245.48.0/20");
-    expect(good({}).config.trustedProxies).toEqual(["127.0.0.0/8", "::1/128"]);
+    expect(loadValid({}).config.trustedProxies).toEqual(["127.0.0.0/8", "::1/128"]);
   });
 
   it("a title, and a language that is not supported", () => {
-    expect(good({ PWP__BRAND__TITLE: "Acme Corp." }).config.brandTitle).toBe("Acme Corp.");
-    for (const title of ["a".repeat(61), "a\u202eb"]) expect(bad({ PWP__BRAND__TITLE: title })).toHaveLength(1);
-    expect(good({ PWP__DEFAULT_LOCALE: "pt-BR" })).toMatchObject({ warnings: [], config: { defaultLocale: "pt-BR" } });
-    expect(good({ PWP__DEFAULT_LOCALE: ":de" }).config.defaultLocale).toBe("de");
-    expect(good({ PWP__DEFAULT_LOCALE: "sv" }).warnings).toEqual([expect.stringContaining("English is used instead")]);
-    expect(bad({ PWP__DEFAULT_LOCALE: "<de>" })).toHaveLength(1);
+    expect(loadValid({ PWP__BRAND__TITLE: "Acme Corp." }).config.brandTitle).toBe("Acme Corp.");
+    for (const title of ["a".repeat(61), "a\u202eb"]) expect(mistakesOf({ PWP__BRAND__TITLE: title })).toHaveLength(1);
+    expect(loadValid({ PWP__DEFAULT_LOCALE: "pt-BR" })).toMatchObject({ warnings: [], config: { defaultLocale: "pt-BR" } });
+    expect(loadValid({ PWP__DEFAULT_LOCALE: ":de" }).config.defaultLocale).toBe("de");
+    expect(loadValid({ PWP__DEFAULT_LOCALE: "sv" }).warnings).toEqual([expect.stringContaining("English is used instead")]);
+    expect(mistakesOf({ PWP__DEFAULT_LOCALE: "<de>" })).toHaveLength(1);
   });
 
   it("HTTPS for all requests, including cookies", () => {
-    expect(good({ FORCE_SSL: "true" }).config).toMatchObject({ forceHttps: true, secureCookies: true });
-    expect(good({ FORCE_SSL: "1", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(true);
-    expect(good({}).config).toMatchObject({ forceHttps: false, secureCookies: "auto" });
+    expect(loadValid({ FORCE_SSL: "true" }).config).toMatchObject({ forceHttps: true, secureCookies: true });
+    expect(loadValid({ FORCE_SSL: "1", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(true);
+    expect(loadValid({}).config).toMatchObject({ forceHttps: false, secureCookies: "auto" });
   });
 });

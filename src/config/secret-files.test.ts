@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bad, good, noFile } from "../../test/support/settings.ts";
+import { mistakesOf, loadValid, noFile } from "../../test/support/settings.ts";
 
 const mail = { PWP__MAIL__SMTP_ADDRESS: "mail.example.com", PWP__MAIL__SMTP_USER_NAME: "push" };
 const site = { PWP__OVERRIDE_BASE_URL: "https://push.example.com" };
@@ -10,7 +10,7 @@ function files(contents: Readonly<Record<string, string>>): (path: string) => st
 
 describe("a secret in a file", () => {
   it("has the effect of the variable, without the final line feed, and is not shown", () => {
-    const { config, warnings, origins } = good(
+    const { config, warnings, origins } = loadValid(
       { ...mail, ...site, PWP__MAIL__SMTP_PASSWORD_FILE: "/run/secrets/smtp" },
       files({ "/run/secrets/smtp": "opens the mail\n" }),
     );
@@ -24,29 +24,29 @@ describe("a secret in a file", () => {
   });
 
   it("can contain the database address, which may include a password", () => {
-    const { origins } = good({ DATABASE_URL_FILE: "/run/db" }, files({ "/run/db": "sqlite:/srv/push.sqlite3\n" }));
+    const { origins } = loadValid({ DATABASE_URL_FILE: "/run/db" }, files({ "/run/db": "sqlite:/srv/push.sqlite3\n" }));
     expect(origins.find(({ name }) => name === "DATABASE_URL")?.shown).toBe("sqlite:/srv/push.sqlite3");
   });
 
   it("is refused if both the variable and the file are set", () => {
     expect(
-      bad({ PWP__MAIL__SMTP_PASSWORD: "a", PWP__MAIL__SMTP_PASSWORD_FILE: "/run/b" }, files({ "/run/b": "b" })),
+      mistakesOf({ PWP__MAIL__SMTP_PASSWORD: "a", PWP__MAIL__SMTP_PASSWORD_FILE: "/run/b" }, files({ "/run/b": "b" })),
     ).toEqual(["PWP__MAIL__SMTP_PASSWORD and PWP__MAIL__SMTP_PASSWORD_FILE are both given: give one of them."]);
   });
 
   it("is refused if the file is missing, empty or too large", () => {
     const environment = { PWP__OIDC__CLIENT_SECRET_FILE: "/run/oidc" };
-    expect(bad(environment)).toEqual([
+    expect(mistakesOf(environment)).toEqual([
       'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which cannot be read (ENOENT).',
     ]);
-    expect(bad(environment, () => " \n")).toEqual(['PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which is empty.']);
-    expect(bad(environment, () => "x".repeat(100_000))).toEqual([
+    expect(mistakesOf(environment, () => " \n")).toEqual(['PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which is empty.']);
+    expect(mistakesOf(environment, () => "x".repeat(100_000))).toEqual([
       'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which is too large for a secret.',
     ]);
   });
 
   it("is supported for secrets only: other names with _FILE are unknown", () => {
-    const { warnings } = good({ PWP__BRAND_FILE: "/x", PWP__LOG_LEVEL_FILE: "/run/level" });
+    const { warnings } = loadValid({ PWP__BRAND_FILE: "/x", PWP__LOG_LEVEL_FILE: "/run/level" });
     expect(warnings.filter((warning) => warning.startsWith("PWP__LOG_LEVEL_FILE is not a setting"))).toHaveLength(1);
   });
 });

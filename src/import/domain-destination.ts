@@ -35,7 +35,7 @@ import {
   RecordChangedError,
 } from "./store/imported-rows.ts";
 
-/** Each task of an import waits for one passphrase at most. */
+/** Each concurrent task of an import waits for at most one key derivation. */
 const argon2Limits = { runningMax: 2, waitingMax: 64, waitingPerClientMax: 64 };
 /** The source has one style sheet, without an id. */
 const styleSheetId = 0;
@@ -122,11 +122,11 @@ async function importUser(
   const { sourceId, user, missingParts } = incoming;
   const value = await db.untilKnown(() =>
     users.adopt(user, merge, async (tx, id, { merged, tokenTaken }) => {
-      // An existing account gets nothing but the API token.
+      // An existing account gets only the API token.
       const own = merged ? missingParts.filter((part) => part === "api_token") : missingParts;
       const all = tokenTaken ? [...own, "api_token" as const] : own;
       const record = { sourceId, id, run, missingParts: all, related: noRelated };
-      return (await rows.record(tx, "user", record)) === "now";
+      return (await rows.record(tx, "user", record)) === "recorded";
     }),
   );
   if (value.outcome === "adopted") return { ...value, outcome: "imported" };
@@ -177,7 +177,7 @@ async function addMissingUserParts(
     stillMissing: [
       ...imported.missingParts.filter(isMissing),
       ...refused,
-      // They depend on the factor, and were not read while it could not be decrypted.
+      // Password and backup codes depend on the factor: they were not read while it could not be decrypted.
       ...(filled.includes("factor")
         ? missingParts.filter((part) => part === "password" || part === "backup_codes")
         : []),
@@ -211,19 +211,19 @@ async function addMissingPushParts(
   return outcomeOf(completion);
 }
 
-/** They are written together. */
+/** These parts are written together. */
 const trailParts: readonly Part[] = ["trail", "notifications", "people"];
 
 function addablePartsOf({ missingParts: before, related }: ImportedRow, { missingParts: now, push }: IncomingPush) {
   const isMissingNow = (part: Part) => now.some((missing) => missing === part);
   const missingBefore = trailParts.filter((part) => before.includes(part));
   // A run with other keys must keep emails that an earlier run decrypted, and new damage must not remove entries.
-  const isNoWorse = trailParts.every((part) => !isMissingNow(part) || missingBefore.includes(part));
-  const isAsLong = push.trail.length === related.auditEntries;
-  const opensAll = !isMissingNow("notifications") && (!isMissingNow("trail") || isAsLong);
+  const addsNoGap = trailParts.every((part) => !isMissingNow(part) || missingBefore.includes(part));
+  const hasSameLength = push.trail.length === related.auditEntries;
+  const decryptsAll = !isMissingNow("notifications") && (!isMissingNow("trail") || hasSameLength);
   return {
     note: before.includes("note") && !isMissingNow("note"),
-    trail: isNoWorse && opensAll && missingBefore.some((part) => !isMissingNow(part)),
+    trail: addsNoGap && decryptsAll && missingBefore.some((part) => !isMissingNow(part)),
   };
 }
 
@@ -258,5 +258,5 @@ async function importStyleSheet(
   if (problem !== undefined) return { outcome: "refused", reason: styleSheetRefusal(problem) };
   const record = { sourceId: styleSheetId, id: styleSheetId, run, missingParts: [], related: noRelated };
   const recorded = await domain.db.write((tx) => rows.record(tx, "style", record));
-  return { outcome: recorded === "now" ? "imported" : "imported_before" };
+  return { outcome: recorded === "recorded" ? "imported" : "imported_before" };
 }

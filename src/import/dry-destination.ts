@@ -8,22 +8,22 @@ import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import type { Part } from "./missing-parts.ts";
 import { type Conflicts, createConflicts, createImportedRows, type ImportedRow } from "./store/imported-rows.ts";
 
-/** A dry run gives out no ids. */
+/** A dry run assigns no ids. */
 const noId = 0;
 
 /**
  * Does everything that a run does, except writing: it reads files to their end and looks for conflicts.
- * @param here undefined: there is no database here yet, so nothing can conflict.
+ * @param existing undefined: this server has no database yet, so nothing can conflict.
  */
 export async function createDryDestination(
-  here: { readonly read: ReadConnection; readonly keyring: Keyring | undefined } | undefined,
+  existing: { readonly read: ReadConnection; readonly keyring: Keyring | undefined } | undefined,
   source: string,
 ): Promise<Destination> {
-  if (here === undefined) return emptyDestination();
-  const rows = createImportedRows(here.read, source);
-  const conflicts = createConflicts(here.read);
-  const urlTokens = await findUrlTokens(here.read, here.keyring);
-  const access = here.keyring && (await findAccessKeys(here.read, here.keyring));
+  if (existing === undefined) return emptyDestination();
+  const rows = createImportedRows(existing.read, source);
+  const conflicts = createConflicts(existing.read);
+  const urlTokens = await findUrlTokens(existing.read, existing.keyring);
+  const access = existing.keyring && (await findAccessKeys(existing.read, existing.keyring));
   // Without the master key, tokens are not compared.
   const findTokenHolder = async (apiToken: string) =>
     access && (await conflicts.findTokenHolder(access.digest("api_token", apiToken)));

@@ -25,12 +25,12 @@ async function* none(): AsyncGenerator<never> {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Open pushes that say that they have trails of this length. @param onTrail how many of them are read at once. */
+/** Open pushes. @param auditEntries the reported length of each trail. @param onTrail gets the number of trails being read. */
 function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: number) => void): ImportSource {
   let underWay = 0;
   const related = { ...noRelated, auditEntries };
   return {
-    fingerprint: "of the test",
+    fingerprint: "test source",
     warnings: [],
     counts: async () => ({ ...noRelated, users: 0, pushes, withoutPush: noRelated }),
     users: none,

@@ -11,11 +11,11 @@ import type { ImportedRow } from "./store/imported-rows.ts";
 
 /** Concurrent writes share a commit, and the work on one push uses the time in which another waits. */
 const limits = { tasksMax: 16, weightMax: 16 * 1024 * 1024 };
-/** Bytes in memory that a push takes in addition to its payload and its trail. */
+/** Bytes of memory that a push needs in addition to its payload and its trail. */
 const rowWeight = 4_096;
-/** An audit entry is in memory as it was read, as it will be written, and as the parameters of its statement. */
+/** Bytes. An audit entry is in memory three times: as read, as written, and as parameters of its statement. */
 const entryWeight = 2_048;
-/** Milliseconds, with a margin. */
+/** An upper bound of the duration of a run. */
 const longestRunMs = 7 * dayMs;
 
 type PushRow = SourceRow<SourcePush, PushPart>;
@@ -32,7 +32,7 @@ export async function importPushes(run: ImportRun): Promise<void> {
 
 interface RowToImport {
   readonly row: PushRow;
-  /** It was imported before without some parts. */
+  /** The record of an earlier run that imported the row without some parts. */
   readonly imported: ImportedRow | undefined;
 }
 
@@ -48,7 +48,7 @@ async function* rowsToImport(run: ImportRun): AsyncGenerator<RowToImport> {
   }
 }
 
-/** An owner who is not in the source: the push is imported without what only an owner can see. */
+/** If the owner is not in the source, the push is imported without what only an owner can see. */
 function countOwnerless({ owners, results }: ImportRun, row: PushRow): void {
   if (row.outcome !== "read" || row.row.userId === null) return;
   if (owners.ownerOf(row.row.userId).outcome === "nobody") results.addOwnerless(row.id);
@@ -158,7 +158,7 @@ async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, 
       case "link_taken":
         return leaveOut(run, row, "Another push here has the same link.");
       case "imported_before":
-        // By a concurrent import of the same installation.
+        // A concurrent import of the same installation has imported it.
         return await handleImportedBefore(run, row, attempt.imported);
       case "imported":
         results.addPush({
@@ -180,7 +180,7 @@ async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, 
   }
 }
 
-/** Whether no running server can have deleted it by the end of the run. */
+/** Whether the push still exists at the end of the run, even if a server runs meanwhile. */
 function isLasting({ destination, now }: ImportRun, { end }: SourcePush, ownerId: number | null): boolean {
   const deletedAt = end === null ? undefined : destination.deletedAt({ ownerId, endedAt: end.at });
   return deletedAt === undefined || deletedAt > now + longestRunMs;

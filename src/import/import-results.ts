@@ -25,7 +25,7 @@ export interface Counts {
   skipped: number;
 }
 
-/** Tables that are counted in source and destination. */
+/** Tables whose rows are counted in source and destination. */
 export type CountedTable = "users" | "pushes" | keyof RelatedCounts;
 
 const relatedTables = ["auditEntries", "notifications", "files"] as const satisfies (keyof RelatedCounts)[];
@@ -140,7 +140,7 @@ export class ImportResults {
   addPush(push: {
     readonly kind: SourceKind;
     readonly state: PushState;
-    /** No server deletes it before the run ends. */
+    /** No running server deletes it before the run ends. */
     readonly isLasting: boolean;
     readonly auditEntries: number;
     readonly fileBytes: number;

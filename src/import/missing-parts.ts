@@ -2,7 +2,7 @@ import type { MissingPart, PushPart, UserPart } from "./source.ts";
 
 export type Part = UserPart | PushPart;
 
-/** In the order in which they are added later. */
+/** In the order in which a later run adds them. */
 const userPartNames: Readonly<Record<UserPart, string>> = {
   factor: "its second factor and its password",
   password: "its password",

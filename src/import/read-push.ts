@@ -22,7 +22,7 @@ class LostFileError extends Error {
 }
 
 const linkShape = /^[A-Za-z0-9_-]{1,64}$/;
-/** Paths of the API that would be mistaken for a url_token. */
+/** Path segments of the API that a url_token must not equal. */
 const reservedWords: ReadonlySet<string> = new Set(["active", "expired"]);
 
 /** @returns why the link cannot work here; undefined when it can. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openReport } from "./report.ts";
 
-test("names the report that cannot be written, and keeps the mode of a device", () => {
+test("an error names the report that cannot be written, and the mode of a device is kept", () => {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-report-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "report.json");

@@ -101,7 +101,7 @@ function openFree(path: string): OpenFiles {
   }
 }
 
-/** Both or none. */
+/** Opens both files or neither. */
 function openBoth(path: string, flags: "w" | "wx"): OpenFiles {
   const json = openPrivately(path, flags);
   try {

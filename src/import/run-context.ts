@@ -6,7 +6,7 @@ export interface ImportDeps {
   readonly source: ImportSource;
   readonly destination: Destination;
   readonly options: {
-    /** A user of the source is the account here with the same email. Its pushes and API token go to that account. */
+    /** A user of the source and the account here with the same email are the same person. The account gets the user's pushes and API token. */
     readonly mergeUsers: boolean;
     /** Import pushes without the files that cannot be read. */
     readonly withoutLostFiles: boolean;
@@ -20,7 +20,7 @@ export interface ImportDeps {
   readonly onProblem: (problem: Problem) => void;
 }
 
-/** What the parts of one run share. */
+/** Dependencies and state of one run. */
 export interface ImportRun extends Omit<ImportDeps, "onProgress" | "onProblem"> {
   readonly results: ImportResults;
   readonly owners: Owners;

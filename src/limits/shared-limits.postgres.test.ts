@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openJoiningRowByRow } from "../../test/support/postgres/joining.ts";
+import { openWithNestedLoops } from "../../test/support/postgres/nested-loops.ts";
 import { openTestDatabase } from "../../test/support/postgres/open-database.ts";
 import type { Database } from "../database/database.ts";
 import { sql } from "../database/statement.ts";
@@ -65,7 +65,7 @@ test("expired counters are deleted in bounded steps, and current ones are kept",
 });
 
 test("expired counters are deleted in bounded steps with every join strategy", async () => {
-  const { db } = await openJoiningRowByRow();
+  const { db } = await openWithNestedLoops();
   const limits = createLimits(db, assertAnswered);
   for (const kind of kinds) for (let at = 0; at < 5; at += 1) await limits[kind](limit).charge(`old ${at}`, start);
   for (const expected of [6, 4, 0]) expect(await limits.removeOver(start + 200_000, 3)).toBe(expected);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openTestDomain, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { startMailSink } from "../../test/support/mail-sink.ts";
-import { accountNotificationEmail, going, resetEmail } from "../../test/support/test-mail.ts";
+import { accountNotificationEmail, neverAborted, resetEmail } from "../../test/support/test-mail.ts";
 import { dayMs, hourMs, minuteMs } from "../base/clock.ts";
 import { nothingElse } from "../database/database.ts";
 import { sql } from "../database/statement.ts";
@@ -21,7 +21,7 @@ const put = ({ domain, clock }: TestDomain, to: string, content: EmailContent = 
 /** Runs the delivery job until no email waits. */
 async function deliverAll({ domain, clock }: TestDomain) {
   while ((await domain.mail.sizes()).waiting > 0) {
-    await domain.mail.deliverDue(going);
+    await domain.mail.deliverDue(neverAborted);
     clock.advance(2 * minuteMs);
   }
 }
@@ -120,6 +120,6 @@ it("keeps waiting emails when mail is switched off", async () => {
   await fixture.domain.close();
   await using off = await openTestDomain({ dataDir: fixture.dataDir });
   await put(off, "bob@example.com");
-  await off.domain.mail.deliverDue(going);
+  await off.domain.mail.deliverDue(neverAborted);
   expect(await off.domain.mail.sizes()).toEqual({ waiting: 1, failed: 0 });
 });

@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { testConfig } from "../../test/support/domain.ts";
 import { type MailSink, startMailSink } from "../../test/support/mail-sink.ts";
-import { going } from "../../test/support/test-mail.ts";
+import { neverAborted } from "../../test/support/test-mail.ts";
 import type { MailSettings } from "../config/config.ts";
 import { createSmtpMailer, type Mailer, mustEncrypt, type OutgoingMessage } from "./smtp.ts";
 
@@ -35,7 +35,7 @@ function trust(sink: MailSink): void {
 describe("a message", () => {
   it("has the headers of an automatic email, and one recipient", async () => {
     const sink = await startMailSink();
-    expect(await mailerOf(sink).send(message, going)).toMatchObject({ outcome: "accepted" });
+    expect(await mailerOf(sink).send(message, neverAborted)).toMatchObject({ outcome: "accepted" });
     const mail = await sink.next("ada@example.com");
     expect(mail).toMatchObject({
       subject: "Grüße",
@@ -55,7 +55,7 @@ describe("a message", () => {
   it("has the configured sender, including its name", async () => {
     const sink = await startMailSink();
     const mailer = mailerOf(sink, { PWP__MAIL__MAILER_SENDER: "Ada, Bob & Öre <push@example.org>" });
-    await mailer.send(message, going);
+    await mailer.send(message, neverAborted);
     const mail = await sink.next("ada@example.com");
     expect(mail).toMatchObject({
       sender: "push@example.org",
@@ -68,7 +68,7 @@ describe("a message", () => {
     const evil = "x\r\nBcc: eve@example.com\r\nRCPT TO:<eve@example.com>\r\n\r\n<script>";
     const sending = await mailerOf(sink).send(
       { ...message, subject: evil, text: evil, html: evil, messageId: evil },
-      going,
+      neverAborted,
     );
     expect(sending.outcome).toBe("accepted");
     const mail = await sink.next("ada@example.com");
@@ -89,14 +89,14 @@ describe("a message", () => {
     "",
   ])("is sent only to exactly one address: %j", async (to) => {
     const sink = await startMailSink();
-    expect(await mailerOf(sink).send({ ...message, to }, going)).toMatchObject({ outcome: "refused", permanent: true });
+    expect(await mailerOf(sink).send({ ...message, to }, neverAborted)).toMatchObject({ outcome: "refused", permanent: true });
     expect(sink.attempts()).toBe(0);
   });
 
   it("never embeds a file or URL that its content refers to", async () => {
     const sink = await startMailSink();
     const html = `<img src="file:///etc/hostname"><img src="data:text/plain,x">`;
-    await mailerOf(sink).send({ ...message, html }, going);
+    await mailerOf(sink).send({ ...message, html }, neverAborted);
     expect((await sink.next("ada@example.com")).attachments).toEqual([]);
   });
 });
@@ -105,23 +105,23 @@ describe("encryption", () => {
   it("is used when offered, and the certificate must be valid", async () => {
     const sink = await startMailSink({ encryption: "starttls" });
     const mailer = mailerOf(sink);
-    expect(await mailer.send(message, going)).toMatchObject({
+    expect(await mailer.send(message, neverAborted)).toMatchObject({
       outcome: "unavailable",
       failure: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
     });
     expect(sink.messages()).toEqual([]);
     trust(sink);
-    expect(await mailer.send(message, going)).toMatchObject({ outcome: "accepted" });
+    expect(await mailer.send(message, neverAborted)).toMatchObject({ outcome: "accepted" });
     expect(sink.messages()).toMatchObject([{ encrypted: true }]);
   });
 
   it("is mandatory when required, and not tried when off", async () => {
     const plain = await startMailSink();
     const required = { PWP__MAIL__SMTP_STARTTLS: "required" };
-    expect(await mailerOf(plain, required).send(message, going)).toMatchObject({ outcome: "unavailable" });
+    expect(await mailerOf(plain, required).send(message, neverAborted)).toMatchObject({ outcome: "unavailable" });
     expect(plain.messages()).toEqual([]);
     const offering = await startMailSink({ encryption: "starttls" });
-    await mailerOf(offering, { PWP__MAIL__SMTP_STARTTLS: "off" }).send(message, going);
+    await mailerOf(offering, { PWP__MAIL__SMTP_STARTTLS: "off" }).send(message, neverAborted);
     expect(offering.messages()).toMatchObject([{ encrypted: false }]);
   });
 
@@ -147,9 +147,9 @@ describe("a refusal", () => {
     async (outcome, permanent, refusal) => {
       const sink = await startMailSink();
       sink.refuseNext(1, refusal);
-      const sending = await mailerOf(sink).send(message, going);
+      const sending = await mailerOf(sink).send(message, neverAborted);
       expect(sending).toMatchObject({ outcome, permanent, failure: { code: String(refusal.code) } });
-      expect(await mailerOf(sink).send(message, going)).toMatchObject({ outcome: "accepted" });
+      expect(await mailerOf(sink).send(message, neverAborted)).toMatchObject({ outcome: "accepted" });
     },
   );
 
@@ -159,7 +159,7 @@ describe("a refusal", () => {
   ] as const)("means that the server is unavailable when it does not concern this message: %j", async (refusal) => {
     const sink = await startMailSink();
     sink.refuseNext(1, refusal);
-    expect(await mailerOf(sink).send(message, going)).toMatchObject({
+    expect(await mailerOf(sink).send(message, neverAborted)).toMatchObject({
       outcome: "unavailable",
       failure: { code: String(refusal.code) },
     });
@@ -169,7 +169,7 @@ describe("a refusal", () => {
     const sink = await startMailSink();
     const text = "5.7.1 <ada@example.com> https://push.example.com/x?token=abcdef0123456789 Grüße\tabcdef0123456789";
     sink.refuseNext(1, { at: "message", code: 554, text });
-    const sending = await mailerOf(sink).send(message, going);
+    const sending = await mailerOf(sink).send(message, neverAborted);
     if (sending.outcome !== "refused") throw new Error(sending.outcome);
     expect(sending.failure.sentence).toMatch(/^The mail server refused the email \(554 5\.7\.1 /);
     expect(sending.failure.sentence).toMatch(/^[\x20-\x7e]{1,220}$/);

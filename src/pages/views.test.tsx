@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { adminPages } from "../../test/support/admin-pages.ts";
 import { messagesIn } from "../../test/support/messages.ts";
 import { ownerPages } from "../../test/support/owner-pages.ts";
-import { good } from "../../test/support/settings.ts";
+import { loadValid } from "../../test/support/settings.ts";
 import { signInPages } from "../../test/support/sign-in-pages.ts";
 import type { ApiToken } from "../accounts/accounts.ts";
 import { type KindName, kindNames } from "../base/push-kinds.ts";
@@ -22,7 +22,7 @@ import { type SecretModel, secretView } from "./secret/view.tsx";
 import { confirmLinkView, leaveView, problemView, signOnSettingsView } from "./single-sign-on/views.tsx";
 import { tokensView } from "./tokens/view.tsx";
 
-const { config } = good({ PWP__PW__DELETABLE_PUSHES_DEFAULT: "false" });
+const { config } = loadValid({ PWP__PW__DELETABLE_PUSHES_DEFAULT: "false" });
 const ar = messagesIn("ar");
 
 const hostile = `"><script>alert('1')</script><b style="x" onclick="y">&amp;`;

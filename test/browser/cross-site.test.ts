@@ -12,7 +12,7 @@ interface Attack {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** What a form of another site can try with the session of a signed-in visitor. */
+/** State changes that a form of another site can attempt with a visitor's session. */
 const attacks: readonly Attack[] = [
   { name: "make a push", path: () => "/p", fields: { "push[payload]": "planted", "push[kind]": "text" } },
   { name: "delete a push", path: (urlToken) => `/p/${urlToken}/expire` },

@@ -13,7 +13,7 @@ const hostile = [
   `javascript:alert(1)//<base href="https://evil.example/"><style>@import "https://evil.example/x.css";</style>`,
 ];
 
-/** Triggers event handlers that slipped through: loads the page and touches its controls. */
+/** Triggers injected event handlers, if any: reloads the page and uses its controls. */
 async function provoke(page: Page): Promise<void> {
   await page.waitForLoadState("load");
   expect(await page.locator("[onerror], [onload], base, style, script:not([src^='/assets/'])").count()).toBe(0);

@@ -38,7 +38,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
     if (stop.name.startsWith(name)) return;
     passed.push(stop.name);
   }
-  throw new Error(`Tab never comes to "${name}", but to: ${passed.join(", ")}`);
+  throw new Error(`Tab never reaches "${name}"; it reached: ${passed.join(", ")}`);
 }
 
 const headingOf = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 });

@@ -14,11 +14,11 @@ async function send(page: Page, form: string): Promise<void> {
   await page.waitForLoadState();
 }
 
-/** One walk through the pages of an account checks each page on the way. */
+/** One test visits all pages of an account and checks each of them. */
 describe.each(["en", "ar"])("layout and accessibility of second factors in %s", (locale) => {
   const site = openSite();
 
-  it("are right on every page", async () => {
+  it("are correct on every page", async () => {
     const { page, context } = await site.visit(
       underItsName(site, { locale, reducedMotion: "reduce", signedIn: "by hand" }),
     );

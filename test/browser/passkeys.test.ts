@@ -34,7 +34,7 @@ describe("passkeys", () => {
     const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "laptop" }) });
     expect(await row.innerText()).toContain(manage.never);
 
-    // The same device again: the page says so, and nothing is sent.
+    // The same authenticator again: the page shows a message and sends nothing.
     await page.getByLabel(passkeys.name, { exact: true }).fill("again");
     await page.locator("#add_passkey_proof").fill(password);
     await page.getByRole("button", { name: passkeys.add }).click();

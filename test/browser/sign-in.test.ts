@@ -34,7 +34,7 @@ describe.each([
     await signOut.click();
     await page.getByRole("link", { name: nav.signIn }).waitFor();
     expect(await context.cookies()).toEqual([]);
-    // A copy of the cookie that was made before is not valid any more.
+    // A copy of the cookie from before the sign-out is invalid.
     await context.addCookies(cookies);
     await page.goto("/users/token");
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");

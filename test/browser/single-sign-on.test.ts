@@ -125,7 +125,7 @@ const shown: readonly PageState[] = [
     },
   },
   {
-    name: "unverified e-mail",
+    name: "unverified email",
     ...away,
     async show(page) {
       await goAway(page, "u-1");
@@ -143,7 +143,7 @@ const shown: readonly PageState[] = [
   { name: "nothing to complete", show: (page) => page.goto("/users/auth/oidc/confirm") },
   { name: "settings, not linked", signedIn: true, show: (page) => page.goto("/users/single_sign_on") },
   {
-    name: "settings, linked and the only way in",
+    name: "settings, linked as the only way to sign in",
     ...away,
     async show(page) {
       await goAway(page, "b-1");

@@ -19,7 +19,7 @@ async function succeed(argv: readonly string[], dataDir: string): Promise<string
   return stdout;
 }
 
-/** A data folder with nothing in it but the master key of another. */
+/** A data folder that contains only the master key of another one. */
 function emptyFolder(backupDir: string, name: string, dataDir: string): string {
   const folder = join(backupDir, name);
   mkdirSync(folder, { mode: 0o700 });
@@ -64,11 +64,11 @@ describe("a backup of two processes under load", () => {
     await load.stop();
     for (const server of servers) await server.stop();
 
-    for (const [at, witnessed] of sightings.entries()) {
+    for (const [at, observed] of sightings.entries()) {
       const restored = emptyFolder(backupDir, `restored-${at}`, dataDir);
       await succeed(["restore", "--from", places[at] ?? "", "--keep-open"], restored);
       const server = await startServer({ dataDir: restored, environment: anonymousFiles });
-      expect(await openRestored(server.baseUrl, witnessed)).toBeGreaterThan(30);
+      expect(await openRestored(server.baseUrl, observed)).toBeGreaterThan(30);
       await server.stop();
       expect(integrityOf(restored)).toEqual(["ok"]);
     }
@@ -118,7 +118,7 @@ test("a closed pipe ends the backup with one sentence and leaves nothing behind"
   expect(readdirSync(dataDir).filter((name) => name.startsWith("backup"))).toEqual([]);
 });
 
-/** Resolves once a path that matches lies below the folder. */
+/** Resolves once a matching path exists below the folder. */
 async function appears(folder: string, shape: RegExp): Promise<void> {
   const there = () => readdirSync(folder, { recursive: true }).some((path) => shape.test(String(path)));
   await vi.waitUntil(there, { interval: 2, timeout: 60_000 });
@@ -197,7 +197,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir, environment: anonymousFiles });
     await sendFile(server, 3_000_000);
-    // The files do not fit; then not even the database does.
+    // First the files do not fit, then not even the database.
     for (const bytes of [2_000_000, 50_000]) {
       const backupDir = makeBackupFolder();
       const argv = ["backup", "--to", join(backupDir, name)];

@@ -24,7 +24,7 @@ describe("while the database is busy", () => {
     const answer = await endpoints.apiV2(baseUrl, push.urlToken);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "2"]);
     expect(await answer.text()).not.toContain(push.payload);
-    // Others are served meanwhile: one row is held, and not the server.
+    // Other pushes are served meanwhile: only one row is locked.
     const other = await createPush(baseUrl, { payload: "another", expire_after_views: 1 });
     expect(await retrieve(endpoints.step, baseUrl, other)).toBe("payload");
     await client.query("COMMIT");
@@ -48,7 +48,7 @@ describe("while the database is busy", () => {
     await Promise.all(Array.from({ length: 500 }, (_, at) => create(at)));
     expect(made.length + refusals.length).toBe(500);
     expect(refusals.every((seconds) => seconds === "2")).toBe(true);
-    // So many may run and wait.
+    // The maximum number of requests that run or wait.
     expect(made.length).toBeGreaterThanOrEqual(400);
     const results = await Promise.all(made.slice(0, 200).map((push) => retrieve(endpoints.apiV2, baseUrl, push)));
     expect(new Set(results)).toEqual(new Set(["payload"]));
@@ -81,7 +81,7 @@ describe("while packets to the database vanish", () => {
     proxy.heal();
   });
 
-  it("on the connections of now, requests are served on new ones", async () => {
+  it("on existing connections, requests are served on new ones", async () => {
     const environment = { PWP__DATABASE__STATEMENT_TIMEOUT: "600", PWP__DATABASE__CONNECT_TIMEOUT: "600" };
     const { baseUrl, proxy } = await startBehindProxy(environment);
     const push = await createPush(baseUrl, { payload: "served all the same", expire_after_views: 1 });

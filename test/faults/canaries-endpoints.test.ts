@@ -1,6 +1,8 @@
 import { request as httpRequest } from "node:http";
 import { describe, expect, it } from "vitest";
+import { type CanaryClient, multipart } from "../support/canary-client.ts";
 import {
+  addTokenCanary,
   api,
   begin,
   browser,
@@ -10,14 +12,12 @@ import {
   finish,
   formRequest,
   jsonRequest,
-  learnToken,
 } from "../support/canary-requests.ts";
-import { type CanaryWalk, multipart } from "../support/canary-walk.ts";
 
 /** Sends the beginning of a multipart body and hangs up. */
-async function sendCutUpload(walk: CanaryWalk, authorization: string, content: string): Promise<void> {
+async function sendCutUpload(client: CanaryClient, authorization: string, content: string): Promise<void> {
   const { headers, body } = multipart([{ name: "push[files][]", value: content, filename: "cut.txt" }]);
-  const request = httpRequest(`${walk.server.baseUrl}${api}`, {
+  const request = httpRequest(`${client.server.baseUrl}${api}`, {
     method: "POST",
     headers: { ...Object(headers), authorization, "content-length": String(body).length },
   });
@@ -31,8 +31,8 @@ async function sendCutUpload(walk: CanaryWalk, authorization: string, content: s
 describe("no secret is stored or sent where it does not belong", () => {
   it("when files are uploaded as multipart and JSON and downloaded with tickets", async () => {
     const signed = await begin();
-    const { walk, bearer } = signed;
-    const [content, filename] = [walk.canaries.makeCore("content"), walk.canaries.makeCore("filename")];
+    const { client, bearer } = signed;
+    const [content, filename] = [client.canaries.makeCore("content"), client.canaries.makeCore("filename")];
     const file = { name: "push[files][]", value: `${content}\n`.repeat(1_000), filename: `${filename}.txt` };
     const form = multipart([file]);
     const sent = [
@@ -44,125 +44,129 @@ describe("no secret is stored or sent where it does not belong", () => {
       ),
     ];
     for (const [at, request] of sent.entries()) {
-      const { text } = await walk.ask(201, api, request);
-      const push = walk.newPush(`file ${at}`);
-      const urlToken = learnToken(walk, text, push);
-      const opened = await walk.ask(200, `${api}/${urlToken}`, {}, [push.labels.token, "filename"]);
+      const { text } = await client.ask(201, api, request);
+      const push = client.newPush(`file ${at}`);
+      const urlToken = addTokenCanary(client, text, push);
+      const opened = await client.ask(200, `${api}/${urlToken}`, {}, [push.labels.token, "filename"]);
       const ticket = /\/files\/([\w-]+)"/.exec(opened.text)?.[1] ?? "";
-      walk.canaries.add(`ticket ${at}`, ticket);
+      client.canaries.add(`ticket ${at}`, ticket);
       const path = `/files/${ticket}`;
-      await walk.ask(200, path, {}, ["content", "filename"]);
-      await walk.ask(206, path, { headers: { range: "bytes=40-400" } }, ["content", "filename"]);
-      await walk.ask(416, path, { headers: { range: "bytes=99999999-" } });
-      await walk.ask(200, path, { method: "HEAD" }, ["filename"]);
-      await walk.ask(404, `/files/${ticket.slice(0, -2)}AA`);
-      await walk.ask(404, `/files/${ticket}x`.repeat(3));
-      await walk.ask(200, `${api}/${urlToken}`, { method: "DELETE" }, [push.labels.token]);
-      await walk.ask(404, path);
+      await client.ask(200, path, {}, ["content", "filename"]);
+      await client.ask(206, path, { headers: { range: "bytes=40-400" } }, ["content", "filename"]);
+      await client.ask(416, path, { headers: { range: "bytes=99999999-" } });
+      await client.ask(200, path, { method: "HEAD" }, ["filename"]);
+      await client.ask(404, `/files/${ticket.slice(0, -2)}AA`);
+      await client.ask(404, `/files/${ticket}x`.repeat(3));
+      await client.ask(200, `${api}/${urlToken}`, { method: "DELETE" }, [push.labels.token]);
+      await client.ask(404, path);
     }
-    await sendCutUpload(walk, bearer.authorization, file.value);
-    await finish(walk);
+    await sendCutUpload(client, bearer.authorization, file.value);
+    await finish(client);
   });
 
   it("when a user signs in, creates a push with the form, creates a token and signs out", async () => {
-    const { walk, password } = await begin();
-    const wrong = walk.canaries.make("wrong password");
+    const { client, password } = await begin();
+    const wrong = client.canaries.make("wrong password");
     const signIn = (given: string, name = email): RequestInit => ({
       method: "POST",
       headers: browser,
       body: new URLSearchParams({ email: name, password: given }),
     });
-    await walk.ask(401, "/users/sign_in", signIn(wrong));
-    await walk.ask(401, "/users/sign_in", signIn(password, "nobody@example.com"));
-    const { headers } = await walk.ask(303, "/users/sign_in", signIn(password));
+    await client.ask(401, "/users/sign_in", signIn(wrong));
+    await client.ask(401, "/users/sign_in", signIn(password, "nobody@example.com"));
+    const { headers } = await client.ask(303, "/users/sign_in", signIn(password));
     const cookie = headers.get("set-cookie")?.split(";", 1)[0] ?? "";
-    walk.canaries.add("session", cookie.split("=", 2)[1] ?? "");
+    client.canaries.add("session", cookie.split("=", 2)[1] ?? "");
     const session = { ...browser, "sec-fetch-site": "same-origin", cookie };
-    await walk.ask(200, "/", { headers: session });
+    await client.ask(200, "/", { headers: session });
 
-    const push = walk.newPush("form");
+    const push = client.newPush("form");
     const form = { "content-type": "application/x-www-form-urlencoded", ...session };
     const typed = Object.values(push.labels).filter((label) => label !== push.labels.token);
-    // Sent back with what was wrong, so that nothing typed is lost: to the person who typed it, and to nobody else.
-    await walk.ask(422, "/p", formRequest({ ...fieldsOf(push), expire_after_days: "0" }, form), typed);
-    const made = await walk.ask(303, "/p", formRequest(fieldsOf(push), form));
+    // The form is shown again with everything that was typed, only to the person who typed it.
+    await client.ask(422, "/p", formRequest({ ...fieldsOf(push), expire_after_days: "0" }, form), typed);
+    const made = await client.ask(303, "/p", formRequest(fieldsOf(push), form));
     const urlToken = /\/p\/([a-z0-9]+)\//.exec(made.headers.get("location") ?? "")?.[1] ?? "";
-    walk.canaries.add(push.labels.token, urlToken);
-    await walk.ask(200, `/p/${urlToken}/preview`, { headers: session }, [push.labels.token]);
-    await walk.ask(403, `/p/${urlToken}/expire`, {
+    client.canaries.add(push.labels.token, urlToken);
+    await client.ask(200, `/p/${urlToken}/preview`, { headers: session }, [push.labels.token]);
+    await client.ask(403, `/p/${urlToken}/expire`, {
       method: "POST",
       headers: { ...session, "sec-fetch-site": "cross-site", origin: "https://elsewhere.example" },
     });
-    await walk.ask(200, `/p/${urlToken}/expire`, { method: "POST", headers: session });
+    await client.ask(200, `/p/${urlToken}/expire`, { method: "POST", headers: session });
 
-    const token = await walk.ask(201, "/users/token", {
+    const token = await client.ask(201, "/users/token", {
       method: "POST",
       headers: session,
       body: new URLSearchParams({ name: "made by page" }),
     });
-    walk.canaries.add("second API token", /sp_[\w-]{43}/.exec(token.text)?.[0] ?? "");
-    await walk.ask(200, "/users/token", { headers: session });
-    await walk.ask(303, "/users/sign_out", { method: "POST", headers: session });
-    await walk.ask(303, "/users/token", { headers: session });
-    // A session means nothing to the API.
-    await walk.ask(401, `${api}/active`, { headers: session });
-    await finish(walk);
+    client.canaries.add("second API token", /sp_[\w-]{43}/.exec(token.text)?.[0] ?? "");
+    await client.ask(200, "/users/token", { headers: session });
+    await client.ask(303, "/users/sign_out", { method: "POST", headers: session });
+    await client.ask(303, "/users/token", { headers: session });
+    // The API ignores sessions.
+    await client.ask(401, `${api}/active`, { headers: session });
+    await finish(client);
   });
 });
 
 describe("no error response contains a secret", () => {
   it("for invalid pushes", async () => {
     const signed = await begin();
-    const { walk, bearer } = signed;
-    const push = walk.newPush("refused");
+    const { client, bearer } = signed;
+    const push = client.newPush("refused");
     const fields = fieldsOf(push);
     const json = (body: string, headers = {}): RequestInit => ({
       method: "POST",
       headers: { "content-type": "application/json", ...bearer, ...headers },
       body,
     });
-    await walk.ask(422, api, jsonRequest({ ...fields, expire_after_days: 0, expire_after_views: "many" }, bearer));
-    await walk.ask(422, api, jsonRequest({ ...fields, expire_after_views: push.note, kind: push.payload }, bearer));
-    await walk.ask(422, api, jsonRequest({ ...fields, kind: "url" }, bearer));
-    await walk.ask(422, api, jsonRequest({ ...fields, files: [{ filename: push.name, data: push.payload }] }, bearer));
-    await walk.ask(422, api, jsonRequest({ ...fields, payload: { nested: push.payload } }, bearer));
-    await walk.ask(400, api, json(JSON.stringify(fields)));
-    await walk.ask(400, api, json(JSON.stringify({ push: push.payload })));
-    await walk.ask(400, api, json(`{"push": {"payload": ${push.payload}}}`));
-    await walk.ask(400, api, json(`{"push": {"payload": "${push.note}`));
-    await walk.ask(413, api, jsonRequest({ ...fields, payload: push.payload.repeat(150_000) }, bearer));
-    await walk.ask(415, api, json("x", { "content-type": `text/plain; about=${push.labels.payload}` }));
-    await walk.ask(415, api, json(JSON.stringify({ push: fields }), { "content-type": "application/xml" }));
-    await walk.ask(415, api, json(JSON.stringify({ push: fields }), { "content-encoding": "gzip" }));
+    await client.ask(422, api, jsonRequest({ ...fields, expire_after_days: 0, expire_after_views: "many" }, bearer));
+    await client.ask(422, api, jsonRequest({ ...fields, expire_after_views: push.note, kind: push.payload }, bearer));
+    await client.ask(422, api, jsonRequest({ ...fields, kind: "url" }, bearer));
+    await client.ask(
+      422,
+      api,
+      jsonRequest({ ...fields, files: [{ filename: push.name, data: push.payload }] }, bearer),
+    );
+    await client.ask(422, api, jsonRequest({ ...fields, payload: { nested: push.payload } }, bearer));
+    await client.ask(400, api, json(JSON.stringify(fields)));
+    await client.ask(400, api, json(JSON.stringify({ push: push.payload })));
+    await client.ask(400, api, json(`{"push": {"payload": ${push.payload}}}`));
+    await client.ask(400, api, json(`{"push": {"payload": "${push.note}`));
+    await client.ask(413, api, jsonRequest({ ...fields, payload: push.payload.repeat(150_000) }, bearer));
+    await client.ask(415, api, json("x", { "content-type": `text/plain; about=${push.labels.payload}` }));
+    await client.ask(415, api, json(JSON.stringify({ push: fields }), { "content-type": "application/xml" }));
+    await client.ask(415, api, json(JSON.stringify({ push: fields }), { "content-encoding": "gzip" }));
     const { headers, body } = multipart(Object.entries(fields).map(([name, value]) => ({ name, value })));
     const cut = String(body).slice(0, -40);
-    await walk.ask(400, api, { method: "POST", headers: { ...Object(headers), ...bearer }, body: cut });
-    await finish(walk);
+    await client.ask(400, api, { method: "POST", headers: { ...Object(headers), ...bearer }, body: cut });
+    await finish(client);
   });
 
   it("for invalid credentials, paths and methods", async () => {
     const signed = await begin();
-    const { walk, token, password } = signed;
+    const { client, token, password } = signed;
     const { push, urlToken } = await createByJson(signed, "asked");
-    const stray = walk.canaries.makeCore("stray");
+    const stray = client.canaries.makeCore("stray");
     const broken = `${token.slice(0, -1)}${token.endsWith("A") ? "B" : "A"}`;
-    walk.canaries.add("wrong token", broken);
+    client.canaries.add("wrong token", broken);
     const path = `${api}/${urlToken}`;
-    await walk.ask(401, api, jsonRequest(fieldsOf(push), { authorization: `Bearer ${broken}` }));
-    await walk.ask(401, path, { headers: { authorization: `Bearer ${broken}` } });
-    await walk.ask(401, path, { headers: { "x-user-email": email, "x-user-token": broken } });
-    await walk.ask(401, `${path}/audit`, { headers: { authorization: `Basic ${btoa(`${email}:${password}`)}` } });
-    await walk.ask(404, `${api}/${stray}`);
-    await walk.ask(404, `${api}/${stray}/${urlToken}`);
-    await walk.ask(404, `/api/v2/accounts/${stray}?token=${token}`);
-    await walk.ask(404, `/${stray}`, { headers: browser });
-    await walk.ask(404, `/p/${stray}`, { headers: browser });
-    await walk.ask(404, `/assets/${stray}.js`, { headers: browser });
-    await walk.ask(405, `${path}?passphrase=${stray}`, { method: "PUT", body: stray });
-    await walk.ask(400, `${path}?passphrase=${stray}&passphrase=${stray}`);
-    await walk.ask(400, `${api}/active?page=${stray}`, { headers: { authorization: `Bearer ${token}` } });
-    await walk.ask(404, `${api}/${"a".repeat(2_000)}${stray}`);
-    await walk.ask(400, `${api}/%zz${stray}`);
+    await client.ask(401, api, jsonRequest(fieldsOf(push), { authorization: `Bearer ${broken}` }));
+    await client.ask(401, path, { headers: { authorization: `Bearer ${broken}` } });
+    await client.ask(401, path, { headers: { "x-user-email": email, "x-user-token": broken } });
+    await client.ask(401, `${path}/audit`, { headers: { authorization: `Basic ${btoa(`${email}:${password}`)}` } });
+    await client.ask(404, `${api}/${stray}`);
+    await client.ask(404, `${api}/${stray}/${urlToken}`);
+    await client.ask(404, `/api/v2/accounts/${stray}?token=${token}`);
+    await client.ask(404, `/${stray}`, { headers: browser });
+    await client.ask(404, `/p/${stray}`, { headers: browser });
+    await client.ask(404, `/assets/${stray}.js`, { headers: browser });
+    await client.ask(405, `${path}?passphrase=${stray}`, { method: "PUT", body: stray });
+    await client.ask(400, `${path}?passphrase=${stray}&passphrase=${stray}`);
+    await client.ask(400, `${api}/active?page=${stray}`, { headers: { authorization: `Bearer ${token}` } });
+    await client.ask(404, `${api}/${"a".repeat(2_000)}${stray}`);
+    await client.ask(400, `${api}/%zz${stray}`);
 
     for (const request of [
       `GET ${path}?passphrase=${stray} HTTP/9.9\r\n\r\n`,
@@ -174,8 +178,8 @@ describe("no error response contains a secret", () => {
       `POST ${api} HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\nContent-Length: 20\r\n\r\n${stray}`,
       `POST ${api} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz${stray}\r\n`,
     ]) {
-      expect(await walk.sendRaw(request)).toMatch(/^HTTP\/1\.1 4\d\d /);
+      expect(await client.sendRaw(request)).toMatch(/^HTTP\/1\.1 4\d\d /);
     }
-    await finish(walk);
+    await finish(client);
   });
 });

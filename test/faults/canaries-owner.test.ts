@@ -2,43 +2,43 @@ import { describe, it } from "vitest";
 import { api, begin, browser, createByJson, email, finish, type Signed } from "../support/canary-requests.ts";
 
 /** @returns what a browser sends with the session. */
-async function signIn({ walk, password }: Signed): Promise<Readonly<Record<string, string>>> {
+async function signIn({ client, password }: Signed): Promise<Readonly<Record<string, string>>> {
   const body = new URLSearchParams({ email, password });
-  const { headers } = await walk.ask(303, "/users/sign_in", { method: "POST", headers: browser, body });
+  const { headers } = await client.ask(303, "/users/sign_in", { method: "POST", headers: browser, body });
   const cookie = headers.get("set-cookie")?.split(";", 1)[0] ?? "";
-  walk.canaries.add("session", cookie.split("=", 2)[1] ?? "");
+  client.canaries.add("session", cookie.split("=", 2)[1] ?? "");
   return { ...browser, "sec-fetch-site": "same-origin", cookie };
 }
 
 describe("an owner's pages show labels and links to the owner, and no secret", () => {
   it("in the list, the search, the audit trail and its downloads", async () => {
     const signed = await begin();
-    const { walk } = signed;
+    const { client } = signed;
     const session = await signIn(signed);
     const { push, urlToken } = await createByJson(signed, "owned");
     const { name, note, token } = push.labels;
-    const stray = walk.canaries.make("searched in vain");
+    const stray = client.canaries.make("searched in vain");
     const searchFor = (text: string) => `/p?q=${encodeURIComponent(text)}`;
 
-    await walk.ask(200, "/p", { headers: session }, [name, note, token]);
-    await walk.ask(200, searchFor(push.name), { headers: session }, [name, note, token]);
-    await walk.ask(200, searchFor(stray), { headers: session }, ["searched in vain"]);
-    await walk.ask(400, searchFor(stray.repeat(10)), { headers: session });
-    await walk.ask(303, "/p", { headers: browser });
+    await client.ask(200, "/p", { headers: session }, [name, note, token]);
+    await client.ask(200, searchFor(push.name), { headers: session }, [name, note, token]);
+    await client.ask(200, searchFor(stray), { headers: session }, ["searched in vain"]);
+    await client.ask(400, searchFor(stray.repeat(10)), { headers: session });
+    await client.ask(303, "/p", { headers: browser });
 
-    const wrong = walk.canaries.makeCore("wrong passphrase");
-    const referer = `${walk.server.baseUrl}/p/${urlToken}/r`;
+    const wrong = client.canaries.makeCore("wrong passphrase");
+    const referer = `${client.server.baseUrl}/p/${urlToken}/r`;
     const given = { "x-push-passphrase": wrong, referer, ...browser };
-    await walk.ask(401, `${api}/${urlToken}`, { headers: given });
+    await client.ask(401, `${api}/${urlToken}`, { headers: given });
     const path = `/p/${urlToken}/audit`;
-    await walk.ask(200, path, { headers: session }, [name, token]);
-    await walk.ask(200, `${path}/download?format=csv`, { headers: session });
-    await walk.ask(200, `${path}/download?format=json`, { headers: session }, [name, note]);
-    await walk.ask(400, `${path}/download?format=${wrong}`, { headers: session });
+    await client.ask(200, path, { headers: session }, [name, token]);
+    await client.ask(200, `${path}/download?format=csv`, { headers: session });
+    await client.ask(200, `${path}/download?format=json`, { headers: session }, [name, note]);
+    await client.ask(400, `${path}/download?format=${wrong}`, { headers: session });
 
     const body = new URLSearchParams({ next: "/p?state=expired" });
-    await walk.ask(303, `/p/${urlToken}/expire`, { method: "POST", headers: session, body });
-    await walk.ask(200, "/p?state=expired", { headers: session }, [name, note, token]);
-    await finish(walk);
+    await client.ask(303, `/p/${urlToken}/expire`, { method: "POST", headers: session, body });
+    await client.ask(200, "/p?state=expired", { headers: session }, [name, note, token]);
+    await finish(client);
   });
 });

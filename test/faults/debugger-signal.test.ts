@@ -7,7 +7,7 @@ import { type ServerProcess, startByNpm, startServerByCommand, startWorkers } fr
 const root = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(resolve(root, path), "utf8");
 
-/** Shell commands that start the server, as shipped but for the place of the program. */
+/** Shell commands that start the server, as shipped except for the path of the program. */
 const shipped = {
   "the systemd unit": `exec ${/^ExecStart=(.*)$/m.exec(read("deploy/systemd/sealpush.service"))?.[1]}`.replaceAll(
     "/opt/sealpush/",

@@ -16,11 +16,11 @@ describe("a blob folder that is not writable", () => {
     const server = await startServer({ dataDir, environment, launcher: boundByPermissions });
     expect((await sendFile(server, 1_000)).status).toBe(201);
     const blobs = join(dataDir, "blobs");
-    // Every one of the folders below it is closed too: the next file may go into any.
+    // The subfolders are not writable either: the next file may go into any of them.
     const folders = [blobs, ...foldersIn(blobs)];
     for (const folder of folders) chmodSync(folder, 0o500);
     await expectUnavailable(await sendFile(server, 1_000));
-    const push = await createPush(server.baseUrl, { payload: "text goes on", expire_after_views: 1 });
+    const push = await createPush(server.baseUrl, { payload: "text still works", expire_after_views: 1 });
     await expectEachOpensOnce(server, [push]);
     for (const folder of folders) chmodSync(folder, 0o700);
     expect((await sendFile(server, 1_000)).status).toBe(201);
@@ -86,7 +86,7 @@ describe("the quota of anonymous pushes", () => {
     expect(owned.status, await owned.text()).toBe(201);
     await expectEachOpensOnce(server, pushes);
     await server.stop();
-    // Measured anew at the latest when a server starts.
+    // Measured again at the latest when a server starts.
     const restarted = await startServer({ dataDir, environment: settings });
     const taken = await create(restarted);
     expect(taken.status, await taken.text()).toBe(201);

@@ -6,7 +6,7 @@ import { refusesConnections } from "../support/refuses-connections.ts";
 import { longIdleGrace, startRequestLoad } from "../support/request-load.ts";
 import { startServer } from "../support/server.ts";
 
-/** A connection whose bytes the test writes and reads itself. */
+/** A connection on which the test writes and reads raw bytes. */
 class Line {
   readonly #socket: Socket;
   #text = "";
@@ -32,7 +32,7 @@ class Line {
     this.#socket.end();
   }
 
-  /** @returns what came since the last answer, when a whole JSON body has. */
+  /** Waits for a complete JSON body. @returns what arrived since the previous answer. */
   async answer(): Promise<string> {
     while (!/\r\n\r\n\{.*\}$/s.test(this.#text)) {
       if (this.#socket.closed) throw new Error(`Closed without an answer, after ${JSON.stringify(this.#text)}.`);
@@ -88,7 +88,7 @@ describe("a server that receives a stop signal", () => {
     silent.write(question);
     for (const line of [begun, silent]) {
       expect(await line.answer()).toMatch(ok);
-      // Asked before the goodbyes began, it may have been left open.
+      // The answer was sent before the drain, so its connection may still be open.
       line.hangUp();
     }
     expect(await server.ended).toEqual({ exitCode: 0, signal: null });

@@ -8,7 +8,7 @@ import { type ServerProcess, startServer } from "../support/server.ts";
 const rounds = 8;
 const pushCount = 12;
 
-/** A push as its owner knows it: the word that was acknowledged last, and the one that was on its way at the kill. */
+/** What its owner knows of a push: the last acknowledged word, and the word that was being sent at the kill. */
 interface Known {
   readonly urlToken: string;
   readonly files: number;
@@ -16,7 +16,7 @@ interface Known {
   pending: string | null;
 }
 
-/** Edits one push over and over until the kill. */
+/** Edits one push repeatedly until the kill. */
 async function editUntilKilled(
   server: ServerProcess,
   owner: Owner,
@@ -34,7 +34,7 @@ async function editUntilKilled(
       push.saved = word;
       push.pending = null;
     } catch (error) {
-      // A connection may break because of the kill, and of nothing else.
+      // A connection may break only because of the kill.
       if (!killed.aborted || !(error instanceof TypeError)) throw error;
       return;
     }

@@ -12,7 +12,7 @@ import { TcpProxy } from "../support/tcp-proxy.ts";
 const clients = 6;
 
 interface Member extends ServerProcess {
-  /** It stays alive whatever happens to the database: every request has an answer. */
+  /** The process survives every failure of the database: every request has an answer. */
   readonly mayBreak: false;
 }
 
@@ -66,7 +66,7 @@ describe("when the primary is lost", { timeout: 600_000 }, () => {
     await expectReady(members);
     await load.more(400);
     await load.stop();
-    await ledger.judge(members[0].baseUrl);
+    await ledger.verify(members[0].baseUrl);
     const times = `${seconds(healedAt - lostAt)} s after the loss, ${seconds(healedAt - promotedAt)} s after the promotion`;
     console.log(`failover: served again ${times}; ${load.counts.refused} requests refused; ${ledger.summary}`);
   });
@@ -85,7 +85,7 @@ describe("when the primary is lost", { timeout: 600_000 }, () => {
     await Promise.all(members.map((member) => load.moreAt(member, 100)));
     await expectReady(members);
     await load.stop();
-    await ledger.judge(members[0].baseUrl);
+    await ledger.verify(members[0].baseUrl);
     console.log(`failover to the second host: ${load.counts.refused} requests refused; ${ledger.summary}`);
   });
 
@@ -102,7 +102,7 @@ describe("when the primary is lost", { timeout: 600_000 }, () => {
       await Promise.all(members.map((member) => load.moreAt(member, 1)));
     }
     await load.stop();
-    await ledger.judge(members[1].baseUrl);
+    await ledger.verify(members[1].baseUrl);
     console.log(`5 crashes of the database: ${load.counts.refused} requests refused; ${ledger.summary}`);
   });
 });
@@ -118,13 +118,13 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
     const load = new PushLoad(ledger, members, clients);
     await load.more(100);
     await work(network, load, members);
-    network.judge(() => "pass");
+    network.intercept(() => "pass");
     network.delay(0);
     network.heal();
     await Promise.all(members.map((member) => load.moreAt(member, 50)));
     await expectReady(members);
     await load.stop();
-    await ledger.judge(members[0].baseUrl);
+    await ledger.verify(members[0].baseUrl);
     return `${load.counts.done} requests done, ${load.counts.refused} refused; ${ledger.summary}`;
   }
 
@@ -163,10 +163,10 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
   ] as const)("by losing %s, nothing acknowledged is lost or read twice", async (_, verdict) => {
     const random = seededNumbers(0x105e);
     const summary = await withNetwork(async (network, load) => {
-      network.judge((statement) => (isWrite(statement) && random() < 0.1 ? verdict : "pass"));
+      network.intercept((statement) => (isWrite(statement) && random() < 0.1 ? verdict : "pass"));
       await load.more(600);
       const lost = () => network.lost.answers + network.lost.requests;
-      // Requests that come together share a statement: how many there are is the machine's affair.
+      // Concurrent requests share a statement, so the number of statements depends on the machine.
       while (lost() < 40) await load.more(50);
       console.log(`${lost()} times: ${verdict}`);
     });
@@ -174,7 +174,7 @@ describe("when the network to the database fails", { timeout: 600_000 }, () => {
   });
 });
 
-/** A statement after which something is durable when its answer comes. */
+/** A statement whose answer acknowledges a durable write. */
 function isWrite(statement: string): boolean {
   return /^\s*(COMMIT|WITH|INSERT|UPDATE|DELETE)\b/i.test(statement);
 }

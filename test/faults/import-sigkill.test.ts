@@ -11,7 +11,7 @@ import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/pr
 import { startServer } from "../support/server.ts";
 
 const manyPushes = 1_500;
-/** How many rows have come when the process is killed, one kill after the other. */
+/** The numbers of imported rows after which the process is killed, one kill after the other. */
 const kills = [1, 200, 201, 900];
 
 const counted = sql<[], { count: number }>("SELECT count(*) AS count FROM imported_rows");
@@ -52,7 +52,7 @@ const everythingIn = (dataDir: string) =>
     totals: await reading.all(totals),
   }));
 
-/** @returns false when it came to its end before. */
+/** @returns false if it completed before. */
 async function killAfter(rows: number, dataDir: string, installation: Installation): Promise<boolean> {
   const environment = { ...(await settingsOfEngine(dataDir)), DATA_DIR: dataDir };
   const child = spawnProgram(importOf(installation), environment);

@@ -7,9 +7,9 @@ import { TcpProxy } from "../support/tcp-proxy.ts";
 
 interface Fixture {
   readonly proxy: TcpProxy;
-  /** Beyond the proxy. */
+  /** Connected through the proxy. */
   readonly far: TestDomain;
-  /** On the same database, beside the proxy. */
+  /** On the same database, without the proxy. */
   readonly near: TestDomain;
 }
 
@@ -27,10 +27,10 @@ async function openBoth(): Promise<Fixture> {
   return { proxy, far, near };
 }
 
-/** The next statement that matches is done, and its answer lost. */
+/** The next matching statement is executed, and its answer is lost. */
 function loseNext(proxy: TcpProxy, statement: RegExp): void {
   let isDone = false;
-  proxy.judge((text) => {
+  proxy.intercept((text) => {
     if (isDone || !statement.test(text)) return "pass";
     isDone = true;
     return "lose answer";
@@ -38,7 +38,7 @@ function loseNext(proxy: TcpProxy, statement: RegExp): void {
 }
 
 const claims = /UPDATE pushes SET views/;
-/** Whether a claim has happened. */
+/** The statement that looks up whether a claim was committed. */
 const looksItUp = /^SELECT .*[(]last_claim_id = /s;
 const inserts = /INSERT INTO pushes/;
 const claim = ({ domain }: TestDomain, urlToken: string) => domain.pushes.claimView(urlToken, countEveryone, stranger);
@@ -74,7 +74,7 @@ test.each([
     const { proxy, far, near } = await openBoth();
     const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, owner);
     let isBack = false;
-    proxy.judge((statement) => {
+    proxy.intercept((statement) => {
       if (claims.test(statement)) return proxy.lost.answers === 0 ? "lose answer" : "pass";
       return isBack || !looksItUp.test(statement) ? "pass" : "lose request";
     });
@@ -98,7 +98,7 @@ test.each(["lose answer", "lose request"] as const)(
     const make = (views: number) => near.domain.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
     const pushes = await Promise.all([1, 1, 1, 2, 2, 2].map(make));
     let lost = 0;
-    proxy.judge((statement) => {
+    proxy.intercept((statement) => {
       if (statement !== "COMMIT" || lost > 0) return "pass";
       lost += 1;
       return verdict;
@@ -114,7 +114,7 @@ test("a claim that never reached the database is retried and counted once", asyn
   const { proxy, far, near } = await openBoth();
   const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);
   let lost = 0;
-  proxy.judge((statement) => {
+  proxy.intercept((statement) => {
     if (!claims.test(statement) || lost === 2) return "pass";
     lost += 1;
     return "lose request";
@@ -128,7 +128,7 @@ test("a claim is repeated until the database answers, not only a few times", asy
   const { proxy, far, near } = await openBoth();
   const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
   let lost = 0;
-  proxy.judge((statement) => {
+  proxy.intercept((statement) => {
     if (!claims.test(statement) || lost === 6) return "pass";
     lost += 1;
     return "lose request";
@@ -141,7 +141,7 @@ test("a claim is repeated until the database answers, not only a few times", asy
 /** The first claim of the far domain arrives when `deliverLate` is called; its repetition arrives at once. */
 async function claimLate({ proxy, far, near }: Fixture, views: number): Promise<string> {
   const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: views }, stranger);
-  proxy.judge((statement) => (claims.test(statement) && proxy.lateCount === 0 ? "deliver late" : "pass"));
+  proxy.intercept((statement) => (claims.test(statement) && proxy.lateCount === 0 ? "deliver late" : "pass"));
   expect(await claim(far, urlToken)).toMatchObject({ outcome: "revealed" });
   expect([proxy.lateCount, await viewsIn(near)]).toEqual([1, 1]);
   return urlToken;
@@ -163,7 +163,7 @@ test("a claim that arrives after its repetition counts nothing", async () => {
   expect(await claim(fixture.near, urlToken)).toMatchObject({ outcome: "revealed" });
 });
 
-test("the known gap of decision 0030: a claim that arrives after its repetition and another claim counts one view more, and shows nothing", async () => {
+test("the known gap of decision 0030: a claim that arrives after its repetition and after another claim counts one view too many, and reveals nothing", async () => {
   const fixture = await openBoth();
   const urlToken = await claimLate(fixture, 4);
   expect(await claim(fixture.near, urlToken)).toMatchObject({ outcome: "revealed" });
@@ -187,9 +187,9 @@ test("an account whose commit or its answer was lost exists once or not at all",
   const { proxy, far, near } = await openBoth();
   const makeUser = (email: string) =>
     far.domain.accounts.createUser({ email, password: "a long enough password", admin: false });
-  proxy.judge((statement) => (statement === "COMMIT" ? "lose answer" : "pass"));
+  proxy.intercept((statement) => (statement === "COMMIT" ? "lose answer" : "pass"));
   await expect(makeUser("ada@example.com")).rejects.toBeInstanceOf(OutcomeUnknownError);
-  proxy.judge((statement) => (statement === "COMMIT" ? "lose request" : "pass"));
+  proxy.intercept((statement) => (statement === "COMMIT" ? "lose request" : "pass"));
   await expect(makeUser("bob@example.com")).rejects.toBeInstanceOf(OutcomeUnknownError);
   expect(await readRows(near.domain.db, "SELECT email FROM users")).toEqual([{ email: "ada@example.com" }]);
 });

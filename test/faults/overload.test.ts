@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 const containerMebibytes = Number(process.env.SEALPUSH_TEST_OVERLOAD_MEBIBYTES ?? "256");
 const seconds = Number(process.env.SEALPUSH_TEST_OVERLOAD_SECONDS ?? "10");
 
-/** In a container with this memory and the environment of our image, where this machine can make one. */
+/** With the memory limit of a container, if this machine supports one, and the environment of our image. */
 function startInContainer(): Promise<ServerProcess> {
   const launcher = memoryLimit(containerMebibytes * mebibyte);
   const environment = { MALLOC_ARENA_MAX: "2", MALLOC_MMAP_THRESHOLD_: "32768" };
@@ -73,7 +73,7 @@ async function firstPart(reader: Socket): Promise<string> {
   return await part;
 }
 
-/** A normal client: makes a push, opens it, looks at a page, one request after the other, each on its own connection. */
+/** A normal client: creates a push, opens it and requests a page, one after the other, each on its own connection. */
 async function visit(origin: string, ms: number) {
   const answers: Record<string, number> = {};
   let longestMs = 0;

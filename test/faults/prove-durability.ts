@@ -5,21 +5,21 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /**
- * A SIGKILL proves no durability: what the process has written survives in the system's cache. So this watches the
- * system calls of a real server: between the last write to the write-ahead log and each acknowledging answer, the log
- * must have been synced. The same watch over a server without syncs must raise the alarm, or it would prove nothing.
+ * SIGKILL does not prove durability, because what the process has written survives in the system's cache. So this traces
+ * the system calls of a real server: between the last write to the write-ahead log and each acknowledging answer, the log
+ * must have been synced. As a control, the same trace of a server without syncs must report unsynced answers.
  */
 
 const root = resolve(import.meta.dirname, "../..");
 const requests = 40;
 const startSeconds = 30;
 
-interface Verdict {
+interface SyncReport {
   readonly answers: number;
   readonly unsynced: number;
 }
 
-async function observe(preload: readonly string[]): Promise<Verdict> {
+async function observe(preload: readonly string[]): Promise<SyncReport> {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-durability-"));
   const trace = join(folder, "trace");
   const server = spawn(
@@ -58,7 +58,7 @@ async function observe(preload: readonly string[]): Promise<Verdict> {
     const closed = once(server, "close");
     server.kill("SIGTERM");
     await closed;
-    return judge(readFileSync(trace, "utf8"));
+    return analyse(readFileSync(trace, "utf8"));
   } finally {
     server.kill("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
@@ -76,7 +76,7 @@ async function listeningPort(server: ChildProcess): Promise<number> {
   }
   server.stdout.resume();
   const port = /"event":"server_started".*?"port":(\d+)/.exec(output)?.[1];
-  if (port === undefined) throw new Error("The server did not say where it listens.");
+  if (port === undefined) throw new Error("The server logged no port.");
   return Number(port);
 }
 
@@ -98,7 +98,7 @@ async function createAndOpen(port: number): Promise<void> {
  * `-y` shows the file behind each descriptor: the log is the one whose name ends in `-wal`. A sync covers what was written
  * before it began, once it has returned. It runs in another thread, so its line may be split in two.
  */
-function judge(trace: string): Verdict {
+function analyse(trace: string): SyncReport {
   let written = 0;
   let synced = 0;
   let answers = 0;
@@ -122,10 +122,12 @@ function judge(trace: string): Verdict {
 
 const durable = await observe([]);
 console.log(`with syncs:    ${durable.answers} answers, ${durable.unsynced} before the log was synced`);
-const careless = await observe(["--import", join(root, "test/support/synchronous-off.ts")]);
-console.log(`without syncs: ${careless.answers} answers, ${careless.unsynced} before the log was synced`);
+const withoutSync = await observe(["--import", join(root, "test/support/synchronous-off.ts")]);
+console.log(`without syncs: ${withoutSync.answers} answers, ${withoutSync.unsynced} before the log was synced`);
 
 const expected = 2 * requests;
-if (durable.answers < expected || durable.unsynced > 0) throw new Error("An answer left before it was durable.");
-if (careless.answers < expected || careless.unsynced === 0) throw new Error("The proof did not notice missing syncs.");
-console.log("Every answer left after its commit was synced, and the proof notices when it is not.");
+if (durable.answers < expected || durable.unsynced > 0)
+  throw new Error("An answer was sent before its commit was durable.");
+if (withoutSync.answers < expected || withoutSync.unsynced === 0)
+  throw new Error("The proof did not detect missing syncs.");
+console.log("Every answer was sent after its commit was synced, and the proof detects missing syncs.");

@@ -7,8 +7,8 @@ import { type ServerProcess, startServer } from "../support/server.ts";
 
 const kills = 20;
 
-/** Where a process runs that is killed and replaced. */
-class Place implements Target {
+/** A server process that can be killed and replaced. */
+class ReplaceableServer implements Target {
   mayBreak = false;
   readonly #dataDir: string;
   #server: ServerProcess;
@@ -18,8 +18,8 @@ class Place implements Target {
     this.#server = server;
   }
 
-  static async open(dataDir: string): Promise<Place> {
-    return new Place(dataDir, await startServer({ dataDir }));
+  static async open(dataDir: string): Promise<ReplaceableServer> {
+    return new ReplaceableServer(dataDir, await startServer({ dataDir }));
   }
 
   get baseUrl(): string {
@@ -43,18 +43,18 @@ it("loses no acknowledged push and exceeds no view limit when processes are kill
 }, async () => {
   const random = seededNumbers(0x20c1);
   const dataDir = newDataDir();
-  const places = [await Place.open(dataDir), await Place.open(dataDir)];
+  const servers = [await ReplaceableServer.open(dataDir), await ReplaceableServer.open(dataDir)];
   const ledger = new PushLedger(random);
-  const load = new PushLoad(ledger, places, 6);
+  const load = new PushLoad(ledger, servers, 6);
   for (let kill = 0; kill < kills; kill += 1) {
     await load.more(50 + Math.floor(random() * 100));
-    await places[kill % places.length]?.killAndReplace();
+    await servers[kill % servers.length]?.killAndReplace();
   }
   await load.stop();
-  const [first, other] = places;
+  const [first, other] = servers;
   if (first === undefined || other === undefined) throw new Error("There are not two processes.");
-  await ledger.judge(first.baseUrl, 0.5);
-  await ledger.judge(other.baseUrl);
+  await ledger.verify(first.baseUrl, 0.5);
+  await ledger.verify(other.baseUrl);
   expect(load.counts.cut).toBeGreaterThan(0);
   expect(await first.stop()).toEqual({ exitCode: 0, signal: null });
   expect(await other.stop()).toEqual({ exitCode: 0, signal: null });

@@ -8,11 +8,11 @@ import { type ServerProcess, startServer } from "../support/server.ts";
 
 const rounds = 20;
 const connections = 12;
-const judgedAtOnceMax = 50;
+const verifiedAtOnceMax = 50;
 
-/** What the clients know of a push: the server must not fall behind it, nor ever go beyond its limit. */
+/** What clients know about a push: the server must lose nothing that was acknowledged, and must not exceed the limit. */
 interface Tracked extends KnownPush {
-  /** Answers that came whole, with the secret in them. */
+  /** Complete answers with the secret. */
   delivered: number;
   /** Retrievals whose answer was cut off: each may have counted or not. */
   cut: number;
@@ -27,7 +27,7 @@ class Load {
     this.#random = random;
   }
 
-  /** Creates and opens over several connections without a pause until `answersMax` are acknowledged, then kills. */
+  /** Creates and opens pushes over several connections until `answersMax` answers arrived, then kills the server. */
   async runUntilKilled(server: ServerProcess, answersMax: number): Promise<void> {
     this.#answers = 0;
     const killed = new AbortController();
@@ -58,11 +58,11 @@ class Load {
     const result = await unlessCut(retrieve(endpoint, server.baseUrl, push), killed);
     if (result === "cut") push.cut += 1;
     if (result === "payload") push.delivered += 1;
-    // A parallel retrieval may be the last one and still be under way, so "gone" is judged after the restart.
+    // A parallel retrieval may be the last one and still be under way, so "gone" is checked after the restart.
   }
 }
 
-/** A connection may break because of the kill, and of nothing else. */
+/** A connection may break only because of the kill. */
 async function unlessCut<T>(request: Promise<T>, killed: AbortSignal): Promise<T | "cut"> {
   try {
     return await request;
@@ -72,19 +72,19 @@ async function unlessCut<T>(request: Promise<T>, killed: AbortSignal): Promise<T
   }
 }
 
-/** Opens a push until it is gone: exactly what was left must come out. */
+/** Opens a push until it is gone: exactly the remaining views must be delivered. */
 async function openToTheEnd(baseUrl: string, push: Tracked): Promise<void> {
   while ((await retrieve(endpoints.apiV2, baseUrl, push)) === "payload") {
     push.delivered += 1;
     if (push.delivered > push.views) break;
   }
-  expect(push.delivered, "opened beyond its limit").toBeLessThanOrEqual(push.views);
+  expect(push.delivered, "opened more often than allowed").toBeLessThanOrEqual(push.views);
   expect(push.delivered + push.cut, "lost views or a lost push").toBeGreaterThanOrEqual(push.views);
 }
 
 async function openAllToTheEnd(baseUrl: string, pushes: readonly Tracked[]): Promise<void> {
-  for (let at = 0; at < pushes.length; at += judgedAtOnceMax) {
-    await Promise.all(pushes.slice(at, at + judgedAtOnceMax).map((push) => openToTheEnd(baseUrl, push)));
+  for (let at = 0; at < pushes.length; at += verifiedAtOnceMax) {
+    await Promise.all(pushes.slice(at, at + verifiedAtOnceMax).map((push) => openToTheEnd(baseUrl, push)));
   }
 }
 
@@ -111,25 +111,25 @@ describe("SIGKILL under load", { timeout: 300_000 }, () => {
     const random = seededNumbers(0x5ea1);
     const dataDir = newDataDir();
     const load = new Load(random);
-    let judged = 0;
-    const judge = async (server: ServerProcess, pushes: readonly Tracked[]) => {
+    let verified = 0;
+    const verify = async (server: ServerProcess, pushes: readonly Tracked[]) => {
       await openAllToTheEnd(server.baseUrl, pushes);
-      judged += pushes.length;
+      verified += pushes.length;
     };
     for (let round = 0; round < rounds; round += 1) {
       const server = await startServer({ dataDir });
-      // Most wait, so that they live through several kills.
-      await judge(server, load.pushes.splice(0, Math.floor(load.pushes.length / 3)));
+      // Most pushes are kept, so that they survive several kills.
+      await verify(server, load.pushes.splice(0, Math.floor(load.pushes.length / 3)));
       await load.runUntilKilled(server, 50 + Math.floor(random() * 250));
     }
     const last = await startServer({ dataDir });
-    await judge(last, load.pushes);
+    await verify(last, load.pushes);
     expect(await last.stop()).toEqual({ exitCode: 0, signal: null });
     expect(await findDamage(dataDir)).toEqual([]);
-    console.log(`${judged} acknowledged pushes kept over ${rounds} kills`);
+    console.log(`${verified} acknowledged pushes kept over ${rounds} kills`);
   });
 
-  it("keeps every acknowledged file whole", async () => {
+  it("keeps every acknowledged file complete", async () => {
     const dataDir = newDataDir();
     const environment = { PWP__FILES__ALLOW_ANONYMOUS: "true" };
     const server = await startServer({ dataDir, environment });

@@ -29,7 +29,7 @@ async function ask(url: string, statement: string): Promise<readonly unknown[]> 
   }
 }
 
-/** @returns the one sentence on standard error with which the start ends. */
+/** @returns the sentence on standard error with which the start fails. */
 async function refusedStart(databaseUrl: string, argv: readonly string[] = ["serve"]): Promise<string> {
   const environment = { PORT: "0", DATA_DIR: newDataDir(), DATABASE_URL: databaseUrl, PWPUSH_MASTER_KEY };
   const run = await runProgram(argv, environment);

@@ -16,14 +16,14 @@ import { type ServerProcess, startServer, startServerByNpm } from "../support/se
 const payload = "sent in two halves";
 const body = JSON.stringify({ push: { payload, expire_after_views: 1 } });
 
-/** A creation of which the server has taken the headers and waits for the body. */
+/** A request whose headers the server has read; it waits for the body. */
 async function beginCreation(server: ServerProcess): Promise<ClientRequest> {
   const creation = request(`${server.baseUrl}/api/v2/pushes`, {
     method: "POST",
     headers: { "content-type": "application/json", "content-length": body.length, expect: "100-continue" },
   });
   creation.flushHeaders();
-  // The server says "continue" when it has begun with the request.
+  // The server sends "100 Continue" when it has started to handle the request.
   await once(creation, "continue");
   creation.write(body.slice(0, 20));
   return creation;
@@ -39,7 +39,7 @@ async function finishCreation(creation: ClientRequest) {
   return { urlToken, payload, views: 1 };
 }
 
-/** The database was closed: its log is merged and gone, or no connection is left. */
+/** Expects that the database was closed: its log was merged and deleted, or no connection is left. */
 async function expectClosed(dataDir: string): Promise<void> {
   if (engine === "sqlite") {
     for (const ending of ["-wal", "-shm"]) expect(existsSync(`${databaseFile(dataDir)}${ending}`)).toBe(false);
@@ -111,7 +111,7 @@ describe("a server that receives a stop signal", () => {
     const server = await startServer({ dataDir });
     const creation = await beginCreation(server);
     server.closeLog();
-    // Its line is the first one that nobody takes.
+    // The log line of this request is the first that cannot be written.
     expect((await fetch(server.baseUrl)).status).toBe(200);
     await refusesConnections(server.port);
     const push = await finishCreation(creation);
@@ -150,7 +150,7 @@ describe("a server that receives a stop signal", () => {
       const dataDir = newDataDir();
       const server = await startServerByNpm({ dataDir });
       const creation = await beginCreation(server);
-      // What a terminal's Ctrl-C and a supervisor do: everybody in the group gets it.
+      // As a terminal's Ctrl-C and a supervisor do: all processes of the group get the signal.
       process.kill(-server.pid, signal);
       await server.logged("server_stopping");
       await refusesConnections(server.port);

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** The program as it is shipped, among the packages of an installation without OpenTelemetry's. */
+/** The built program, installed without the OpenTelemetry packages. */
 function installWithoutOpenTelemetry(): string {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-installed-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { metricsOn, metricsToken, type Series, seriesIn } from "../support/metri
 import { newDataDir } from "../support/processes.ts";
 import { type ServerProcess, startWorkers } from "../support/server.ts";
 
-/** Each on a connection of its own, so that workers take turns. */
+/** Sends each request on its own connection, so that workers take turns. */
 async function ask({ baseUrl }: ServerProcess, path: string): Promise<string> {
   const headers = { connection: "close", authorization: `Bearer ${metricsToken}` };
   const answer = await fetch(`${baseUrl}${path}`, { headers });

@@ -23,7 +23,7 @@ function linesOf(server: ServerProcess, event: string): readonly Line[] {
 
 function pidsOf(server: ServerProcess): readonly number[] {
   return linesOf(server, "worker_started").map(({ pid }) => {
-    if (pid === undefined) throw new Error("A worker does not say its process id.");
+    if (pid === undefined) throw new Error("A worker logged no process id.");
     return pid;
   });
 }
@@ -37,7 +37,7 @@ function runs(pid: number): boolean {
   }
 }
 
-/** What a client notices of a process that was killed. */
+/** Error codes that a client gets from a killed process. */
 const cut = ["ECONNRESET", "EPIPE"];
 
 describe("workers", () => {
@@ -58,7 +58,7 @@ describe("workers", () => {
     expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
   });
 
-  it("that die are replaced while the others go on", async () => {
+  it("that die are replaced while the others continue", async () => {
     const server = await startWorkers(3, { dataDir: newDataDir() });
     const load = startRequestLoad({ port: server.port, keptAlive: 4, fresh: 2, expected: cut });
     for (let kill = 1; kill <= 4; kill += 1) {
@@ -106,10 +106,10 @@ describe("workers", () => {
     const server = await startWorkers(2, { dataDir: newDataDir() });
     const creation = await beginCreation(server.port);
     process.kill(server.pid, "SIGKILL");
-    // A worker that idles ends now, the other one with its request.
+    // An idle worker ends now, the other one after its request.
     await server.logged("worker_stopped");
     expect(await finishCreation(creation)).toBe(201);
-    // That is when nobody holds the outputs any more.
+    // Settles when all processes have closed the outputs.
     await server.ended;
     expect(linesOf(server, "worker_stopped")).toHaveLength(2);
   });
@@ -146,7 +146,7 @@ describe("workers", () => {
 
 const body = JSON.stringify({ push: { payload: "sent in two halves", expire_after_views: 1 } });
 
-/** A creation of which a worker has taken the headers and waits for the body. */
+/** A request whose headers a worker has read; it waits for the body. */
 async function beginCreation(port: number): Promise<ClientRequest> {
   const creation = request(`http://127.0.0.1:${port}/api/v2/pushes`, {
     method: "POST",

@@ -179,7 +179,7 @@ test("an aborted download does not block the next one", async () => {
 test("a user without a password needs a fresh session to change the email address or delete the account", async () => {
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
-  // As single sign-on makes accounts.
+  // Like an account created by single sign-on.
   await changeRows(fixture.app.domain.db, "UPDATE users SET password_hash = ''");
   const move = () => person.post("/users/edit/email", { email: "countess@example.com", password: "" });
   fixture.clock.advance(10 * minuteMs + 1);

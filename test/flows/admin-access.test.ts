@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type AdministeredFixture, rootEmail, shareAdministered } from "../support/administrators.ts";
 import { password, startTestApp } from "../support/app.ts";
-import { changesBetween, rowsBeside } from "../support/database-rows.ts";
+import { changesBetween, rowsOfOthers } from "../support/database-rows.ts";
 import { addApp, signInAs } from "../support/factors.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -10,7 +10,7 @@ interface AdminRoute {
   readonly url: string;
 }
 
-/** Every address of administration, each with the number of something that is there. */
+/** Every administration route, with the id of an existing object in its path. */
 function adminRoutes({ fixture, ownedPushes, failedMailId }: AdministeredFixture): readonly AdminRoute[] {
   const ids: readonly (readonly [string, number | undefined])[] = [
     ["/admin/users/", ownedPushes.userId],
@@ -25,7 +25,7 @@ function adminRoutes({ fixture, ownedPushes, failedMailId }: AdministeredFixture
     });
 }
 
-/** One answer without what no two answers share. */
+/** One answer, without the parts that differ between any two answers. */
 async function ask(
   { fixture }: AdministeredFixture,
   { method, url }: AdminRoute,
@@ -50,7 +50,7 @@ async function ask(
 
 let administrators = 0;
 
-/** An administrator of their own for each test, who is in the way of nobody else. */
+/** A new administrator for each test, so that tests do not affect each other. */
 async function anotherAdministrator({ fixture }: AdministeredFixture) {
   administrators += 1;
   const person = await signInClient(fixture, `admin-${administrators}@example.com`, { join: true, admin: true });
@@ -117,7 +117,7 @@ describe("administration", () => {
   test.each(callers)("is closed to $name, and nothing changes", async ({ come, sentTo }) => {
     const opened = shared();
     const headers = await come(opened);
-    const before = await rowsBeside(opened.fixture, null);
+    const before = await rowsOfOthers(opened.fixture, null);
     const routes = adminRoutes(opened);
     expect(routes.length).toBeGreaterThan(20);
     for (const route of routes) {
@@ -132,20 +132,20 @@ describe("administration", () => {
         expect(answer.body).toBe("");
       }
     }
-    expect(changesBetween(before, await rowsBeside(opened.fixture, null))).toEqual([]);
+    expect(changesBetween(before, await rowsOfOthers(opened.fixture, null))).toEqual([]);
     expect(opened.fixture.app.domain.branding.theme()).toEqual({ name: undefined, logo: undefined, style: undefined });
   });
 
   test("rejects cross-site changes from every user", async () => {
     const opened = shared();
     const cookie = opened.root.cookie();
-    const before = await rowsBeside(opened.fixture, null);
+    const before = await rowsOfOthers(opened.fixture, null);
     for (const route of adminRoutes(opened).filter(({ method }) => method === "POST")) {
       for (const from of [
         { "sec-fetch-site": "cross-site" },
         { "sec-fetch-site": "same-site" },
         { "sec-fetch-site": "", origin: "https://evil.example" },
-        // An old browser tells nothing, and the form does not come from our page.
+        // An old browser sends no origin, and the form was not created by our page.
         { "sec-fetch-site": "" },
       ]) {
         expect([route.url, from, (await ask(opened, route, { cookie, ...from })).status]).toEqual([
@@ -155,7 +155,7 @@ describe("administration", () => {
         ]);
       }
     }
-    expect(changesBetween(before, await rowsBeside(opened.fixture, null))).toEqual([]);
+    expect(changesBetween(before, await rowsOfOthers(opened.fixture, null))).toEqual([]);
   });
 
   test("asks an administrator for a second factor where everybody needs one, and stays hidden from others", async () => {
@@ -169,7 +169,7 @@ describe("administration", () => {
   });
 
   test.each([
-    ["made a user like others", (id: number) => ({ set: "setAdmin", id, value: false }) as const, 404],
+    ["demoted to an ordinary user", (id: number) => ({ set: "setAdmin", id, value: false }) as const, 404],
     ["disabled", (id: number) => ({ set: "setDisabled", id, value: true }) as const, 303],
   ])("is lost at once to an open session of an administrator who is %s", async (_, changeOf, status) => {
     const opened = shared();

@@ -15,7 +15,7 @@ async function open(): Promise<{ readonly fixture: TestApp & AsyncDisposable; re
   return { fixture, root: await signInClient(fixture, rootEmail, { join: true, admin: true }) };
 }
 
-/** A logo as a browser sends it, called what it likes. */
+/** Sends a logo as a browser does, with any file name. */
 async function sendLogo(fixture: TestApp, root: SignedInClient, bytes: Buffer, filename: string, type: string) {
   const boundary = "boundary";
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="logo"; filename="${filename}"\r\ncontent-type: ${type}\r\n\r\n`;
@@ -34,7 +34,7 @@ async function sendLogo(fixture: TestApp, root: SignedInClient, bytes: Buffer, f
 const linkedStyle = (body: string) => /<link rel="stylesheet" href="(\/branding\/[^"]+)"/.exec(body)?.[1];
 
 describe("the instance's own name", () => {
-  test("is text wherever it stands, also when it looks like markup", async () => {
+  test("is shown as text everywhere, even if it looks like markup", async () => {
     const { fixture, root } = await open();
     await using _ = fixture;
     expect((await root.post("/admin/look/name", { name: "<b>A & B</b>" })).status).toBe(303);
@@ -78,7 +78,7 @@ describe("the instance's own name", () => {
 });
 
 describe("the instance's own logo", () => {
-  test("is served under its own type, kept by browsers, and inert", async () => {
+  test("is served with its own type, is cached by browsers, and cannot run scripts", async () => {
     const { fixture, root } = await open();
     await using _ = fixture;
     expect((await sendLogo(fixture, root, png, "evil.html", "text/html")).statusCode).toBe(303);
@@ -103,7 +103,7 @@ describe("the instance's own logo", () => {
     ["SVG", Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>')],
     ["nothing", Buffer.alloc(0)],
     ["a picture that is too large", Buffer.concat([png, Buffer.alloc(256 * 1024)])],
-  ])("is refused when it is %s called .png", async (_what, bytes) => {
+  ])("is refused if it is %s with a name that ends in .png", async (_what, bytes) => {
     const { fixture, root } = await open();
     await using _ = fixture;
     const answer = await sendLogo(fixture, root, bytes, "logo.png", "image/png");
@@ -118,14 +118,14 @@ describe("the instance's own logo", () => {
     "logo.png",
     "style-0000000000000000.css",
     "logo-0000000000000000.png",
-  ])("is nowhere else: %s", async (filename) => {
+  ])("is not found under another file name: %s", async (filename) => {
     await using fixture = await startTestApp();
     expect((await fixture.server.inject(`/branding/${filename}`)).statusCode).toBe(404);
   });
 });
 
 describe("the instance's own style sheet", () => {
-  test("is linked from every page but the one that changes it, and can be taken back there", async () => {
+  test("is linked from every page except the one that changes it, and can be removed there", async () => {
     const { fixture, root } = await open();
     await using _ = fixture;
     const broken = "* { display: none !important }";
@@ -142,7 +142,7 @@ describe("the instance's own style sheet", () => {
     const theme = (await root.get("/admin/look")).body;
     expect(linkedStyle(theme)).toBeUndefined();
     expect(theme).toContain("*{display:none!important}</textarea>");
-    // Nor where the page comes back with a mistake.
+    // The same holds when the page is shown again with a mistake.
     expect(linkedStyle((await root.post("/admin/look/style", { style: "@import 'x'" })).body)).toBeUndefined();
     expect((await root.post("/admin/look/style/reset")).status).toBe(303);
     expect(linkedStyle((await fixture.server.inject("/")).body)).toBeUndefined();
@@ -158,7 +158,7 @@ describe("the instance's own style sheet", () => {
     ["a font", "a{}\n  @font-face { src: local(a) }", "Line 2, column 3: @font-face is not allowed here."],
     ["markup", "</style><script>alert(1)</script>", "this is not valid CSS."],
     ["too much", "a { color: red }".repeat(5_000), "The style sheet is longer than 64 kB."],
-  ])("with %s is refused, the place is said, and what was typed is kept", async (_what, style, sentence) => {
+  ])("with %s is refused with line and column, and the typed text is kept", async (_what, style, sentence) => {
     const { fixture, root } = await open();
     await using _ = fixture;
     const answer = await root.post("/admin/look/style", { style });

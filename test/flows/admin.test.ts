@@ -7,13 +7,13 @@ import {
   resetToken,
   rootEmail,
 } from "../support/administrators.ts";
-import { changesBetween, rowsBeside } from "../support/database-rows.ts";
+import { changesBetween, rowsOfOthers } from "../support/database-rows.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
 const { admin } = en;
 const pages = ["", "/users", "/pushes", "/mails", "/settings", "/look", "/trail"].map((path) => `/admin${path}`);
 
-/** As HTML writes it. */
+/** As it is escaped in HTML. */
 const written = (text: string) => text.replaceAll("'", "&#39;");
 
 async function idOf({ fixture }: AdministeredFixture, email: string): Promise<number> {
@@ -26,18 +26,18 @@ async function trailOf({ fixture }: AdministeredFixture): Promise<readonly (read
 }
 
 describe("the last administrator", () => {
-  test.each(["demote", "disable", "delete"])("stays when asked to %s himself", async (action) => {
+  test.each(["demote", "disable", "delete"])("cannot %s their own account", async (action) => {
     const opened = await openAdministered();
     const { fixture, root } = opened;
-    const before = await rowsBeside(fixture, null);
+    const before = await rowsOfOthers(fixture, null);
     const answer = await root.post(`/admin/users/${await idOf(opened, rootEmail)}/${action}`);
     expect(answer.status).toBe(422);
     expect(answer.body).toContain(`${rootEmail}`);
     expect(answer.body).toContain("is the last administrator");
-    expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
+    expect(changesBetween(before, await rowsOfOthers(fixture, null))).toEqual([]);
   });
 
-  test("is not the one who is disabled", async () => {
+  test("is the only enabled one, even if a disabled administrator exists", async () => {
     const opened = await openAdministered();
     await signInClient(opened.fixture, "second@example.com", { join: true, admin: true });
     const second = await idOf(opened, "second@example.com");
@@ -48,7 +48,7 @@ describe("the last administrator", () => {
   test.each([
     ["demote", "demote"],
     ["delete", "disable"],
-  ])("is one of two who %s and %s each other at once", async (one, other) => {
+  ])("remains when two administrators %s and %s each other at once", async (one, other) => {
     const opened = await openAdministered();
     const { fixture, root } = opened;
     const second = await signInClient(fixture, "second@example.com", { join: true, admin: true });
@@ -66,7 +66,7 @@ describe("the last administrator", () => {
 });
 
 describe("an administrator", () => {
-  test("who makes himself a user like others goes to the start, and finds no more such pages", async () => {
+  test("who demotes their own account is redirected to the start page, and the administration pages are then unknown", async () => {
     const opened = await openAdministered();
     await signInClient(opened.fixture, "second@example.com", { join: true, admin: true });
     const answer = await opened.root.post(`/admin/users/${await idOf(opened, rootEmail)}/demote`);
@@ -74,7 +74,7 @@ describe("an administrator", () => {
     expect((await opened.root.get("/admin")).status).toBe(404);
   });
 
-  test("does what the trail then tells, each act once", async () => {
+  test("causes one trail entry per action", async () => {
     const opened = await openAdministered();
     const { fixture, root, ownedPushes, failedMailId } = opened;
     await signInClient(fixture, "eve@example.com", { join: true });
@@ -128,7 +128,7 @@ describe("an administrator", () => {
     expect(await trailOf({ root, ownedPushes, ...opened })).toEqual([]);
   });
 
-  test("sets nothing but what the address says, whatever the form adds", async () => {
+  test("changes only what the path names, whatever other fields the form has", async () => {
     const opened = await openAdministered();
     const { fixture, root, ownedPushes } = opened;
     const more = { admin: "true", "user[admin]": "true", id: "1", email: "evil@example.com", disabled_at: "", q: "x" };
@@ -142,7 +142,7 @@ describe("an administrator", () => {
     });
   });
 
-  test("finds users by what is typed, which is text and nothing else", async () => {
+  test("finds users by the typed text, which is not a pattern", async () => {
     const { root, ownedPushes } = await openAdministered();
     expect((await root.get(`/admin/users?q=${ownedPushes.email.slice(0, 8)}`)).body).toContain(ownedPushes.email);
     expect((await root.get("/admin/users?q=%25")).body).toContain(admin.noUsers);
@@ -155,7 +155,7 @@ describe("an administrator", () => {
 });
 
 describe("a disabled user", () => {
-  test("is out at once with session and token, and links stay", async () => {
+  test("is refused at once with session and token, and the links of their pushes keep working", async () => {
     const { fixture, root, ownedPushes } = await openAdministered();
     await root.post(`/admin/users/${ownedPushes.userId}/disable`);
     expect((await ownedPushes.person.get("/p")).status).toBe(303);
@@ -167,7 +167,7 @@ describe("a disabled user", () => {
 });
 
 describe("a push that an administrator ends", () => {
-  test("is gone at once, and its owner reads who did it", async () => {
+  test("is gone at once, and its audit trail names the administrator", async () => {
     const { fixture, root, ownedPushes } = await openAdministered();
     const [id] = ownedPushes.ids.push;
     const [urlToken = ""] = ownedPushes.urlTokens;
@@ -182,7 +182,7 @@ describe("a push that an administrator ends", () => {
     expect((await ownedPushes.person.get(`/p/${urlToken}/audit`)).body).toContain(
       written(en.dashboard.administratorExpire),
     );
-    // A second press changes nothing and leaves no second line.
+    // A second request changes nothing and adds no second entry.
     expect((await root.post(`/admin/pushes/${id}/expire`)).status).toBe(303);
     expect(await fixture.app.domain.accounts.listAdminEntries(1)).toHaveLength(1);
   });
@@ -202,7 +202,7 @@ describe("a push that an administrator ends", () => {
   });
 });
 
-test("no page of administration shows a secret, a label, a link, a token or what a mail says", async () => {
+test("no administration page shows a secret, a label, a link, a token or the content of an email", async () => {
   const opened = await openAdministered({
     PWPUSH_MASTER_KEY: "5eed".repeat(16),
     PWP__MAIL__SMTP_USER_NAME: "mailer",
@@ -227,7 +227,7 @@ test("no page of administration shows a secret, a label, a link, a token or what
       const { status, body } = await root.get(path);
       expect([path, status]).toEqual([path, 200]);
       for (const code of ownedPushes.backupCodes) expect(body).not.toContain(code);
-      const allowed = /\/(users|pushes|mails|trail)/.test(path) ? ["e-mail"] : [];
+      const allowed = /\/(users|pushes|mails|trail)/.test(path) ? ["email"] : [];
       expect([path, canaries.namesIn(Buffer.from(body)).filter((name) => !allowed.includes(name))]).toEqual([path, []]);
     }
   };
@@ -242,7 +242,7 @@ test("no page of administration shows a secret, a label, a link, a token or what
   }
 });
 
-test("a mail whose link is over is not sent again", async () => {
+test("an email whose link has expired is not sent again", async () => {
   const { fixture, root, failedMailId } = await openAdministered();
   fixture.clock.advance(90 * 60_000);
   const answer = await root.post(`/admin/mails/${failedMailId}/retry`);

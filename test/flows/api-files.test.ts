@@ -187,7 +187,7 @@ test("download tickets expire", async () => {
 
 test("the log contains no token, download ticket or file name", () => {
   const ofFirstStart = /"event":"(?:master_key_made|boot_code_made)"/;
-  // Each part has a shape in which nothing of a request finds room.
+  // The format of each part leaves no room for data of a request.
   const ofRequest =
     /^\{"level":"info","time":"[\dT:.Z-]+","event":"request","requestId":"[0-9a-f]{16}","method":"[A-Z]+","route":"(?:unmatched|[/a-z0-9_:]+)","status":\d{3},"durationMs":[\d.]+\}$/;
   const lines = app.logLines.flatMap((written) => written.trimEnd().split("\n"));

@@ -46,7 +46,7 @@ async function makePush(headers: Record<string, string>, fields: object = {}): P
 
 const lists = "/api/v2/pushes/active";
 
-/** What each address that makes a push takes; each looks for its own wrapper first. */
+/** A body that every route that creates a push accepts: each route reads its own wrapper. */
 const creation = JSON.stringify({
   push: { payload: "x" },
   password: { payload: "x" },
@@ -89,7 +89,7 @@ describe("API token scopes", () => {
     expect((await ask({ url: lists, headers: reading.bearer })).json()).toContainEqual(
       expect.objectContaining({ url_token: urlToken, name: "label" }),
     );
-    // A token that reads for the owner does not count views; this one does.
+    // Retrievals with a token that has the scope read are not counted; those with this one are.
     const views = async (headers: Record<string, string>) =>
       (await ask({ url: `/p/${urlToken}.json`, headers })).json().views_remaining;
     expect(await views(reading.bearer)).toBe(3);
@@ -128,10 +128,10 @@ describe("a token restricted to networks", () => {
     expect(await status("2001:db8::1")).toBe(200);
     expect(await status("198.51.100.1")).toBe(401);
     expect(await status("2001:db9::1")).toBe(401);
-    // Nobody trusts this peer.
+    // This peer is not a trusted proxy.
     expect(await status("198.51.100.1", "192.0.2.77")).toBe(401);
     expect(await status("192.0.2.77", "198.51.100.1")).toBe(200);
-    // Behind the proxy, the address that the proxy saw counts, not what was written before it.
+    // Behind the proxy, the address that the proxy appended counts, not those before it.
     expect(await status("10.0.0.1", "192.0.2.77")).toBe(200);
     expect(await status("10.0.0.1", "198.51.100.1")).toBe(401);
     expect(await status("10.0.0.1", "192.0.2.77, 198.51.100.1")).toBe(401);

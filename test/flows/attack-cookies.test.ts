@@ -7,22 +7,22 @@ import { type SignedInClient, signInClient, statusWithCookie } from "../support/
 const ada = "ada@example.com";
 const next = "marble-otter-lantern";
 
-interface Cast {
+interface Fixture {
   readonly fixture: TestApp;
   readonly sink: MailSink;
   /** The browser whose cookie was copied. */
   readonly owner: SignedInClient;
   /** The owner on another device. */
-  readonly elsewhere: SignedInClient;
+  readonly otherDevice: SignedInClient;
   readonly admin: SignedInClient;
 }
 
 const userId = async ({ app }: TestApp) => (await app.domain.accounts.findUserByEmail(ada))?.id ?? 0;
 
 /** Sets up an authenticator app in the session of the other device. */
-async function setUpApp({ fixture, elsewhere }: Cast) {
+async function setUpApp({ fixture, otherDevice }: Fixture) {
   const { accounts } = fixture.app.domain;
-  const session = await accounts.authenticateSession(elsewhere.cookie().split("=")[1] ?? "");
+  const session = await accounts.authenticateSession(otherDevice.cookie().split("=")[1] ?? "");
   if (session === undefined) throw new Error("Nobody is signed in.");
   const clocked: FactorFixture = {
     accounts,
@@ -32,42 +32,42 @@ async function setUpApp({ fixture, elsewhere }: Cast) {
   return await addApp(clocked, session);
 }
 
-const byAdmin = (action: string) => async (cast: Cast) => {
+const byAdmin = (action: string) => async (cast: Fixture) => {
   const answer = await cast.admin.post(`/admin/users/${await userId(cast.fixture)}/${action}`);
   expect(answer.status).toBe(303);
 };
 
-const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
+const endings: Readonly<Record<string, (cast: Fixture) => Promise<unknown>>> = {
   "sign-out": ({ owner }) => owner.post("/users/sign_out"),
   "another sign-in in that browser": ({ owner }) => owner.post("/users/sign_in", { email: ada, password }),
-  "a change of password on another device": ({ elsewhere }) =>
-    elsewhere.post("/users/edit/password", { current_password: password, password: next }),
-  async "a password reset by email"({ elsewhere, sink }) {
-    await elsewhere.post("/users/password/new", { email: ada });
+  "a change of password on another device": ({ otherDevice }) =>
+    otherDevice.post("/users/edit/password", { current_password: password, password: next }),
+  async "a password reset by email"({ otherDevice, sink }) {
+    await otherDevice.post("/users/password/new", { email: ada });
     for (;;) {
       const mail = await sink.next(ada);
       if (mail.text?.includes("reset_password_token") !== true) continue;
       const token = linkIn(mail, "/users/password/edit").searchParams.get("reset_password_token") ?? "";
-      await elsewhere.post("/users/password/edit", { reset_password_token: token, password: next });
+      await otherDevice.post("/users/password/edit", { reset_password_token: token, password: next });
       return;
     }
   },
-  async "its revocation in the list of sessions"({ elsewhere }) {
+  async "its revocation in the list of sessions"({ otherDevice }) {
     const [first = "", second = ""] = [
-      ...(await elsewhere.get("/users/edit")).body.matchAll(/action="(\/users\/edit\/sessions\/\d+\/end)"/g),
+      ...(await otherDevice.get("/users/edit")).body.matchAll(/action="(\/users\/edit\/sessions\/\d+\/end)"/g),
     ].map(([, path = ""]) => path);
-    for (const path of [first, second]) if (path !== "") await elsewhere.post(path);
+    for (const path of [first, second]) if (path !== "") await otherDevice.post(path);
   },
-  "signing out all other sessions on another device": ({ elsewhere }) =>
-    elsewhere.post("/users/edit/sessions/end_others"),
+  "signing out all other sessions on another device": ({ otherDevice }) =>
+    otherDevice.post("/users/edit/sessions/end_others"),
   "setting up the first second factor": setUpApp,
   async "the removal of a second factor"(cast) {
-    const { elsewhere, fixture } = cast;
+    const { otherDevice, fixture } = cast;
     const { app } = await setUpApp(cast);
     const copied = await signInClient(fixture, ada, { address: "192.0.2.30" });
     await copied.post("/users/second_factor", { code: app.code() });
     expect(await statusWithCookie(fixture, copied.cookie())).toBe(200);
-    await elsewhere.post("/users/factors/authenticator_app/remove", { proof: password });
+    await otherDevice.post("/users/factors/authenticator_app/remove", { proof: password });
     expect(await statusWithCookie(fixture, copied.cookie())).toBe(303);
   },
   "disabling by an administrator": byAdmin("disable"),
@@ -81,18 +81,18 @@ const endings: Readonly<Record<string, (cast: Cast) => Promise<unknown>>> = {
     await byAdmin("reset_factors")(cast);
     expect(await statusWithCookie(fixture, copied.cookie())).toBe(303);
   },
-  "the deletion of the account by its owner": ({ elsewhere }) => elsewhere.post("/users/edit/delete", { password }),
+  "the deletion of the account by its owner": ({ otherDevice }) => otherDevice.post("/users/edit/delete", { password }),
 };
 
 test.each(Object.keys(endings))("a copied cookie is invalid after %s", async (name) => {
   const sink = await startMailSink();
   await using fixture = await startTestApp({ environment: sink.environment });
   const owner = await signInClient(fixture, ada, { join: true, address: "192.0.2.20" });
-  const elsewhere = await signInClient(fixture, ada, { address: "192.0.2.21" });
+  const otherDevice = await signInClient(fixture, ada, { address: "192.0.2.21" });
   const admin = await signInClient(fixture, "root@example.com", { join: true, admin: true, address: "192.0.2.22" });
   const copy = owner.cookie();
   expect(await statusWithCookie(fixture, copy)).toBe(200);
-  await endings[name]?.({ fixture, sink, owner, elsewhere, admin });
+  await endings[name]?.({ fixture, sink, owner, otherDevice, admin });
   for (const url of ["/users/edit", "/p", "/users/token", "/users/factors", "/users/edit/data"]) {
     expect([url, await statusWithCookie(fixture, copy, url)]).toEqual([url, 303]);
   }

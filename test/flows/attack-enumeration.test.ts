@@ -36,7 +36,7 @@ interface Fixture {
   readonly cookie: string;
 }
 
-/** Lets the jobs run once, at the start, and then never again: only requests write. */
+/** Runs the jobs once, at the start, and never again, so that only requests write. */
 async function startQuietly(environment: Readonly<Record<string, string>>): Promise<TestApp> {
   vi.useFakeTimers({ toFake: ["setInterval"] });
   try {

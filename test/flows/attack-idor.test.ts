@@ -2,7 +2,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
-import { changesBetween, rowsBeside } from "../support/database-rows.ts";
+import { changesBetween, rowsOfOthers } from "../support/database-rows.ts";
 import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -90,8 +90,11 @@ async function send(
   return { status: answer.statusCode, text: `${headers.join("\n")}\n${answer.body}`, body: answer.body };
 }
 
-/** Walks every route with the owner's ids and links. @param mayShow of some route, by name of the mark. */
-async function walk(credentials: Credentials, mayShow: (route: RouteEntry) => readonly string[] = () => []) {
+/** Requests every route with the owner's ids and links. @param mayShow the names of the canaries that a route may return. */
+async function requestEveryRoute(
+  credentials: Credentials,
+  mayShow: (route: RouteEntry) => readonly string[] = () => [],
+) {
   const leaks: unknown[] = [];
   for (const route of walked()) {
     for (const url of addressesOf(route)) {
@@ -110,7 +113,7 @@ const stillOpens = async (url: string, headers: Credentials) =>
 
 beforeEach(() => expect.hasAssertions());
 
-test("the walk finds the marks of the owner's data in the owner's own session", async () => {
+test("in the owner's own session, the requests find the canaries in the owner's data", async () => {
   await open();
   const seen = new Set<string>();
   for (const route of walked().filter(({ method }) => method === "GET")) {
@@ -122,7 +125,7 @@ test("the walk finds the marks of the owner's data in the owner's own session", 
   expect([...seen].sort()).toEqual([
     "API token's name",
     "address",
-    "e-mail",
+    "email",
     "filename",
     "passkey's name",
     "push's name",
@@ -136,26 +139,26 @@ test("the walk finds the marks of the owner's data in the owner's own session", 
 test("IDOR: another user cannot read or change the owner's data through any route", async () => {
   await open();
   const thief = await signInClient(fixture, mallory, { join: true });
-  const before = await rowsBeside(fixture, await idOf(mallory));
-  await walk({ cookie: thief.cookie() });
-  expect(changesBetween(before, await rowsBeside(fixture, await idOf(mallory)))).toEqual([]);
+  const before = await rowsOfOthers(fixture, await idOf(mallory));
+  await requestEveryRoute({ cookie: thief.cookie() });
+  expect(changesBetween(before, await rowsOfOthers(fixture, await idOf(mallory)))).toEqual([]);
   expect((await thief.get("/users/token")).status).toBe(200);
 });
 
 test("IDOR: another user's API token cannot read or change the owner's data through any route", async () => {
   await open();
   const authorization = `Bearer ${await fixture.makeToken(mallory)}`;
-  const before = await rowsBeside(fixture, await idOf(mallory));
-  await walk({ authorization });
-  expect(changesBetween(before, await rowsBeside(fixture, await idOf(mallory)))).toEqual([]);
+  const before = await rowsOfOthers(fixture, await idOf(mallory));
+  await requestEveryRoute({ authorization });
+  expect(changesBetween(before, await rowsOfOthers(fixture, await idOf(mallory)))).toEqual([]);
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
 });
 
 test("IDOR: a client with the owner's ids and links, but no passphrase, cannot read or change the owner's data", async () => {
   await open();
-  const before = await rowsBeside(fixture, null);
-  await walk({});
-  expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
+  const before = await rowsOfOthers(fixture, null);
+  await requestEveryRoute({});
+  expect(changesBetween(before, await rowsOfOthers(fixture, null))).toEqual([]);
 });
 
 test("IDOR: the response for the owner's ids is the same as for ids that do not exist", async () => {
@@ -184,9 +187,9 @@ test("a session of the owner that waits for the second factor cannot read or cha
   });
   expect(signedIn?.waitsForFactor).toBe(true);
   const cookie = `sealpush_session=${signedIn?.sessionToken}`;
-  const before = await rowsBeside(fixture, null);
-  await walk({ cookie });
-  expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
+  const before = await rowsOfOthers(fixture, null);
+  await requestEveryRoute({ cookie });
+  expect(changesBetween(before, await rowsOfOthers(fixture, null))).toEqual([]);
   expect(await stillOpens("/users/second_factor", { cookie })).toBe(true);
 });
 
@@ -201,10 +204,10 @@ test("an owner without the factor that PWP__REQUIRE_MFA requires can only set it
     { authorization: `Bearer ${ownedPushes.apiToken}` },
   ];
   for (const credentials of ways) {
-    const before = await rowsBeside(fixture, null);
+    const before = await rowsOfOthers(fixture, null);
     // The set-up pages of factors show the user's own address.
-    await walk(credentials, ({ pattern }) => (pattern.startsWith("/users/factors") ? ["e-mail"] : []));
-    expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
+    await requestEveryRoute(credentials, ({ pattern }) => (pattern.startsWith("/users/factors") ? ["email"] : []));
+    expect(changesBetween(before, await rowsOfOthers(fixture, null))).toEqual([]);
   }
   expect(await stillOpens("/users/factors", ways[0] ?? {})).toBe(true);
   await fixture[Symbol.asyncDispose]();
@@ -222,9 +225,9 @@ test.each([
   const cookie = ownedPushes.person.cookie();
   expect(await stillOpens("/users/token", { cookie })).toBe(true);
   await end();
-  const before = await rowsBeside(fixture, null);
-  await walk({ cookie });
-  expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
+  const before = await rowsOfOthers(fixture, null);
+  await requestEveryRoute({ cookie });
+  expect(changesBetween(before, await rowsOfOthers(fixture, null))).toEqual([]);
 });
 
 test("an API token cannot read or change anything after its user was disabled", async () => {
@@ -232,12 +235,12 @@ test("an API token cannot read or change anything after its user was disabled", 
   const authorization = `Bearer ${ownedPushes.apiToken}`;
   expect(await stillOpens("/api/v2/pushes/active", { authorization })).toBe(true);
   await fixture.app.domain.accounts.setDisabled(ownedPushes.userId, true, byShell);
-  const before = await rowsBeside(fixture, null);
-  await walk({ authorization });
-  expect(changesBetween(before, await rowsBeside(fixture, null))).toEqual([]);
+  const before = await rowsOfOthers(fixture, null);
+  await requestEveryRoute({ authorization });
+  expect(changesBetween(before, await rowsOfOthers(fixture, null))).toEqual([]);
 });
 
-/** Without what differs from answer to answer, whatever was asked for. */
+/** Removes the parts that differ between any two answers. */
 function withoutChance(body: string, url: string): string {
   return body
     .replaceAll(encodeURI(url), "(address)")

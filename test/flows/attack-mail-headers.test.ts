@@ -7,7 +7,7 @@ import { type SignedInClient, signInClient } from "../support/signed-in-client.t
 const ada = "ada@example.com";
 const eve = "eve@evil.example";
 
-/** What would begin another header, another recipient, another part or another mail if it stood there as it is. */
+/** Text that would begin another header, recipient, part or email if it were inserted without encoding. */
 const injected: readonly string[] = [
   `x\r\nBcc: ${eve}`,
   `x\nBcc: ${eve}`,
@@ -35,7 +35,7 @@ const headersOfOurs = [
   "content-transfer-encoding",
 ];
 
-/** A mail to one person with our headers, each once, and two parts of ours. */
+/** Expects an email to one person with our headers, each once, and our two parts. */
 function expectPlain(mail: SunkMail, to: string): void {
   expect(mail.recipients).toEqual([to]);
   expect(mail.to).toEqual([{ name: "", address: to }]);
@@ -45,7 +45,7 @@ function expectPlain(mail: SunkMail, to: string): void {
   expect(names.filter((name) => !headersOfOurs.includes(name))).toEqual([]);
   expect(mail.subject).not.toMatch(/[\r\n]/);
   expect(mail.attachments).toEqual([]);
-  // The name of a thing stands on its own line, behind its label.
+  // A name is on its own line, after its label.
   const lines = (mail.text ?? "").split(/\r?\n/);
   expect(lines.filter((line) => /^(bcc|reply-to|mail from|A body of)/i.test(line))).toEqual([]);
 }

@@ -16,7 +16,7 @@ import { signInClient } from "../support/signed-in-client.ts";
 const ada = "ada@example.com";
 const bob = "bob@example.com";
 
-/** What rows hold and no form has, by the names that rows, other servers and guessers give it. */
+/** Columns that no form has, by their names in rows, in other servers, and by guesses. */
 const assigned: Fields = {
   admin: "true",
   is_admin: "1",
@@ -129,7 +129,7 @@ describe("mass assignment: fields that are not in the form are ignored", () => {
     const taken = await sendEverywhere(opened, encoding);
     const after = await rowsOf(opened.fixture);
     if (encoding === "json") {
-      // No page accepts JSON; pages that do not read a body changed nothing either.
+      // No page accepts JSON, and pages that do not read a body changed nothing.
       expect(after).toEqual(before);
       return;
     }

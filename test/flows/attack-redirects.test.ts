@@ -63,7 +63,7 @@ function expectHere(at: string, { headers, body }: { headers: Record<string, unk
 
 const queryOf = (value: string) => new URLSearchParams(names.map((name) => [name, value])).toString();
 
-async function walk(fixture: TestApp, cookie: string | undefined): Promise<void> {
+async function expectNoRedirectAway(fixture: TestApp, cookie: string | undefined): Promise<void> {
   const headers = { "sec-fetch-site": "same-origin", ...(cookie !== undefined && { cookie }) };
   const pages = fixture.app.routes.filter(
     ({ method, access, pattern }) => method === "GET" && (access.startsWith("page") || pattern.startsWith("/assets")),
@@ -88,17 +88,17 @@ async function walk(fixture: TestApp, cookie: string | undefined): Promise<void>
 test("open redirect: no page leads to another site without a session, whatever the query or form contains", async () => {
   await using fixture = await startTestApp();
   await fixture.app.domain.accounts.createUser({ email: ada, password, admin: false });
-  await walk(fixture, undefined);
+  await expectNoRedirectAway(fixture, undefined);
 });
 
 test("open redirect: no page leads a signed-in user to another site", async () => {
   await using fixture = await startTestApp();
-  await walk(fixture, (await signInClient(fixture, ada, { join: true })).cookie());
+  await expectNoRedirectAway(fixture, (await signInClient(fixture, ada, { join: true })).cookie());
 });
 
 test("open redirect: no page leads an administrator to another site", async () => {
   await using fixture = await startTestApp();
-  await walk(fixture, (await signInClient(fixture, ada, { join: true, admin: true })).cookie());
+  await expectNoRedirectAway(fixture, (await signInClient(fixture, ada, { join: true, admin: true })).cookie());
 });
 
 test.each(elsewhere)(

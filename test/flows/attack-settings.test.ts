@@ -9,7 +9,7 @@ import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts"
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A server on which somebody lives, stopped and started again with these settings, as an operator does it. */
+/** A server with a user, stopped and started again with these settings, as an operator does it. */
 async function restartWith(environment: Environment, withFactors = false) {
   const first = await startTestApp();
   const { dataDir, clock } = first;

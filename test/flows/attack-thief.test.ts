@@ -149,7 +149,7 @@ test("the data folder and the database contain no account secret in plain text, 
   canaries.add("account password", password);
   canaries.add("master key", filesIn(fixture.dataDir).get("master.key")?.toString("latin1").trim() ?? "");
   // Not sealed by design: addresses, user agents and the names of things.
-  const known = ["API token's name", "address", "e-mail", "passkey's name", "referrer", "subject", "user agent"];
+  const known = ["API token's name", "address", "email", "passkey's name", "referrer", "subject", "user agent"];
   for (const [path, bytes] of await storedIn(fixture.dataDir)) {
     if (path === "master.key") continue;
     const found = canaries.namesIn(bytes).filter((name) => !known.includes(name));

@@ -40,7 +40,7 @@ test("a stolen backup without the master key reveals no secret, link, name or to
   expect([...files.keys()].filter((path) => /key|boot|env/.test(path))).toEqual([]);
 });
 
-test("of the sealed keys of pushes that ended before a backup, nothing is in it; of the living ones all", async () => {
+test("a backup contains the sealed keys of live pushes, and none of pushes that had ended", async () => {
   const fixture = makeBackupFixture();
   const source = await fixture.open();
   const { pushes } = source.domain;
@@ -57,7 +57,7 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
   );
   for (const urlToken of [...living, ...ended]) {
     const key = sealed.pluck().get(source.domain.vault.urlTokens.addressOf(urlToken).pushId);
-    // Without version and key id, which all keys have in common.
+    // Without version and key id, which are the same for all keys.
     finder.add(urlToken, Buffer.from(key ?? []).subarray(5));
   }
   reader.close();
@@ -65,7 +65,7 @@ test("of the sealed keys of pushes that ended before a backup, nothing is in it;
   await fixture.run(["backup", "--to", join(fixture.backupDir, "b.tar")]);
   expect([...finder.search(readFileSync(join(fixture.backupDir, "b.tar")))].sort()).toEqual([...living].sort());
 
-  // And what ends after a restore is gone as thoroughly, by the restore itself or by the restored server.
+  // The keys of pushes that end by the restore, or on the restored server, are destroyed too.
   const restore = ["restore", "--from", join(fixture.backupDir, "b.tar")];
   const allEnded = join(fixture.backupDir, "ended");
   await fixture.run([...restore, "--end-all"], { dataDir: allEnded });

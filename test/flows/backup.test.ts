@@ -35,7 +35,7 @@ interface Known {
   readonly over: string;
 }
 
-/** Pushes of each kind of life: one has had a view of three, one has ended. */
+/** Pushes in different states: one has one of three views, one has ended. */
 async function fill({ domain }: TestDomain): Promise<Known> {
   const { pushes } = domain;
   const create = async (payload: string, expireAfterViews: number, owner?: number) =>
@@ -66,7 +66,7 @@ async function download(domain: TestDomain["domain"], urlToken: string): Promise
   return Buffer.concat(chunks).toString();
 }
 
-/** The three ways in which a backup is made and given back. */
+/** The three formats of a backup, with the arguments that make and restore them. */
 const ways = {
   folder: {
     backUp: (fixture: BackupFixture) => fixture.run(["backup", "--to", join(fixture.backupDir, "b")]),
@@ -85,7 +85,7 @@ describe.each(Object.entries(ways))("a backup as a %s", (_name, way) => {
     const known = await fill(source);
     const said = await way.backUp(fixture);
     expect(said).toMatch(/5 pushes \(4 of them live, with 1 files\), 0 users, encrypted under key [0-9a-f]{8}\./);
-    // What happens afterwards is not in it.
+    // Later changes are not in the backup.
     expect(await claim(source.domain, known.once)).toBe("opened once");
 
     const { argv, stdin } = way.from(fixture);
@@ -183,7 +183,7 @@ test("a restore requires --keep-open or --end-all and changes nothing without it
 });
 
 test("a backup contains the files of the bucket, and a restore uploads them to the configured bucket", async () => {
-  // A store looks at the time of each request.
+  // The object store checks the time of each request.
   const fixture = makeBackupFixture(new TestClock(Date.now()));
   const [from, to] = [await startForeignStore(), await startForeignStore()];
   const settings = { ...keySettings, ...from.environment };
@@ -233,7 +233,7 @@ test("a restore ends all sessions, voids links and codes, drops queued emails, a
   expect(await authenticate(revoked)).toBeUndefined();
 });
 
-test("a backup of an older schema is brought up to date by the restore, and backed up as it is before an upgrade", async () => {
+test("a backup of an older schema is upgraded by the restore; the backup before an upgrade keeps the older schema", async () => {
   const fixture = makeBackupFixture();
   await (await fixture.open())[Symbol.asyncDispose]();
   laterVersions.push(forBothEngines(() => ""));
@@ -255,7 +255,7 @@ function rowsOf(path: string, text: string): readonly Record<string, unknown>[] 
   }
 }
 
-/** One row in each table whose rows a restore must not bring back to life. */
+/** Inserts one row into each table whose rows a restore must not make valid again. */
 function fillAccountTables(path: string, now: number): void {
   const db = new Database(path);
   const some = Buffer.alloc(32, 1);

@@ -8,7 +8,7 @@ import { startServer } from "../support/server.ts";
 const email = "ada@example.com";
 const password = "correct horse battery";
 
-/** Commands on the data of a server that runs, each in a process of its own. */
+/** Commands on the data of a running server, each in its own process. */
 async function startDomain(more: Readonly<Record<string, string>> = {}) {
   const environment = { DATA_DIR: newDataDir(), ...more };
   const server = await startServer({ dataDir: environment.DATA_DIR, environment: more });

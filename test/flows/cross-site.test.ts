@@ -2,25 +2,25 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RouteAccess } from "../../src/http/request.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
 import { en } from "../../src/i18n/i18n.ts";
-import { clientAt, giveSomePasskey } from "../support/accounts.ts";
+import { addUnusablePasskey, clientAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn } from "../support/domain.ts";
 
-/** Somebody to whom nothing matters stands first: addresses with a number in them name him. */
+/** The first user, who matters to no test: paths with an id refer to this user. */
 const bystander = "bystander@example.com";
 const admin = "admin@example.com";
 const halfSignedIn = "half@example.com";
 
 let app: TestApp;
 beforeAll(async () => {
-  // Some are there only where mails leave.
+  // Some routes exist only if the server sends email.
   const mails = { PWP__MAIL__SMTP_ADDRESS: "127.0.0.1", PWP__OVERRIDE_BASE_URL: "http://127.0.0.1:5100" };
   app = await startTestApp({ environment: mails });
   await app.makeToken(bystander);
   await app.makeToken(admin, true);
   await app.makeToken(halfSignedIn);
   const half = await app.app.domain.accounts.findUserByEmail(halfSignedIn);
-  await giveSomePasskey(app.app.domain.db, { id: half?.id ?? 0 });
+  await addUnusablePasskey(app.app.domain.db, { id: half?.id ?? 0 });
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
@@ -41,10 +41,10 @@ interface Signed {
   readonly formToken: string;
 }
 
-/** With the session that this kind of page is for. */
+/** Signs in with the kind of session that the page requires. */
 async function signIn(access: RouteAccess): Promise<Signed> {
   const { accounts } = app.app.domain;
-  // Among sessions created in the same instant any may be the oldest, which is removed.
+  // The oldest session is removed; which one that is would be undefined if several began at the same instant.
   app.clock.advance(1);
   const email = access === "page_waiting" ? halfSignedIn : admin;
   const done = await accounts.signIn({ email, password, client: clientAt("192.0.2.1") });
@@ -57,7 +57,7 @@ async function statusOf(route: RouteEntry, headers: Record<string, string>, payl
   const { method } = route;
   const url = await addressOf(route);
   const answer = await app.server.inject({ method: method as "POST", url, headers, payload });
-  // Some pages refuse by a 403 of their own, for a setting for example: they show a page of their own with it.
+  // Some pages answer 403 for other reasons, for example because of a setting, with a page of their own.
   const forbidden = answer.statusCode === 403 && answer.body.includes(en.failure.forbidden);
   return { at: `${method} ${route.pattern}`, status: forbidden ? "forbidden" : answer.statusCode };
 }
@@ -71,7 +71,7 @@ const file = `--b\r\nContent-Disposition: form-data; name="push[files][]"; filen
 
 type Refused = readonly [name: string, headers: Record<string, string>, payload: (formToken: string) => string];
 
-/** A browser's request with a session, which another page may have caused. */
+/** Requests of a browser with a session that another site may have caused. */
 const refused: readonly Refused[] = [
   ["Sec-Fetch-Site of another site", { "sec-fetch-site": "cross-site", ...urlencoded }, (t) => `form_token=${t}`],
   ["Sec-Fetch-Site of a sibling", { "sec-fetch-site": "same-site", ...urlencoded }, (t) => `form_token=${t}`],
@@ -95,7 +95,7 @@ describe("no page changes state by a request with", () => {
       const { at, status } = await statusOf(route, { ...headers, cookie }, payload(formToken));
       expect([at, status]).toEqual([at, "forbidden"]);
     }
-    // Nothing has ended them: not even the sign-out.
+    // The sessions still exist: even the sign-out was refused.
     for (const { cookie } of sessions.values()) {
       const found = await app.app.domain.accounts.authenticateSession(cookie.split("=")[1] ?? "");
       expect(found).toBeDefined();
@@ -112,9 +112,13 @@ describe("no page changes state by a request with", () => {
   });
 });
 
-describe("every page takes a state change with", () => {
+describe("every page accepts a state change with", () => {
   test.each<Refused>([
-    ["the form token, from a browser that says no more", { origin: "null", ...urlencoded }, (t) => `form_token=${t}`],
+    [
+      "the form token, from a browser that reports nothing else",
+      { origin: "null", ...urlencoded },
+      (t) => `form_token=${t}`,
+    ],
     ["the form token in a form of parts", multipart, (t) => `${part("form_token", t)}--b--`],
     ["its own Sec-Fetch-Site", { "sec-fetch-site": "same-origin", ...urlencoded }, () => ""],
     ["its own Origin", { origin: "http://push.example", host: "push.example", ...urlencoded }, () => ""],
@@ -127,7 +131,7 @@ describe("every page takes a state change with", () => {
     }
   });
 
-  test("no session to borrow, as programs send it", async () => {
+  test("no session, as programs send it", async () => {
     for (const route of changing()) {
       for (const cookie of ["", "sealpush_session=ended"]) {
         const { at, status } = await statusOf(route, { ...urlencoded, cookie });

@@ -13,13 +13,13 @@ interface Person {
   readonly token: string;
 }
 
-/** Somebody with an account, signed in and with an API token. */
+/** A user with a session and an API token. */
 async function person(email: string, admin = false): Promise<Person> {
   const token = await app.makeToken(email, admin);
   return { token, cookie: await signIn(email) };
 }
 
-/** @returns the cookie of a session, which two idle hours end. */
+/** @returns the cookie of a session, which ends after two idle hours. */
 async function signIn(email: string): Promise<string> {
   const payload = new URLSearchParams({ email, password }).toString();
   const headers = { "content-type": "application/x-www-form-urlencoded" };

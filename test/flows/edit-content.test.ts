@@ -113,7 +113,7 @@ describe("files", () => {
       413,
       en.problems.filesTooLarge({ size: "97.7 kB" }),
     ],
-  ])("%s: refused beside the field, and the push is as it was", async (_, make, status, message) => {
+  ])("%s: refused beside the field, and the push is not changed", async (_, make, status, message) => {
     const urlToken = await editing.push(ada, {}, { a: "in a", b: "in b" });
     const answer = await edit(urlToken, ...make(await editing.fileIdsOf(ada, urlToken)));
     expect([answer.status, problemsIn(await answer.text())]).toEqual([status, { files: message }]);

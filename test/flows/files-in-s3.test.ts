@@ -16,12 +16,12 @@ interface Fixture extends AsyncDisposable {
   readonly app: TestApp;
   readonly origin: string;
   push(bytes: Uint8Array<ArrayBuffer>): Promise<Response>;
-  /** Addresses of the files of a push that was just made. */
+  /** Download addresses of the files of a new push. */
   urlsOf(created: Response): Promise<readonly string[]>;
   sweep(): Promise<number>;
 }
 
-/** The store looks at the time of each request, so the clock stands at the real one. */
+/** The store checks the time of each request, so the test's clock starts at the real time. */
 async function startFixture(environment: Readonly<Record<string, string>>): Promise<Fixture> {
   const app = await startTestApp({ environment, clock: new TestClock(Date.now()) });
   const origin = await app.listen();

@@ -63,7 +63,7 @@ test("a wrong boot code is refused without checking other fields, and is soon th
   const many = await Promise.all(Array.from({ length: 40 }, () => attempt()));
   expect(many.filter(({ status }) => status === 422)).toHaveLength(19);
   expect(Number(many.at(-1)?.retryAfter)).toBeGreaterThan(0);
-  // The guesser alone has to wait.
+  // Only the guessing client has to wait.
   expect((await create(fixture, {}, { address: "198.51.100.1" })).status).toBe(303);
 });
 
@@ -158,7 +158,7 @@ test("no boot code comes back after the last user was deleted, nor after a resta
     location: "/users/sign_in",
     cookie: "",
   });
-  // Only a shell makes the next administrator.
+  // The next administrator can only be created from a shell.
   expect((await visit(second, "/users/sign_up", { email, password })).location).not.toBe("/first_run");
   await second.app.domain.accounts.createUser({ email: "root@example.com", password, admin: true });
   expect((await users(second)).filter(({ admin }) => admin)).toHaveLength(1);

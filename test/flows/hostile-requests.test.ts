@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const runs = { numRuns: 300 };
 
-/** Never a 5xx but 503, always an id, and JSON where a program asks. */
+/** Expects no 5xx except 503, always a request id, and JSON on API paths. */
 function expectOrder(status: number, headers: Readonly<Record<string, unknown>>, url: string): void {
   expect(status === 503 || status < 500, `${status} at ${url}`).toBe(true);
   expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{16}$/);
@@ -138,7 +138,7 @@ test("any body under any type", async () => {
   );
 });
 
-test("a form with a text that no push can have comes back without it, and with the others", async () => {
+test("a form with a text that is too long for any push is shown again without that text and with the other fields", async () => {
   const send = (payload: string) => {
     const body = new URLSearchParams({
       "push[kind]": "text",

@@ -6,11 +6,11 @@ import { readRows } from "../support/engine-database.ts";
 import { expectEverything } from "../support/password-pusher/expect-everything.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
+  type ImportTarget,
   lostKey,
-  type Move,
+  makeImportTarget,
   problemsOf,
   pushTagged,
-  startMove,
   withReport,
 } from "../support/password-pusher/import-run.ts";
 import { changeDatabase, installProduction, keysOfFixture } from "../support/password-pusher/installations.ts";
@@ -27,7 +27,7 @@ const { email = "", password = "" } = byId(alice) ?? {};
 const recorded = production.pushes.filter(({ note, owner }) => note && owner !== null);
 const mailed = [...new Set(production.notify_by_emails.map(({ push_id: id }) => id))];
 
-/** What may come apart from its row lies under a previous key; what would be left out without its own stays. */
+/** Values whose rows can be imported without them are sealed under a previous key; all others keep the current key. */
 function sealUnderPrevious(connection: Connection): void {
   const otp = byId(alice)?.otp?.secret ?? "";
   const otpPlace = { table: "users", column: "otp_secret_ciphertext" } as const;
@@ -62,7 +62,7 @@ function installation() {
 const inPart = (report: ReturnType<typeof withReport>) =>
   [...new Set(problemsOf(report).filter((problem) => problem.endsWith(" partly")))].sort();
 
-/** Pushes of the fixture whose payloads are encrypted under previous keys: they are deferred as a whole. */
+/** Pushes of the fixture whose payloads are encrypted under previous keys: they are left out completely. */
 const leftOut = production.pushes.filter(({ tag }) => /^sealed-/.test(tag)).map(({ id }) => id);
 const partly = [
   `users ${alice} partly`,
@@ -71,78 +71,78 @@ const partly = [
     .map((id) => `pushes ${id} partly`),
 ].sort();
 
-async function signInTo(move: Move, withPassword: string) {
-  const { accounts } = (await move.serve()).app.domain;
+async function signInTo(target: ImportTarget, withPassword: string) {
+  const { accounts } = (await target.serve()).app.domain;
   return await accounts.signIn({ email, password: withPassword, client });
 }
 
 test("keys that decrypt nothing stop a run before the first write; a dry run lists all such rows", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const { wrong, whole } = installation();
-  const report = withReport(move);
-  const dry = await move.run(wrong, "--dry-run", ...report.options);
+  const report = withReport(target);
+  const dry = await target.run(wrong, "--dry-run", ...report.options);
   expect(dry.exitCode).toBe(3);
   const open = production.pushes.filter((push) => !push.at_reference.expired && push.payload !== "");
   for (const { id } of open) expect(problemsOf(report)).toContain(`pushes ${id} left_out`);
 
-  const stopped = await move.run(wrong);
+  const stopped = await target.run(wrong);
   expect(stopped).toMatchObject({ exitCode: 2, stdout: "" });
   expect(stopped.stderr).toMatch(
     /^None of the \d+ encrypted values .* \((pushes|users) \d+, .*\), so nothing was written\. Check PWPUSH_MASTER_KEY and /,
   );
   expect(stopped.stderr.trim().split("\n")).toHaveLength(1);
-  expect(readdirSync(move.cli.dataDir)).toEqual([]);
+  expect(readdirSync(target.cli.dataDir)).toEqual([]);
 
-  expect((await move.run(whole, ...report.options)).exitCode).toBe(3);
+  expect((await target.run(whole, ...report.options)).exitCode).toBe(3);
   expect(problemsOf(report)).toEqual([lostKey]);
-  await expectEverything(move, production);
+  await expectEverything(target, production);
 });
 
-test("rows skipped for missing keys are imported completely once the keys are there", async () => {
-  const move = startMove();
+test("rows left out for missing keys are imported completely once the keys are given", async () => {
+  const target = makeImportTarget();
   const { whole, inPart: incomplete } = installation();
-  const report = withReport(move);
-  expect((await move.run(incomplete, ...report.options)).exitCode).toBe(3);
+  const report = withReport(target);
+  expect((await target.run(incomplete, ...report.options)).exitCode).toBe(3);
   expect(inPart(report)).toEqual(partly);
-  // Neither the password nor a password of anybody's own choosing lets in without the second factor.
-  expect(await signInTo(move, password)).toBeUndefined();
+  // Neither the old password nor a new one is enough to sign in without the second factor.
+  expect(await signInTo(target, password)).toBeUndefined();
 
-  expect((await move.run(incomplete, ...report.options)).exitCode).toBe(3);
+  expect((await target.run(incomplete, ...report.options)).exitCode).toBe(3);
   expect(inPart(report)).toEqual(partly);
   expect(report.read()).toMatchObject({ completed: 0, differences: [] });
-  expect((await move.run(whole, "--dry-run", ...report.options)).exitCode).toBe(3);
+  expect((await target.run(whole, "--dry-run", ...report.options)).exitCode).toBe(3);
   expect(inPart(report)).toEqual([]);
 
-  expect((await move.run(whole, ...report.options)).exitCode).toBe(3);
+  expect((await target.run(whole, ...report.options)).exitCode).toBe(3);
   expect(problemsOf(report)).toEqual([lostKey]);
   expect(report.read()).toMatchObject({ completed: partly.length, users: { brought: 0, known: 4 }, differences: [] });
-  await expectEverything(move, production);
+  await expectEverything(target, production);
 
-  await move.run(whole, ...report.options);
+  await target.run(whole, ...report.options);
   expect(report.read()).toMatchObject({ completed: 0, differences: [] });
 });
 
 test("a user who has set a new password keeps it and gets no imported second factor", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const { whole, inPart: incomplete } = installation();
-  const report = withReport(move);
-  await move.run(incomplete);
-  const own = "a password of her own choosing";
-  const set = await move.cli.run(["user", "set-password", "--email", email, "--password-stdin"], { stdin: own });
+  const report = withReport(target);
+  await target.run(incomplete);
+  const own = "another password of the user";
+  const set = await target.cli.run(["user", "set-password", "--email", email, "--password-stdin"], { stdin: own });
   expect(set.exitCode, set.stderr).toBe(0);
-  await move.run(whole, ...report.options);
+  await target.run(whole, ...report.options);
   expect(problemsOf(report)).toContain(`users ${alice} superseded`);
-  expect(await signInTo(move, own)).toMatchObject({ waitsForFactor: false });
-  expect(await signInTo(move, password)).toBeUndefined();
+  expect(await signInTo(target, own)).toMatchObject({ waitsForFactor: false });
+  expect(await signInTo(target, password)).toBeUndefined();
 
-  await move.run(whole, ...report.options);
+  await target.run(whole, ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);
 });
 
 test("a note written here since is kept, and audit entries made here follow the imported ones", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const { whole, inPart: incomplete } = installation();
-  await move.run(incomplete);
+  await target.run(incomplete);
   const edited = recorded.find(({ at_reference: { expired } }) => !expired);
   const viewed = production.pushes.find(
     ({ id, at_reference: { expired }, has_passphrase: locked }) => mailed.includes(id) && !expired && !locked,
@@ -150,15 +150,15 @@ test("a note written here since is kept, and audit entries made here follow the 
   if (edited === undefined || viewed === undefined) throw new Error("The fixture has lost pushes.");
   const tokenOf = (owner: string | null) => production.users.find((user) => user.email === owner)?.api_token;
   const bearer = (owner: string | null) => ({ authorization: `Bearer ${tokenOf(owner)}` });
-  const app = await move.serve();
+  const app = await target.serve();
   const { accounts, pushes } = app.app.domain;
   const owner = await accounts.findUserByEmail(edited.owner ?? "");
-  if (owner === undefined) throw new Error("The owner has not come.");
+  if (owner === undefined) throw new Error("The owner was not imported.");
   const change = await pushes.edit(edited.url_token, { note: "written here" }, signedIn(owner.id));
   expect(change.outcome).toBe("edited");
   expect((await app.server.inject({ url: `/api/v2/pushes/${viewed.url_token}` })).statusCode).toBe(200);
-  const report = withReport(move);
-  await move.run(whole, ...report.options);
+  const report = withReport(target);
+  await target.run(whole, ...report.options);
   expect(problemsOf(report)).toContain(`pushes ${edited.id} superseded`);
 
   const trailOf = async () => {
@@ -177,20 +177,20 @@ test("a note written here since is kept, and audit entries made here follow the 
 });
 
 test("backup codes are imported once SECRET_KEY_BASE is given, and only with the factor they belong to", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const { whole } = installation();
   const { SECRET_KEY_BASE: _left, ...withoutBase } = keysOfFixture;
-  const report = withReport(move);
-  await move.run({ ...whole, environment: withoutBase }, ...report.options);
+  const report = withReport(target);
+  await target.run({ ...whole, environment: withoutBase }, ...report.options);
   expect(inPart(report)).toEqual([`users ${alice} partly`]);
-  expect(await signInTo(move, password)).toMatchObject({ waitsForFactor: true });
-  await move.run(whole, ...report.options);
+  expect(await signInTo(target, password)).toMatchObject({ waitsForFactor: true });
+  await target.run(whole, ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);
-  await expectEverything(move, production);
+  await expectEverything(target, production);
 });
 
 test("audit entries name their user once that account has been imported", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const { whole } = installation();
   const someone = pushTagged("text-passphrase-utf8");
   const bob = production.users.find((user) => user.email === "bob@example.org");
@@ -200,13 +200,13 @@ test("audit entries name their user once that account has been imported", async 
       .run(bob?.id, someone.id);
   });
   const create = ["user", "create", "--email", "bob@example.org", "--password-stdin"];
-  await move.cli.run(create, { stdin: "another password" });
-  const report = withReport(move);
-  await move.run(whole, ...report.options);
+  await target.cli.run(create, { stdin: "another password" });
+  const report = withReport(target);
+  await target.run(whole, ...report.options);
   expect(problemsOf(report)).toContain(`pushes ${someone.id} partly`);
-  await move.run(whole, "--merge-users", ...report.options);
+  await target.run(whole, "--merge-users", ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);
-  const { domain } = (await move.serve()).app;
+  const { domain } = (await target.serve()).app;
   const [acting] = await readRows<{ userId: number | null }>(
     domain.db,
     `SELECT user_id AS userId FROM audit_entries WHERE push_id =
@@ -217,7 +217,7 @@ test("audit entries name their user once that account has been imported", async 
 });
 
 test("a gap in an imported trail is filled once the source is readable, unless new entries follow", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const { whole } = installation();
   const ids = [pushTagged("text-passphrase-utf8"), pushTagged("qr-wifi")].map(({ id }) => id);
   const damage = (from: number, to: number) =>
@@ -227,17 +227,17 @@ test("a gap in an imported trail is filled once the source is readable, unless n
       }
     });
   damage(0, 77);
-  const report = withReport(move);
-  await move.run(whole, ...report.options);
+  const report = withReport(target);
+  await target.run(whole, ...report.options);
   const gaps = ids.map((id) => `pushes ${id} partly`).sort();
   expect(inPart(report)).toEqual(gaps);
   expect(report.text()).toMatch(/The audit entry \d+ is left out: its kind is not known\./);
-  const app = await move.serve();
+  const app = await target.serve();
   const viewed = pushTagged("qr-wifi");
   expect((await app.server.inject({ url: `/api/v2/pushes/${viewed.url_token}` })).statusCode).toBe(200);
 
   damage(77, 0);
-  await move.run(whole, ...report.options);
+  await target.run(whole, ...report.options);
   expect(inPart(report)).toEqual([`pushes ${viewed.id} partly`]);
   expect(report.text()).toContain("It was imported without entries of its audit trail, which cannot be added now.");
   expect(report.read().differences).toEqual([]);
@@ -253,20 +253,20 @@ test("a gap in an imported trail is filled once the source is readable, unless n
 });
 
 test("a user with an invalid creation time is reported, and corrected once the source row is", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const { whole } = installation();
   const set = (createdAt: string) =>
     changeDatabase(whole.databasePath, (connection) => {
       connection.prepare("UPDATE users SET created_at = ? WHERE id = ?").run(createdAt, alice);
     });
   set("2024-13-01 00:00:00");
-  const report = withReport(move);
-  await move.run(whole, ...report.options);
+  const report = withReport(target);
+  await target.run(whole, ...report.options);
   expect(inPart(report)).toEqual([`users ${alice} partly`]);
   expect(report.text()).toContain("Its time of creation (created_at) cannot be read");
   set("2024-12-01 00:00:00");
-  await move.run(whole, ...report.options);
+  await target.run(whole, ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);
-  const user = await (await move.serve()).app.domain.accounts.findUserByEmail(email);
+  const user = await (await target.serve()).app.domain.accounts.findUserByEmail(email);
   expect(user?.createdAt).toBe(Date.UTC(2024, 11, 1));
 });

@@ -5,54 +5,54 @@ import { nothingElse } from "../../src/database/database.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
   lostKey,
+  makeImportTarget,
   problemsOf,
   pushTagged,
   retrieve,
-  startMove,
   withReport,
 } from "../support/password-pusher/import-run.ts";
 import { installDefaultKey, installProduction } from "../support/password-pusher/installations.ts";
 
 const { production } = expected;
 
-test("a push with a missing file is skipped until the file exists; everything else is imported", async () => {
-  const move = startMove();
+test("a push with a missing file is left out until the file exists; everything else is imported", async () => {
+  const target = makeImportTarget();
   const installation = installProduction();
-  const report = withReport(move);
+  const report = withReport(target);
   const [file] = pushTagged("file-one").files;
   const { key = "" } = file ?? {};
   const blob = join(installation.storageFolder, key.slice(0, 2), key.slice(2, 4), key);
   renameSync(blob, `${blob}.away`);
-  expect((await move.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
+  expect((await target.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
   const lostFile = `pushes ${pushTagged("file-one").id} left_out`;
   expect(problemsOf(report).sort()).toEqual([lostKey, lostFile].sort());
-  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect((await target.run(installation, ...report.options)).exitCode).toBe(3);
   expect(problemsOf(report).sort()).toEqual([lostKey, lostFile].sort());
   renameSync(`${blob}.away`, blob);
-  await move.run(installation, ...report.options);
+  await target.run(installation, ...report.options);
   expect(report.read()).toMatchObject({ pushes: { brought: 1 }, files: { brought: 1, left_out: 0 } });
-  const app = await move.serve();
+  const app = await target.serve();
   expect((await retrieve(app, "file-one")).body.files).toHaveLength(1);
 });
 
 test("a file that does not match its recorded checksum is not imported", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction();
-  const report = withReport(move);
+  const report = withReport(target);
   const { key = "" } = pushTagged("file-three-unicode").files[1] ?? {};
   const blob = join(installation.storageFolder, key.slice(0, 2), key.slice(2, 4), key);
   const bytes = readFileSync(blob);
   bytes[0] = (bytes[0] ?? 0) ^ 1;
   writeFileSync(blob, bytes);
-  await move.run(installation, ...report.options);
+  await target.run(installation, ...report.options);
   const changed = `pushes ${pushTagged("file-three-unicode").id} left_out`;
   expect(problemsOf(report).sort()).toEqual([lostKey, changed].sort());
-  await move.run(installation, "--without-lost-files", ...report.options);
+  await target.run(installation, "--without-lost-files", ...report.options);
   expect(report.read()).toMatchObject({ pushes: { brought: 1 }, files: { brought: 2, left_out: 1 } });
-  await move.run(installation, ...report.options);
+  await target.run(installation, ...report.options);
   const withoutFile = `pushes ${pushTagged("file-three-unicode").id} partly`;
   expect(problemsOf(report).sort()).toEqual([lostKey, withoutFile].sort());
-  const app = await move.serve();
+  const app = await target.serve();
   const { body } = await retrieve(app, "file-three-unicode");
   expect(body.files.map(({ filename }: { filename: string }) => filename)).toEqual([
     "Überweisung – März.pdf",
@@ -61,20 +61,20 @@ test("a file that does not match its recorded checksum is not imported", async (
 });
 
 test("a damaged row is reported by its id, and the rest is imported", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const damaged = pushTagged("text-plain").id;
   const installation = installProduction((connection) => {
     connection.prepare("UPDATE pushes SET payload_ciphertext = 'AAAA' || payload_ciphertext WHERE id = ?").run(damaged);
     connection.prepare("UPDATE users SET encrypted_password = 'plain' WHERE email = 'carol@example.net'").run();
   });
-  const report = withReport(move);
-  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  const report = withReport(target);
+  expect((await target.run(installation, ...report.options)).exitCode).toBe(3);
   expect(problemsOf(report).sort()).toEqual([lostKey, `pushes ${damaged} left_out`, "users 6 partly"].sort());
   expect(report.read().pushes.brought).toBeGreaterThan(30);
 });
 
 test("a dry run reports conflicting rows exactly as the real run does", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const [first, second] = [pushTagged("text-passphrase-utf8"), pushTagged("text-crlf-multiline")];
   const installation = installProduction((connection) => {
     connection.exec("DROP INDEX index_pushes_on_url_token; DROP INDEX index_users_on_authentication_token");
@@ -82,21 +82,21 @@ test("a dry run reports conflicting rows exactly as the real run does", async ()
     connection.exec("UPDATE users SET authentication_token = (SELECT authentication_token FROM users WHERE id = 3)");
     connection.exec("UPDATE users SET email = 'Alice@Example.com' WHERE id = 4");
   });
-  const report = withReport(move);
-  await move.run(installation, "--dry-run", ...report.options);
+  const report = withReport(target);
+  await target.run(installation, "--dry-run", ...report.options);
   const told = problemsOf(report).sort();
   expect(told).toEqual(
     expect.arrayContaining([`pushes ${second.id} left_out`, "users 3 partly", "users 4 left_out", "users 6 partly"]),
   );
   expect(told).not.toContain(`pushes ${first.id} left_out`);
-  await move.run(installation, ...report.options);
+  await target.run(installation, ...report.options);
   expect(problemsOf(report).sort()).toEqual(told);
-  await move.run(installation, "--dry-run", ...report.options);
+  await target.run(installation, "--dry-run", ...report.options);
   expect(problemsOf(report).sort()).toEqual(told);
 });
 
-test("out-of-range limits do not stop a run: negative limits have ended, and large ones are kept", async () => {
-  const move = startMove();
+test("out-of-range limits do not stop a run: pushes with negative limits have ended, and large limits are kept", async () => {
+  const target = makeImportTarget();
   const [ended, endless, used, unbounded] = [
     "text-plain",
     "text-crlf-multiline",
@@ -111,11 +111,11 @@ test("out-of-range limits do not stop a run: negative limits have ended, and lar
     set("expire_after_views", Number.MIN_SAFE_INTEGER, used);
     set("expire_after_views", Number.MAX_SAFE_INTEGER, unbounded);
   });
-  const report = withReport(move);
-  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  const report = withReport(target);
+  expect((await target.run(installation, ...report.options)).exitCode).toBe(3);
   expect(problemsOf(report)).toEqual([lostKey]);
   expect(report.read().differences).toEqual([]);
-  const app = await move.serve();
+  const app = await target.serve();
   expect((await retrieve(app, ended)).body).toMatchObject({ expired: true });
   expect((await retrieve(app, endless)).body).toMatchObject({ expired: false });
   expect((await retrieve(app, used)).body).toMatchObject({ expired: true });
@@ -123,38 +123,38 @@ test("out-of-range limits do not stop a run: negative limits have ended, and lar
 });
 
 test("an owner without a user row is reported, and the link of such a push works", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction((connection) => {
     connection.pragma("foreign_keys = OFF");
     connection.prepare("UPDATE pushes SET user_id = 77 WHERE id = ?").run(pushTagged("file-one").id);
     connection.prepare("UPDATE users SET email = '' WHERE email = 'carol@example.net'").run();
   });
-  const report = withReport(move);
+  const report = withReport(target);
   for (let runs = 1; runs <= 2; runs += 1) {
-    await move.run(installation, ...report.options);
+    await target.run(installation, ...report.options);
     expect(report.read().warnings).toEqual([
       `1 push belongs to a user who is not in the source. It is imported without owner, name and note (${pushTagged("file-one").id}).`,
     ]);
     expect(problemsOf(report)).toContain("users 6 left_out");
   }
-  expect((await retrieve(await move.serve(), "file-one")).body.files).toHaveLength(1);
+  expect((await retrieve(await target.serve(), "file-one")).body.files).toHaveLength(1);
 });
 
-test("an existing account is changed only with the option that declares it the same", async () => {
-  const move = startMove();
+test("an existing account is changed only with the option that says that it belongs to the same person", async () => {
+  const target = makeImportTarget();
   const installation = installProduction();
-  const report = withReport(move);
+  const report = withReport(target);
   const create = ["user", "create", "--email", "alice@example.com", "--password-stdin"];
-  await move.cli.run(create, { stdin: "another password of hers" });
+  await target.cli.run(create, { stdin: "another password of hers" });
   const ofAlice = production.pushes.filter((push) => push.owner === "alice@example.com");
-  expect((await move.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
+  expect((await target.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
   const wanted = [lostKey, "users 3 left_out", ...ofAlice.map(({ id }) => `pushes ${id} left_out`)].sort();
   expect(problemsOf(report).sort()).toEqual(wanted);
-  await move.run(installation, ...report.options);
+  await target.run(installation, ...report.options);
   expect(problemsOf(report).sort()).toEqual(wanted);
-  await move.run(installation, "--merge-users", ...report.options);
+  await target.run(installation, "--merge-users", ...report.options);
   expect(problemsOf(report)).toEqual([lostKey]);
-  const app = await move.serve();
+  const app = await target.serve();
   const { accounts } = app.app.domain;
   const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
   const signIn = (password: string) => accounts.signIn({ email: "alice@example.com", password, client });
@@ -169,25 +169,25 @@ test("an existing account is changed only with the option that declares it the s
 });
 
 test("this server's own style sheet is kept, and the skipped one is reported", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   {
-    const app = await move.serve();
+    const app = await target.serve();
     expect(await app.app.domain.branding.setStyle("body { color: red }", nothingElse)).toBeUndefined();
   }
-  const report = withReport(move);
-  await move.run(installProduction(), ...report.options);
+  const report = withReport(target);
+  await target.run(installProduction(), ...report.options);
   expect(problemsOf(report)).toContain("site_settings 0 left_out");
 });
 
 test("a missing env file or database is reported in one sentence", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installDefaultKey();
   const folder = join(installation.folder, "nothing");
   mkdirSync(folder);
-  const missing = await move.run({ ...installation, database: `sqlite:${join(folder, "none.sqlite3")}` });
+  const missing = await target.run({ ...installation, database: `sqlite:${join(folder, "none.sqlite3")}` });
   expect(missing).toMatchObject({ exitCode: 1, stdout: "" });
   expect(missing.stderr.trim().split("\n")).toHaveLength(1);
-  const noEnv = await move.cli.run([
+  const noEnv = await target.cli.run([
     "import",
     "password-pusher",
     "--database",
@@ -200,25 +200,25 @@ test("a missing env file or database is reported in one sentence", async () => {
 });
 
 test("a run that drops backup codes for lack of their key does not report a complete import", async () => {
-  const move = startMove();
-  const report = withReport(move);
-  const run = await move.run({ ...installDefaultKey(), environment: {} }, ...report.options);
+  const target = makeImportTarget();
+  const report = withReport(target);
+  const run = await target.run({ ...installDefaultKey(), environment: {} }, ...report.options);
   expect(run.exitCode).toBe(3);
   expect(run.stdout).toMatch(/Its backup codes can only be checked with SECRET_KEY_BASE, which was not given/);
   expect(report.read()).toMatchObject({ outcome: "with_problems", users: { brought: 1 } });
 });
 
-test("url_tokens that are taken here, or collide with our paths, are reported and skipped", async () => {
-  const move = startMove();
-  await move.run(installProduction());
+test("url_tokens that are taken here, or collide with our paths, are reported and left out", async () => {
+  const target = makeImportTarget();
+  await target.run(installProduction());
   const another = installProduction((connection) => {
     connection.prepare("UPDATE pushes SET url_token = 'active' WHERE id = ?").run(pushTagged("text-plain").id);
     connection.prepare("UPDATE pushes SET url_token = 'with a blank' WHERE id = ?").run(pushTagged("qr-wifi").id);
     connection.prepare("UPDATE ar_internal_metadata SET created_at = '2020-01-01 00:00:00'").run();
   });
-  const report = withReport(move);
+  const report = withReport(target);
   for (const dryRun of [["--dry-run"], []]) {
-    await move.run(another, "--merge-users", ...dryRun, ...report.options);
+    await target.run(another, "--merge-users", ...dryRun, ...report.options);
     expect(report.read()).toMatchObject({ users: { brought: 4 }, pushes: { brought: 0, known: 0 } });
     expect(Object.keys(report.read().problems_because).sort()).toEqual([
       "Another push here has the same link.",

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { settingsOfEngine } from "../support/engine.ts";
-import { importOf, startMove } from "../support/password-pusher/import-run.ts";
+import { importOf, makeImportTarget } from "../support/password-pusher/import-run.ts";
 import { type Installation, installProduction, keysOfFixture } from "../support/password-pusher/installations.ts";
 import { bucket, credentials, environmentOf, region } from "../support/s3/object-store.ts";
 
@@ -26,7 +26,7 @@ test.each(wrong)(
   "a wrong %s is one sentence and the exit code of a wrong command line",
   async (_, change, sentence) => {
     const installation = installProduction();
-    const run = await startMove().run({ ...installation, ...change(installation) });
+    const run = await makeImportTarget().run({ ...installation, ...change(installation) });
     expect(run).toMatchObject({ exitCode: 2, stdout: "" });
     expect(run.stderr.trim()).toMatch(sentence);
     expect(run.stderr.trim().split("\n")).toHaveLength(1);
@@ -36,8 +36,8 @@ test.each(wrong)(
 test("a file that is not a database is reported once with its error code", async () => {
   const installation = installProduction();
   const text = join(installation.folder, "text.sqlite3");
-  writeFileSync(text, "This is no database, and long enough to be told from one. ".repeat(20));
-  const run = await startMove().run({ ...installation, database: `sqlite:${text}` });
+  writeFileSync(text, "This is not a database, but long enough to be one. ".repeat(20));
+  const run = await makeImportTarget().run({ ...installation, database: `sqlite:${text}` });
   expect(run).toMatchObject({ exitCode: 1, stdout: "" });
   expect(run.stderr.split("SQLITE_NOTADB")).toHaveLength(2);
 });
@@ -56,7 +56,7 @@ test("damaged tables are reported as a problem of the source, with instructions"
   const bytes = readFileSync(installation.databasePath);
   for (const root of roots) bytes.fill(0xff, (root - 1) * pageBytes, root * pageBytes);
   writeFileSync(installation.databasePath, bytes);
-  const run = await startMove().run(installation);
+  const run = await makeImportTarget().run(installation);
   expect(run).toMatchObject({ exitCode: 1, stdout: "" });
   expect(run.stderr.trim().split("\n").at(-1)).toMatch(
     /^The source database is damaged \(SQLITE_CORRUPT\w*\): repair a copy of it, and import the copy\.$/,
@@ -64,13 +64,13 @@ test("damaged tables are reported as a problem of the source, with instructions"
 });
 
 test("settings that still name the old database are refused with an explanation, and it is not changed", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction();
   const folder = dirname(installation.databasePath);
   const state = () => [readdirSync(folder), readFileSync(installation.databasePath)];
   const before = state();
   for (const dryRun of [["--dry-run"], []]) {
-    const run = await move.cli.run(importOf(installation, ...dryRun), {
+    const run = await target.cli.run(importOf(installation, ...dryRun), {
       environment: { DATABASE_URL: `sqlite3:${installation.databasePath}` },
     });
     expect(run).toMatchObject({ exitCode: 2, stdout: "" });
@@ -82,7 +82,7 @@ test("settings that still name the old database are refused with an explanation,
   copyFileSync(installation.databasePath, copy);
   const environment = { DATABASE_URL: `sqlite3:${copy}`, PWPUSH_MASTER_KEY: "ab".repeat(32) };
   for (const dryRun of [["--dry-run"], []]) {
-    const run = await move.cli.run(importOf(installation, ...dryRun), { environment });
+    const run = await target.cli.run(importOf(installation, ...dryRun), { environment });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
     expect(run.stderr).toMatch(
       /DATABASE_URL names holds the tables of another program: give this server its own database/,
@@ -91,36 +91,36 @@ test("settings that still name the old database are refused with an explanation,
 });
 
 test("using the same folder or bucket for the source's files and this server's files is refused", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction();
-  mkdirSync(join(move.cli.dataDir, "blobs"), { recursive: true });
-  for (const folder of [move.cli.dataDir, `${move.cli.dataDir}/blobs/../blobs/`]) {
+  mkdirSync(join(target.cli.dataDir, "blobs"), { recursive: true });
+  for (const folder of [target.cli.dataDir, `${target.cli.dataDir}/blobs/../blobs/`]) {
     for (const dryRun of [["--dry-run"], []]) {
-      const run = await move.run({ ...installation, storage: [folder] }, ...dryRun);
+      const run = await target.run({ ...installation, storage: [folder] }, ...dryRun);
       expect(run).toMatchObject({ exitCode: 2, stdout: "" });
       expect(run.stderr).toMatch(/where this installation keeps its own files/);
     }
   }
   const inBucket = { ...installation, environment: { ...keysOfFixture, ...ofBucket } };
   const own = { environment: environmentOf({ endpoint }) };
-  const run = await move.cli.run(importOf(inBucket), own);
+  const run = await target.cli.run(importOf(inBucket), own);
   expect(run).toMatchObject({ exitCode: 2, stdout: "" });
   expect(run.stderr).toMatch(
     /^The bucket sealed-files of the source is the one where this installation keeps its own files/,
   );
-  expect(readdirSync(join(move.cli.dataDir, "blobs"))).toEqual([]);
+  expect(readdirSync(join(target.cli.dataDir, "blobs"))).toEqual([]);
 });
 
 test("an import next to the source's folder neither writes nor deletes anything in it", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction();
   const files = () => readdirSync(installation.storageFolder, { recursive: true, encoding: "utf8" }).sort();
   const before = files();
   const inside = join(installation.storageFolder, "sealpush");
   const environment = { ...(await settingsOfEngine(inside)), DATA_DIR: inside };
-  expect((await move.cli.run(importOf(installation), { environment })).exitCode).toBe(3);
+  expect((await target.cli.run(importOf(installation), { environment })).exitCode).toBe(3);
   expect(files().filter((name) => !name.startsWith("sealpush"))).toEqual(before);
-  const again = await move.cli.run(importOf(installation), { environment });
+  const again = await target.cli.run(importOf(installation), { environment });
   expect(again.exitCode).toBe(3);
   expect(again.stdout).not.toContain("do not agree");
 });

@@ -5,10 +5,10 @@ import { Canaries } from "../support/canaries.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
   lostKey,
+  makeImportTarget,
   problemsOf,
   pushTagged,
   retrieve,
-  startMove,
   withReport,
 } from "../support/password-pusher/import-run.ts";
 import { type Installation, installDefaultKey, installProduction } from "../support/password-pusher/installations.ts";
@@ -16,18 +16,18 @@ import { type Installation, installDefaultKey, installProduction } from "../supp
 const { production } = expected;
 
 test("a dry run counts, decrypts and checks everything, and writes nothing", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction();
-  const report = withReport(move);
-  const run = await move.run(installation, "--dry-run", ...report.options);
+  const report = withReport(target);
+  const run = await target.run(installation, "--dry-run", ...report.options);
   expect(run.exitCode).toBe(3);
-  expect(existsSync(move.cli.dataDir)).toBe(false);
+  expect(existsSync(target.cli.dataDir)).toBe(false);
   const told = report.read();
   expect(told).toMatchObject({ dry_run: true, outcome: "with_problems" });
   expect(told.users).toEqual({ brought: 4, known: 0, left_out: 0, skipped: 0 });
   expect(told.pushes).toMatchObject({ known: 0, left_out: 1 });
   expect(problemsOf(report)).toEqual([lostKey]);
-  const real = await move.run(installation, ...report.options);
+  const real = await target.run(installation, ...report.options);
   expect(real.exitCode).toBe(3);
   const {
     pushes,
@@ -43,18 +43,18 @@ test("a dry run counts, decrypts and checks everything, and writes nothing", asy
     fileBytes: told.file_bytes,
     entries: told.audit_entries,
   });
-  const again = await move.run(installation, "--dry-run", ...report.options);
+  const again = await target.run(installation, "--dry-run", ...report.options);
   expect(again.exitCode).toBe(3);
   expect(report.read().pushes).toMatchObject({ brought: 0, known: pushes.brought });
 });
 
 test("a second run imports nothing twice", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction();
-  const report = withReport(move);
-  await move.run(installation, ...report.options);
+  const report = withReport(target);
+  await target.run(installation, ...report.options);
   const first = report.read();
-  expect((await move.run(installation, ...report.options)).exitCode).toBe(3);
+  expect((await target.run(installation, ...report.options)).exitCode).toBe(3);
   expect(report.read()).toMatchObject({
     users: { brought: 0, known: 4 },
     pushes: { brought: 0, known: first.pushes.brought, skipped: first.pushes.skipped },
@@ -63,12 +63,12 @@ test("a second run imports nothing twice", async () => {
     files: { brought: 0, known: first.files.brought },
     differences: [],
   });
-  const { domain } = (await move.serve()).app;
+  const { domain } = (await target.serve()).app;
   expect(await domain.pushes.totals()).toMatchObject({ files: first.files.brought, uploads: 0, filesToDelete: 0 });
 });
 
 test("the counts of each table add up: imported, imported earlier, and skipped with a reason", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction((connection) => {
     connection.prepare("UPDATE pushes SET kind = 9 WHERE id = ?").run(pushTagged("file-three-unicode").id);
     connection
@@ -76,10 +76,10 @@ test("the counts of each table add up: imported, imported earlier, and skipped w
       .run(pushTagged("url-plain").id);
     connection.exec("PRAGMA foreign_keys = OFF; UPDATE audit_logs SET push_id = 99999 WHERE id IN (1, 2, 3)");
   });
-  const report = withReport(move);
+  const report = withReport(target);
   const tables = ["users", "pushes", "audit_entries", "notifications", "files"];
   for (const options of [["--dry-run"], [], []]) {
-    await move.run(installation, ...options, ...report.options);
+    await target.run(installation, ...options, ...report.options);
     const told = report.read();
     expect(told.differences).toEqual([]);
     for (const table of tables) {
@@ -98,52 +98,52 @@ test("the counts of each table add up: imported, imported earlier, and skipped w
 });
 
 test("a second run after a complete import says that everything is imported", async () => {
-  const move = startMove();
-  await move.run(installDefaultKey());
-  const again = await move.run(installDefaultKey());
+  const target = makeImportTarget();
+  await target.run(installDefaultKey());
+  const again = await target.run(installDefaultKey());
   expect(again.exitCode).toBe(0);
   expect(again.stdout).toContain("Everything is imported. The counts of source and destination agree.");
   expect(again.stdout).toMatch(/audit entries +7 +0 +7 +0 +0/);
 });
 
 test("a user whose account was deleted here is not imported again, nor are new pushes of that user", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction();
-  await move.run(installation);
-  const deleted = await move.cli.run(["user", "delete", "--email", "bob@example.org", "--yes"]);
+  await target.run(installation);
+  const deleted = await target.cli.run(["user", "delete", "--email", "bob@example.org", "--yes"]);
   expect(deleted.exitCode, deleted.stderr).toBe(0);
-  const report = withReport(move);
-  await move.run(installation, ...report.options);
+  const report = withReport(target);
+  await target.run(installation, ...report.options);
   expect(report.read()).toMatchObject({ users: { brought: 0, known: 4 }, pushes: { brought: 0 } });
-  expect((await move.cli.run(["user", "list"])).stdout).not.toContain("bob@example.org");
+  expect((await target.cli.run(["user", "list"])).stdout).not.toContain("bob@example.org");
 });
 
 test("users who never had to confirm their address can sign in, also with account emails on", async () => {
-  const move = startMove();
-  await move.run(installProduction());
+  const target = makeImportTarget();
+  await target.run(installProduction());
   const mails = {
     PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
     PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
     PWP__MAIL__MAILER_SENDER: "a@example.com",
   };
-  const { domain } = (await move.serve(mails)).app;
+  const { domain } = (await target.serve(mails)).app;
   const { password = "" } = production.users.find(({ confirmed }) => !confirmed) ?? {};
   const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
   expect(await domain.accounts.signIn({ email: "bob@example.org", password, client })).toBeDefined();
 });
 
 test("an unconfirmed address stays unconfirmed if the source required confirmation", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction();
   const environment = { ...installation.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" };
-  await move.run({ ...installation, environment });
-  const { domain } = (await move.serve()).app;
+  await target.run({ ...installation, environment });
+  const { domain } = (await target.serve()).app;
   expect(await domain.accounts.findUserByEmail("bob@example.org")).toMatchObject({ confirmedAt: null });
   expect(await domain.accounts.findUserByEmail("alice@example.com")).toMatchObject({ confirmedAt: expect.any(Number) });
 });
 
 test("an installation that uses the default key is imported with a warning", async () => {
-  const run = await startMove().run(installDefaultKey());
+  const run = await makeImportTarget().run(installDefaultKey());
   expect(run.exitCode).toBe(0);
   expect(run.stderr).toMatch(/WARNING: .*key that anybody can read/);
   expect(run.stdout).toMatch(/key that anybody can read/);
@@ -152,14 +152,14 @@ test("an installation that uses the default key is imported with a warning", asy
 });
 
 test("neither the output nor the report contains a secret, token, name or email address", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const installation = installProduction((connection) => {
     connection.prepare("UPDATE pushes SET payload_ciphertext = 'broken' WHERE id IN (11, 17, 56)").run();
   });
-  const report = withReport(move);
-  const dry = await move.run(installation, "--dry-run", ...report.options);
+  const report = withReport(target);
+  const dry = await target.run(installation, "--dry-run", ...report.options);
   const dryReport = Buffer.concat([readFileSync(report.path), Buffer.from(report.text())]);
-  const run = await move.run(installation, ...report.options);
+  const run = await target.run(installation, ...report.options);
   const canaries = secretsOf(installation);
   const said = [dry.stdout, dry.stderr, run.stdout, run.stderr, dryReport.toString(), report.text()].join("\n");
   const everything = Buffer.concat([Buffer.from(said), readFileSync(report.path)]);
@@ -190,26 +190,26 @@ function secretsOf(installation: Installation): Canaries {
 }
 
 test("without --report, the report is written to the data folder; a dry run writes none", async () => {
-  const move = startMove();
-  const run = await move.run(installDefaultKey());
+  const target = makeImportTarget();
+  const run = await target.run(installDefaultKey());
   expect(run.exitCode).toBe(0);
-  const names = readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"));
+  const names = readdirSync(target.cli.dataDir).filter((name) => name.startsWith("import-"));
   expect(names.sort()).toEqual(["import-20261120T120000Z.json", "import-20261120T120000Z.txt"]);
-  for (const name of names) rmSync(join(move.cli.dataDir, name));
-  await move.run(installDefaultKey(), "--dry-run");
-  expect(readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"))).toEqual([]);
+  for (const name of names) rmSync(join(target.cli.dataDir, name));
+  await target.run(installDefaultKey(), "--dry-run");
+  expect(readdirSync(target.cli.dataDir).filter((name) => name.startsWith("import-"))).toEqual([]);
 });
 
 test("a run in the same second as another does not overwrite either of its report files", async () => {
-  const move = startMove();
-  const reports = () => readdirSync(move.cli.dataDir).filter((name) => name.startsWith("import-"));
-  const read = (name: string) => readFileSync(join(move.cli.dataDir, name), "utf8");
-  const first = await move.run(installDefaultKey());
+  const target = makeImportTarget();
+  const reports = () => readdirSync(target.cli.dataDir).filter((name) => name.startsWith("import-"));
+  const read = (name: string) => readFileSync(join(target.cli.dataDir, name), "utf8");
+  const first = await target.run(installDefaultKey());
   expect(first.stdout).toContain("import-20261120T120000Z.json and ");
   const before = reports().map((name) => [name, read(name)]);
-  // A report that has lost half of its lines.
-  writeFileSync(join(move.cli.dataDir, "import-20261120T120000Z-2.txt"), "kept");
-  const second = await move.run(installDefaultKey());
+  // A report of which only the text file is left.
+  writeFileSync(join(target.cli.dataDir, "import-20261120T120000Z-2.txt"), "kept");
+  const second = await target.run(installDefaultKey());
   expect(second.stdout).toContain("import-20261120T120000Z-3.json and ");
   expect(before.map(([name = ""]) => [name, read(name)])).toEqual(before);
   expect(read("import-20261120T120000Z-2.txt")).toBe("kept");
@@ -223,7 +223,7 @@ test("a run in the same second as another does not overwrite either of its repor
 });
 
 test("links of one letter or with capitals, and limits that are no longer allowed, keep working", async () => {
-  const move = startMove();
+  const target = makeImportTarget();
   const changed = { a: pushTagged("text-plain").id, MiXeD: pushTagged("text-edge-whitespace").id };
   const installation = installProduction((connection) => {
     const change = connection.prepare(
@@ -231,8 +231,8 @@ test("links of one letter or with capitals, and limits that are no longer allowe
     );
     for (const [urlToken, id] of Object.entries(changed)) change.run(urlToken, id);
   });
-  await move.run(installation);
-  const app = await move.serve();
+  await target.run(installation);
+  const app = await target.serve();
   for (const urlToken of Object.keys(changed)) {
     expect((await app.server.inject({ url: `/p/${urlToken}` })).statusCode).toBe(200);
     const { body } = await app.server.inject({ url: `/p/${urlToken}.json` });
@@ -247,11 +247,11 @@ test("links of one letter or with capitals, and limits that are no longer allowe
 });
 
 test("a server running during the import answers, and serves each row once it is imported", async () => {
-  const move = startMove();
-  const app = await move.serve();
+  const target = makeImportTarget();
+  const app = await target.serve();
   const create = () =>
     app.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "made meanwhile" } } });
-  const running = move.run(installProduction());
+  const running = target.run(installProduction());
   const made: number[] = [];
   let isOver = false;
   const over = running.then(() => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectEverything } from "../support/password-pusher/expect-everything.ts";
 import { type ExpectedInstallation, expected } from "../support/password-pusher/expected.ts";
-import { startMove } from "../support/password-pusher/import-run.ts";
+import { makeImportTarget } from "../support/password-pusher/import-run.ts";
 import {
   type Installation,
   installDefaultKey,
@@ -19,13 +19,13 @@ async function expectWholeMove(
   exitCode: number,
   userTimesMs = 1,
 ) {
-  const move = startMove();
-  const run = await move.run(installation);
+  const target = makeImportTarget();
+  const run = await target.run(installation);
   expect(run.exitCode, run.stderr + run.stdout).toBe(exitCode);
-  await expectEverything(move, there, userTimesMs);
+  await expectEverything(target, there, userTimesMs);
 }
 
-const whole = "comes along whole: accounts, pushes, passphrases, files, limits, lists and trails";
+const whole = "is imported completely: accounts, pushes, passphrases, files, limits, lists and trails";
 
 describe.each([
   ["SQLite", production, () => installProduction(), 3],

@@ -9,7 +9,7 @@ import { storedIn } from "../support/stored.ts";
 import { accountNotificationEmail, resetEmail } from "../support/test-mail.ts";
 
 const ada = "ada@example.com";
-/** The server looks into its outbox every second. */
+/** The server processes its outbox every second. */
 
 const put = (
   { app, clock }: TestApp,

@@ -11,8 +11,8 @@ import { statusWithCookie } from "../support/signed-in-client.ts";
 
 const masterKey = { PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
 
-/** A folder for both, so that files stay where they are; the addresses of its two databases. */
-async function makePlaces() {
+/** One folder for both engines, so that files are not moved, and the addresses of its two databases. */
+async function makeDatabases() {
   const dataDir = makeFolder();
   const { url } = await makePostgresDatabase();
   return {
@@ -23,21 +23,21 @@ async function makePlaces() {
   };
 }
 
-type Places = Awaited<ReturnType<typeof makePlaces>>;
+type Databases = Awaited<ReturnType<typeof makeDatabases>>;
 
-const settingsAt = ({ dataDir }: Places, address: string) => ({
+const settingsAt = ({ dataDir }: Databases, address: string) => ({
   ...masterKey,
   DATA_DIR: dataDir,
   DATABASE_URL: address,
 });
 
-const startAt = (places: Places, address: string, clock: TestClock): Promise<TestApp> =>
-  startTestApp({ dataDir: places.dataDir, environment: { ...masterKey, DATABASE_URL: address }, clock });
+const startAt = (databases: Databases, address: string, clock: TestClock): Promise<TestApp> =>
+  startTestApp({ dataDir: databases.dataDir, environment: { ...masterKey, DATABASE_URL: address }, clock });
 
-const move = (places: Places, from: string, to: string) =>
-  runProgram(["move", "--from", from, "--to", to], settingsAt(places, from));
+const move = (databases: Databases, from: string, to: string) =>
+  runProgram(["move", "--from", from, "--to", to], settingsAt(databases, from));
 
-/** What stands on the lines of the tables: name, rows, digest. */
+/** The lines of the tables in the output: name, rows, digest. */
 const digestsIn = (output: string) => output.split("\n").filter((line) => /rows {2}[0-9a-f]{64}$/.test(line));
 
 async function create(app: TestApp, push: object, token?: string): Promise<string> {
@@ -50,7 +50,7 @@ async function create(app: TestApp, push: object, token?: string): Promise<strin
 const retrieve = async (app: TestApp, urlToken: string, passphrase = "") =>
   (await app.server.inject({ url: `/api/v2/pushes/${urlToken}`, headers: { "x-push-passphrase": passphrase } })).json();
 
-/** All that an owner can read of the pushes, without counting anything. */
+/** Everything that an owner can read about the pushes without counting a view. */
 async function ownersView(app: TestApp, token: string, urlTokens: readonly string[]): Promise<unknown> {
   const read = async (path: string) =>
     (await app.server.inject({ url: `/api/v2/pushes/${path}`, headers: bearer(token) })).json();
@@ -59,9 +59,9 @@ async function ownersView(app: TestApp, token: string, urlTokens: readonly strin
 }
 
 test("every link, token, session and audit entry moves to PostgreSQL and back unchanged", async () => {
-  const places = await makePlaces();
+  const databases = await makeDatabases();
   const clock = new TestClock(Date.now());
-  const app = await startAt(places, places.sqlite, clock);
+  const app = await startAt(databases, databases.sqlite, clock);
   const ownedPushes = await createOwnedPushes(app);
   const kinds = [
     { payload: "text", expire_after_views: 3 },
@@ -85,12 +85,12 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   const cookie = ownedPushes.person.cookie();
   await app[Symbol.asyncDispose]();
 
-  const there = await move(places, places.sqlite, places.postgres);
+  const there = await move(databases, databases.sqlite, databases.postgres);
   expect(there).toMatchObject({ exitCode: 0 });
   expect(there.stdout).toContain("both databases were read completely and are equal");
-  await expect(startAt(places, places.sqlite, clock)).rejects.toThrow(/were moved to another one/);
+  await expect(startAt(databases, databases.sqlite, clock)).rejects.toThrow(/were moved to another one/);
 
-  const moved = await startAt(places, places.postgres, clock);
+  const moved = await startAt(databases, databases.postgres, clock);
   expect(await ownersView(moved, ownedPushes.apiToken, [...owned, ended])).toEqual(before);
   expect(await statusWithCookie(moved, cookie)).toBe(200);
   expect(await retrieve(moved, text)).toMatchObject({ payload: "text", views_remaining: 1 });
@@ -105,9 +105,9 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   const latest = await create(moved, { payload: "made on PostgreSQL" });
   await moved[Symbol.asyncDispose]();
 
-  const back = await move(places, places.postgres, places.second);
+  const back = await move(databases, databases.postgres, databases.second);
   expect(back).toMatchObject({ exitCode: 0 });
-  const returned = await startAt(places, places.second, clock);
+  const returned = await startAt(databases, databases.second, clock);
   expect(await retrieve(returned, latest)).toMatchObject({ payload: "made on PostgreSQL" });
   expect(await retrieve(returned, anonymous)).toMatchObject({ payload: "nobody's", views_remaining: 0 });
   expect(await retrieve(returned, anonymous)).toMatchObject({ payload: null, expired: true });
@@ -116,9 +116,9 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   await returned[Symbol.asyncDispose]();
 });
 
-/** Runs the move and kills it when it says for the `times`th time that it has come a little further. */
-async function killedMove(places: Places, from: string, to: string, times: number) {
-  const child = spawnProgram(["move", "--from", from, "--to", to], settingsAt(places, from));
+/** Runs the move and kills it after it has reported progress `times` times. */
+async function killedMove(databases: Databases, from: string, to: string, times: number) {
+  const child = spawnProgram(["move", "--from", from, "--to", to], settingsAt(databases, from));
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
@@ -127,7 +127,7 @@ async function killedMove(places: Places, from: string, to: string, times: numbe
     stdout += String(chunk);
   });
   const ended = new Promise<number | "killed">((done) => child.on("close", (code) => done(code ?? "killed")));
-  if (child.stderr === null) throw new Error("The move says nothing.");
+  if (child.stderr === null) throw new Error("The move has no output.");
   let steps = 0;
   for await (const _progress of createInterface({ input: child.stderr })) {
     steps += 1;
@@ -136,27 +136,27 @@ async function killedMove(places: Places, from: string, to: string, times: numbe
   return { ended: await ended, stdout };
 }
 
-/** As often as it takes: each run comes further than the one before. */
+/** Repeats the move until it completes: each run gets further than the previous one. */
 async function moveInSpiteOfKills(
-  places: Places,
+  databases: Databases,
   from: string,
   to: string,
 ): Promise<{ kills: number; stdout: string }> {
   for (let kills = 0; ; kills += 1) {
-    const { ended, stdout } = await killedMove(places, from, to, 1 + 3 * kills);
+    const { ended, stdout } = await killedMove(databases, from, to, 1 + 3 * kills);
     if (ended === 0) return { kills, stdout };
     expect(ended).toBe("killed");
-    await expect(startAt(places, to, new TestClock(Date.now()))).rejects.toThrow(/was not finished/);
+    await expect(startAt(databases, to, new TestClock(Date.now()))).rejects.toThrow(/was not finished/);
   }
 }
 
 test("a move that is killed repeatedly resumes, in both directions", async () => {
-  const places = await makePlaces();
-  const environment = { ...masterKey, DATABASE_URL: places.sqlite };
+  const databases = await makeDatabases();
+  const environment = { ...masterKey, DATABASE_URL: databases.sqlite };
   const urlTokens: string[] = [];
   {
     await using fixture = await openTestDomain({
-      dataDir: places.dataDir,
+      dataDir: databases.dataDir,
       environment,
       clock: new TestClock(Date.now()),
     });
@@ -166,12 +166,12 @@ test("a move that is killed repeatedly resumes, in both directions", async () =>
     }
   }
   const directions = [
-    [places.sqlite, places.postgres],
-    [places.postgres, places.second],
+    [databases.sqlite, databases.postgres],
+    [databases.postgres, databases.second],
   ] as const;
   const outputs: string[] = [];
   for (const [from, to] of directions) {
-    const { kills, stdout } = await moveInSpiteOfKills(places, from, to);
+    const { kills, stdout } = await moveInSpiteOfKills(databases, from, to);
     expect(kills).toBeGreaterThan(1);
     expect(stdout).toContain("Continued and moved all data");
     outputs.push(stdout);
@@ -180,8 +180,8 @@ test("a move that is killed repeatedly resumes, in both directions", async () =>
   const withoutMarks = (output = "") => digestsIn(output).filter((line) => !line.startsWith("meta "));
   expect(withoutMarks(outputs[1])).toEqual(withoutMarks(outputs[0]));
   await using fixture = await openTestDomain({
-    dataDir: places.dataDir,
-    environment: { ...masterKey, DATABASE_URL: places.second },
+    dataDir: databases.dataDir,
+    environment: { ...masterKey, DATABASE_URL: databases.second },
     clock: new TestClock(Date.now()),
   });
   for (const [at, urlToken] of urlTokens.entries()) {
@@ -191,10 +191,10 @@ test("a move that is killed repeatedly resumes, in both directions", async () =>
 });
 
 test("a move that would mix, overwrite or split data is refused with one sentence", async () => {
-  const places = await makePlaces();
+  const databases = await makeDatabases();
   const clock = new TestClock(Date.now());
   const elsewhere = await makePostgresDatabase();
-  await (await startAt(places, places.sqlite, clock))[Symbol.asyncDispose]();
+  await (await startAt(databases, databases.sqlite, clock))[Symbol.asyncDispose]();
   const other = await startTestApp({
     dataDir: makeFolder(),
     environment: { ...masterKey, DATABASE_URL: elsewhere.url },
@@ -202,24 +202,24 @@ test("a move that would mix, overwrite or split data is refused with one sentenc
   });
   await other.makeToken("somebody@example.com");
   const refusals = [
-    [places.sqlite, `sqlite:${join(places.dataDir, "other.sqlite3")}`, /from SQLite to PostgreSQL or back/],
-    [`sqlite:${join(places.dataDir, "missing.sqlite3")}`, places.postgres, /no database at/],
-    [places.sqlite, elsewhere.url, /not empty|process\(es\) used/],
-    [elsewhere.url, places.second, /process\(es\) used/],
-    [places.sqlite, "mysql://user:hunter2@host/db", /DATABASE_URL cannot be used/],
+    [databases.sqlite, `sqlite:${join(databases.dataDir, "other.sqlite3")}`, /from SQLite to PostgreSQL or back/],
+    [`sqlite:${join(databases.dataDir, "missing.sqlite3")}`, databases.postgres, /no database at/],
+    [databases.sqlite, elsewhere.url, /not empty|process\(es\) used/],
+    [elsewhere.url, databases.second, /process\(es\) used/],
+    [databases.sqlite, "mysql://user:hunter2@host/db", /DATABASE_URL cannot be used/],
   ] as const;
   for (const [from, to, sentence] of refusals) {
-    const refused = await move(places, from, to);
+    const refused = await move(databases, from, to);
     expect(refused.exitCode).not.toBe(0);
     expect(refused.stderr).toMatch(sentence);
     expect(refused.stderr).not.toContain("hunter2");
   }
   await other[Symbol.asyncDispose]();
-  // Nothing that was refused has closed the source.
-  await (await startAt(places, places.sqlite, clock))[Symbol.asyncDispose]();
+  // No refused move has closed the source.
+  await (await startAt(databases, databases.sqlite, clock))[Symbol.asyncDispose]();
 
-  expect(await move(places, places.sqlite, places.postgres)).toMatchObject({ exitCode: 0 });
-  const reopened = await runProgram(["move", "--reopen", places.sqlite], settingsAt(places, places.sqlite));
+  expect(await move(databases, databases.sqlite, databases.postgres)).toMatchObject({ exitCode: 0 });
+  const reopened = await runProgram(["move", "--reopen", databases.sqlite], settingsAt(databases, databases.sqlite));
   expect(reopened).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("can start on this database again") });
-  await (await startAt(places, places.sqlite, clock))[Symbol.asyncDispose]();
+  await (await startAt(databases, databases.sqlite, clock))[Symbol.asyncDispose]();
 });

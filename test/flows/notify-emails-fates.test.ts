@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { hourMs, minuteMs } from "../../src/base/clock.ts";
 import { startMailing } from "../support/mailing.ts";
 
-/** The server looks into its outbox every second. */
+/** The server processes its outbox every second. */
 
 test("the status of deliveries follows the mail server: waiting, sending, partial, completed, failed", async () => {
   await using mailing = await startMailing();
@@ -14,7 +14,7 @@ test("the status of deliveries follows the mail server: waiting, sending, partia
   sink.holdMessages(release.promise);
   await mailing.notify(urlToken, { notify_emails_to: untouched.recipients });
   await sink.held();
-  // One was put off, the other hangs in the middle.
+  // One email was deferred, the other is being sent.
   expect(await mailing.mailed(urlToken)).toMatchObject([
     { status: "processing", successful_sends: "", proceed_at: null },
   ]);

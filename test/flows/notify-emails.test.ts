@@ -7,7 +7,7 @@ import { readRows, tablesOf } from "../support/engine-database.ts";
 import { linkIn } from "../support/mail-sink.ts";
 import { owner, startMailing } from "../support/mailing.ts";
 
-/** The server looks into its outbox every second. */
+/** The server processes its outbox every second. */
 
 test("the link of a new push is emailed to each address and recorded in the trail", async () => {
   await using mailing = await startMailing();
@@ -55,8 +55,8 @@ test("forms and API v1 accept the addresses in the same way", async () => {
   await sink.next("eve@example.com");
 });
 
-describe("who may", () => {
-  test("no one without a token, on any endpoint, and only the owner", async () => {
+describe("emailing a link is allowed for", () => {
+  test("the owner only, with a token, on every endpoint", async () => {
     await using mailing = await startMailing();
     const to = { notify_emails_to: "bob@example.com" };
     expect(await mailing.create(to, null)).toMatchObject({
@@ -81,7 +81,7 @@ describe("who may", () => {
   });
 
   test.each([{ PWP__NOTIFY_BY_EMAIL__ENABLED: "false" }, { PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT: "0" }])(
-    "nobody where it is switched off, and the version tells the truth: %j",
+    "nobody if it is switched off, and the version reports that: %j",
     async (off) => {
       await using mailing = await startMailing(off);
       await using without = await startTestApp();
@@ -102,7 +102,7 @@ describe("who may", () => {
     },
   );
 
-  test("at most five requests a minute, of any kind", async () => {
+  test("at most five requests a minute, on all endpoints together", async () => {
     await using mailing = await startMailing();
     const urlToken = await mailing.push();
     for (let n = 0; n < 7; n += 1) {
@@ -156,8 +156,8 @@ describe("invalid input is reported beside its field and creates nothing", () =>
     ["no text", { notify_emails_to: ["bob@example.com"] }],
     ["no address", { notify_emails_to: "bob" }],
     ["six addresses", { notify_emails_to: "1@a.example,2@a.example,3@a.example,4@a.example,5@a.example,6@a.example" }],
-    ["one twice, in other letters", { notify_emails_to: "bob@example.com, BOB@example.com" }],
-    ["a comma too many", { notify_emails_to: "bob@example.com," }],
+    ["one twice, in different case", { notify_emails_to: "bob@example.com, BOB@example.com" }],
+    ["a trailing comma", { notify_emails_to: "bob@example.com," }],
     ["a line end and a header", { notify_emails_to: "bob@example.com\r\nBcc: eve@example.com" }],
     ["a second address in one", { notify_emails_to: "bob@example.com;eve@example.com" }],
     ["a name", { notify_emails_to: "Bob <bob@example.com>" }],
@@ -192,7 +192,7 @@ describe("invalid input is reported beside its field and creates nothing", () =>
       .toMatchObject({ locale: "nl", status: "completed" });
     const mail = mailing.sink.messages().at(-1);
     expect(mail?.subject).toBe("A secret for you (push.example.com)");
-    // A language without anybody to write to is of no consequence.
+    // Without recipients, an invalid language is ignored.
     expect((await mailing.create({ notify_emails_to_locale: "xx" })).status).toBe(201);
   });
 });

@@ -3,10 +3,10 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { encode, encodings, everyField, formPages, sendForm } from "../support/every-form.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
-/** Text that one of the engines cannot hold, or that has no UTF-8. */
+/** Text that one of the engines cannot store, or that cannot be encoded as UTF-8. */
 const oddTexts = [
   ["NUL", "\0"],
-  ["half a pair", "\ud800"],
+  ["a lone surrogate", "\ud800"],
   ["the highest character", "\u{10ffff}"],
   ["a number beyond 64 bits", "99999999999999999999999999"],
 ] as const;

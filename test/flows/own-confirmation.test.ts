@@ -15,13 +15,13 @@ const asking = "/users/edit/email/confirmation";
 const confirmation = "/users/confirmation";
 const { confirmation: messages } = en.profile.email;
 
-interface Unproven {
+interface Fixture {
   readonly fixture: TestApp;
   readonly sink: MailSink;
 }
 
-/** Mail leaves and accounts get none, as an operator has it who sets no more than the mail server. */
-async function startUnproven(environment: Readonly<Record<string, string>> = {}): Promise<Unproven> {
+/** A mail server is configured and account emails are off, which is the default with a mail server. */
+async function startWithoutAccountEmails(environment: Readonly<Record<string, string>> = {}): Promise<Fixture> {
   const sink = await startMailSink();
   const settings = { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false", ...environment };
   const fixture = await startTestApp({ environment: settings });
@@ -29,8 +29,8 @@ async function startUnproven(environment: Readonly<Record<string, string>> = {})
   return { fixture, sink };
 }
 
-/** Signed up by the page, so that nothing proves their address. */
-async function joinedAt(fixture: TestApp, email = ada): Promise<SignedInClient> {
+/** A user who signed up on the page, so that the address is unconfirmed. */
+async function signUp(fixture: TestApp, email = ada): Promise<SignedInClient> {
   expect((await visit(fixture, "/users/sign_up", { email, password })).status).toBe(303);
   return await signInClient(fixture, email);
 }
@@ -41,13 +41,13 @@ const tokenFrom = async (sink: MailSink, to = ada) =>
   linkIn(await sink.next(to), confirmation).searchParams.get("confirmation_token") ?? "";
 const press = (person: Pick<SignedInClient, "post">, token: string) =>
   person.post(confirmation, { confirmation_token: token });
-const mailsOf = async ({ fixture, sink }: Unproven) =>
+const mailsOf = async ({ fixture, sink }: Fixture) =>
   sink.messages().length + (await fixture.app.domain.mail.sizes()).waiting;
 
 test("a user who signed up without account emails can confirm by a requested link, and then gets view notifications", async () => {
-  const { fixture, sink } = await startUnproven();
+  const { fixture, sink } = await startWithoutAccountEmails();
   await using _ = fixture;
-  const person = await joinedAt(fixture);
+  const person = await signUp(fixture);
   const { token } = await fixture.app.domain.accounts.createToken((await userAt(fixture))?.id ?? 0, "test");
   const push = () =>
     fixture.server.inject({
@@ -86,9 +86,9 @@ test("a user who signed up without account emails can confirm by a requested lin
 });
 
 test("the link keeps password and sessions, and works once", async () => {
-  const { fixture, sink } = await startUnproven();
+  const { fixture, sink } = await startWithoutAccountEmails();
   await using _ = fixture;
-  const person = await joinedAt(fixture);
+  const person = await signUp(fixture);
   const other = await signInClient(fixture, ada);
   for (let at = 0; at < 2; at += 1) await person.post(asking);
   const first = await tokenFrom(sink);
@@ -103,10 +103,10 @@ test("the link keeps password and sessions, and works once", async () => {
 });
 
 test("the link confirms the account it was made for, in any browser", async () => {
-  const { fixture, sink } = await startUnproven();
+  const { fixture, sink } = await startWithoutAccountEmails();
   await using _ = fixture;
-  const person = await joinedAt(fixture);
-  const another = await joinedAt(fixture, eve);
+  const person = await signUp(fixture);
+  const another = await signUp(fixture, eve);
   await person.post(asking);
   expect(await press(another, await tokenFrom(sink))).toMatchObject({
     status: 303,
@@ -116,9 +116,9 @@ test("the link confirms the account it was made for, in any browser", async () =
 });
 
 test("the link is invalid after a day, and once the address has changed", async () => {
-  const { fixture, sink } = await startUnproven();
+  const { fixture, sink } = await startWithoutAccountEmails();
   await using _ = fixture;
-  const person = await joinedAt(fixture);
+  const person = await signUp(fixture);
   await person.post(asking);
   const old = await tokenFrom(sink);
   fixture.clock.advance(dayMs);
@@ -134,7 +134,7 @@ test("the link is invalid after a day, and once the address has changed", async 
 });
 
 test("an address that was changed without an email is not confirmed, and gets no view notifications", async () => {
-  const { fixture, sink } = await startUnproven();
+  const { fixture, sink } = await startWithoutAccountEmails();
   await using _ = fixture;
   const person = await signInClient(fixture, ada, { join: true });
   const { pushes } = fixture.app.domain;
@@ -147,7 +147,7 @@ test("an address that was changed without an email is not confirmed, and gets no
   const list = (await person.get("/p")).body;
   const urlToken = /\/p\/([a-z0-9]+)\/edit/.exec(list)?.[1] ?? "";
   const edit = (await person.get(`/p/${urlToken}/edit`)).body;
-  // Still to be switched off, and the way to be told again.
+  // The option can still be switched off, and the page links to the confirmation.
   expect([edit.includes("push_notify_on_view"), edit.includes("#email_section")]).toEqual([true, true]);
   const { db } = fixture.app.domain;
   await pushes.claimView(urlToken, countEveryone, stranger);
@@ -160,7 +160,7 @@ test("an address that was changed without an email is not confirmed, and gets no
 });
 
 test("following a link mailed to a new address confirms it", async () => {
-  const { fixture, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
+  const { fixture, sink } = await startWithoutAccountEmails({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = fixture;
   const person = await signInClient(fixture, ada, { join: true });
   await fixture.app.domain.db
@@ -173,7 +173,7 @@ test("following a link mailed to a new address confirms it", async () => {
 });
 
 test("with account emails on, users from before confirm in the same way", async () => {
-  const { fixture, sink } = await startUnproven({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
+  const { fixture, sink } = await startWithoutAccountEmails({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = fixture;
   const person = await signInClient(fixture, ada, { join: true });
   await fixture.app.domain.db
@@ -185,9 +185,9 @@ test("with account emails on, users from before confirm in the same way", async 
 });
 
 test("one account gets few links, also after changes of address; requests of strangers do not count", async () => {
-  const { fixture, sink } = await startUnproven();
+  const { fixture, sink } = await startWithoutAccountEmails();
   await using _ = fixture;
-  const person = await joinedAt(fixture);
+  const person = await signUp(fixture);
   for (let at = 0; at < 6; at += 1) {
     const sender = { address: `198.51.100.${at + 1}` };
     expect((await visit(fixture, "/users/sign_up", { email: ada, password }, sender)).status).toBe(422);
@@ -209,19 +209,19 @@ test("one account gets few links, also after changes of address; requests of str
 });
 
 test("one address gets few links, whichever accounts have it", async () => {
-  const { fixture } = await startUnproven();
+  const { fixture } = await startWithoutAccountEmails();
   await using _ = fixture;
-  const first = await joinedAt(fixture);
+  const first = await signUp(fixture);
   for (let at = 0; at < 5; at += 1) await first.post(asking);
   await first.post("/users/edit/delete", { password });
-  const second = await joinedAt(fixture);
+  const second = await signUp(fixture);
   expect((await second.post(asking)).status).toBe(429);
 });
 
 test("on a server without mail no link is offered, and no email is queued", async () => {
   await using fixture = await startTestApp();
   await fixture.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
-  const person = await joinedAt(fixture);
+  const person = await signUp(fixture);
   const body = (await person.get("/users/edit")).body;
   expect([body.includes(asking), body.includes(messages.missing)]).toEqual([false, false]);
   expect((await person.get("/")).body).not.toContain("#email_section");
@@ -230,10 +230,10 @@ test("on a server without mail no link is offered, and no email is queued", asyn
 });
 
 test("while account emails are off, no other email about an account is sent, and none for a stranger", async () => {
-  const unproven = await startUnproven();
+  const unproven = await startWithoutAccountEmails();
   const { fixture } = unproven;
   await using _ = fixture;
-  const person = await joinedAt(fixture);
+  const person = await signUp(fixture);
   await visit(fixture, "/users/confirmation/new", { email: ada });
   await visit(fixture, "/users/password/new", { email: ada });
   await person.post("/users/edit/password", { current_password: password, password: "marble-otter-lantern" });

@@ -25,7 +25,7 @@ test.each([
 });
 
 test.each(["/p/T/passphrase", "/f/T/passphrase", "/r/T/passphrase", "/en/p/T/passphrase", "/pt-BR/f/T/passphrase"])(
-  "%s, where a passphrase was once asked for, leads to the push, and nothing is used up on the way",
+  "%s, the passphrase page of earlier versions, redirects to the push and counts no view",
   async (address) => {
     const token = await push({ payload: "x", passphrase: "open sesame", expire_after_views: 1, retrieval_step: false });
     let answer = await app.server.inject(`${address.replace("T", token)}?locale=ja`);

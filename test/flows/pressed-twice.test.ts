@@ -64,7 +64,7 @@ test("revoking a token twice redirects its owner to the list; other users get 40
   expect((await root.post(url)).status).toBe(404);
 });
 
-test("administrators do not see an expired token as active", async () => {
+test("an expired token is not shown as active to administrators", async () => {
   const { accounts } = fixture.app.domain;
   const { id } = await accounts.createUser({ email: "carl@example.com", password: "a long password", admin: false });
   await accounts.createToken(id, "short", { expiresInDays: 1 });

@@ -25,7 +25,7 @@ async function push(fields: object = {}): Promise<string> {
   return answer.json().url_token;
 }
 
-/** Every counted view is missing from these. */
+/** The remaining views, which every counted view reduces. */
 const viewsLeft = async (urlToken: string) => {
   const headers = { authorization: `Bearer ${token}` };
   const listed = (await ask("GET", "/api/v2/pushes/active", headers)).json();
@@ -68,7 +68,7 @@ describe("on an API path, a wrong method gets 405 with the allowed methods, in J
     const urlToken = await push();
     const url = `${path.replace("T", urlToken)}?locale=de`;
     for (const method of methods.filter((one) => !allowed.includes(one))) {
-      // Nobody may delete what is called "active": an address of its own, and that of no push.
+      // The word "active" is a path of its own and not a push, so it cannot be deleted.
       if (method === "DELETE" && /active|expired/.test(path)) continue;
       const answer = await ask(method, url, { accept: "text/html", "sec-fetch-site": "cross-site" });
       const at = `${method} ${path}`;
@@ -150,12 +150,12 @@ describe("a page's path with a trailing slash", () => {
   });
 
   test("retrieving through it counts exactly one view", async () => {
-    const urlToken = await push({ payload: "at the end of the way", retrieval_step: false });
+    const urlToken = await push({ payload: "after the redirect", retrieval_step: false });
     let url = `/en/p/${urlToken}/`;
     for (;;) {
       const answer = await ask("GET", url);
       if (answer.statusCode === 200) {
-        expect(answer.body).toContain("at the end of the way");
+        expect(answer.body).toContain("after the redirect");
         break;
       }
       expect(answer.statusCode).toBe(301);
@@ -189,7 +189,7 @@ describe("a page's path with a trailing slash", () => {
   });
 
   test.each(["/\\evil.example/p/x/", "//evil.example/p/x/", "/\\/evil.example/", "http://evil.example/p/x/"])(
-    "%s leads to no other host, as a browser would not send it",
+    "%s, which no browser sends, does not redirect to another host",
     async (target) => {
       const answer = await rawRequest(origin, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
       expect(answer).toMatch(/^HTTP\/1\.1 404 /);

@@ -29,7 +29,7 @@ async function sessionOf({ app }: TestApp, person: SignedInClient) {
   return session;
 }
 
-/** Sets up an authenticator app; the session stays. */
+/** Sets up an authenticator app; the session stays valid. */
 const setUpApp = async (fixture: TestApp, person: SignedInClient) =>
   addApp(
     {
@@ -51,7 +51,7 @@ describe("a new API token", () => {
       const refused = await person.post("/users/token", { ...token, ...proof });
       expect(refused.status).toBe(422);
       expect(refused.body).toContain(en.factors.proof.wrong);
-      // What was typed stays, but the proof does not.
+      // The typed name is shown again, but the proof is not.
       expect(refused.body).toContain('value="planted"');
       expect(refused.body).not.toContain('value="wrong"');
     }
@@ -71,7 +71,7 @@ describe("a new API token", () => {
     expect((await person.post("/users/token", { ...token, proof: password })).status).toBe(201);
   });
 
-  test("a mistake in the form uses up no proof", async () => {
+  test("a mistake in the form does not use up the code", async () => {
     await using fixture = await startTestApp();
     const person = await signInClient(fixture, ada, { join: true });
     const { app } = await setUpApp(fixture, person);
@@ -114,8 +114,8 @@ describe("a new API token", () => {
 describe("a change of the password", () => {
   test.each([
     ["by default", {}, 0],
-    ["if the box is ticked", { revoke_tokens: "1" }, 0],
-    ["not if it is not ticked", { revoke_tokens: "0" }, 1],
+    ["if the box is checked", { revoke_tokens: "1" }, 0],
+    ["not if the box is unchecked", { revoke_tokens: "0" }, 1],
   ])("revokes the user's API tokens %s", async (_when, form, left) => {
     await using fixture = await startTestApp();
     const person = await signInClient(fixture, ada, { join: true });

@@ -32,7 +32,7 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
     const answer = await fetch(`${origin}${path}`, { redirect: "manual", ...init });
     return { id: answer.headers.get("x-request-id") ?? "", status: answer.status, text: await answer.text() };
   };
-  /** Lines of requests; several may come in one write. */
+  /** The request lines; one write may contain several. */
   const lines = (): readonly Line[] =>
     logLines
       .flatMap((written) => written.trimEnd().split("\n"))

@@ -18,7 +18,7 @@ describe("PWP__REQUIRE_MFA", () => {
     for (const { method, pattern, access } of fixture.app.app.routes) {
       if (method === "HEAD" || pattern.startsWith("/users/factors") || pattern === "/users/sign_out") continue;
       if (!["page_session", "page_admin", "page_creator"].includes(access)) continue;
-      // For everybody else there are no such pages.
+      // For other users, these pages do not exist.
       const asking = access === "page_admin" ? administrator : visitor;
       const answer = await asking.ask(method, pattern.replace(/:[a-z_]+/g, "1"));
       expect([method, pattern, answer.statusCode, answer.headers.location]).toEqual([
@@ -57,7 +57,7 @@ describe("PWP__REQUIRE_MFA", () => {
 
   test("does so for every operation that uses a token, and the API description documents it", async () => {
     const sink = await startMailSink();
-    // With mail: without it, links are not mailed, and the address for that is not there.
+    // With email: without it, the route that mails links does not exist.
     const fixture = await openFixture({ environment: { ...required.environment, ...sink.environment } });
     for (const { method, path, access, takesPush, answers } of operations) {
       if (access === "public") continue;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { hourMs } from "../../src/base/clock.ts";
-import { giveSomePasskey } from "../support/accounts.ts";
+import { addUnusablePasskey } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { comparable, isSignedIn, type Sender, visit } from "../support/form-requests.ts";
 import { linkIn, type MailSink, startMailSink } from "../support/mail-sink.ts";
@@ -139,7 +139,7 @@ test("a reset does not bypass the second factor", async () => {
   const started = await startMailing();
   await using fixture = started.fixture;
   const user = await fixture.app.domain.accounts.findUserByEmail(ada);
-  await giveSomePasskey(fixture.app.domain.db, { id: user?.id ?? 0 });
+  await addUnusablePasskey(fixture.app.domain.db, { id: user?.id ?? 0 });
   expect((await set(fixture, await linkFrom(started))).cookie).toBe("");
   const half = await signIn(fixture, next);
   expect(half.location).toBe("/users/second_factor");

@@ -3,15 +3,15 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
-/** Statements of the domain, without the process's own ones, such as request counters or reading the theme. */
+/** Tables of the domain. Other statements are the process's own, such as request counters or reading the theme. */
 const ofRequests = /\b(pushes|data_keys|payloads|files|audit_entries|api_tokens|users)\b/;
-/** The sweeper's, the mailer's, and how much room is left. */
+/** Statements of the sweeper and the mail job, and those that measure the used space. */
 const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b|FROM view_notifications|sum\(stored_bytes\)/;
 
 interface Fixture {
   readonly app: TestApp;
   ask(method: "GET" | "POST", path: string, wish?: Wish): Promise<Asked>;
-  /** @returns the first word of each statement that the work took. */
+  /** @returns the first word of each statement that the work executed. */
   statementsOf(work: () => Promise<void>): Promise<readonly string[]>;
 }
 
@@ -35,7 +35,7 @@ async function open(): Promise<Fixture> {
     await proxy[Symbol.asyncDispose]();
   });
   let statements: string[] = [];
-  proxy.judge((statement) => {
+  proxy.intercept((statement) => {
     if (ofRequests.test(statement) && !ofJobs.test(statement))
       statements.push(statement.trim().split(/\s/, 1)[0] ?? "");
     return "pass";
@@ -66,13 +66,13 @@ async function open(): Promise<Fixture> {
 }
 
 const read = "SELECT";
-/** A statement of several parts, which are done together or not at all. */
+/** One statement with several parts, which is atomic. */
 const write = "WITH";
 
 describe("over the network to the database", () => {
   it("creating a push takes one round trip and retrieving it two, also for the last view", async () => {
     const { ask } = await open();
-    // The first one of a process takes a block of numbers.
+    // The first creation of a process reserves a block of ids.
     await ask("POST", "", { push: { payload: "x" } });
     const { status, urlToken, statements } = await ask("POST", "", { push: { payload: "x", expire_after_views: 2 } });
     expect([status, statements]).toEqual([201, [write]]);
@@ -85,7 +85,7 @@ describe("over the network to the database", () => {
   it("creating an owned push takes one more read, for the token", async () => {
     const { app, ask } = await open();
     const token = await app.makeToken("ada@example.com");
-    // The use of a token is noted once in a while.
+    // The time of last use of a token is recorded at intervals only.
     await ask("POST", "", { push: { payload: "x" }, token });
     const made = await ask("POST", "", { push: { payload: "x", expire_after_views: 2, name: "n", note: "n" }, token });
     expect(made).toMatchObject({ status: 201, statements: [read, write] });
@@ -113,7 +113,7 @@ describe("over the network to the database", () => {
     const statements = await statementsOf(async () => {
       expect(await pushes.search(owner?.id ?? 0, search)).toMatchObject({ pushes: [], stopped: false });
     });
-    // Four turns of 250 pushes, each with one reading of its labels, and one that finds no more.
+    // Four batches of 250 pushes, each with one read of its labels, and one that finds no more.
     expect(statements).toEqual(Array(9).fill(read));
   });
 });

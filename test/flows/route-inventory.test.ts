@@ -3,13 +3,13 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  // Some are there only where mails leave.
+  // Some routes exist only if the server sends email.
   const mails = { PWP__MAIL__SMTP_ADDRESS: "127.0.0.1", PWP__OVERRIDE_BASE_URL: "http://127.0.0.1:5100" };
   app = await startTestApp({ environment: mails });
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-/** Every address of the product and who may call it. A change here is a change of the contract. */
+/** Every route and who may call it. A change here changes the public contract. */
 const inventory = `
 GET    /admin                                 page_admin
 GET    /admin/look                            page_admin
@@ -178,7 +178,7 @@ POST   /users/token/:id/revoke                page_session  changes
 
 const line = (parts: readonly string[]) => parts.filter((part) => part !== "").join(" ");
 
-test("the routes are these and no others", () => {
+test("the routes are exactly these", () => {
   const expected = inventory
     .trim()
     .split("\n")

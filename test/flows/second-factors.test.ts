@@ -49,7 +49,7 @@ describe("an authenticator app", () => {
     const wrong = await visitor.post("/users/factors/authenticator_app", { set_up, code: "000000" });
     expect(wrong.statusCode).toBe(422);
     expect(wrong.body).toContain(factors.app.wrong);
-    // The same key again: the telephone has it already.
+    // The same key again, because the phone already has it.
     expect(hidden(wrong.body, "set_up")).toBe(set_up);
     expect(await isIn(await fixture.signIn())).toBe(true);
   });
@@ -117,7 +117,7 @@ describe("backup codes", () => {
     expect((await one.get("/users/factors")).body).toContain(factors.codes.left({ count: 9 }));
   });
 
-  test("are made anew after the password, and the old ones are invalid", async () => {
+  test("are regenerated after the password was entered, and the old ones become invalid", async () => {
     const fixture = await openFixture();
     const visitor = await fixture.signIn();
     const { backupCodes } = await setUpApp(fixture, visitor);
@@ -152,7 +152,7 @@ describe("brute force of codes", () => {
     const late = await (await fixture.signIn()).post("/users/second_factor", { code: code() });
     expect([late.statusCode, Number(late.headers["retry-after"])]).toEqual([429, expect.any(Number)]);
     expect(late.body).toContain("Too many wrong codes");
-    // Other accounts know nothing of it.
+    // Other accounts are not affected.
     await setUpApp(fixture, await fixture.signIn(eve));
     fixture.app.clock.advance(15 * minuteMs);
     expect((await (await fixture.signIn()).post("/users/second_factor", { code: code() })).statusCode).toBe(303);
@@ -170,12 +170,12 @@ describe("brute force of codes", () => {
 });
 
 describe("a sign-in that waits for its factor", () => {
-  test("can do nothing else: every route answers as to a stranger, or redirects to the second factor", async () => {
+  test("can do nothing else: every route answers as if signed out, or redirects to the second factor", async () => {
     const fixture = await openFixture();
     await setUpApp(fixture, await fixture.signIn());
     const [waiting, stranger] = [await fixture.signIn(), fixture.newVisitor()];
     for (const { method, pattern, access } of fixture.app.app.routes) {
-      // Signing out is leaving; the sign-in pages begin anew.
+      // Signing out ends the session, and the pages for the second factor are open to it.
       if (method === "HEAD" || access === "page_waiting" || pattern === "/users/sign_out") continue;
       const url = pattern.replace(/:[a-z_]+/g, "1");
       const [theirs, strangers] = [await waiting.ask(method, url), await stranger.ask(method, url)];
@@ -187,7 +187,7 @@ describe("a sign-in that waits for its factor", () => {
         expect([at, withoutChance(theirs.body) === withoutChance(strangers.body)]).toEqual([at, true]);
       }
     }
-    // It waits still, so that none of these answers was only a stranger's.
+    // The session still waits, so these answers were given to a waiting session and not to a stranger.
     expect((await waiting.get("/users/second_factor")).statusCode).toBe(200);
   });
 

@@ -6,7 +6,7 @@ import { visit } from "../support/form-requests.ts";
 
 const ada = "ada@example.com";
 
-/** Two processes of one instance, as far as a database can tell; asked in turn. */
+/** Two servers on one database, as two processes of one instance, used alternately. */
 async function startTwo(environment: Readonly<Record<string, string>> = {}) {
   const [dataDir, clock] = [makeDataDir(), new TestClock()];
   const fixtures: TestApp[] = [];
@@ -19,7 +19,7 @@ async function startTwo(environment: Readonly<Record<string, string>> = {}) {
   const next = (): TestApp => {
     const fixture = fixtures[asked % fixtures.length];
     asked += 1;
-    if (fixture === undefined) throw new Error("No process stands.");
+    if (fixture === undefined) throw new Error("No server is running.");
     return fixture;
   };
   return { clock, next };
@@ -100,6 +100,6 @@ test("counts of limits are deleted after their period", async () => {
   const { limits } = next().app.domain;
   expect(await limits.removeOver(clock.now(), 100)).toBe(0);
   clock.advance(60 * minuteMs);
-  // One of the client, one of clients that have guessed, one of all first guesses.
+  // One counter of the client, one of clients that have guessed before, one of all first guesses.
   expect(await limits.removeOver(clock.now(), 100)).toBe(3);
 });

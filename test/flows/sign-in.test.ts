@@ -62,7 +62,7 @@ test("brute force from a thousand addresses is stopped, without locking out know
   let refused = 0;
   for (let at = 0; at < 1_010; at += 1) {
     const address = `2001:db8:${at.toString(16)}::1`;
-    // Too long for any password: counted like every other guess, and without the price of one.
+    // Too long for any password: counted like every other guess, but not hashed.
     const { status } = await signIn(fixture, { password: "x".repeat(1_025) }, { address });
     if (status === 429) refused += 1;
   }
@@ -74,7 +74,7 @@ test("brute force from a thousand addresses is stopped, without locking out know
 });
 
 test.each(["//evil.example", "/\\evil.example", "https://evil.example", "javascript:alert(1)", "/..//evil.example"])(
-  "open redirect: after signing in, %j leads nowhere else",
+  "open redirect: after signing in, %j does not redirect to another site",
   async (next) => {
     await using fixture = await startWithAda();
     expect((await signIn(fixture, { next })).location).toBe("/");
@@ -84,7 +84,7 @@ test.each(["//evil.example", "/\\evil.example", "https://evil.example", "javascr
   },
 );
 
-test("the query about a finished step shows only known texts", async () => {
+test("the query parameter that reports a finished step shows only known texts", async () => {
   await using fixture = await startWithAda();
   const plain = (await visit(fixture, "/users/sign_in")).body;
   expect((await visit(fixture, "/users/sign_in?done=confirmed")).body).toContain("is confirmed");

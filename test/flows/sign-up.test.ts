@@ -9,7 +9,7 @@ import { linkIn, startMailSink } from "../support/mail-sink.ts";
 
 const ada = "ada@example.com";
 
-async function startInhabited(environment: Readonly<Record<string, string>> = {}): Promise<TestApp> {
+async function startWithUser(environment: Readonly<Record<string, string>> = {}): Promise<TestApp> {
   const fixture = await startTestApp({ environment });
   await fixture.app.domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
   return fixture;
@@ -27,7 +27,7 @@ const pathOf = (link: URL) => `${link.pathname}${link.search}`;
 describe("with account emails", () => {
   async function startMailing(environment: Readonly<Record<string, string>> = {}) {
     const sink = await startMailSink();
-    return { sink, fixture: await startInhabited({ ...sink.environment, ...environment }) };
+    return { sink, fixture: await startWithUser({ ...sink.environment, ...environment }) };
   }
 
   test("an account waits for the button behind the mailed link; opening the link confirms nothing", async () => {
@@ -146,7 +146,7 @@ describe("with account emails", () => {
     '"ada\r\nBcc: eve@example.com"@example.com',
     "ada@example.com, eve@example.com",
     "Ada <ada@example.com>",
-  ])("e-mail header injection: %j is no address", async (email) => {
+  ])("email header injection: %j is not an address", async (email) => {
     const started = await startMailing();
     await using fixture = started.fixture;
     const refused = await signUp(fixture, email);
@@ -171,14 +171,14 @@ describe("with account emails", () => {
 
 describe("without account emails", () => {
   test("signing up signs in with a new session", async () => {
-    await using fixture = await startInhabited();
+    await using fixture = await startWithUser();
     const made = await signUp(fixture);
     expect(made).toMatchObject({ status: 303, location: "/" });
     expect(await isSignedIn(fixture, made.cookie)).toBe(true);
   });
 
   test("no account waits for a confirmation that cannot be sent", async () => {
-    await using fixture = await startInhabited();
+    await using fixture = await startWithUser();
     const page = await fixture.server.inject({ url: "/users/confirmation/new" });
     expect([page.statusCode, page.body.includes(en.entry.confirmation.noMail)]).toEqual([200, true]);
     expect(page.body).not.toContain('name="email"');
@@ -187,7 +187,7 @@ describe("without account emails", () => {
   });
 
   test("a taken address is reported beside its field", async () => {
-    await using fixture = await startInhabited();
+    await using fixture = await startWithUser();
     const refused = await signUp(fixture, "admin@example.com");
     expect(refused).toMatchObject({ status: 422, cookie: "" });
     expect(refused.body).toContain('id="email_problem"');
@@ -196,7 +196,7 @@ describe("without account emails", () => {
 });
 
 test("mass assignment: fields that the form does not have give no further rights", async () => {
-  await using fixture = await startInhabited();
+  await using fixture = await startWithUser();
   await signUp(fixture, ada, {
     admin: "true",
     "user[admin]": "true",
@@ -216,7 +216,7 @@ test("mass assignment: fields that the form does not have give no further rights
 });
 
 test("sign-ups can be disabled: a message, no form, no link, and no account", async () => {
-  await using fixture = await startInhabited({ PWP__DISABLE_SIGNUPS: "true" });
+  await using fixture = await startWithUser({ PWP__DISABLE_SIGNUPS: "true" });
   const page = await visit(fixture, "/users/sign_up");
   expect(page.status).toBe(403);
   expect(page.body).not.toContain('name="password"');
@@ -226,7 +226,7 @@ test("sign-ups can be disabled: a message, no form, no link, and no account", as
 });
 
 test("only addresses that fit the pattern may sign up, whatever their case", async () => {
-  await using fixture = await startInhabited({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@\\s]+@corp\\.example\\z" });
+  await using fixture = await startWithUser({ PWP__SIGNUP_EMAIL_REGEXP: "\\A[^@\\s]+@corp\\.example\\z" });
   const refused = await signUp(fixture, "ada@corp.example.evil.example");
   expect(refused.status).toBe(422);
   expect(refused.body).toContain("does not allow accounts with this email address");
@@ -242,7 +242,7 @@ test.each([
   ["abcdefghijklmn", "sequence of"],
   ["ada@example.com", "your email"],
 ])("the password %j is refused with its reason", async (candidate, reason) => {
-  await using fixture = await startInhabited();
+  await using fixture = await startWithUser();
   const refused = await signUp(fixture, ada, { password: candidate });
   expect(refused.status).toBe(422);
   expect(refused.body).toContain('id="password_problem"');
@@ -252,7 +252,7 @@ test.each([
 });
 
 test("one client cannot fill the domain with accounts", async () => {
-  await using fixture = await startInhabited();
+  await using fixture = await startWithUser();
   const statuses = [];
   for (let at = 0; at < 103; at += 1) statuses.push((await signUp(fixture, `user${at}@example.com`)).status);
   expect(statuses.filter((status) => status === 429)).toHaveLength(3);

@@ -16,7 +16,7 @@ async function identitiesIn({ app }: SignOnApp): Promise<number> {
   return (await readRows(app.app.domain.db, "SELECT subject FROM identities")).length;
 }
 
-async function lettersIn({ app }: SignOnApp): Promise<number> {
+async function emailsIn({ app }: SignOnApp): Promise<number> {
   return (await readRows(app.app.domain.db, "SELECT id FROM outbox")).length;
 }
 
@@ -26,8 +26,8 @@ const mail = {
   PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
 };
 
-/** Somebody whom the provider calls by the address of the account that stands, in other emails. */
-async function comeBack(site: SignOnApp): Promise<CookieClient> {
+/** Signs in at the provider as a new person with the email address of the existing account. */
+async function signInAtProvider(site: SignOnApp): Promise<CookieClient> {
   site.provider.people.set("a-1", { email: "Ada@Example.COM", email_verified: true });
   const visitor = site.newVisitor();
   const answer = await site.signOn(visitor, "a-1", { next: "/users/token" });
@@ -38,7 +38,7 @@ async function comeBack(site: SignOnApp): Promise<CookieClient> {
 describe("an identity with the email address of an account", () => {
   test("gives no access and is not linked before the account's password", async () => {
     const site = await startSignOnApp();
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     expect([await visitor.signedInAs(), await identitiesIn(site)]).toEqual([undefined, 0]);
     const asked = await visitor.get(confirmPath);
     expect([asked.statusCode, asked.body.includes(messages.confirm)]).toEqual([200, true]);
@@ -60,21 +60,21 @@ describe("an identity with the email address of an account", () => {
 
   test("is linked once per confirmation, and the owner gets an email", async () => {
     const site = await startSignOnApp(mail);
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     const step = new Map(visitor.cookies);
-    const before = await lettersIn(site);
+    const before = await emailsIn(site);
     await visitor.post(confirmPath, { password });
-    expect(await lettersIn(site)).toBe(before + 1);
+    expect(await emailsIn(site)).toBe(before + 1);
     const replay = site.newVisitor();
     for (const [name, value] of step) replay.cookies.set(name, value);
     expect((await replay.post(confirmPath, { password })).statusCode).toBe(400);
     expect((await replay.get(confirmPath)).statusCode).toBe(400);
-    expect([await replay.signedInAs(), await lettersIn(site)]).toEqual([undefined, before + 1]);
+    expect([await replay.signedInAs(), await emailsIn(site)]).toEqual([undefined, before + 1]);
   });
 
   test("is not linked ten minutes later, nor from another browser", async () => {
     const site = await startSignOnApp();
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     expect((await site.newVisitor().post(confirmPath, { password })).statusCode).toBe(400);
     site.app.clock.advance(10 * minuteMs);
     expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
@@ -84,7 +84,7 @@ describe("an identity with the email address of an account", () => {
   test("accepts no other fields: a confirmation changes neither user nor rights", async () => {
     const site = await startSignOnApp();
     await site.app.makeToken("eve@example.com");
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     await visitor.post(confirmPath, {
       password,
       email: "eve@example.com",
@@ -97,7 +97,7 @@ describe("an identity with the email address of an account", () => {
 
   test("password guesses there have the limits of the sign-in", async () => {
     const site = await startSignOnApp();
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     const statuses: number[] = [];
     for (let guess = 0; guess < 11; guess += 1) {
       statuses.push((await visitor.post(confirmPath, { password: `guess ${guess}` })).statusCode);
@@ -108,7 +108,7 @@ describe("an identity with the email address of an account", () => {
 
   test("needs only consent from a user who has signed in since", async () => {
     const site = await startSignOnApp();
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     site.app.clock.advance(1_000);
     await visitor.signIn(email, password);
     const asked = await visitor.get(confirmPath);
@@ -121,7 +121,7 @@ describe("an identity with the email address of an account", () => {
   test("is not linked to the account of another signed-in user", async () => {
     const site = await startSignOnApp();
     await site.app.makeToken("eve@example.com");
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     site.app.clock.advance(1_000);
     await visitor.signIn("eve@example.com", password);
     expect((await visitor.post(confirmPath)).statusCode).toBe(401);
@@ -131,14 +131,14 @@ describe("an identity with the email address of an account", () => {
   test("is not linked to an unconfirmed account, whose creator has proven nothing", async () => {
     const site = await startSignOnApp(mail);
     await changeRows(site.app.app.domain.db, "UPDATE users SET confirmed_at = NULL");
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
     expect(await identitiesIn(site)).toBe(0);
   });
 });
 
 describe("an account with a second factor", () => {
-  /** @returns what makes its codes. */
+  /** @returns the function that generates its codes. */
   async function addApp(site: SignOnApp): Promise<() => string> {
     const { accounts } = site.app.app.domain;
     const client = { throttleKey: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
@@ -157,7 +157,7 @@ describe("an account with a second factor", () => {
 
   test("still needs it after the provider's answer", async () => {
     const site = await startSignOnApp();
-    await (await comeBack(site)).post(confirmPath, { password });
+    await (await signInAtProvider(site)).post(confirmPath, { password });
     await addApp(site);
     const visitor = site.newVisitor();
     const answer = await site.signOn(visitor, "a-1", { next: "/users/token" });
@@ -169,12 +169,12 @@ describe("an account with a second factor", () => {
   test("is not linked with its password alone", async () => {
     const site = await startSignOnApp();
     const code = await addApp(site);
-    const visitor = await comeBack(site);
+    const visitor = await signInAtProvider(site);
     site.app.clock.advance(1_000);
     const answer = await visitor.post(confirmPath, { password });
     expect(answer.headers.location).toBe(`/users/second_factor?next=${encodeURIComponent(confirmPath)}`);
     expect(await identitiesIn(site)).toBe(0);
-    // The half signed in are asked for the password again, and get no further by it.
+    // A session that waits for its factor is asked for the password again, which is not enough.
     expect((await visitor.get(confirmPath)).body).toContain('type="password"');
     await visitor.post(confirmPath);
     expect(await identitiesIn(site)).toBe(0);
@@ -222,12 +222,12 @@ describe("from the account page", () => {
       true,
       1,
     ]);
-    const before = await lettersIn(site);
+    const before = await emailsIn(site);
     expect((await visitor.post(`${settingsPath}/unlink`, { password })).headers.location).toBe(settingsPath);
-    expect([await identitiesIn(site), await lettersIn(site)]).toEqual([0, before + 1]);
-    // Nothing was linked any more, so there is nothing to tell.
+    expect([await identitiesIn(site), await emailsIn(site)]).toEqual([0, before + 1]);
+    // No identity is linked any more, so no email is sent.
     await visitor.post(`${settingsPath}/unlink`, { password });
-    expect(await lettersIn(site)).toBe(before + 1);
+    expect(await emailsIn(site)).toBe(before + 1);
   });
 
   test("an unverified email address is not linked there either", async () => {

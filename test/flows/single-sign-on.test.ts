@@ -152,7 +152,7 @@ describe("the callback", () => {
     const visitor = newVisitor();
     const leaving = await visitor.post("/users/auth/oidc");
     provider.answer = { error: "access_denied", error_description: "<script>alert(1)</script> call 555-1234" };
-    const answer = await visitor.get(await provider.walk(urlOf(leaving.body)));
+    const answer = await visitor.get(await provider.followRedirects(urlOf(leaving.body)));
     expect([answer.statusCode, answer.body.includes(messages.denied)]).toEqual([403, true]);
     expect(answer.body).not.toContain("555-1234");
     expect(app.logLines.join("\n")).not.toContain("555-1234");
@@ -175,7 +175,7 @@ describe("a user without an account", () => {
 
   test.each([
     ["sign-ups are closed", { PWP__DISABLE_SIGNUPS: "true" }],
-    ["the e-mail is none that may sign up", { PWP__SIGNUP_EMAIL_REGEXP: "@corp\\.example$" }],
+    ["the email address may not sign up", { PWP__SIGNUP_EMAIL_REGEXP: "@corp\\.example$" }],
   ])("gets none when %s", async (_why, environment) => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp(environment);
     provider.people.set("b-1", bob);

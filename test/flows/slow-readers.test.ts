@@ -5,11 +5,11 @@ import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
 import { pausedReader } from "../support/paused-reader.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
-/** Each of these characters has six in JSON. */
+/** JSON escapes each of these characters as six. */
 const payload = "\u0001".repeat(1_048_576);
 
 test.each(["/api/v2/pushes/", "/p/"])(
-  "a retrieval by %s that the memory has no room for counts no view",
+  "a retrieval by %s that exceeds the memory for answers counts no view",
   async (path) => {
     await using app = await startTestApp({ memoryBytes: 256 * 1024 * 1024 });
     const origin = await app.listen();

@@ -13,7 +13,7 @@ interface Fixture extends AsyncDisposable {
   readonly app: TestApp;
   readonly origin: string;
   readonly store: ObjectStore;
-  /** Ends the waiting of all retrievals for the store, as their deadline does. */
+  /** Ends the wait of all retrievals for the store, as their deadline does. */
   passDeadline(): void;
   push(files: readonly Uint8Array<ArrayBuffer>[]): Promise<KnownPush>;
   /** Retrieves the push. @returns the addresses of its files. */
@@ -110,7 +110,7 @@ test("a store without the file counts no view, and the log names the file", asyn
   expect(await fixture.claimFiles(push)).toHaveLength(1);
 });
 
-test("a push without files opens while the store is away", async () => {
+test("a push without files opens while the store is unavailable", async () => {
   await using fixture = await startFixture();
   await fixture.store.close();
   const body = JSON.stringify({ push: { payload: "text", expire_after_views: 1 } });
@@ -127,14 +127,14 @@ async function statusOf(url: string): Promise<number> {
   return answer.status;
 }
 
-test("a download that the store could not begin works until 15 minutes after the store has answered again", async () => {
+test("a download that failed to start works for 15 minutes after the store is available again", async () => {
   await using fixture = await startFixture();
   const [first, second] = [some(1_000), some(2_000)];
   const push = await fixture.push([first, second]);
   const [waiting = "", untried = ""] = await fixture.claimFiles(push);
   fixture.store.plan = always("error", "GetObject", "DeleteObject", "ListMultipartUploads");
   expect(await statusOf(waiting)).toBe(503);
-  // Days later the store is still away. The files of the ended push would have been deleted by now.
+  // Days later the store is still unavailable. Without the wait, the files of the ended push would have been deleted by now.
   for (let days = 0; days < 3; days += 1) {
     fixture.app.clock.advance(24 * 60 * minuteMs);
     expect(await fixture.sweep()).toMatchObject({ ticketsResumed: 0 });
@@ -154,7 +154,7 @@ test("a download that the store could not begin works until 15 minutes after the
   expect(await readRows(fixture.app.app.domain.db, "SELECT * FROM extended_tickets")).toEqual([]);
 });
 
-test("a download that the store cannot begin is not in the audit trail, one that begins is", async () => {
+test("a download that fails to start is not in the audit trail; one that starts is", async () => {
   await using fixture = await startFixture();
   const authorization = `Bearer ${await fixture.app.makeToken("owner@example.com")}`;
   const form = new FormData();

@@ -26,7 +26,7 @@ interface Batch {
   }[];
 }
 
-/** A collector that takes what comes by OTLP over HTTP. */
+/** A collector that records what it gets by OTLP over HTTP. */
 async function openCollector() {
   const bodies: string[] = [];
   const paths: string[] = [];
@@ -60,7 +60,7 @@ async function openCollector() {
 
 let collector: Awaited<ReturnType<typeof openCollector>>;
 let app: TestApp | undefined;
-/** Spans leave in batches, the last when the server ends. */
+/** Spans are sent in batches, the last one when the server stops. */
 async function end(): Promise<void> {
   const ending = app;
   app = undefined;

@@ -7,7 +7,7 @@ import { countRows } from "../support/engine-database.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 import { type Mailing, owner, startMailing } from "../support/mailing.ts";
 
-/** The server looks for views to tell of, and into its outbox, every second. */
+/** The server processes view notifications and its outbox every second. */
 const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 function open(mailing: Mailing, urlToken: string, headers: Readonly<Record<string, string>> = {}) {
@@ -19,7 +19,7 @@ function open(mailing: Mailing, urlToken: string, headers: Readonly<Record<strin
   });
 }
 
-async function toldOfAll({ fixture }: Mailing): Promise<void> {
+async function untilAllNotified({ fixture }: Mailing): Promise<void> {
   const waiting = async () =>
     (await countRows(fixture.app.domain.db, "view_notifications")) + (await fixture.app.domain.mail.sizes()).waiting;
   await expect.poll(waiting).toBe(0);
@@ -36,7 +36,7 @@ test("an owner gets one email per view if enabled, with its origin and without a
   });
   await open(mailing, urlToken);
   await open(mailing, urlToken);
-  await toldOfAll(mailing);
+  await untilAllNotified(mailing);
   const mails = mailing.sink.messages();
   expect(mails.map(({ recipients }) => recipients)).toEqual([[owner], [owner]]);
   for (const mail of mails) {
@@ -67,7 +67,7 @@ test("only counted views by others are notified, and only of pushes with notific
     headers: { authorization: `Bearer ${mailing.token}` },
   });
   await open(mailing, urlToken, { "x-push-passphrase": "phrase" });
-  await toldOfAll(mailing);
+  await untilAllNotified(mailing);
   expect(mailing.sink.messages().length).toBe(1);
 });
 
@@ -79,7 +79,7 @@ test("a label that cannot be decrypted delays no view notification, not even of 
   const whole = await mailing.push({ notify_on_view: true, name: "the printer" });
   await open(mailing, damaged);
   await open(mailing, whole);
-  await toldOfAll(mailing);
+  await untilAllNotified(mailing);
   const texts = mailing.sink.messages().map(({ text }) => text);
   expect(texts.map((text) => text?.includes("the printer")).sort()).toEqual([false, true]);
 });
@@ -89,7 +89,7 @@ test("concurrent views are notified once each", async () => {
   const urlToken = await mailing.push({ notify_on_view: true, expire_after_views: 7 });
   const answers = await Promise.all(Array.from({ length: 12 }, () => open(mailing, urlToken)));
   const opened = answers.filter((answer) => answer.json().payload === "the secret").length;
-  await toldOfAll(mailing);
+  await untilAllNotified(mailing);
   expect([opened, mailing.sink.messages().length]).toEqual([7, 7]);
 });
 
@@ -98,7 +98,7 @@ test("a view whose email was not queued before a crash is notified after the res
   const dataDir = makeDataDir();
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   {
-    // Without the timetable: nobody looks for views to tell of.
+    // Without the timetable, no job processes view notifications.
     await using fixture = await openTestDomain({ environment: sink.environment, dataDir });
     const { accounts, pushes, db } = fixture.domain;
     const { id } = await accounts.createUser({ email: owner, password: "a long enough password", admin: false });

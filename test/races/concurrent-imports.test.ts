@@ -25,7 +25,7 @@ async function startRuns() {
   const app = await startTestApp({ clock });
   const { domain } = app.app;
   const effects = { clock, random: systemRandom, monotonicMs: () => clock.now() };
-  const start = () => createDomainDestination(domain, effects, "of one source");
+  const start = () => createDomainDestination(domain, effects, "test source");
   return { app, one: start(), other: start() };
 }
 
@@ -54,7 +54,7 @@ test("a part that one run has just added counts as added for the other run", asy
   await one.importUser({ sourceId: 3, user: alice, missingParts: ["factor"] }, false);
   const user = (await one.importedUsers()).get(3);
   if (user === undefined) throw new Error("The user is not recorded.");
-  const whole = { sourceId: 3, user: { ...alice, passwordHash: "of the source" }, missingParts: [] };
+  const whole = { sourceId: 3, user: { ...alice, passwordHash: "hash of the source" }, missingParts: [] };
   expect(await one.addMissingUserParts(user, whole)).toMatchObject({
     outcome: "updated",
     added: ["factor"],

@@ -6,19 +6,19 @@ import { startServer } from "../support/server.ts";
 const rounds = 12;
 const racers = 24;
 
-interface Place {
+interface Fixture {
   readonly baseUrls: readonly string[];
   readonly owner: Owner;
 }
 
-async function start(processes: number): Promise<Place> {
+async function start(processes: number): Promise<Fixture> {
   const dataDir = newDataDir();
   const baseUrls: string[] = [];
   for (let at = 0; at < processes; at += 1) baseUrls.push((await startServer({ dataDir })).baseUrl);
   return { baseUrls, owner: await makeOwner(dataDir, baseUrls[0] ?? "") };
 }
 
-/** Asks again while the push is being changed: no reader is turned away for good by an edit. */
+/** Retries while the push is being changed: an edit never refuses a reader permanently. */
 async function read(baseUrl: string, urlToken: string): Promise<string> {
   for (;;) {
     const found = await readVersion(baseUrl, urlToken);
@@ -76,7 +76,7 @@ describe.each([
     for (let round = 0; round < rounds; round += 1) {
       const urlToken = await pushVersion(at(0), owner, { word: "word", files: 0 }, 20);
       const readings = Array.from({ length: round }, (_, index) => read(at(index), urlToken));
-      // The first round and the last are no races.
+      // The first and the last round do not race: each side wins once.
       if (round === rounds - 1) await Promise.all(readings);
       const status = await editTo(at(1), owner, urlToken, { word: "", files: 0 }, { expire_after_views: "6" });
       const opened = (await Promise.all(readings)).filter((word) => word === "word");

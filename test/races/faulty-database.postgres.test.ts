@@ -4,7 +4,7 @@ import { countEveryone, makeDataDir, openTestDomain, stranger, type TestDomain }
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { limitConnections } from "../support/postgres/limited-role.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
-import { TcpProxy, type Verdict } from "../support/tcp-proxy.ts";
+import { type Interception, TcpProxy } from "../support/tcp-proxy.ts";
 
 const processes = 4;
 const racers = 40;
@@ -61,25 +61,25 @@ describe.each([1, 5])(
       await using proxy = await TcpProxy.inFrontOf({ port: Number(new URL(url).port) });
       const domains = await open({ DATABASE_URL: proxy.url(url) });
       const random = seededNumbers(0x1a7e);
-      const verdicts: readonly Verdict[] = ["deliver late", "lose answer", "lose request"];
+      const verdicts: readonly Interception[] = ["deliver late", "lose answer", "lose request"];
       let late = 0;
       for (let round = 0; round < rounds; round += 1) {
         const urlToken = await createPush(domains, views);
         const lateBefore = late;
-        proxy.judge((statement) => {
+        proxy.intercept((statement) => {
           if (random() < 0.2) proxy.deliverLate();
-          // Ten claims or so share a commit, so about every third commit is hit.
+          // About ten claims share a commit, so about every third commit is affected.
           const isHit = /UPDATE pushes SET views|^COMMIT/.test(statement) && random() < 0.04;
           const verdict = isHit ? (verdicts[Math.floor(random() * verdicts.length)] ?? "pass") : "pass";
           if (verdict === "deliver late") late += 1;
           return verdict;
         });
         const faulty = await race(domains, urlToken);
-        proxy.judge(() => "pass");
+        proxy.intercept(() => "pass");
         proxy.deliverLate();
         const outcomes = [...faulty, ...(await race(domains, urlToken))];
         expect(counted(outcomes, "revealed")).toBeLessThanOrEqual(views);
-        // What nobody got was counted for a request that was told to ask again, or is the gap of decision 0030.
+        // A view that no client got was counted for a request that got 503, or is the known gap of decision 0030.
         const explained = counted(outcomes, "unknown") + (late - lateBefore);
         expect(counted(outcomes, "revealed") + explained).toBeGreaterThanOrEqual(views);
       }

@@ -51,7 +51,7 @@ describe.each([
         const answer = await fetch(`${baseUrls[racer % baseUrls.length] ?? ""}/api/v2/pushes/${push.urlToken}`, {
           headers: {
             "x-push-passphrase": knows ? passphrase : "a wrong one",
-            // The loopback is a trusted proxy: these are two clients, and the guesser's limit is not the recipient's.
+            // The loopback is a trusted proxy: these are two clients with separate limits.
             "x-forwarded-for": knows ? "198.51.100.7" : "192.0.2.1",
           },
         });

@@ -8,7 +8,7 @@ import { openTestDatabase } from "../support/postgres/open-database.ts";
 const isolations = ["read committed", "repeatable read", "serializable"] as const;
 type Isolation = (typeof isolations)[number];
 
-/** A database whose transactions are isolated so unless they ask for something else. */
+/** A database with this default isolation level. */
 async function makeDatabase(isolation: Isolation): Promise<string> {
   const { url } = await makePostgresDatabase();
   const client = new pg.Client({ connectionString: url });

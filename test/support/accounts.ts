@@ -99,8 +99,8 @@ export function makeUser(accounts: Accounts, email = "ada@example.com") {
   return accounts.createUser({ email, password, admin: false });
 }
 
-/** Adds a second factor that cannot be used. */
-export async function giveSomePasskey(db: Database, { id }: { readonly id: number }): Promise<void> {
+/** Adds a passkey that no authenticator has. */
+export async function addUnusablePasskey(db: Database, { id }: { readonly id: number }): Promise<void> {
   await changeRows(
     db,
     `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)

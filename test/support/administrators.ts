@@ -20,7 +20,7 @@ export const rootEmail = "root@example.com";
 export const resetToken = "a-canary-of-a-link-that-works";
 
 /** Account emails are enabled, but the mail server is unreachable. */
-const nobodyListens: Environment = {
+const unreachableMailServer: Environment = {
   PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
   PWP__MAIL__SMTP_PORT: "9",
   PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
@@ -42,13 +42,13 @@ export function shareAdministered(): () => AdministeredFixture {
   });
   afterAll(() => opened?.fixture[Symbol.asyncDispose]());
   return () => {
-    if (opened === undefined) throw new Error("The server is there only while tests run.");
+    if (opened === undefined) throw new Error("The server exists only while tests run.");
     return opened;
   };
 }
 
 async function open(environment: Environment): Promise<AdministeredFixture> {
-  const fixture = await startTestApp({ environment: { ...nobodyListens, ...environment } });
+  const fixture = await startTestApp({ environment: { ...unreachableMailServer, ...environment } });
   const ownedPushes = await createOwnedPushes(fixture);
   const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
   return { fixture, root, ownedPushes, failedMailId: await giveUpMail(fixture, ownedPushes.email) };

@@ -13,7 +13,7 @@ interface Tracked {
 }
 
 /** The known state of a push before and after a backup; the backup's state is between the two. */
-export interface Witnessed {
+export interface ObservedPush {
   readonly push: Tracked;
   readonly before: Pick<Tracked, "delivered" | "deletion">;
   readonly after: Pick<Tracked, "asked" | "deletion">;
@@ -51,7 +51,7 @@ export class BackupLoad {
   }
 
   /** Runs `work`. @returns the state before and after it of every push that was acknowledged before. */
-  async around(work: () => Promise<void>): Promise<readonly Witnessed[]> {
+  async around(work: () => Promise<void>): Promise<readonly ObservedPush[]> {
     const before = this.#pushes.map((push) => ({ push, before: { ...push } }));
     await work();
     return before.map(({ push, before }) => ({ push, before, after: { ...push } }));
@@ -144,11 +144,11 @@ async function openAt(baseUrl: string, push: Tracked): Promise<boolean> {
 
 /**
  * Retrieves the recorded pushes in a restored domain until they are gone, and checks that the number of views of each
- * lies between its two recorded states. @returns the total number of views.
+ * is between its two recorded states. @returns the total number of views.
  */
-export async function openRestored(baseUrl: string, witnessed: readonly Witnessed[]): Promise<number> {
+export async function openRestored(baseUrl: string, observed: readonly ObservedPush[]): Promise<number> {
   let opened = 0;
-  for (const { push, before, after } of witnessed) {
+  for (const { push, before, after } of observed) {
     const deletion = push.deletion;
     push.deletion = "none";
     let views = 0;

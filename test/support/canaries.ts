@@ -29,7 +29,7 @@ export class Canaries {
 
   /** Adds a secret of the server: a token, a download ticket, a session. */
   add(name: string, value: string): void {
-    if (value.length < partCharacters) throw new Error(`${name} is too short to be told from chance.`);
+    if (value.length < partCharacters) throw new Error(`${name} is too short to be distinguished from random text.`);
     for (const part of new Set([value.slice(0, partCharacters), value.slice(-partCharacters)])) {
       for (const [form, bytes] of formsOf(part)) this.#needles.push({ name, form, bytes });
     }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "vitest";
-import { CanaryWalk, type PushCanaries } from "./canary-walk.ts";
+import { CanaryClient, type PushCanaries } from "./canary-client.ts";
 import { newDataDir, runProgram } from "./processes.ts";
 import { startServer } from "./server.ts";
 
@@ -13,7 +13,7 @@ const metricsToken = randomBytes(16).toString("hex");
 export const withMetrics = { PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: metricsToken };
 
 export interface Signed {
-  readonly walk: CanaryWalk;
+  readonly client: CanaryClient;
   readonly token: string;
   readonly password: string;
   readonly bearer: { readonly authorization: string };
@@ -30,30 +30,30 @@ export async function begin(): Promise<Signed> {
     ...withMetrics,
   };
   const server = await startServer({ dataDir, environment });
-  const walk = new CanaryWalk(server, dataDir);
-  walk.canaries.add("master key", masterKey);
-  walk.canaries.add("metrics token", metricsToken);
-  const password = walk.canaries.make("password");
+  const client = new CanaryClient(server, dataDir);
+  client.canaries.add("master key", masterKey);
+  client.canaries.add("metrics token", metricsToken);
+  const password = client.canaries.make("password");
   const command = { ...environment, DATA_DIR: dataDir };
   const user = await runProgram(["user", "create", "--email", email, "--password-stdin"], command, `${password}\n`);
   expect(user.exitCode, user.stderr).toBe(0);
   const made = await runProgram(["token", "create", "--email", email, "--name", "test"], command);
   const token = made.stdout.trim();
-  walk.canaries.add("API token", token);
-  return { walk, token, password, bearer: { authorization: `Bearer ${token}` } };
+  client.canaries.add("API token", token);
+  return { client, token, password, bearer: { authorization: `Bearer ${token}` } };
 }
 
 /**
  * Searches the metrics; then log and files, first while the server runs and its write-ahead log is full, and again after
  * the server has stopped and the database is closed.
  */
-export async function finish(walk: CanaryWalk): Promise<void> {
-  await walk.ask(200, "/metrics", { headers: { authorization: `Bearer ${metricsToken}` } });
-  walk.expectNothingLogged();
-  await walk.expectNothingStored();
-  expect(await walk.server.stop()).toEqual({ exitCode: 0, signal: null });
-  walk.expectNothingLogged();
-  await walk.expectNothingStored();
+export async function finish(client: CanaryClient): Promise<void> {
+  await client.ask(200, "/metrics", { headers: { authorization: `Bearer ${metricsToken}` } });
+  client.expectNothingLogged();
+  await client.expectNothingStored();
+  expect(await client.server.stop()).toEqual({ exitCode: 0, signal: null });
+  client.expectNothingLogged();
+  await client.expectNothingStored();
 }
 
 export const fieldsOf = ({ payload, passphrase, name, note }: PushCanaries) => ({ payload, passphrase, name, note });
@@ -75,19 +75,19 @@ export function formRequest(
 }
 
 /** @returns the url_token of the push, which becomes a canary. */
-export function learnToken(walk: CanaryWalk, text: string, push: PushCanaries): string {
+export function addTokenCanary(client: CanaryClient, text: string, push: PushCanaries): string {
   const urlToken = /"url_token":"([a-z0-9]+)"/.exec(text)?.[1] ?? "";
-  walk.canaries.add(push.labels.token, urlToken);
+  client.canaries.add(push.labels.token, urlToken);
   return urlToken;
 }
 
 /** @param more additional fields; a `passphrase` of "" creates a push without one. */
 export async function createByJson(signed: Signed, of: string, more: Readonly<Record<string, unknown>> = {}) {
-  const { walk, bearer } = signed;
-  const push = walk.newPush(of);
+  const { client, bearer } = signed;
+  const push = client.newPush(of);
   const { passphrase, name, note } = push.labels;
   const request = jsonRequest({ ...fieldsOf(push), expire_after_views: 3, ...more }, bearer);
   const shown = more.passphrase === "" ? [name, note] : [passphrase, name, note];
-  const { text } = await walk.ask(201, api, request, shown);
-  return { push, urlToken: learnToken(walk, text, push) };
+  const { text } = await client.ask(201, api, request, shown);
+  return { push, urlToken: addTokenCanary(client, text, push) };
 }

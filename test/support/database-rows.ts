@@ -4,7 +4,7 @@ import { readRows, tablesOf } from "./engine-database.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /** Columns that reads and refused requests write: times of use, wrong codes, counters. */
-const traces: Readonly<Record<string, readonly string[]>> = {
+const usageColumns: Readonly<Record<string, readonly string[]>> = {
   users: ["factor_failures", "factor_failures_since"],
   sessions: ["seen_at"],
   api_tokens: ["last_used_at", "last_used_address"],
@@ -22,16 +22,16 @@ const tracks: readonly string[] = [
 ];
 
 /**
- * Every row of the database as text, except traces of use and the rows of this user: two results are equal if nothing
- * else has changed.
+ * Every row of the database as text, except the rows of this user and columns that record use: two results are equal if
+ * nothing else has changed.
  */
-export async function rowsBeside({ app }: TestApp, userId: number | null): Promise<readonly string[]> {
+export async function rowsOfOthers({ app }: TestApp, userId: number | null): Promise<readonly string[]> {
   const { db } = app.domain;
   const found: string[] = [];
   for (const table of (await tablesOf(db)).filter((name) => !tracks.includes(name))) {
     const rows = (await readRows(db, `SELECT * FROM ${table}`))
       .filter((row) => (userId === null || !belongsTo(table, row, userId)) && !isSpentForEqualWork(table, row))
-      .map((row) => `${table} ${textOf(withoutTime(table, row), traces[table] ?? [])}`);
+      .map((row) => `${table} ${textOf(withoutTime(table, row), usageColumns[table] ?? [])}`);
     found.push(...rows.sort());
   }
   return found;

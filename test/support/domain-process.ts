@@ -20,7 +20,7 @@ export type Command =
   | { readonly do: "close" };
 
 /** What the parent sends. `at`: the instant of the start, ms since the epoch, so that several begin together. */
-export interface Order {
+export interface CommandMessage {
   readonly number: number;
   readonly at: number;
   readonly command: Command;
@@ -47,7 +47,7 @@ function domain(): Domain {
   return opened;
 }
 
-async function obey(command: Command): Promise<readonly string[]> {
+async function execute(command: Command): Promise<readonly string[]> {
   switch (command.do) {
     case "open": {
       await opened?.close();
@@ -100,10 +100,10 @@ async function waitUntil(at: number): Promise<void> {
   while (Date.now() < at);
 }
 
-process.on("message", (order: Order) => {
+process.on("message", (order: CommandMessage) => {
   void (async () => {
     await waitUntil(order.at);
-    const report: Report = await obey(order.command).then(
+    const report: Report = await execute(order.command).then(
       (answer) => ({ number: order.number, answer }),
       (error: unknown) => ({ number: order.number, error: String(error) }),
     );

@@ -23,7 +23,8 @@ export function openEngineDatabase(folder: string = makeFolder()): Database {
       isOver = true;
       await db.close();
     });
-  const db = engine === "sqlite" ? openSqliteIn(folder, failed) : late(openPostgresOf(folder, failed, closeAtTheEnd));
+  const db =
+    engine === "sqlite" ? openSqliteIn(folder, failed) : deferred(openPostgresOf(folder, failed, closeAtTheEnd));
   if (engine === "sqlite") closeAtTheEnd();
   return db;
 }
@@ -65,11 +66,11 @@ async function openPostgresOf(
   });
 }
 
-/** Returns at once a database that is still being opened: each method waits for it. */
-function late(beginning: Promise<Database>): Database {
+/** Returns a database that is still being opened: each method waits for it. */
+function deferred(databaseOpening: Promise<Database>): Database {
   let closing: Promise<void> | undefined;
   let opened: Database | undefined;
-  const opening = beginning.then((db) => {
+  const opening = databaseOpening.then((db) => {
     opened = db;
     return db;
   });
@@ -94,7 +95,7 @@ function late(beginning: Promise<Database>): Database {
     },
     write: async (work) => (await opening).write(work),
     untilKnown: async (write) => (await opening).untilKnown(write),
-    writeSerialized: async (turn, work) => (await opening).writeSerialized(turn, work),
+    writeSerialized: async (lock, work) => (await opening).writeSerialized(lock, work),
     get counts() {
       return opened?.counts ?? counts;
     },

@@ -8,7 +8,7 @@ import { makeCertificate } from "./certificate.ts";
 export interface MailSinkOptions {
   /** "none": it does not offer to encrypt. "implicit": the connection is encrypted from the start, as on port 465. */
   readonly encryption?: "none" | "starttls" | "implicit";
-  /** If given, sending requires this sign-in. */
+  /** If given, sending requires these credentials. */
   readonly signIn?: { readonly userName: string; readonly password: string };
   /** The base URL of links in emails. */
   readonly baseUrl?: string;
@@ -194,6 +194,6 @@ class KeptMails {
 export function linkIn(mail: Pick<SunkMail, "text">, path: string): URL {
   const links = [...(mail.text ?? "").matchAll(/https?:\/\/[^\s<>"]+/g)].map(([link]) => new URL(link));
   const [found, ...more] = links.filter((link) => link.pathname.startsWith(path));
-  if (found === undefined || more.length > 0) throw new Error(`The mail has not one link to ${path}.`);
+  if (found === undefined || more.length > 0) throw new Error(`The email does not have exactly one link to ${path}.`);
   return found;
 }

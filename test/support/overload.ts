@@ -24,7 +24,7 @@ const largeBodies: readonly { readonly type: string; readonly text: string }[] =
 /** The addresses that attackers send from, behind the trusted proxy that the test is. */
 const from = (network: number, host: number) => ({ "x-forwarded-for": `198.51.${network}.${(host % 250) + 1}` });
 
-/** Everything that one stranger, or a few, may do to a server at once. It goes on until `stop` is aborted. */
+/** All attacks that a few strangers can make at the same time. They continue until `stop` is aborted. */
 export async function overload(origin: string, stop: AbortSignal): Promise<void> {
   const makeLarge = () => createPush(origin, { payload: "\u0001".repeat(mebibyte), expire_after_views: 100 });
   let large = await makeLarge();
@@ -40,7 +40,7 @@ export async function overload(origin: string, stop: AbortSignal): Promise<void>
   };
   const repeat = async (step: (count: number) => Promise<unknown>) => {
     for (let count = 0; !stop.aborted; count += 1) {
-      // A refused or cut connection is what these clients deserve.
+      // The server refuses or cuts connections of these clients.
       await step(count).catch(() => sleep(10));
     }
   };

@@ -34,7 +34,7 @@ export async function createOwnedPushes(fixture: TestApp, withFactors = true): P
   const address = makeAddress();
   canaries.add("address", address);
   const userAgent = `Mozilla/5.0 (${canaries.makeCore("user agent")}) Firefox/140.0`;
-  const email = `${canaries.makeCore("e-mail")}@example.com`;
+  const email = `${canaries.makeCore("email")}@example.com`;
   const person = await signInClient(fixture, email, { join: true, address, userAgent });
   const session = await accounts.authenticateSession(person.cookie().split("=")[1] ?? "");
   if (session === undefined) throw new Error("The owner is not signed in.");

@@ -69,7 +69,7 @@ export const pageStates: readonly PageState[] = [
   },
   { name: "step", show: async (page, site) => page.goto((await site.push({ payload: "secret" })).path) },
   { name: "wrong passphrase", show: (page, site) => openWrongly(page, site, 1) },
-  { name: "too many passphrases", show: (page, site) => openWrongly(page, site, 6) },
+  { name: "too many passphrase attempts", show: (page, site) => openWrongly(page, site, 6) },
   {
     name: "text, veiled",
     show: (page, site) => openPush(page, site, { payload: text, deletable_by_viewer: true }),
@@ -101,7 +101,7 @@ export const pageStates: readonly PageState[] = [
     },
   },
   { name: "gone", show: (page) => page.goto("/p/unknown") },
-  { name: "for a robot", userAgent: "Slackbot-LinkExpanding 1.0", show: (page) => page.goto("/p/unknown") },
+  { name: "page for a robot", userAgent: "Slackbot-LinkExpanding 1.0", show: (page) => page.goto("/p/unknown") },
   { name: "failure", show: (page) => page.goto("/there/is/no/such/page") },
   {
     name: "sign-up with mistakes",
@@ -113,8 +113,8 @@ export const pageStates: readonly PageState[] = [
       await sendForm(page);
     },
   },
-  { name: "reset of a password where no mail leaves", show: (page) => page.goto("/users/password/new") },
-  { name: "void link of a confirmation", show: (page) => page.goto("/users/confirmation?confirmation_token=x") },
+  { name: "password reset on a server without email", show: (page) => page.goto("/users/password/new") },
+  { name: "confirmation with an invalid link", show: (page) => page.goto("/users/confirmation?confirmation_token=x") },
   {
     name: "sign-in, refused",
     async show(page) {
@@ -125,7 +125,7 @@ export const pageStates: readonly PageState[] = [
     },
   },
   {
-    name: "account, signed in at several places",
+    name: "account with several sessions",
     signedIn: true,
     async show(page, site) {
       const userAgent = `${"AVeryLongNameOfAProgram".repeat(4)}/1.0`;
@@ -151,7 +151,10 @@ export const pageStates: readonly PageState[] = [
       await page.waitForLoadState();
     },
   },
-  { name: "link to confirm an e-mail, void", show: (page) => page.goto("/users/confirmation/new_email?token=x") },
+  {
+    name: "confirmation of an email address with an invalid link",
+    show: (page) => page.goto("/users/confirmation/new_email?token=x"),
+  },
   { name: "account deleted", show: (page) => page.goto("/users/deleted") },
   {
     name: "dashboard",

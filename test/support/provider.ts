@@ -24,7 +24,7 @@ export interface TestProvider {
   /** The settings of a server that trusts it. */
   readonly environment: Readonly<Record<string, string>>;
   /** Follows the redirects from the server's authorization URL. @returns the path and query of the callback. */
-  walk(url: string): Promise<string>;
+  followRedirects(url: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startProvider(baseUrl: string): Promise<TestProvider> {
       PWP__OIDC__CLIENT_SECRET: clientSecret,
       PWP__OIDC__NAME: providerName,
     },
-    walk: (url) => walk(url, callback),
+    followRedirects: (url) => followRedirects(url, callback),
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -115,7 +115,7 @@ function keepInMemory(kept: Map<string, AdapterPayload>): Adapter {
   };
 }
 
-async function walk(url: string, callback: string): Promise<string> {
+async function followRedirects(url: string, callback: string): Promise<string> {
   const cookies = new Map<string, string>();
   const stepsMax = 10;
   let next = url;
@@ -131,5 +131,5 @@ async function walk(url: string, callback: string): Promise<string> {
     if (location === null) throw new Error(`The provider answered ${answer.status}: ${await answer.text()}`);
     next = new URL(location, next).href;
   }
-  throw new Error("The provider sends people in circles.");
+  throw new Error("The provider redirects in a loop.");
 }

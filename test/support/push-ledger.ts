@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { allEndpoints, endpoints, type KnownPush, postJson, retrieve } from "./endpoints.ts";
 
 /** The result of a request: done; refused with Retry-After; or the connection broke. */
-export type Fate = "done" | "refused" | "cut";
+export type RequestResult = "done" | "refused" | "cut";
 
 /** A server as its clients see it. */
 export interface Target {
@@ -18,7 +18,7 @@ interface Tracked extends KnownPush {
   unknown: number;
 }
 
-const judgedAtOnceMax = 50;
+const verifiedAtOnceMax = 50;
 
 /** The responses that clients got: servers must not lose anything acknowledged, and must not exceed a limit. */
 export class PushLedger {
@@ -26,18 +26,18 @@ export class PushLedger {
   readonly #random: () => number;
   /** Retrievals that were counted, but whose responses were lost. */
   #viewsWithoutAnswer = 0;
-  #judged = 0;
+  #verified = 0;
 
   constructor(random: () => number) {
     this.#random = random;
   }
 
   /** Creates or retrieves a push at random through any endpoint. @throws on an invalid response. */
-  async ask(target: Target): Promise<Fate> {
+  async ask(target: Target): Promise<RequestResult> {
     return this.#random() < 0.5 || this.#pushes.length === 0 ? await this.#create(target) : await this.#open(target);
   }
 
-  async #create(target: Target): Promise<Fate> {
+  async #create(target: Target): Promise<RequestResult> {
     const push = { payload: `kept-${crypto.randomUUID()}`, expire_after_views: 1 + Math.floor(this.#random() * 3) };
     const answer = await unlessCut(target, async () => {
       const response = await postJson(`${target.baseUrl}/api/v2/pushes`, { push });
@@ -53,7 +53,7 @@ export class PushLedger {
     return "done";
   }
 
-  async #open(target: Target): Promise<Fate> {
+  async #open(target: Target): Promise<RequestResult> {
     const push = this.#pushes[Math.floor(this.#random() * this.#pushes.length)];
     const endpoint = allEndpoints[Math.floor(this.#random() * allEndpoints.length)] ?? endpoints.apiV2;
     if (push === undefined) throw new Error("There is no push yet.");
@@ -69,12 +69,12 @@ export class PushLedger {
    * Without concurrent requests: retrieves pushes until they are gone, and expects exactly the remaining views.
    * @param share of the pushes, the oldest first; the others stay active.
    */
-  async judge(baseUrl: string, share = 1): Promise<void> {
+  async verify(baseUrl: string, share = 1): Promise<void> {
     const pushes = this.#pushes.splice(0, Math.floor(this.#pushes.length * share));
-    for (let at = 0; at < pushes.length; at += judgedAtOnceMax) {
-      await Promise.all(pushes.slice(at, at + judgedAtOnceMax).map((push) => this.#openToTheEnd(baseUrl, push)));
+    for (let at = 0; at < pushes.length; at += verifiedAtOnceMax) {
+      await Promise.all(pushes.slice(at, at + verifiedAtOnceMax).map((push) => this.#openToTheEnd(baseUrl, push)));
     }
-    this.#judged += pushes.length;
+    this.#verified += pushes.length;
   }
 
   async #openToTheEnd(baseUrl: string, push: Tracked): Promise<void> {
@@ -82,15 +82,15 @@ export class PushLedger {
       push.delivered += 1;
       if (push.delivered > push.views) break;
     }
-    expect(push.delivered, "opened beyond its limit").toBeLessThanOrEqual(push.views);
+    expect(push.delivered, "opened more often than allowed").toBeLessThanOrEqual(push.views);
     expect(push.delivered + push.unknown, "lost views or a lost push").toBeGreaterThanOrEqual(push.views);
     this.#viewsWithoutAnswer += push.views - push.delivered;
   }
 
   get summary(): string {
     return (
-      `${this.#judged} acknowledged pushes: none lost, none read twice; ` +
-      `${this.#viewsWithoutAnswer} views counted for requests that broke off or were told to ask again`
+      `${this.#verified} acknowledged pushes: none lost, none opened too often; ` +
+      `${this.#viewsWithoutAnswer} views counted for requests that were cut or got 503`
     );
   }
 }

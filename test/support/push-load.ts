@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Fate, PushLedger, Target } from "./push-ledger.ts";
+import type { PushLedger, RequestResult, Target } from "./push-ledger.ts";
 
 export interface LoadCounts {
   done: number;
@@ -71,7 +71,7 @@ export class PushLoad {
     }
   }
 
-  #note(target: Target, fate: Fate): void {
+  #note(target: Target, fate: RequestResult): void {
     this.counts[fate] += 1;
     if (fate === "done") this.#doneAt.set(target, this.#at(target) + 1);
     for (const waiting of this.#waiting) {

@@ -181,7 +181,7 @@ function portIn(line: string): number | undefined {
   if (!line.includes('"event":"server_started"')) return undefined;
   const entry: unknown = JSON.parse(line);
   if (typeof entry !== "object" || entry === null || !("port" in entry) || typeof entry.port !== "number") {
-    throw new Error("The server does not say its port.");
+    throw new Error("The server logged no port.");
   }
   return entry.port;
 }

@@ -6,14 +6,14 @@ export function noFile(path: string): string {
 }
 
 /** The configuration of valid settings. */
-export function good(environment: Environment, readFile: (path: string) => string = noFile) {
+export function loadValid(environment: Environment, readFile: (path: string) => string = noFile) {
   const result = loadConfig(environment, readFile);
   if (!result.ok) throw new Error(`Expected no mistakes, got: ${result.mistakes.join(" ")}`);
   return result;
 }
 
 /** The errors of invalid settings. */
-export function bad(environment: Environment, readFile: (path: string) => string = noFile): readonly string[] {
+export function mistakesOf(environment: Environment, readFile: (path: string) => string = noFile): readonly string[] {
   const result = loadConfig(environment, readFile);
   if (result.ok) throw new Error("Expected mistakes, got none.");
   return result.mistakes;

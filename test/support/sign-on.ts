@@ -24,7 +24,7 @@ export interface SignOnApp {
 /** The URL of the page that redirects to the provider. */
 export function urlOf(html: string): string {
   const url = /<meta http-equiv="refresh" content="0;url=([^"]+)"/.exec(html)?.[1];
-  if (url === undefined) throw new Error("This page leads nowhere.");
+  if (url === undefined) throw new Error("This page has no link to the provider.");
   return url.replaceAll("&amp;", "&");
 }
 
@@ -39,7 +39,7 @@ export async function startSignOnApp(environment: Readonly<Record<string, string
     provider.answer = { login: { accountId: person } };
     const leaving = await visitor.post(path, next === undefined ? {} : { next });
     expect(leaving.statusCode).toBe(200);
-    return provider.walk(urlOf(leaving.body));
+    return provider.followRedirects(urlOf(leaving.body));
   };
   return {
     app,

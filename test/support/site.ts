@@ -49,7 +49,7 @@ export function openSite(environment: Readonly<Record<string, string>> = {}): Si
     for (const end of ends.reverse()) await end();
   });
   const site = (): Running => {
-    if (running === undefined) throw new Error("The site is there only while tests run.");
+    if (running === undefined) throw new Error("The site exists only while tests run.");
     return running;
   };
   const request = (path: string, init: RequestInit = {}) =>

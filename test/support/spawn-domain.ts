@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { resolve } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Command, Order, Report } from "./domain-process.ts";
+import type { Command, CommandMessage, Report } from "./domain-process.ts";
 import { settingsOfEngine } from "./engine.ts";
 
 const program = resolve(import.meta.dirname, "domain-process.ts");
@@ -41,7 +41,7 @@ function spawnDomain(): DomainProcess {
       const command = given.do === "open" ? await onEngine(given) : given;
       return await new Promise((resolve, reject) => {
         orders += 1;
-        const order: Order = { number: orders, at, command };
+        const order: CommandMessage = { number: orders, at, command };
         waiting.set(order.number, { resolve, reject });
         child.send(order);
       });

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { ProxiedConnection, type Verdict } from "./postgres/proxied-connection.ts";
+import { type Interception, ProxiedConnection } from "./postgres/proxied-connection.ts";
 
-export type { Verdict } from "./postgres/proxied-connection.ts";
+export type { Interception } from "./postgres/proxied-connection.ts";
 
 /** The state of the network: works; resets every connection at once; drops everything silently. */
 type State = "whole" | "cut" | "stalled";
 
 /** The network between clients and a PostgreSQL server on this machine, without TLS, controlled by the test. */
 export class TcpProxy implements AsyncDisposable {
-  /** How many statements were lost by each verdict. */
+  /** How many statements, and how many answers to statements, were lost. */
   readonly lost = { requests: 0, answers: 0 };
   readonly #listener: Server;
   readonly #port: number;
@@ -18,7 +18,7 @@ export class TcpProxy implements AsyncDisposable {
   #targetPort: number;
   #state: State = "whole";
   #delayMs = 0;
-  #judge: (statement: string) => Verdict = () => "pass";
+  #intercept: (statement: string) => Interception = () => "pass";
 
   private constructor(listener: Server, port: number, targetPort: number) {
     this.#listener = listener;
@@ -47,9 +47,9 @@ export class TcpProxy implements AsyncDisposable {
     this.#targetPort = target.port;
   }
 
-  /** Sets the function that decides about each later statement, on every connection. */
-  judge(judge: (statement: string) => Verdict): void {
-    this.#judge = judge;
+  /** Sets the function that decides what happens to each later statement, on every connection. */
+  intercept(intercept: (statement: string) => Interception): void {
+    this.#intercept = intercept;
   }
 
   /** Sets the delay of each later chunk, in each direction. */
@@ -62,7 +62,7 @@ export class TcpProxy implements AsyncDisposable {
     return this.#late.length;
   }
 
-  /** Sends the statements judged "deliver late" to the server, over the connections that their clients have lost. */
+  /** Sends the statements that were held by "deliver late" to the server, although their clients have lost the connections. */
   deliverLate(): void {
     for (const deliver of this.#late.splice(0)) deliver();
   }
@@ -79,7 +79,7 @@ export class TcpProxy implements AsyncDisposable {
     for (const connection of this.#connections) connection.stall();
   }
 
-  /** The same for the connections of now; new ones work. */
+  /** The same for existing connections only; new ones work. */
   stallOpen(): void {
     for (const connection of this.#connections) connection.stall();
   }
@@ -108,11 +108,11 @@ export class TcpProxy implements AsyncDisposable {
     }
     const server = connect(this.#targetPort, "127.0.0.1");
     const connection = new ProxiedConnection(client, server, {
-      judge: (statement) => this.#judge(statement),
+      intercept: (statement) => this.#intercept(statement),
       delayMs: () => this.#delayMs,
       onLate: (deliver) => this.#late.push(deliver),
-      onLost: (verdict) => {
-        this.lost[verdict === "lose request" ? "requests" : "answers"] += 1;
+      onLost: (interception) => {
+        this.lost[interception === "lose request" ? "requests" : "answers"] += 1;
       },
     });
     this.#connections.add(connection);

@@ -23,7 +23,7 @@ export const refused = (permanent: boolean): Sending => ({
 });
 
 /** Never aborted. */
-export const going = new AbortController().signal;
+export const neverAborted = new AbortController().signal;
 
 export interface TestMail {
   readonly db: Database;
@@ -106,7 +106,7 @@ export function openTestMail(options: {
     recipients: () => sent.map(({ to }) => to),
     put: (to, content = accountNotificationEmail) =>
       db.write((tx) => outbox.put(tx, { to, language: null, content }, clock.now())),
-    run: (stop = going) => delivery.deliverDue(stop),
+    run: (stop = neverAborted) => delivery.deliverDue(stop),
     async [Symbol.asyncDispose]() {
       await db.close();
     },

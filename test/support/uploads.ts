@@ -10,7 +10,7 @@ export function blobFiles(fixture: TestDomain): string[] {
 
 const isBlob = (entry: Dirent) => entry.isFile() && entry.parentPath.includes("blobs") && entry.name !== markerName;
 
-/** A file whose upload pauses until `goOn` is called. */
+/** A file whose upload pauses until `resume` is called. */
 export function slowFile(filename: string) {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -23,6 +23,6 @@ export function slowFile(filename: string) {
   return {
     file: { filename, contentType: "text/plain", content: content() },
     reached: reached.promise,
-    goOn: gate.resolve,
+    resume: gate.resolve,
   };
 }

@@ -82,7 +82,7 @@ function faultsOf(response: Response): readonly string[] {
   if (response.status() >= 500 || (type !== "document" && type !== "fetch" && response.status() >= 400)) {
     faults.push(`${path} answered ${response.status()}`);
   }
-  if (headers["referrer-policy"] !== "no-referrer") faults.push(`${path} lets referrers out`);
+  if (headers["referrer-policy"] !== "no-referrer") faults.push(`${path} allows referrers`);
   if (!/^default-src 'none'/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has no policy`);
   if (/unsafe-/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has an unsafe policy`);
   if (type === "document" && headers["cache-control"] !== "no-store") faults.push(`${path} may be cached`);

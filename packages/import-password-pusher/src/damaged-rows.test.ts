@@ -144,7 +144,7 @@ describe("a push that cannot be read completely", () => {
     });
     const row = await pushOf(source, 57);
     const [, damaged] = (row?.outcome === "read" && row.row.open?.files) || [];
-    if (damaged === undefined) throw new Error("The fixture has lost files.");
+    if (damaged === undefined) throw new Error("The fixture lacks the expected file.");
 
     await expect(collect(source.readFile(damaged))).rejects.toThrow(
       new SourceFileError("Its size (byte_size) cannot be read."),
@@ -194,7 +194,7 @@ describe("missing values of old rows", () => {
     [" \t\u00a0\u2003\u0085\r\n", null],
     ["  two blanks before and one after ", "  two blanks before and one after "],
     ["\u200b", "\u200b"],
-  ])("takes the passphrase %j for %j: blank means none, others are kept exactly", async (text, kept) => {
+  ])("reads the passphrase %j as %j: blank means none, others are kept exactly", async (text, kept) => {
     const column = { table: "pushes", column: "passphrase_ciphertext" } as const;
     const sealed = sealedByLockbox(keysOfFixture.PWPUSH_MASTER_KEY, column, text);
     const source = await readAfter((db) =>

@@ -110,10 +110,10 @@ it("opens nothing with another key, for another column, or with a changed bit", 
   }
 });
 
-it("accepts upper-case keys, and recognises the default key if the operator gives it", () => {
+it("accepts upper-case keys, and recognises the default key if the operator passes it", () => {
   const lockbox = createLockbox([publishedDefaultKey.toUpperCase(), previous.toUpperCase()]);
   const [unprotected] = vectors.filter(({ masterKey }) => masterKey === publishedDefaultKey);
-  if (rotated === undefined || unprotected === undefined) throw new Error("There are fewer vectors than there were.");
+  if (rotated === undefined || unprotected === undefined) throw new Error("The list of vectors is too short.");
 
   expect(lockbox.open(rotated.sealed, rotated.stored)).toMatchObject({ outcome: "opened", underDefaultKey: false });
   expect(lockbox.open(unprotected.sealed, unprotected.stored)).toMatchObject({ underDefaultKey: true });

@@ -24,7 +24,7 @@ export interface ReadingOptions {
   readonly scratchFolder: string;
 }
 
-/** Less than any id: ids begin with 1, but a damaged one may be negative. */
+/** Less than any id: ids begin with 1, but a damaged row may have a negative one. */
 const beforeFirstId = -(2 ** 31);
 
 /**
@@ -129,7 +129,7 @@ async function unreachable(queries: SourceQueries, files: SourceFiles): Promise<
       service: textOf(record.service_name) ?? "local",
       count: wholeNumberOf(record.files) ?? 0,
     }))
-    .filter(({ service }) => !files.reaches(service))
+    .filter(({ service }) => !files.canRead(service))
     .map(
       ({ service, count }) =>
         `${count} ${count === 1 ? "file is" : "files are"} in the service ${displayableService(service)}, which --storage does not name. Name it too, or download its objects into a folder.`,

@@ -53,7 +53,7 @@ it("does not fetch a row that is impossibly large", async () => {
   expect(table.fetched).toEqual([[1], [3]]);
 });
 
-it("finds the one damaged row of a batch, also if sizes cannot be read", async () => {
+it("finds the damaged row of a batch, even if sizes cannot be read", async () => {
   const damaged = (ids: readonly number[]) => {
     if (ids.includes(42)) throw new SourceReadError("SQLITE_CORRUPT", undefined);
   };

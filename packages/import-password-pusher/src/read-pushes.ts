@@ -126,7 +126,7 @@ const viewsWithoutLimit = 5;
  * Columns that get no default if they are unreadable: a wrong guess could reveal a push or take it from its owner. NULL is a
  * valid value of each.
  */
-const decisive = [
+const columnsWithoutFallback = [
   ["user_id", "Its owner", wholeNumberOf],
   ["expire_after_days", "Its number of days", wholeNumberOf],
   ["expire_after_views", "Its number of views", wholeNumberOf],
@@ -151,7 +151,7 @@ export async function pushOf(context: PushContext, found: FoundPush): Promise<So
     return unreadable(`Its kind ${kindNumber === undefined ? "" : `${kindNumber} `}is not known.`);
   const createdAt = timeOf(record.created_at);
   if (createdAt === undefined) return unreadable("Its time of creation (created_at) cannot be read.");
-  const damaged = decisive.find(
+  const damaged = columnsWithoutFallback.find(
     ([column, , read]) => textOf(record[column]) !== null && read(record[column]) === undefined,
   );
   if (damaged !== undefined) return unreadable(`${damaged[1]} (${damaged[0]}) cannot be read.`);
@@ -267,7 +267,7 @@ function openerOf({ lockbox }: PushContext, { record }: FoundPush) {
 
 const dayMs = 86_400_000;
 
-/** What decides the end of a push. */
+/** The columns that decide when and why a push ends. */
 export interface EndColumns {
   /** The flag of the row. The source sets it some time after the end. */
   readonly expired: boolean;

@@ -15,8 +15,8 @@ interface Server {
   install(): Promise<Installation>;
   change(database: string, statement: string): Promise<void>;
   /** Terminates all other connections to the database. */
-  readonly cutOff: (database: string) => Promise<void>;
-  /** An expression that fails for the push with the id 11 and gives the column for any other. */
+  readonly disconnectAll: (database: string) => Promise<void>;
+  /** An expression that fails for the push with the id 11 and returns the column for all others. */
   readonly failing: string;
 }
 
@@ -27,7 +27,7 @@ const onPostgres: Server = {
     await client.connect();
     await client.query(statement).finally(() => client.end());
   },
-  cutOff: (database) =>
+  disconnectAll: (database) =>
     onPostgres.change(
       database,
       "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
@@ -92,7 +92,7 @@ describe.runIf(mariadbProgram !== undefined)("a source on MariaDB", () => {
       const connection = await createConnection({ uri: asWriter(database) });
       await connection.query(statement).finally(() => connection.end());
     },
-    async cutOff(database) {
+    async disconnectAll(database) {
       const { pathname } = new URL(database);
       const connection = await createConnection({ uri: asWriter(database) });
       const others = `SELECT id FROM information_schema.processlist WHERE db = '${pathname.slice(1)}' AND user = 'reader'`;
@@ -121,11 +121,11 @@ describe.runIf(mariadbProgram !== undefined)("a source on MariaDB", () => {
 
 const asWriter = (database: string) => database.replace("mysql2://reader", "mysql://writer");
 
-function describeServer({ install, change, cutOff, failing }: Server): void {
+function describeServer({ install, change, disconnectAll, failing }: Server): void {
   it("is reported when it disconnects between two reads, and nothing else fails", async () => {
     const installation = await install();
     const source = await openSource(installation);
-    await cutOff(installation.database);
+    await disconnectAll(installation.database);
     for (const _ of ["the loss", "the state after it"]) {
       const reading = source.counts();
       await expect(reading).rejects.toBeInstanceOf(SourceError);
@@ -136,7 +136,7 @@ function describeServer({ install, change, cutOff, failing }: Server): void {
     await source.close();
   });
 
-  it("is read as of the start, despite later changes", async () => {
+  it("is read in the snapshot of the start, despite later changes", async () => {
     const installation = await install();
     const source = await openSource(installation);
     await change(installation.database, "UPDATE audit_logs SET push_id = 11");

@@ -125,10 +125,10 @@ describe("a file in an object store", () => {
     await expect(read(files(content.subarray(1)), onRecord)).rejects.toThrow("It has 14 of the recorded 15 bytes.");
   });
 
-  it("is out of reach in an unnamed service", async () => {
+  it("is refused if its service is not named", async () => {
     const files = openSourceFiles({ storageFolder: undefined, objects: storeOf(content) });
 
-    expect([files.reaches("minio"), files.reaches("amazon"), files.reaches("local")]).toEqual([true, false, false]);
+    expect([files.canRead("minio"), files.canRead("amazon"), files.canRead("local")]).toEqual([true, false, false]);
     await expect(read(files, fileOf(content, { service: "amazon" }))).rejects.toThrow(
       "It is in the service amazon, which --storage does not name.",
     );

@@ -40,7 +40,7 @@ export function openSourceFiles({ storageFolder: folder, objects }: Pick<Install
       yield* checked(sized, bytesOf(sized));
     },
     /** Whether files of this service can be read. */
-    reaches: (service: string) => folder !== undefined || isInStore(service),
+    canRead: (service: string) => folder !== undefined || isInStore(service),
   };
 }
 

@@ -20,7 +20,7 @@ export class Warnings {
 
 const idsShown = 20;
 
-/** Singular and plural. The ids follow the sentence. */
+/** Singular and plural. The ids are appended to the sentence. */
 const sentences = {
   pushUnderDefaultKey: [
     "push was sealed under the published default key, completely or in part: anybody with a copy of the database can read it",

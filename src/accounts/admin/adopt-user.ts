@@ -95,9 +95,9 @@ export function createUserAdoption(deps: {
     await store.insertCodes(tx, userId, key, digests);
   }
 
-  type Fate = "filled" | "superseded" | "refused";
+  type RequestResult = "filled" | "superseded" | "refused";
 
-  async function fill(tx: Transaction, userId: number, user: AdoptedUser, part: UserPart): Promise<Fate> {
+  async function fill(tx: Transaction, userId: number, user: AdoptedUser, part: UserPart): Promise<RequestResult> {
     const current = await store.findCredentials(tx, userId);
     if (current === undefined) return "superseded";
     switch (part) {
@@ -163,7 +163,7 @@ export function createUserAdoption(deps: {
       settle: (tx: Transaction, completion: UserCompletion) => Promise<void>,
     ): Promise<UserCompletion> =>
       db.writeSerialized("accounts", async (tx) => {
-        const fates: Record<Fate, UserPart[]> = { filled: [], superseded: [], refused: [] };
+        const fates: Record<RequestResult, UserPart[]> = { filled: [], superseded: [], refused: [] };
         for (const part of parts) fates[await fill(tx, userId, user, part)].push(part);
         await settle(tx, fates);
         return fates;

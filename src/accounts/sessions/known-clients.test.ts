@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { giveSomePasskey, makeTestAccounts, makeUser, openSettings, password } from "../../../test/support/accounts.ts";
+import { addUnusablePasskey, makeTestAccounts, makeUser, openSettings, password } from "../../../test/support/accounts.ts";
 import { readRows } from "../../../test/support/engine-database.ts";
 import { createRecordingOutbox } from "../../../test/support/recording-outbox.ts";
 import { systemRandom } from "../../base/random.ts";
@@ -67,7 +67,7 @@ describe("known clients", () => {
     const { accounts, emails, db } = makeFixture();
     const ada = await makeUser(accounts);
     await enter(accounts, home);
-    await giveSomePasskey(db, ada);
+    await addUnusablePasskey(db, ada);
     const away = { ...home, throttleKey: "198.51.100.9" };
     await enter(accounts, away);
     expect(await accounts.signIn({ email: "ada@example.com", password: "wrong", client: away })).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientAt, giveSomePasskey, makeTestAccounts, makeUser, startOfTests } from "../../../test/support/accounts.ts";
+import { clientAt, addUnusablePasskey, makeTestAccounts, makeUser, startOfTests } from "../../../test/support/accounts.ts";
 import { changeRows } from "../../../test/support/engine-database.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";
@@ -10,7 +10,7 @@ import { createSessionStarts } from "./sessions.ts";
 async function makeFixture() {
   const fixture = makeTestAccounts();
   const ada = await makeUser(fixture.accounts);
-  await giveSomePasskey(fixture.db, ada);
+  await addUnusablePasskey(fixture.db, ada);
   const noted: number[] = [];
   const starts = createSessionStarts({
     store: createSessionStore(fixture.db),

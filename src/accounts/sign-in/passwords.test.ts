@@ -182,7 +182,7 @@ describe("setPassword", () => {
 describe("a sign-in in progress", () => {
   it("starts no session when the password was changed meanwhile", async () => {
     const checked = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
+    const resume = Promise.withResolvers<void>();
     let held = false;
     const fixture = makeTestAccounts({
       argon2: {
@@ -190,7 +190,7 @@ describe("a sign-in in progress", () => {
         verifyPassword: async (stored, text) => {
           if (held) {
             checked.resolve();
-            await goOn.promise;
+            await resume.promise;
           }
           return stored === `plain:${text}`;
         },
@@ -201,7 +201,7 @@ describe("a sign-in in progress", () => {
     const signingIn = fixture.accounts.signIn({ email, password, client });
     await checked.promise;
     expect(await fixture.accounts.setPassword(ada.id, next)).toBe("changed");
-    goOn.resolve();
+    resume.resolve();
     expect(await signingIn).toBeUndefined();
     expect(await fixture.accounts.listSessions(ada.id)).toEqual([]);
   });
@@ -256,7 +256,7 @@ describe("an imported bcrypt hash", () => {
 
   it("is not replaced if the password was changed meanwhile", async () => {
     const hashing = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
+    const resume = Promise.withResolvers<void>();
     let held = false;
     const fixture = makeTestAccounts({
       argon2: {
@@ -264,7 +264,7 @@ describe("an imported bcrypt hash", () => {
           if (held) {
             held = false;
             hashing.resolve();
-            await goOn.promise;
+            await resume.promise;
           }
           return `plain:${text}`;
         },
@@ -277,7 +277,7 @@ describe("an imported bcrypt hash", () => {
     const signingIn = fixture.accounts.signIn({ email, password: itsPassword, client });
     await hashing.promise;
     expect(await fixture.accounts.setPassword(ada.id, next)).toBe("changed");
-    goOn.resolve();
+    resume.resolve();
     expect(await signingIn).toBeUndefined();
     expect(await hashOf(fixture)).toBe(`plain:${next}`);
   });

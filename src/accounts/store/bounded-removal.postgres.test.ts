@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { makeTestAccounts } from "../../../test/support/accounts.ts";
 import { changeRows } from "../../../test/support/engine-database.ts";
-import { openJoiningRowByRow } from "../../../test/support/postgres/joining.ts";
+import { openWithNestedLoops } from "../../../test/support/postgres/nested-loops.ts";
 import { createSignOnStepStore } from "./sign-on-steps.ts";
 
 test("with any join that PostgreSQL chooses, expired sessions and steps are removed in bounded batches", async () => {
-  const { db } = await openJoiningRowByRow();
+  const { db } = await openWithNestedLoops();
   const { accounts } = makeTestAccounts({ db });
   const { id } = await accounts.createUser({ email: "ada@example.com", password: "a long enough one", admin: false });
   const session = `INSERT INTO sessions (digest, id, user_id, created_at, seen_at, waits_for_factor, address, user_agent)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bad, good } from "../../../test/support/settings.ts";
+import { mistakesOf, loadValid } from "../../../test/support/settings.ts";
 import { describeSettings } from "../describe-settings.ts";
 
 const secret = "wJalrXUtnFEMI/K7MDENG+secret";
@@ -13,12 +13,12 @@ const complete = {
 
 describe("where files are stored", () => {
   it("is this machine by default", () => {
-    expect(good({}).config.files.s3).toBeUndefined();
-    expect(good({ PWP__FILES__STORAGE: "local" }).config.files.s3).toBeUndefined();
+    expect(loadValid({}).config.files.s3).toBeUndefined();
+    expect(loadValid({ PWP__FILES__STORAGE: "local" }).config.files.s3).toBeUndefined();
   });
 
   it("is a bucket, in the default region and with the bucket in the path", () => {
-    const { config, warnings, origins } = good(complete);
+    const { config, warnings, origins } = loadValid(complete);
     expect(config.files.s3).toEqual({
       endpoint: "https://s3.example.com",
       bucket: "sealed-files",
@@ -37,15 +37,15 @@ describe("where files are stored", () => {
   it("reads the keys from files too", () => {
     const { PWP__FILES__S3__SECRET_ACCESS_KEY: _, ...others } = complete;
     const environment = { ...others, PWP__FILES__S3__SECRET_ACCESS_KEY_FILE: "/run/secrets/s3" };
-    expect(good(environment, () => `${secret}\n`).config.files.s3?.secretAccessKey).toBe(secret);
+    expect(loadValid(environment, () => `${secret}\n`).config.files.s3?.secretAccessKey).toBe(secret);
   });
 
   it("stops the start with one sentence that names all missing settings, and never falls back to the disk", () => {
-    expect(bad({ PWP__FILES__STORAGE: "s3" })).toEqual([
+    expect(mistakesOf({ PWP__FILES__STORAGE: "s3" })).toEqual([
       "PWP__FILES__STORAGE is s3, so PWP__FILES__S3__ENDPOINT, PWP__FILES__S3__BUCKET, PWP__FILES__S3__ACCESS_KEY_ID and PWP__FILES__S3__SECRET_ACCESS_KEY must be given too.",
     ]);
     const { PWP__FILES__S3__BUCKET: _, ...others } = complete;
-    expect(bad(others)).toEqual(["PWP__FILES__STORAGE is s3, so PWP__FILES__S3__BUCKET must be given too."]);
+    expect(mistakesOf(others)).toEqual(["PWP__FILES__STORAGE is s3, so PWP__FILES__S3__BUCKET must be given too."]);
   });
 
   it.each([
@@ -59,7 +59,7 @@ describe("where files are stored", () => {
     ["PWP__FILES__S3__SECRET_ACCESS_KEY", "a b"],
     ["PWP__FILES__STORAGE", "azure"],
   ])("refuses %s=%s", (name, value) => {
-    const mistakes = bad({ ...complete, [name]: value });
+    const mistakes = mistakesOf({ ...complete, [name]: value });
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]).toMatch(new RegExp(`^${name} `));
     if (name.includes("SECRET")) expect(mistakes[0]).not.toContain(value);
@@ -67,12 +67,12 @@ describe("where files are stored", () => {
   });
 
   it("warns about an unencrypted connection to another machine, and about settings without effect", () => {
-    const endpoint = (PWP__FILES__S3__ENDPOINT: string) => good({ ...complete, PWP__FILES__S3__ENDPOINT }).warnings;
+    const endpoint = (PWP__FILES__S3__ENDPOINT: string) => loadValid({ ...complete, PWP__FILES__S3__ENDPOINT }).warnings;
     expect(endpoint("http://store.internal:9000")).toEqual([expect.stringContaining("is http to another machine")]);
     for (const local of ["http://127.0.0.1:9000", "http://localhost:9000", "http://[::1]:9000"]) {
       expect(endpoint(local)).toEqual([]);
     }
-    expect(good({ PWP__FILES__S3__BUCKET: "sealed-files" }).warnings).toEqual([
+    expect(loadValid({ PWP__FILES__S3__BUCKET: "sealed-files" }).warnings).toEqual([
       "PWP__FILES__S3__BUCKET has no effect while PWP__FILES__STORAGE is local.",
     ]);
   });

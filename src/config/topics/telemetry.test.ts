@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { bad, good } from "../../../test/support/settings.ts";
+import { mistakesOf, loadValid } from "../../../test/support/settings.ts";
 
 const token = "a-token-of-some-length";
 
 describe("metrics", () => {
   it("are off by default, even with other settings of metrics", () => {
-    const { config, warnings } = good({ PWP__METRICS__TOKEN: token });
+    const { config, warnings } = loadValid({ PWP__METRICS__TOKEN: token });
     expect(config.metrics).toBeUndefined();
     expect(warnings).toEqual(["PWP__METRICS__TOKEN has no effect while PWP__METRICS__ENABLED is off."]);
   });
 
   it("do not start without a token unless that is explicitly allowed", () => {
-    expect(bad({ PWP__METRICS__ENABLED: "true" })).toEqual([
+    expect(mistakesOf({ PWP__METRICS__ENABLED: "true" })).toEqual([
       "PWP__METRICS__ENABLED is on, but nothing protects /metrics: set PWP__METRICS__TOKEN, or " +
         "PWP__METRICS__ALLOW_ANONYMOUS to let everybody read it.",
     ]);
-    expect(good({ PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: token }).config.metrics).toEqual({ token });
-    const open = good({ PWP__METRICS__ENABLED: "true", PWP__METRICS__ALLOW_ANONYMOUS: "true" });
+    expect(loadValid({ PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: token }).config.metrics).toEqual({ token });
+    const open = loadValid({ PWP__METRICS__ENABLED: "true", PWP__METRICS__ALLOW_ANONYMOUS: "true" });
     expect(open.config.metrics).toEqual({ token: undefined });
   });
 
   it("keep the token if public access is allowed as well", () => {
-    const { config, warnings } = good({
+    const { config, warnings } = loadValid({
       PWP__METRICS__ENABLED: "true",
       PWP__METRICS__ALLOW_ANONYMOUS: "true",
       PWP__METRICS__TOKEN: token,
@@ -33,7 +33,7 @@ describe("metrics", () => {
   it.each(["short", "with a blank in it, and long", `${"x".repeat(257)}`])(
     "refuse the token %j and do not repeat it",
     (given) => {
-      const [mistake = "", ...others] = bad({ PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: given });
+      const [mistake = "", ...others] = mistakesOf({ PWP__METRICS__ENABLED: "true", PWP__METRICS__TOKEN: given });
       expect(mistake).toMatch(/^PWP__METRICS__TOKEN cannot be used: it must be /);
       expect(mistake).not.toContain(given);
       expect(others).toEqual([]);
@@ -43,9 +43,9 @@ describe("metrics", () => {
 
 describe("the request log", () => {
   it("contains no addresses by default", () => {
-    expect(good({}).config.requestLog).toEqual({ addresses: false });
-    expect(good({ PWP__LOG_CLIENT_ADDRESSES: "true" }).config.requestLog).toEqual({ addresses: true });
-    expect(good({ PWP__LOG_REQUESTS: "off" }).config.requestLog).toBeUndefined();
+    expect(loadValid({}).config.requestLog).toEqual({ addresses: false });
+    expect(loadValid({ PWP__LOG_CLIENT_ADDRESSES: "true" }).config.requestLog).toEqual({ addresses: true });
+    expect(loadValid({ PWP__LOG_REQUESTS: "off" }).config.requestLog).toBeUndefined();
   });
 });
 
@@ -53,22 +53,22 @@ describe("traces", () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318/" };
 
   it("go to /v1/traces below the general endpoint, or to their own endpoint unchanged", () => {
-    expect(good(endpoint).config.tracing?.url).toBe("http://127.0.0.1:4318/v1/traces");
-    expect(good({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://a.example/otlp" }).config.tracing?.url).toBe(
+    expect(loadValid(endpoint).config.tracing?.url).toBe("http://127.0.0.1:4318/v1/traces");
+    expect(loadValid({ OTEL_EXPORTER_OTLP_ENDPOINT: "https://a.example/otlp" }).config.tracing?.url).toBe(
       "https://a.example/otlp/v1/traces",
     );
     const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://127.0.0.1:9/here" };
-    expect(good({ ...endpoint, ...own }).config.tracing?.url).toBe("http://127.0.0.1:9/here");
+    expect(loadValid({ ...endpoint, ...own }).config.tracing?.url).toBe("http://127.0.0.1:9/here");
   });
 
   it("can be switched off by each of the two settings", () => {
-    expect(good({ ...endpoint, OTEL_SDK_DISABLED: "true" }).config.tracing).toBeUndefined();
-    expect(good({ ...endpoint, OTEL_TRACES_EXPORTER: "none" }).config.tracing).toBeUndefined();
-    expect(good({}).config.tracing).toBeUndefined();
+    expect(loadValid({ ...endpoint, OTEL_SDK_DISABLED: "true" }).config.tracing).toBeUndefined();
+    expect(loadValid({ ...endpoint, OTEL_TRACES_EXPORTER: "none" }).config.tracing).toBeUndefined();
+    expect(loadValid({}).config.tracing).toBeUndefined();
   });
 
   it("read their other settings in the format of OpenTelemetry", () => {
-    const { config } = good({
+    const { config } = loadValid({
       ...endpoint,
       OTEL_SERVICE_NAME: "handover",
       OTEL_RESOURCE_ATTRIBUTES: "deployment.environment=test, team=a%2Cb",
@@ -92,6 +92,6 @@ describe("traces", () => {
     ["OTEL_TRACES_SAMPLER_ARG", "1.5"],
     ["OTEL_TRACES_SAMPLER_ARG", "."],
   ])("refuse %s=%s", (name, value) => {
-    expect(bad({ ...endpoint, [name]: value })).toHaveLength(1);
+    expect(mistakesOf({ ...endpoint, [name]: value })).toHaveLength(1);
   });
 });

@@ -107,7 +107,7 @@ test("statements in progress when the database is closed are either executed and
 test("a connection that cannot roll back is not reused, and no statement is reported as done", async () => {
   const { db, proxy } = await open({ poolMax: 1 });
   await putAll(db);
-  proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
+  proxy.intercept((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
   const raised = await raiseAll(db, (id) => (id === 4 ? tooMuch : 1));
   for (const result of raised) {
     expect(result).toMatchObject({ status: "rejected", reason: expect.any(OutcomeUnknownError) });
@@ -124,12 +124,12 @@ test.each([
   async (verdict, done) => {
     const { db, proxy } = await open();
     await putAll(db);
-    proxy.judge((statement) => (statement === "COMMIT" ? verdict : "pass"));
+    proxy.intercept((statement) => (statement === "COMMIT" ? verdict : "pass"));
     const raised = await raiseAll(db, () => 1);
     for (const result of raised) {
       expect(result).toMatchObject({ status: "rejected", reason: expect.any(OutcomeUnknownError) });
     }
-    proxy.judge(() => "pass");
+    proxy.intercept(() => "pass");
     expect(await db.read.one(total)).toEqual({ total: 10_000 + done });
   },
 );
@@ -139,7 +139,7 @@ test("inserts whose answer was lost are executed once and confirmed", async () =
   const putOnce = sql<[id: number]>(
     "INSERT INTO deleted_users (user_id, deleted_at) VALUES (?, 1) ON CONFLICT (user_id) DO NOTHING",
   );
-  proxy.judge((statement) => (statement.startsWith("INSERT") && proxy.lost.answers === 0 ? "lose answer" : "pass"));
+  proxy.intercept((statement) => (statement.startsWith("INSERT") && proxy.lost.answers === 0 ? "lose answer" : "pass"));
   await Promise.all(ids.map((id) => db.hot.insert(putOnce, id)));
   expect(proxy.lost.answers).toBe(1);
   expect(await db.read.one(total)).toEqual({ total: ids.length });

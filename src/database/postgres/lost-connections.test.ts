@@ -33,7 +33,7 @@ describe("a lost connection", () => {
     "at the commit (%s): the transaction is not retried and not reported as done",
     async (verdict) => {
       const { db, proxy } = await openBehindProxy();
-      proxy.judge((statement) => (statement === "COMMIT" ? verdict : "pass"));
+      proxy.intercept((statement) => (statement === "COMMIT" ? verdict : "pass"));
       let runs = 0;
       const tx = db.write(async (tx) => {
         runs += 1;
@@ -49,7 +49,7 @@ describe("a lost connection", () => {
   test("is not reused if it is lost at the rollback of a failed transaction", async () => {
     const { db, proxy } = await openBehindProxy({ poolMax: 1 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
-    proxy.judge((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
+    proxy.intercept((statement) => (statement === "ROLLBACK" ? "refuse" : "pass"));
     const tx = db.write(async (tx) => {
       await tx.run(raise, 1, 1);
       throw new Error("No.");
@@ -64,7 +64,7 @@ describe("a lost connection", () => {
     const { db, proxy } = await openBehindProxy();
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
     let losses = 1;
-    proxy.judge((statement) => {
+    proxy.intercept((statement) => {
       if (!statement.startsWith("UPDATE") || losses === 0) return "pass";
       losses -= 1;
       return "lose answer";
@@ -82,7 +82,7 @@ describe("a lost connection", () => {
   test("an unknown outcome stays unknown, even if the server then stays unreachable", async () => {
     const { db, proxy } = await openBehindProxy({ connectTimeoutMs: 100 });
     await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
-    proxy.judge((statement) => {
+    proxy.intercept((statement) => {
       if (!statement.startsWith("UPDATE")) return "pass";
       setImmediate(() => proxy.cut());
       return "lose answer";

@@ -22,7 +22,7 @@ export interface ImportedRow {
   readonly run: string;
   /** Parts that could not be imported yet. */
   readonly missingParts: readonly Part[];
-  /** What was imported with it. */
+  /** The number of related rows that were imported with it. */
   readonly related: RelatedCounts;
 }
 
@@ -100,7 +100,7 @@ const presentPushes = `FROM imported_rows JOIN pushes ON pushes.id = imported_ro
 const sumPushes = sql<[source: string, run: string], { pushes: number; auditEvents: number }>(
   `SELECT count(*) AS pushes, coalesce(sum(audit_count), 0) AS auditEvents ${presentPushes}`,
 );
-/** In one statement, so that both numbers are of the same moment. */
+/** In one statement, so that both numbers come from one snapshot. */
 const sumFiles = sql<[source: string, run: string, generation: number], { recorded: number; found: number }>(
   `SELECT coalesce(sum(imported_rows.files), 0) AS recorded,
      coalesce(sum((SELECT count(*) FROM files WHERE files.push_id = pushes.id)), 0) AS found
@@ -118,12 +118,15 @@ export type ImportedRows = ReturnType<typeof createImportedRows>;
 /** The rows that were imported from one source. Each is recorded in the transaction that writes it. */
 export function createImportedRows(connection: ReadConnection, source: string) {
   return {
-    /** @returns `already`: recorded by an earlier attempt of the same write. `other`: by another write, under another id. */
+    /**
+     * @returns `recorded_before`: by an earlier attempt of the same write. `recorded_elsewhere`: by another write, under
+     * another id.
+     */
     async record(
       tx: Transaction,
       kind: ImportedKind,
       { sourceId, id, run, missingParts, related }: ImportedRow,
-    ): Promise<"now" | "already" | "other"> {
+    ): Promise<"recorded" | "recorded_before" | "recorded_elsewhere"> {
       const { auditEntries, notifications, files } = related;
       const parts = writeParts(missingParts);
       const inserted = await tx.run(
@@ -138,9 +141,9 @@ export function createImportedRows(connection: ReadConnection, source: string) {
         notifications,
         files,
       );
-      if (inserted === 1) return "now";
+      if (inserted === 1) return "recorded";
       const present = await tx.one(rowAt, source, kind, sourceId);
-      return present?.id === id && present.run === run ? "already" : "other";
+      return present?.id === id && present.run === run ? "recorded_before" : "recorded_elsewhere";
     },
     /** Records that missing parts were added. @throws RecordChangedError. */
     async updateRecord(
@@ -204,7 +207,7 @@ export function createImportedRows(connection: ReadConnection, source: string) {
         : connection.one(countRun, source, run));
       return found ?? { users: 0, pushes: 0, ...noRelated };
     },
-    /** What is present of the pushes that one run imported. A running server ends, edits and deletes some meanwhile. */
+    /** Counts what still exists of the pushes that one run imported. A running server may have ended, edited or deleted some. */
     async countPresent(run: string) {
       const [pushes, files] = await Promise.all([
         connection.one(sumPushes, source, run),
@@ -233,7 +236,7 @@ const style = sql<[], { content: Buffer }>("SELECT content FROM theme_parts WHER
 
 export type Conflicts = ReturnType<typeof createConflicts>;
 
-/** Finds what is here already and conflicts with a row of the source, for a dry run. */
+/** Finds existing data that conflicts with a row of the source, for a dry run. */
 export function createConflicts(connection: ReadConnection) {
   return {
     findUserId: async (email: string) => (await connection.one(userByEmail, email))?.id,

@@ -33,7 +33,7 @@ export interface ImportedPush extends PushOptions {
   readonly expireAfterDays: number;
   readonly expireAfterViews: number;
   readonly views: number;
-  /** Counted refused retrievals. */
+  /** Refused retrievals that were counted. */
   readonly refusals: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -49,10 +49,14 @@ export interface ImportedSecret {
 }
 
 /**
- * Runs first in the transaction that writes the push. "already": an earlier attempt of this transaction wrote the push, but
- * its answer was lost. "other": the push was imported under another id, so nothing is written.
+ * Records the import, first in the transaction that writes the push. `recorded_before`: an earlier attempt of this
+ * transaction wrote the push, but its answer was lost. `recorded_elsewhere`: the push was imported under another id, so
+ * nothing is written.
  */
-export type NotePush = (tx: Transaction, pushId: number) => Promise<"now" | "already" | "other">;
+export type RecordImport = (
+  tx: Transaction,
+  pushId: number,
+) => Promise<"recorded" | "recorded_before" | "recorded_elsewhere">;
 
 export type PushImport =
   | { readonly outcome: "imported"; readonly pushId: number; readonly fileBytes: number }
@@ -84,12 +88,12 @@ const client = "import";
  * Seals a push again and writes it with all its parts in one transaction. Files are sealed and stored before that. On any
  * error the files are abandoned; an error from reading them is rethrown.
  */
-export async function importPush(deps: PushImportDeps, push: ImportedPush, note: NotePush): Promise<PushImport> {
+export async function importPush(deps: PushImportDeps, push: ImportedPush, record: RecordImport): Promise<PushImport> {
   const upload = push.open === null ? undefined : beginUpload(deps, push.ownerId);
   try {
     for (const file of push.open?.files ?? []) await upload?.addFile(file);
     const rows = await sealRows(deps, push, upload);
-    const written = await writeRows(deps.db, rows, note);
+    const written = await writeRows(deps.db, rows, record);
     if (!written) {
       await upload?.abandon();
       return { outcome: "known" };
@@ -192,12 +196,12 @@ function expiryOf({ createdAt, expireAfterDays }: ImportedPush): number {
   return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
 }
 
-async function writeRows(db: Database, rows: ImportedPushRows, note: NotePush): Promise<boolean> {
+async function writeRows(db: Database, rows: ImportedPushRows, record: RecordImport): Promise<boolean> {
   return await db.untilKnown(() =>
     db.write(async (tx) => {
-      const noted = await note(tx, rows.row.id);
-      if (noted === "now") await writeImportedPush(tx, db.engine, rows);
-      return noted !== "other";
+      const recorded = await record(tx, rows.row.id);
+      if (recorded === "recorded") await writeImportedPush(tx, db.engine, rows);
+      return recorded !== "recorded_elsewhere";
     }),
   );
 }

@@ -37,7 +37,7 @@ test("an upload abandoned within a file leaves nothing, whether the sweep or the
     await upload.abandon();
     const sweeper = makeSweeper(fixture);
     if (sweepFirst) await sweeper.sweep();
-    slow.goOn();
+    slow.resume();
     await expect(adding).rejects.toMatchObject({ code: "unavailable" });
     await sweeper.sweep();
     expect(blobFiles(fixture)).toEqual([]);
@@ -85,7 +85,7 @@ test("a stalled file is swept and refused; a file in progress renews its record 
   await slow.reached;
   fixture.clock.advance(15 * minuteMs + 1);
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
-  slow.goOn();
+  slow.resume();
   await expect(adding).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(/took too long/) });
   // Not even with a payload: the sender assumes that the push contains the file.
   await expect(pushes.create({ upload: stalled, payload: "x" }, owner)).rejects.toThrow(/A file of the upload failed/);

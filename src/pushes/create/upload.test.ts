@@ -71,7 +71,7 @@ test("files are added one after another; two at once are a caller's bug", async 
   const first = upload.addFile(slow.file);
   await slow.reached;
   await expect(upload.addFile(makeFile("b.txt", "b"))).rejects.toThrow(/one file after another/);
-  slow.goOn();
+  slow.resume();
   await first;
   await upload.addFile(makeFile("b.txt", "b"));
   expect(upload.fileCount).toBe(2);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { busyOwner, fillDomain, newest, talkativePush } from "../../../test/support/postgres/full-domain.ts";
+import { busyOwner, fillDomain, newest, pushWithLongTrail } from "../../../test/support/postgres/full-domain.ts";
 import { explain, type PlanNode } from "../../../test/support/postgres/plan.ts";
 import { type Run, recordRuns } from "../../../test/support/postgres/recording.ts";
 import { type PostgresServer, startPostgres } from "../../../test/support/postgres/server.ts";
@@ -169,7 +169,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     },
     recordRefusal: () => store.recordRefusal(2, audit("failed_view")),
     record: () => store.record(1, audit("failed_passphrase")),
-    hasDownload: () => store.hasDownload(talkativePush, "192.0.2.1", newest),
+    hasDownload: () => store.hasDownload(pushWithLongTrail, "192.0.2.1", newest),
     async list() {
       for (const state of ["active", "expired"] as const) {
         for (const ownerId of [busyOwner, 500]) await store.list(ownerId, state, newest, 50, 450);
@@ -219,10 +219,10 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       },
       labels: () => lists.labels(Array.from({ length: 250 }, (_, at) => at * 1_000 + 1)),
       byIds: () => lists.byIds(Array.from({ length: 51 }, (_, at) => at * 1_000 + 1)),
-      trail: () => lists.trail(talkativePush, 51, 0),
-      countAfterEnd: () => lists.countAfterEnd(talkativePush, newest),
-      trailFrom: () => lists.trailFrom(talkativePush, 300, 500),
-      foldedTrail: () => lists.foldedTrail(talkativePush),
+      trail: () => lists.trail(pushWithLongTrail, 51, 0),
+      countAfterEnd: () => lists.countAfterEnd(pushWithLongTrail, newest),
+      trailFrom: () => lists.trailFrom(pushWithLongTrail, 300, 500),
+      foldedTrail: () => lists.foldedTrail(pushWithLongTrail),
     },
     adminLists: {
       before: () => adminLists.before(pushes / 2, 100),

@@ -46,7 +46,7 @@ test("this server's version is at least 2.5, which the extension requires", () =
 });
 
 test.each(["/api/v2/accounts", "/api/v2/requests", "/api/v2/accounts.json", "/api/v2/requests.json"])(
-  "%s is answered with 404 for every token, because the extension takes 401 and 403 for an existing feature",
+  "%s is answered with 404 for every token, because the extension interprets 401 and 403 as an existing feature",
   async (path) => {
     for (const more of [[bearer(replay.token)], [bearer("bad-token")], []]) {
       const answer = await replay.send(wire(request(`GET ${path}`, more)));

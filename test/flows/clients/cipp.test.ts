@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** PowerShell's Invoke-RestMethod in an Azure function. It takes any redirect for an error. */
+/** PowerShell's Invoke-RestMethod in an Azure function. It treats every redirect as an error. */
 const replay = replayServer();
 
 const request = (line: string, more: readonly string[] = []) => [

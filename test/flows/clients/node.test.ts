@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** Node with axios, on API v1: a form with "on" for booleans and Accept: text/html. It takes a limit of 0 for an error. */
+/** Node with axios, on API v1: a form with "on" for booleans and Accept: text/html. It treats a limit of 0 as an error. */
 const replay = replayServer();
 
 test("a form with checkboxes creates a push, and no limit in the response is 0", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { replayServer, wire } from "../../support/replay.ts";
 
-/** PHP over curl, on API v1: it sends numbers and booleans as strings, and takes only 200 and 201 for success. */
+/** PHP over curl, on API v1: it sends numbers and booleans as strings, and treats only 200 and 201 as success. */
 const replay = replayServer();
 
 const request = (line: string, more: readonly string[] = []) => [

@@ -5,26 +5,26 @@ import { CookieClient } from "../cookie-client.ts";
 import type { TestClock } from "../domain.ts";
 import { appFor } from "../factors.ts";
 import { type ExpectedInstallation, type ExpectedPush, type ExpectedUser, expected } from "./expected.ts";
-import type { Move } from "./import-run.ts";
+import type { ImportTarget } from "./import-run.ts";
 
 const reference = Date.parse(expected.reference_time);
 
 interface Fixture {
   readonly app: TestApp;
   readonly clock: TestClock;
-  /** API tokens by e-mail address. */
+  /** API tokens by email address. */
   readonly tokens: ReadonlyMap<string, string>;
 }
 
-async function serve(move: Move, users: readonly ExpectedUser[]): Promise<Fixture> {
-  const app = await move.serve();
+async function serve(target: ImportTarget, users: readonly ExpectedUser[]): Promise<Fixture> {
+  const app = await target.serve();
   const tokens = new Map<string, string>();
   for (const { email, api_token: apiToken } of users) {
     const user = await app.app.domain.accounts.findUserByEmail(email);
     const made = apiToken ?? (user && (await app.app.domain.accounts.createToken(user.id, "test")).token);
     if (made !== undefined) tokens.set(email, made);
   }
-  return { app, clock: move.clock, tokens };
+  return { app, clock: target.clock, tokens };
 }
 
 async function getJson({ app }: Fixture, url: string, headers: Readonly<Record<string, string>> = {}) {
@@ -33,7 +33,7 @@ async function getJson({ app }: Fixture, url: string, headers: Readonly<Record<s
 }
 
 const tombstoneMs = 30 * 86_400_000;
-/** Expects that nothing of it was imported, and that the report says why. */
+/** Pushes whose payload cannot be decrypted are not imported, and the report has the reason. */
 const isLost = (push: ExpectedPush) => push.unreadable.includes("payload");
 const isForgotten = (push: ExpectedPush) =>
   push.owner === null &&
@@ -44,16 +44,20 @@ const isForgotten = (push: ExpectedPush) =>
  * Checks every row of `expected.json` on a server with the imported data. Uses up views.
  * @param userTimesMs the precision of users' times at the source, in ms.
  */
-export async function expectEverything(move: Move, there: ExpectedInstallation, userTimesMs = 1): Promise<void> {
-  const fixture = await serve(move, there.users);
-  await expectAccounts(fixture, there, userTimesMs);
-  await expectLists(fixture, there);
-  await expectTrails(fixture, there);
-  for (const push of there.pushes) await expectPush(fixture, push);
+export async function expectEverything(
+  target: ImportTarget,
+  expected: ExpectedInstallation,
+  userTimesMs = 1,
+): Promise<void> {
+  const fixture = await serve(target, expected.users);
+  await expectAccounts(fixture, expected, userTimesMs);
+  await expectLists(fixture, expected);
+  await expectTrails(fixture, expected);
+  for (const push of expected.pushes) await expectPush(fixture, push);
 }
 
-async function expectAccounts(fixture: Fixture, there: ExpectedInstallation, userTimesMs: number): Promise<void> {
-  for (const user of there.users) {
+async function expectAccounts(fixture: Fixture, expected: ExpectedInstallation, userTimesMs: number): Promise<void> {
+  for (const user of expected.users) {
     if (user.api_token !== null) {
       const both = { "x-user-token": user.api_token, "x-user-email": user.email };
       expect((await getJson(fixture, "/p/active.json", both)).status, user.email).toBe(200);
@@ -95,9 +99,9 @@ async function expectSignIn({ app, clock }: Fixture, user: ExpectedUser): Promis
 const isSignedIn = async (visitor: CookieClient, { email }: ExpectedUser) =>
   (await visitor.get("/help/api")).body.includes(email);
 
-async function expectLists(fixture: Fixture, there: ExpectedInstallation): Promise<void> {
-  for (const { email } of there.users) {
-    const owned = there.pushes.filter((push) => push.owner === email && !isLost(push));
+async function expectLists(fixture: Fixture, expected: ExpectedInstallation): Promise<void> {
+  for (const { email } of expected.users) {
+    const owned = expected.pushes.filter((push) => push.owner === email && !isLost(push));
     for (const [list, expired] of [
       ["active", false],
       ["expired", true],
@@ -140,14 +144,14 @@ function limitsView(push: ExpectedPush): object {
 
 const milliseconds = (time: string) => new Date(Math.floor(Date.parse(time))).toISOString();
 
-async function expectTrails(fixture: Fixture, there: ExpectedInstallation): Promise<void> {
-  for (const push of there.pushes.filter((each) => each.owner !== null && !isLost(each))) {
+async function expectTrails(fixture: Fixture, expected: ExpectedInstallation): Promise<void> {
+  for (const push of expected.pushes.filter((each) => each.owner !== null && !isLost(each))) {
     const counts: Record<string, number> = {};
     for (let page = 1; ; page += 1) {
       const path = `/api/v2/pushes/${push.url_token}/audit?page=${page}`;
       const { body } = await getJson(fixture, path, bearer(fixture.tokens.get(push.owner ?? "") ?? ""));
       for (const { kind } of body.logs) counts[kind] = (counts[kind] ?? 0) + 1;
-      expectDispatches(push, body.logs, there);
+      expectLinkDeliveries(push, body.logs, expected);
       if (page === 1) expect(body.logs[0], push.tag).toMatchObject(entryView(push.audit_newest));
       if (body.logs.length < 50) break;
     }
@@ -157,12 +161,12 @@ async function expectTrails(fixture: Fixture, there: ExpectedInstallation): Prom
 }
 
 /** Lists the emails that the source sent, newest first. */
-function expectDispatches(
+function expectLinkDeliveries(
   push: ExpectedPush,
   logs: readonly { kind: string; notify_by_email?: object }[],
-  there: ExpectedInstallation,
+  expected: ExpectedInstallation,
 ): void {
-  const wanted = there.notify_by_emails.filter(({ push_id: pushId }) => pushId === push.id).toReversed();
+  const wanted = expected.notify_by_emails.filter(({ push_id: pushId }) => pushId === push.id).toReversed();
   const told = logs.filter(({ kind }) => kind === "creation_email_send").map((entry) => entry.notify_by_email);
   expect(told).toMatchObject(
     wanted.map(({ recipients, locale, status, successful_sends: sends, error_message: error }) => ({

@@ -7,10 +7,10 @@ import { TestClock } from "../domain.ts";
 import { expected, referenceTime } from "./expected.ts";
 import type { Installation } from "./installations.ts";
 
-type Place = Pick<Installation, "database" | "storage" | "environment" | "folder">;
+type InstallationFiles = Pick<Installation, "database" | "storage" | "environment" | "folder">;
 
 /** The arguments of the import command. Also writes the env file of the installation. */
-export function importOf(installation: Place, ...more: readonly string[]): readonly string[] {
+export function importOf(installation: InstallationFiles, ...more: readonly string[]): readonly string[] {
   const envFile = join(installation.folder, "env");
   const lines = Object.entries(installation.environment).map(([name, value]) => `${name}=${value ?? ""}\n`);
   writeFileSync(envFile, lines.join(""));
@@ -18,16 +18,16 @@ export function importOf(installation: Place, ...more: readonly string[]): reado
   return ["import", "password-pusher", "--database", installation.database, ...storage, "--env-file", envFile, ...more];
 }
 
-export interface Move {
+export interface ImportTarget {
   readonly cli: TestCli;
   readonly clock: TestClock;
-  run(installation: Place, ...more: readonly string[]): ReturnType<TestCli["run"]>;
+  run(installation: InstallationFiles, ...more: readonly string[]): ReturnType<TestCli["run"]>;
   /** Starts a server on the imported data. It stops at the end of the test. */
   serve(environment?: Readonly<Record<string, string>>): Promise<TestApp>;
 }
 
 /** A new Sealpush installation, at the reference time of the fixture. */
-export function startMove(): Move {
+export function makeImportTarget(): ImportTarget {
   const clock = new TestClock(referenceTime);
   const cli = makeTestCli({ clock, monotonicMs: () => clock.now() });
   return {
@@ -54,8 +54,8 @@ export const retrieve = async (app: TestApp, tag: string) => {
 };
 
 /** The report of a run at the path of --report. */
-export function withReport(move: Move) {
-  const path = join(dirname(move.cli.dataDir), "report.json");
+export function withReport(target: ImportTarget) {
+  const path = join(dirname(target.cli.dataDir), "report.json");
   return {
     options: ["--report", path],
     path,

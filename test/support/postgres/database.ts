@@ -35,7 +35,7 @@ async function giveBack(name: string): Promise<void> {
 }
 
 async function ask(method: "POST" | "DELETE", path: string): Promise<string> {
-  const answer = await fetch(`${inject("databaseDesk")}/${path}`, { method });
+  const answer = await fetch(`${inject("databaseService")}/${path}`, { method });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`The test run's PostgreSQL: ${text}`);
   return text;

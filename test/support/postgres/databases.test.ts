@@ -37,8 +37,8 @@ async function findInAll(query: string): Promise<readonly number[]> {
 const write = "INSERT INTO meta (name, value) VALUES ('left', 'x')";
 const turns = "SELECT count(*) AS found FROM locks";
 
-describe("a database that a test gives back", () => {
-  it("shows none of its rows to the next, and brings back those it was made with", async () => {
+describe("a database that a test returns", () => {
+  it("is emptied for the next test, except for its initial rows", async () => {
     const url = await databases.take();
     const client = await connect(url);
     const { rows } = await client.query(turns);
@@ -48,7 +48,7 @@ describe("a database that a test gives back", () => {
     expect(await findInAll(turns)).toEqual(Array(4).fill(Number(rows[0].found)));
   });
 
-  it("cannot be written to any more by what the test has left running", async () => {
+  it("refuses writes of clients that the previous test has left open", async () => {
     const url = await databases.take();
     const left = await connect(url);
     await databases.giveBack(nameOf(url));
@@ -62,7 +62,7 @@ describe("a database that a test gives back", () => {
     "DROP INDEX limit_attempts_end",
     "CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
     "ALTER TABLE users DISABLE TRIGGER ALL",
-  ])("is not given to another after %s", async (change) => {
+  ])("is not reused after %s", async (change) => {
     const url = await databases.take();
     const client = await connect(url);
     const oid = "SELECT oid::bigint AS found FROM pg_database WHERE datname = current_database()";

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { type Emptying, empty, learnEmptying } from "./emptying.ts";
+import { type DatabaseReset, empty, prepareReset } from "./database-reset.ts";
 import { type PostgresServer, startPostgres } from "./server.ts";
 import { makeTemplate } from "./template.ts";
 
@@ -18,12 +18,12 @@ export class Databases implements AsyncDisposable {
   readonly #server: PostgresServer;
   readonly #admin: pg.Pool;
   readonly #copy: string;
-  readonly #emptying: Emptying;
+  readonly #emptying: DatabaseReset;
   readonly #given = new Map<string, "with schema" | "bare">();
   readonly #ready: Promise<string>[] = [];
   #count = 0;
 
-  private constructor(server: PostgresServer, admin: pg.Pool, copy: string, emptying: Emptying) {
+  private constructor(server: PostgresServer, admin: pg.Pool, copy: string, emptying: DatabaseReset) {
     this.#server = server;
     this.#admin = admin;
     this.#copy = copy;
@@ -40,7 +40,7 @@ export class Databases implements AsyncDisposable {
       const { rows } = await admin.query<{ server_version_num: string }>("SHOW server_version_num");
       const copiesFiles = Number(rows[0]?.server_version_num) >= copiesFilesFrom;
       const copy = `TEMPLATE ${template}${copiesFiles ? " STRATEGY FILE_COPY" : ""}`;
-      return new Databases(server, admin, copy, await learnEmptying(server.url(template)));
+      return new Databases(server, admin, copy, await prepareReset(server.url(template)));
     } catch (error) {
       await admin.end();
       await server[Symbol.asyncDispose]();

@@ -5,7 +5,7 @@ export const busyOwner = 1;
 /** The creation time of the newest push. */
 export const newest = Date.UTC(2026, 0, 15, 12);
 /** A push with the maximum number of audit entries. */
-export const talkativePush = 7;
+export const pushWithLongTrail = 7;
 
 /**
  * Rows like those of a busy installation: half of the pushes are owned, a third are active, and the last thousand are
@@ -31,7 +31,7 @@ export async function fillDomain(client: pg.Client, pushes: number): Promise<voi
     `INSERT INTO payloads (push_id, sealed) SELECT i, ${digest("'payload' || i")} FROM ${each} WHERE ${isLive}`,
     `INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times, created_at, updated_at)
      SELECT i, s, (s - 1) % 3, NULL, '192.0.2.' || i % 250, 'Mozilla/5.0 (X11; Linux x86_64)', '', 1, ${created} + s, ${created} + s
-     FROM ${each}, generate_series(1, CASE WHEN i = ${talkativePush} THEN 1000 ELSE 3 END) AS s`,
+     FROM ${each}, generate_series(1, CASE WHEN i = ${pushWithLongTrail} THEN 1000 ELSE 3 END) AS s`,
     `INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed)
      SELECT i, i, md5('file' || i), 1000, ${digest("'details' || i")} FROM ${each} WHERE i % 20 = 1`,
     `INSERT INTO link_deliveries (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off, settled_at)

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { onTestFinished } from "vitest";
 
-/** @returns the same database's address for a role that may do all that its user may, on so many connections. */
+/** @returns the same database's address for a role with the rights of its user and a limited number of connections. */
 export async function limitConnections(url: string, connectionsMax: number): Promise<string> {
   const limited = new URL(url);
   const { username } = limited;

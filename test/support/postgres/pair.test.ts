@@ -12,7 +12,7 @@ async function clientOf(url: string): Promise<pg.Client> {
 }
 
 describe("a primary and its standby", () => {
-  it("keeps what was acknowledged when the primary is killed, and takes writes once promoted", async () => {
+  it("keeps what was acknowledged when the primary is killed, and accepts writes once it is promoted", async () => {
     await using pair = await startPostgresPair();
     const before = await clientOf(pair.primary.url());
     await before.query("CREATE TABLE kept (x int)");
@@ -24,7 +24,7 @@ describe("a primary and its standby", () => {
     await after.query("INSERT INTO kept VALUES (100)");
   });
 
-  it("acknowledges nothing that the standby does not have", async () => {
+  it("acknowledges only commits that the standby has", async () => {
     await using pair = await startPostgresPair();
     const client = await clientOf(pair.primary.url());
     await client.query("CREATE TABLE waited (x int)");

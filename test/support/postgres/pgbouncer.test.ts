@@ -4,7 +4,7 @@ import { startPgbouncer } from "./pgbouncer.ts";
 import { startPostgres } from "./server.ts";
 
 describe("a pooler in transaction mode", () => {
-  it("hands a connection to another client between two transactions: what a session keeps is lost", async () => {
+  it("gives a connection to another client between two transactions, so session state is lost", async () => {
     await using server = await startPostgres();
     await using pooler = await startPgbouncer(server, 1);
     const clients = [1, 2].map(() => new pg.Client({ connectionString: pooler.url("postgres") }));

@@ -1,6 +1,6 @@
 declare module "vitest" {
   export interface ProvidedContext {
     /** The URL of the service that hands out PostgreSQL databases. */
-    readonly databaseDesk: string;
+    readonly databaseService: string;
   }
 }

@@ -2,18 +2,20 @@ import type { Socket } from "node:net";
 import { ClientStatements, WireMessages } from "./wire-messages.ts";
 
 /**
- * What becomes of a statement that a client asks for: "pass"; "lose request": it never comes to the server, and the
- * connection is reset; "lose answer": the server does it, its commit included, and the connection is reset in the place
- * of the answer; "refuse": it never reaches the server, and the client gets an error as if it was cancelled inside a transaction;
- * "deliver late": the client's connection is reset, and the server gets it when the test says so.
+ * What happens to a statement of a client:
+ * "pass": it is forwarded.
+ * "lose request": it does not reach the server, and the connection is reset.
+ * "lose answer": the server executes it, including a commit, and the connection is reset instead of forwarding the answer.
+ * "refuse": it does not reach the server, and the client gets the error of a statement cancelled inside a transaction.
+ * "deliver late": the client's connection is reset, and the server gets the statement when the test calls `deliverLate`.
  */
-export type Verdict = "pass" | "refuse" | "lose request" | "lose answer" | "deliver late";
+export type Interception = "pass" | "refuse" | "lose request" | "lose answer" | "deliver late";
 
 export interface Wire {
   /** Called before each statement, including COMMIT. */
-  readonly judge: (statement: string) => Verdict;
-  /** Called when the verdict has been carried out. */
-  readonly onLost: (verdict: "lose request" | "lose answer") => void;
+  readonly intercept: (statement: string) => Interception;
+  /** Called when a statement or an answer was lost. */
+  readonly onLost: (interception: "lose request" | "lose answer") => void;
   /** Called instead for "deliver late". @param deliver sends it to the server. */
   readonly onLate: (deliver: () => void) => void;
   /** The delay of each chunk, in each direction. */
@@ -69,7 +71,7 @@ export class ProxiedConnection {
       held?.chunks.push(chunk);
       for (const { type } of fromServer.take(chunk)) {
         if (held !== undefined && type === "E") held.failed = true;
-        if (held !== undefined && type === "Z") this.#judgeAnswer(held, toClient);
+        if (held !== undefined && type === "Z") this.#completeAnswer(held, toClient);
       }
       if (held === undefined) toClient(chunk);
     });
@@ -96,25 +98,25 @@ export class ProxiedConnection {
   }
 
   #admits(statement: string, chunk: Buffer): boolean {
-    const verdict = this.#wire.judge(statement);
-    if (verdict === "lose answer") this.#held = { chunks: [], failed: false };
-    if (verdict === "refuse") {
+    const interception = this.#wire.intercept(statement);
+    if (interception === "lose answer") this.#held = { chunks: [], failed: false };
+    if (interception === "refuse") {
       this.#client.write(cancelledInTransaction);
       return false;
     }
-    if (verdict === "deliver late") {
+    if (interception === "deliver late") {
       this.#client.resetAndDestroy();
       this.#wire.onLate(() => this.#server.end(chunk));
       return false;
     }
-    if (verdict !== "lose request") return true;
+    if (interception !== "lose request") return true;
     this.reset();
-    this.#wire.onLost(verdict);
+    this.#wire.onLost(interception);
     return false;
   }
 
   /** The server is ready for the next statement, so this one was executed or refused. */
-  #judgeAnswer(held: HeldAnswer, toClient: Line): void {
+  #completeAnswer(held: HeldAnswer, toClient: Line): void {
     this.#held = undefined;
     // Losing a refusal would equal losing the request, so the refusal is forwarded.
     if (held.failed) {

@@ -26,20 +26,20 @@ describe("databases for tests", () => {
     expect(await rowsOf(another.url, tables)).toEqual([{ marks: 0 }]);
   });
 
-  it("gives one without the schema to who tests how it is made", async () => {
+  it("gives tests of the schema's creation a database without the schema", async () => {
     const tables = "SELECT count(*)::int AS tables FROM pg_tables WHERE tablename = 'pushes'";
     expect(await rowsOf((await makePostgresDatabase()).url, tables)).toEqual([{ tables: 1 }]);
     expect(await rowsOf((await makeEmptyPostgresDatabase()).url, tables)).toEqual([{ tables: 0 }]);
   });
 
-  it("orders messages as most servers do and not by bytes, so that statements cannot rely on it unseen", async () => {
+  it("sorts text by a locale and not by bytes, so that a statement that relies on byte order fails", async () => {
     const { url } = await makePostgresDatabase();
     expect(await rowsOf(url, "SELECT 'a' < 'B' AS messages")).toEqual([{ messages: true }]);
   });
 });
 
-describe("a server of a test's own", () => {
-  it("keeps committed rows over SIGKILL and a start, and leaves neither processes nor files", async () => {
+describe("a server for a single test", () => {
+  it("keeps committed rows after SIGKILL and a restart, and leaves neither processes nor files", async () => {
     const server = await startPostgres({ settings: { fsync: "on" } });
     await rowsOf(server.url(), "CREATE TABLE kept AS SELECT 1 AS x");
     await server.kill();
@@ -51,7 +51,7 @@ describe("a server of a test's own", () => {
     expect(existsSync(server.cluster.folder)).toBe(false);
   });
 
-  it("ends with the process that started it, even when that one is killed", async () => {
+  it("ends with the process that started it, even if that process is killed", async () => {
     const starter = fork(resolve(import.meta.dirname, "server-starter.ts"));
     const [folder] = await once(starter, "message");
     expect(existsSync(String(folder))).toBe(true);

@@ -4,7 +4,8 @@ import { databaseUrl } from "../../../src/config/database-url.ts";
 /** Settings for test databases, with timeouts that a healthy but busy machine does not reach. */
 export function postgresSettings(url: string, wish: Partial<PostgresSettings> = {}): PostgresSettings {
   const parsed = databaseUrl.parse(url);
-  if (!parsed.ok || parsed.value.engine !== "postgres") throw new Error("This is no address of a PostgreSQL server.");
+  if (!parsed.ok || parsed.value.engine !== "postgres")
+    throw new Error("This is not the address of a PostgreSQL server.");
   return {
     ...parsed.value,
     poolMax: 8,

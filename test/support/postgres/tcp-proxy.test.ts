@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { TcpProxy } from "../tcp-proxy.ts";
 import { makePostgresDatabase } from "./database.ts";
 
-interface Ways {
+interface Fixture {
   readonly proxy: TcpProxy;
   /** Through the proxy. */
   connect(): Promise<pg.Client>;
@@ -11,7 +11,7 @@ interface Ways {
   marks(): Promise<readonly number[]>;
 }
 
-async function open(): Promise<Ways> {
+async function open(): Promise<Fixture> {
   const { url } = await makePostgresDatabase();
   const direct = await clientOf(url);
   await direct.query("CREATE TABLE mark (x int PRIMARY KEY)");
@@ -36,12 +36,12 @@ async function clientOf(connectionString: string): Promise<pg.Client> {
 const insert = (x: number) => ({ name: "mark", text: "INSERT INTO mark VALUES ($1)", values: [x] });
 const lost = /ECONNRESET|Connection terminated/;
 
-describe("the network to the database in tests", () => {
-  it("loses the answer of a named statement that the server has committed, each time it is run", async () => {
+describe("the proxy between a test and its database", () => {
+  it("loses the answer of a named statement that the server has committed, at each execution", async () => {
     const { proxy, connect, marks } = await open();
     const client = await connect();
     await client.query(insert(1));
-    proxy.judge((statement) => (statement.startsWith("INSERT") ? "lose answer" : "pass"));
+    proxy.intercept((statement) => (statement.startsWith("INSERT") ? "lose answer" : "pass"));
     await expect(client.query(insert(2))).rejects.toThrow(lost);
     const next = await connect();
     await expect(next.query(insert(3))).rejects.toThrow(lost);
@@ -52,7 +52,7 @@ describe("the network to the database in tests", () => {
   it("loses the answer of a COMMIT, or the COMMIT itself, of a transaction", async () => {
     const { proxy, connect, marks } = await open();
     for (const [x, verdict] of [[1, "lose answer"] as const, [2, "lose request"] as const]) {
-      proxy.judge((statement) => (statement === "COMMIT" ? verdict : "pass"));
+      proxy.intercept((statement) => (statement === "COMMIT" ? verdict : "pass"));
       const client = await connect();
       await client.query("BEGIN");
       await client.query(insert(x));
@@ -62,17 +62,17 @@ describe("the network to the database in tests", () => {
     expect(proxy.lost).toEqual({ requests: 1, answers: 1 });
   });
 
-  it("passes a refusal on instead of losing it: nothing was done", async () => {
+  it("forwards an error instead of losing it, because nothing was executed", async () => {
     const { proxy, connect } = await open();
     const client = await connect();
     await client.query(insert(1));
-    proxy.judge((statement) => (statement.startsWith("INSERT") ? "lose answer" : "pass"));
+    proxy.intercept((statement) => (statement.startsWith("INSERT") ? "lose answer" : "pass"));
     await expect(client.query(insert(1))).rejects.toThrow(/duplicate key/);
     await client.query("SELECT 1");
     expect(proxy.lost).toEqual({ requests: 0, answers: 0 });
   });
 
-  it("delivers what was stalled when it heals, on new connections too", async () => {
+  it("delivers what was stalled after `heal`, on new connections too", async () => {
     const { proxy, connect, marks } = await open();
     const client = await connect();
     proxy.stall();
@@ -96,7 +96,7 @@ describe("the network to the database in tests", () => {
     await (await connect()).query("SELECT 1");
   });
 
-  it("keeps the order of what is delayed", async () => {
+  it("delays data without changing its order", async () => {
     const { proxy, connect } = await open();
     proxy.delay(5);
     const client = await connect();
@@ -106,7 +106,7 @@ describe("the network to the database in tests", () => {
     expect([...rows, ...after].map((row) => row.x)).toEqual(Array.from({ length: 2001 }, (_, index) => index + 1));
   });
 
-  it("leads new connections elsewhere, and resets them where nobody listens", async () => {
+  it("redirects new connections to another port, and resets them if nothing listens there", async () => {
     const { proxy, connect } = await open();
     proxy.pointTo({ port: 1 });
     await expect(connect()).rejects.toThrow(lost);

@@ -12,7 +12,7 @@ export async function makeTemplate(server: PostgresServer, admin: pg.Pool): Prom
     settings: postgresSettings(server.url(template)),
     monotonicMs: () => performance.now(),
     onStorageFailure: (code) => {
-      throw new Error(`The template of the tests' databases: ${code}`);
+      throw new Error(`The template of the test databases failed: ${code}`);
     },
   });
   await db.close();

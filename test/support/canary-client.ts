@@ -20,7 +20,7 @@ export interface PushCanaries {
 }
 
 /** Sends requests to one server and checks that each response contains exactly the expected secrets. */
-export class CanaryWalk {
+export class CanaryClient {
   readonly canaries = new Canaries();
   readonly server: ServerProcess;
   readonly dataDir: string;

@@ -1,7 +1,7 @@
 import pg from "pg";
 
 /** Restores a used database to its initial state, which is many times cheaper than creating another. */
-export interface Emptying {
+export interface DatabaseReset {
   /** Its tables when it was created, to detect changes by a test. */
   readonly shape: string;
   /** SQL that inserts the initial rows. */
@@ -30,7 +30,7 @@ const shapeQuery = `
   ) AS parts (part)`;
 
 /** @param url of a database in its initial state. */
-export async function learnEmptying(url: string): Promise<Emptying> {
+export async function prepareReset(url: string): Promise<DatabaseReset> {
   return await connected(url, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
       "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename",
@@ -53,7 +53,7 @@ export async function learnEmptying(url: string): Promise<Emptying> {
 }
 
 /** @returns false if it cannot be restored. There must be no other connections. */
-export async function empty(url: string, { shape, statements }: Emptying): Promise<boolean> {
+export async function empty(url: string, { shape, statements }: DatabaseReset): Promise<boolean> {
   return await connected(url, async (client) => {
     const found = await shapeOf(client);
     if (found.shape !== shape || found.bytes > bytesMax) return false;
@@ -64,7 +64,7 @@ export async function empty(url: string, { shape, statements }: Emptying): Promi
 
 async function shapeOf(client: pg.Client): Promise<{ shape: string; bytes: number }> {
   const { rows } = await client.query<{ shape: string; bytes: number }>(shapeQuery);
-  if (rows[0] === undefined) throw new Error("The database does not tell its shape.");
+  if (rows[0] === undefined) throw new Error("The database returned no description of its tables.");
   return rows[0];
 }
 

@@ -4,14 +4,14 @@ import { Databases } from "./databases.ts";
 
 /**
  * Hands out databases to the processes of one test run, over HTTP on 127.0.0.1: `POST /` answers the address of
- * one with the schema in it, `POST /bare` of one without, `DELETE /NAME` gives one back. The server behind it starts with
- * the first that is asked for.
+ * one with the schema, `POST /bare` that of one without, `DELETE /NAME` returns one. The PostgreSQL server starts with the
+ * first request.
  */
-export interface DatabaseDesk extends AsyncDisposable {
+export interface DatabaseService extends AsyncDisposable {
   readonly address: string;
 }
 
-export async function openDatabaseDesk(): Promise<DatabaseDesk> {
+export async function openDatabaseService(): Promise<DatabaseService> {
   let started: Promise<Databases> | undefined;
   const answer = async (request: IncomingMessage): Promise<string> => {
     started ??= Databases.start();
@@ -24,7 +24,7 @@ export async function openDatabaseDesk(): Promise<DatabaseDesk> {
   const http = createServer((request, response) => void settle(answer(request), response)).listen(0, "127.0.0.1");
   await once(http, "listening");
   const address = http.address();
-  if (typeof address !== "object" || address === null) throw new Error("The desk listens on no port.");
+  if (typeof address !== "object" || address === null) throw new Error("The service listens on no port.");
   return {
     address: `http://127.0.0.1:${address.port}`,
     async [Symbol.asyncDispose]() {
