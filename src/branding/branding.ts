@@ -8,7 +8,7 @@ import { readStyleSheet, type StyleSheetProblem } from "./style-sheet.ts";
 export { type BrandingPart, brandingParts } from "./store/branding.ts";
 export type { StyleSheetProblem } from "./style-sheet.ts";
 
-/** A file of the instance's theme. Its name changes with its content, so browsers may cache it for ever. */
+/** A file of the instance's theme. Its name changes with its content, so browsers may cache it forever. */
 export interface BrandingFile {
   readonly filename: string;
   readonly contentType: LogoType | typeof styleType;

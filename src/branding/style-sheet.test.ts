@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { readStyleSheet } from "./style-sheet.ts";
 
-it("accepts colours, fonts and layout, and writes them anew", async () => {
+it("accepts colours, fonts and layout, and regenerates them", async () => {
   const css = `:root { --accent: #063; } /* ours */
 @media (prefers-color-scheme: dark) { .card > h1::before { content: "Example"; color: var(--accent); } }`;
   expect(await readStyleSheet(css)).toEqual({

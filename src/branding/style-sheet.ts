@@ -42,7 +42,7 @@ const refusedFunctions: ReadonlySet<string> = new Set([
 const refusedProperties: ReadonlySet<string> = new Set(["behavior", "-ms-behavior", "-moz-binding"]);
 
 /**
- * Checks an operator's style sheet and writes it anew from its syntax tree, so that nothing passes that was not parsed.
+ * Checks an operator's style sheet and regenerates it from its syntax tree, so that nothing passes that was not parsed.
  * It must not name any address: a request for one could count a view, or reveal to another server who views a page.
  */
 export async function readStyleSheet(

@@ -17,7 +17,7 @@ export function withDatabaseBudget(ms: number, request: () => void): void {
 }
 
 /**
- * Waits for `work` as long as the request may; outside a request, to its end.
+ * Waits for `work` until it ends or the request's time for the database is used up. Outside a request there is no limit.
  * @param work gets a function that says whether the request has stopped waiting: then it starts nothing more.
  * @throws OutcomeUnknownError when the time is up: what was started continues, and its result is lost. AppError unavailable
  * if the time was up before: nothing was started.
@@ -39,7 +39,7 @@ export async function withinBudget<T>(
     }, budget.leftMs);
   });
   try {
-    // What belongs to the work is counted with it.
+    // Nested calls are part of this work, so their time is not counted again.
     return await Promise.race([budgets.run(undefined, () => work(() => isLate)), timeout]);
   } finally {
     clearTimeout(timer);

@@ -115,8 +115,8 @@ test("an unknown number is not read", () => {
 test("a column that was not selected, or is missing in a new row, is an error", () => {
   const { isSealed: _, ...incomplete } = stored;
   expect(() => described.decode(incomplete as typeof stored)).toThrow("A boolean column holds undefined.");
-  const { digest: __, ...unsaid } = row;
-  expect(() => described.values(unsaid as typeof row)).toThrow("The new row of described lacks digest.");
+  const { digest: __, ...withoutDigest } = row;
+  expect(() => described.values(withoutDigest as typeof row)).toThrow("The new row of described lacks digest.");
 });
 
 test("two names with one number are refused", () => {

@@ -64,7 +64,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const removeUnusedLinks = async () =>
     clockWasTrusted ? domain.accounts.removeAbandonedLinks(abandonedLinksMax) : undefined;
   const removeOldLimits = async () => {
-    while (!abort.signal.aborted && (await domain.limits.removeOver(effects.clock.now(), limitsMax)) >= limitsMax);
+    while (!abort.signal.aborted && (await domain.limits.removeExpired(effects.clock.now(), limitsMax)) >= limitsMax);
   };
   const repeat = (name: string, everyMs: number, job: () => Promise<unknown>) =>
     startJob(job, { everyMs, every: effects.every, onError: (error) => events.jobFailed(name, error) });

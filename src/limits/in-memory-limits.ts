@@ -15,7 +15,7 @@ export function createInMemoryLimits(): Limits {
     sliding: (limit) => new InMemorySliding(limit),
     requests: undefined,
     // Memory is bounded by each limit's `rememberedMax`.
-    removeOver: async () => 0,
+    removeExpired: async () => 0,
   };
 }
 

@@ -26,7 +26,7 @@ export function describeLimits(name: string, open: () => Promise<readonly Limits
         charge(key, now) {
           const counter = counters[asked % counters.length];
           asked += 1;
-          if (counter === undefined) throw new Error("No process counts.");
+          if (counter === undefined) throw new Error("There is no process to count.");
           return counter.charge(key, now);
         },
       };

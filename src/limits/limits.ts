@@ -13,10 +13,11 @@ export interface Limit {
   /** Keys that one process keeps in memory; the oldest are dropped first. */
   readonly rememberedMax: number;
   /**
-   * For windows of many small amounts: what a process takes from the shared count at once and then spends by itself, so that
-   * not each charge waits for the row of its key. What it has taken and not spent is missing to others. 0 by default.
+   * For windows of many small amounts: the amount that a process reserves in the shared count at once and then counts
+   * locally, so that not every charge waits for the row of its key. Other processes cannot use what is reserved. 0 by
+   * default.
    */
-  readonly takenAtOnce?: number;
+  readonly reservedAtOnce?: number;
 }
 
 export type Charge =
@@ -53,7 +54,7 @@ export interface Limits {
   /** Requests that other processes have admitted; undefined: there are no other processes. */
   readonly requests: RequestCounts | undefined;
   /** Removes expired counters. @returns the number of rows, at most `rowsMax` of each kind. */
-  removeOver(now: number, rowsMax: number): Promise<number>;
+  removeExpired(now: number, rowsMax: number): Promise<number>;
 }
 
 /**

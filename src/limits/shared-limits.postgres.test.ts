@@ -55,9 +55,9 @@ test("expired counters are deleted in bounded steps, and current ones are kept",
   }
   const now = start + 200_000;
   for (const kind of kinds) for (let at = 0; at < 2; at += 1) await one[kind](limit).charge("young", now);
-  expect(await one.removeOver(now, 3)).toBe(6);
-  expect(await one.removeOver(now, 3)).toBe(4);
-  expect(await one.removeOver(now, 3)).toBe(0);
+  expect(await one.removeExpired(now, 3)).toBe(6);
+  expect(await one.removeExpired(now, 3)).toBe(4);
+  expect(await one.removeExpired(now, 3)).toBe(0);
   for (const table of ["limit_windows", "limit_attempts"]) {
     expect(await db.read.one(sql(`SELECT count(*) AS count FROM ${table}`))).toEqual({ count: 1 });
   }
@@ -68,7 +68,7 @@ test("expired counters are deleted in bounded steps with every join strategy", a
   const { db } = await openWithNestedLoops();
   const limits = createLimits(db, assertAnswered);
   for (const kind of kinds) for (let at = 0; at < 5; at += 1) await limits[kind](limit).charge(`old ${at}`, start);
-  for (const expected of [6, 4, 0]) expect(await limits.removeOver(start + 200_000, 3)).toBe(expected);
+  for (const expected of [6, 4, 0]) expect(await limits.removeExpired(start + 200_000, 3)).toBe(expected);
 });
 
 test("the tables contain no address, and no charge waits for a disk", async () => {
@@ -104,9 +104,9 @@ test.each(kinds)("%s: while the database does not answer, the process counts alo
   expect(failures).toHaveLength(5);
 });
 
-test("a process that takes an amount at once spends it by itself, and the maximum holds over all processes", async () => {
+test("a process reserves an amount at once and counts it locally, and the maximum holds over all processes", async () => {
   const { limits, db } = await openTwo();
-  const bytes = { name: "bytes", windowMs: 60_000, max: 1_000, rememberedMax: 1_000, takenAtOnce: 100 };
+  const bytes = { name: "bytes", windowMs: 60_000, max: 1_000, rememberedMax: 1_000, reservedAtOnce: 100 };
   const [one, other] = limits.map((each) => each.inWindows(bytes));
   const counted = sql<[], { count: number }>("SELECT count FROM limit_windows");
   for (let at = 0; at < 10; at += 1) expect(await one?.charge("a", start, 10)).toMatchObject({ outcome: "charged" });
@@ -117,7 +117,7 @@ test("a process that takes an amount at once spends it by itself, and the maximu
   expect(await one?.charge("a", start, 99)).toMatchObject({ outcome: "charged" });
   expect(await db.read.one(counted)).toEqual({ count: 200 });
   expect(await other?.charge("a", start, 750)).toMatchObject({ outcome: "charged" });
-  // 50 are left: less than a process takes at once.
+  // 50 are left: less than a process reserves at once.
   expect(await other?.charge("a", start, 50)).toMatchObject({ outcome: "charged" });
   expect(await other?.charge("a", start, 1)).toMatchObject({ outcome: "refused", retryAfterSeconds: 60 });
   expect(await other?.charge("a", start + 60_000, 1)).toMatchObject({ outcome: "charged" });

@@ -4,8 +4,8 @@ import type { Database } from "../database/database.ts";
 import { clockSpreadMs, createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
 import type { AmountCounter, Charge, Counter, Limit, Limits } from "./limits.ts";
 import { createRequestCounts } from "./request-counts.ts";
-import { chargeSliding, oldestRecent, refundSliding, removeOverAttempts } from "./store/sliding.ts";
-import { chargeWindow, refundWindow, removeOverWindows, windowEnd } from "./store/windows.ts";
+import { chargeSliding, oldestRecent, refundSliding, removeExpiredAttempts } from "./store/sliding.ts";
+import { chargeWindow, refundWindow, removeExpiredWindows, windowEnd } from "./store/windows.ts";
 
 /**
  * Counts over all processes on one PostgreSQL database. One statement charges an attempt and decides under the lock of the
@@ -35,13 +35,13 @@ export function createSharedLimits(db: Database, onUnanswered: (error: unknown) 
     }
   };
   return {
-    inWindows: (limit) => shared(limit, spendingAlone(limit, windowsAt(db, limit, refundOf)), own.inWindows(limit)),
+    inWindows: (limit) => shared(limit, countingLocally(limit, windowsAt(db, limit, refundOf)), own.inWindows(limit)),
     sliding: (limit) => shared(limit, slidingAt(db, limit, refundOf), own.sliding(limit)),
     requests: createRequestCounts(db),
-    async removeOver(now, rowsMax) {
+    async removeExpired(now, rowsMax) {
       const before = now - clockSpreadMs;
-      const windows = await db.autocommit({ retry: "whenNotExecuted" }).run(removeOverWindows, before, rowsMax);
-      return windows + (await db.autocommit({ retry: "whenNotExecuted" }).run(removeOverAttempts, before, rowsMax));
+      const windows = await db.autocommit({ retry: "whenNotExecuted" }).run(removeExpiredWindows, before, rowsMax);
+      return windows + (await db.autocommit({ retry: "whenNotExecuted" }).run(removeExpiredAttempts, before, rowsMax));
     },
   };
 }
@@ -72,10 +72,10 @@ function windowsAt(db: Database, { max, windowMs }: Limit, refundOf: RefundOf): 
   };
 }
 
-/** Takes `takenAtOnce` from the shared window and spends it by itself until the window may have ended. */
-function spendingAlone(limit: Limit, shared: AmountCounter): AmountCounter {
-  const { takenAtOnce = 0, windowMs, rememberedMax } = limit;
-  if (takenAtOnce === 0) return shared;
+/** Reserves `reservedAtOnce` in the shared window and counts it locally until the window may have ended. */
+function countingLocally(limit: Limit, shared: AmountCounter): AmountCounter {
+  const { reservedAtOnce = 0, windowMs, rememberedMax } = limit;
+  if (reservedAtOnce === 0) return shared;
   const takenByKey = new Map<string, { amount: number; readonly at: number }>();
 
   function takenFor(key: string, now: number): { amount: number; readonly at: number } {
@@ -92,13 +92,13 @@ function spendingAlone(limit: Limit, shared: AmountCounter): AmountCounter {
 
   return {
     async charge(key, now, amount = 1): Promise<Charge> {
-      if (amount >= takenAtOnce) return await shared.charge(key, now, amount);
+      if (amount >= reservedAtOnce) return await shared.charge(key, now, amount);
       const taken = takenFor(key, now);
       if (taken.amount < amount) {
-        const more = await shared.charge(key, now, takenAtOnce);
+        const more = await shared.charge(key, now, reservedAtOnce);
         // Near the end of the window, the exact amount may still fit.
         if (more.outcome === "refused") return await shared.charge(key, now, amount);
-        taken.amount += takenAtOnce;
+        taken.amount += reservedAtOnce;
       }
       taken.amount -= amount;
       return {

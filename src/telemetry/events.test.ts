@@ -36,17 +36,17 @@ test("an unexpected error is logged by class, code and frames, never by its mess
   expect(text).toContain("events.test.ts");
 });
 
-test("what is thrown without being an error is named by its type", () => {
+test("a thrown value that is not an error is logged by its type", () => {
   expect(describeError("hunter2")).toEqual({ name: "thrown string", code: undefined, frames: [], cause: undefined });
 });
 
-test("a chain of causes is followed only so far", () => {
+test("the chain of causes in the log is bounded", () => {
   const loop = new Error("a");
   loop.cause = loop;
   expect(JSON.stringify(describeError(loop)).match(/"name"/g)).toHaveLength(4);
 });
 
-test("an untrusted forwarder is named once, and only few are", () => {
+test("an untrusted forwarder is logged once, and only a few are logged", () => {
   const { lines, events } = listen();
   for (let host = 0; host < 100; host += 1) {
     events.untrustedForwarder(`192.0.2.${host}`);
@@ -55,7 +55,7 @@ test("an untrusted forwarder is named once, and only few are", () => {
   expect(lines).toHaveLength(16);
 });
 
-test("a storm of refusals is one line a second with a count", () => {
+test("many refusals are logged as one line per second with a count", () => {
   const { lines, time, events } = listen();
   for (let i = 0; i < 50; i += 1) events.refusedUnavailable(where, new AppError("unavailable", "x"));
   time.now += 1_000;
@@ -63,7 +63,7 @@ test("a storm of refusals is one line a second with a count", () => {
   expect(lines.map((line) => line.suppressedCount)).toEqual([0, 49]);
 });
 
-test("a storm of storage failures is one line a second with a count, and says what to do", () => {
+test("many storage failures are logged as one line per second with a count and instructions", () => {
   const { lines, time, events } = listen();
   for (let i = 0; i < 50; i += 1) events.storageFailed("SQLITE_FULL");
   time.now += 1_000;
@@ -77,7 +77,7 @@ test("a storm of storage failures is one line a second with a count, and says wh
   expect(lines.at(-1)?.msg).toContain("PWP__DATABASE__POOLER=transaction");
 });
 
-test("a storm of failed jobs is one line a second with a count", () => {
+test("many failed jobs are logged as one line per second with a count", () => {
   const { lines, time, events } = listen();
   for (let i = 0; i < 50; i += 1) events.jobFailed("blob deletion", new Error("x"));
   time.now += 1_000;

@@ -98,8 +98,8 @@ test("counts of limits are deleted after their period", async () => {
   const urlToken = await createWithPassphrase(next());
   await open(next(), urlToken, "wrong");
   const { limits } = next().app.domain;
-  expect(await limits.removeOver(clock.now(), 100)).toBe(0);
+  expect(await limits.removeExpired(clock.now(), 100)).toBe(0);
   clock.advance(60 * minuteMs);
   // One counter of the client, one of clients that have guessed before, one of all first guesses.
-  expect(await limits.removeOver(clock.now(), 100)).toBe(3);
+  expect(await limits.removeExpired(clock.now(), 100)).toBe(3);
 });

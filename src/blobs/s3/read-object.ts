@@ -126,7 +126,7 @@ function spanOf(answer: Answer, range: ByteRange): Span | undefined {
     (length === undefined || Number(length) === Number(last) + 1 - Number(first));
   if (!good) {
     answer.cut();
-    throw brokenAnswer(operation, "is not the range that was asked for");
+    throw brokenAnswer(operation, "is not the requested range");
   }
   return { start: range.start, end, chunks: answer.chunks, entityTag: answer.header("etag") };
 }

@@ -55,7 +55,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * A refusal that is no bug of a statement: no space, a lock or statement timeout, a failing disk. 26000: a prepared
+ * A refusal that is not a bug in the statement: no space, a lock or statement timeout, a failing disk. 26000: a prepared
  * statement is missing, because a pooler that the settings do not name gives the connection to others.
  */
 export function isTemporaryRefusal(error: unknown): boolean {

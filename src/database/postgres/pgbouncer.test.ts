@@ -121,7 +121,7 @@ describe("through a pooler in transaction mode", () => {
     ]);
   });
 
-  test("a pooler that hides itself at the start is recognised when it has given a connection to others", async () => {
+  test("a pooler that was not detected at the start is reported when it has given a connection to another client", async () => {
     const ignored = "statement_timeout, lock_timeout, idle_in_transaction_session_timeout";
     await using hidden = await startPgbouncer(server, 2, `ignore_startup_parameters = ${ignored}`);
     const failures: string[] = [];
@@ -134,7 +134,7 @@ describe("through a pooler in transaction mode", () => {
     expect(await db.read.one(one)).toEqual({ one: 1 });
     const other = new pg.Client({ connectionString: hidden.url("postgres") });
     await other.connect();
-    // It keeps the connection behind the pooler on which the statement is prepared.
+    // Occupies the connection behind the pooler on which the statement is prepared.
     await other.query("BEGIN");
     await expect(db.read.one(one)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
     expect(failures).toEqual(["26000"]);

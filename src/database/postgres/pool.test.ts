@@ -19,7 +19,7 @@ import { openPostgres } from "./postgres.ts";
 const minuteMs = 60_000;
 
 describe("a server that grants fewer connections than the pool wants", () => {
-  test("serves every request on the connections that it grants, and is asked for more only now and then", async () => {
+  test("serves every request on the granted connections, and is asked for more only at intervals", async () => {
     const { url } = await makePostgresDatabase();
     const failures: string[] = [];
     const db = await openPostgres({
@@ -39,11 +39,11 @@ describe("a server that grants fewer connections than the pool wants", () => {
     }
     expect(await db.read.one(count)).toEqual({ rows: 1_000 });
     expect(new Set(failures)).toEqual(new Set(["53300"]));
-    // At first as many as the pool wants, then one after each pause.
+    // First as many attempts as the pool wants connections, then one after each pause.
     expect(failures.length).toBeLessThan(40);
   });
 
-  test("is waited for by a process that has none, until another one needs fewer", async () => {
+  test("keeps a process without connections waiting until another process closes one", async () => {
     const { url } = await makePostgresDatabase();
     const settings = postgresSettings(await limitConnections(url, 2), { poolMax: 1, connectTimeoutMs: minuteMs });
     const open = () =>
@@ -61,7 +61,7 @@ describe("a server that grants fewer connections than the pool wants", () => {
   });
 });
 
-test("while one connection works, new ones that fail fail no request", async () => {
+test("while one connection works, failures to open others fail no request", async () => {
   const { db, proxy, failures } = await openBehindProxy({ poolMax: 8, connectTimeoutMs: minuteMs });
   await db.read.one(count);
   proxy.pointTo({ port: 1 });
@@ -71,7 +71,7 @@ test("while one connection works, new ones that fail fail no request", async () 
   expect(failures.length).toBeGreaterThan(0);
 });
 
-test("a host that takes no connections is passed over, and so is a name that nobody knows", async () => {
+test("a host that refuses connections is skipped, and so is a name that does not resolve", async () => {
   const { url } = await makePostgresDatabase();
   const settings = postgresSettings(url);
   const { host, port } = settings;
@@ -92,7 +92,7 @@ test("a host that takes no connections is passed over, and so is a name that nob
 });
 
 describe("connections that are dropped silently", () => {
-  /** Long time limits: a statement that waits for one of them waits longer than the test. */
+  /** Time limits that are longer than the test. */
   const patient = { statementTimeoutMs: 10 * minuteMs, connectTimeoutMs: 10 * minuteMs };
 
   test("reads and transactions are repeated on new connections", async () => {
@@ -123,7 +123,7 @@ describe("connections that are dropped silently", () => {
   });
 });
 
-test("a request waits for the database so long in all, whatever it waits for", async () => {
+test("the total time that a request waits for the database is bounded", async () => {
   const { db } = await openBehindProxy({ poolMax: 1, connectTimeoutMs: minuteMs, statementTimeoutMs: 2_000 });
   const { promise, resolve } = Promise.withResolvers<unknown[]>();
   withDatabaseBudget(500, () => {

@@ -17,10 +17,10 @@ const idleMsMax = 10_000;
 const lifetimeMsMax = 1_800_000;
 /** A connection that is silent at so many ticks is checked: after two to three seconds. */
 const silentTicksMax = 3;
-/** An answer may be on its way while the server is asked about it. */
+/** The answer may still be in transit when the server reports that it executes nothing. */
 const answerOnItsWayMs = 1_000;
 const pauseMsMin = 50;
-/** While connections work, another one is not urgent. */
+/** The maximum pause between attempts to open a connection, without and with other connections. */
 const pauseMsMax = { withNone: 500, withSome: 10_000 };
 
 /**
@@ -30,7 +30,7 @@ const pauseMsMax = { withNone: 500, withSome: 10_000 };
  * The server may grant fewer connections than `poolMax`. After a refusal the pool works with those that it has and asks for
  * another one after a pause, which grows with each refusal and ends when a connection is closed.
  *
- * A network that drops packets says nothing. When an answer takes long, another connection asks the server whether it still
+ * A network that drops packets causes no error. When an answer takes long, another connection asks the server whether it still
  * executes the statement. If it does not, or if it cannot be reached, the silent connection is closed.
  */
 export class ConnectionPool {
@@ -38,13 +38,13 @@ export class ConnectionPool {
   readonly #hosts: readonly [PostgresHost, ...PostgresHost[]];
   readonly #onFailure: (code: string) => void;
   readonly #open = new Set<PooledClient>();
-  /** Last used last. */
+  /** In the order of last use. */
   readonly #idle: PooledClient[] = [];
   readonly #waiting = new Set<Waiter>();
   readonly #ticking: NodeJS.Timeout;
   readonly #closed = Promise.withResolvers<void>();
   #opening = 0;
-  /** Since the last connection was opened or closed. */
+  /** Refused connections since one was last opened or closed. */
   #refusals = 0;
   #lastRefusal: unknown;
   #pausing: NodeJS.Timeout | undefined;
@@ -104,7 +104,7 @@ export class ConnectionPool {
     if (this.#isClosing || this.#pausing !== undefined) return;
     const missing = this.#settings.poolMax - this.#open.size - this.#opening;
     const wanted = Math.min(missing, this.#waiting.size - this.#opening);
-    // After a refusal, one connection tries whether there are more.
+    // After a refusal, only one connection is tried at a time.
     for (let left = this.#refusals === 0 ? wanted : Math.min(wanted, 1); left > 0; left -= 1) void this.#openOne();
   }
 

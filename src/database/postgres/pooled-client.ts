@@ -68,7 +68,7 @@ export class PooledClient extends pg.Client {
     return this;
   }
 
-  /** @param broken it failed, or may still be executing: it is closed. */
+  /** @param broken the connection failed, or may still execute a statement: it is closed. */
   release(broken = false): void {
     if (!this.#isLeased) throw new Error("The connection was released twice.");
     this.#isLeased = false;
@@ -83,13 +83,13 @@ export class PooledClient extends pg.Client {
     return this.#silentTicks;
   }
 
-  /** Closes it without a word to the server, which may not be reachable. A running statement fails. */
+  /** Closes the connection without a message to the server, which may be unreachable. A running statement fails. */
   breakOff(): void {
     this.#socket.destroy(Object.assign(new Error("The connection was silent."), { code: "ETIMEDOUT" }));
   }
 }
 
-/** @throws the driver's error; if the address has several hosts, also where this one takes no writes (25006). */
+/** @throws the driver's error; with several hosts, also if this one accepts no writes (25006). */
 export async function openClient(
   settings: PostgresSettings,
   address: PostgresHost,

@@ -127,7 +127,7 @@ export class Retries {
     const limitMs = state.unknownOutcome === undefined ? policy.notExecuted : policy.maybeExecuted;
     const elapsedMs = this.#monotonicMs() - state.startedAt;
     const isQuick = state.lostConnections < quickTriesMax && elapsedMs < quickMs;
-    // A connection that was silent for seconds says nothing about the next one. Having waited for a connection does.
+    // After a silent connection, the next one may work. After a failed wait for a connection, it probably does not.
     const isFirst =
       state.lostConnections === 1 && !(error instanceof NotConnectedError && error.stage === "connecting");
     const canRetry = limitMs !== "never" && (elapsedMs < limitMs || isQuick || isFirst);

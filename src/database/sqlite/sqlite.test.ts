@@ -76,7 +76,7 @@ test("ids are issued once, across processes and restarts", async () => {
   given.push(...(await many(createIds(db, "pushes"))), await here.next());
   expect(new Set(given).size).toBe(given.length);
   expect(Math.min(...given)).toBe(1);
-  expect(await createIds(db, "of another name").next()).toBe(1);
+  expect(await createIds(db, "other ids").next()).toBe(1);
 });
 
 test("a failed reservation of ids rejects the waiting calls and is retried for the next", async () => {

@@ -34,7 +34,7 @@ export const refundSliding = sql<[at: number, sameAt: number, key: Buffer, still
    WHERE key = ? AND CAST(? AS BIGINT) = ANY(charged_at)`,
 );
 
-export const removeOverAttempts = sql<[now: number, rowsMax: number]>(
+export const removeExpiredAttempts = sql<[now: number, rowsMax: number]>(
   // An array is evaluated once: a join could run the limited subquery again for each row.
   `DELETE FROM limit_attempts WHERE key = ANY (ARRAY
      (SELECT key FROM limit_attempts WHERE ends_at <= ? ORDER BY ends_at LIMIT ? FOR UPDATE SKIP LOCKED))`,

@@ -34,7 +34,7 @@ export const addToWindows = sql<
    RETURNING known.key, known.started_at AS startedAt, known.count`,
 );
 
-export const removeOverWindows = sql<[now: number, rowsMax: number]>(
+export const removeExpiredWindows = sql<[now: number, rowsMax: number]>(
   // An array is evaluated once: a join could run the limited subquery again for each row.
   `DELETE FROM limit_windows WHERE key = ANY (ARRAY
      (SELECT key FROM limit_windows WHERE ends_at <= ? ORDER BY ends_at LIMIT ? FOR UPDATE SKIP LOCKED))`,

@@ -8,7 +8,7 @@ import type { Actor } from "../push.ts";
 /** With more clients than this in a day, the oldest ones are forgotten (in memory only). */
 const rememberedMax = 100_000;
 /** At most a thousandth of the budget, so that it stays nearly exact with many processes. */
-const takenAtOnce = (max: number) => Math.min(64 * 1024, Math.floor(max / 1000));
+const reservedAtOnce = (max: number) => Math.min(64 * 1024, Math.floor(max / 1000));
 
 interface Budget {
   readonly counter: AmountCounter;
@@ -22,7 +22,7 @@ export type ByteBudgets = ReturnType<typeof createByteBudgets>;
 export function createByteBudgets({ limits, config }: { limits: Limits; config: Pick<Config, "bytesPerDay"> }) {
   const { client, account } = config.bytesPerDay;
   const windows = (name: string, max: number) =>
-    limits.inWindows({ name, windowMs: dayMs, max, rememberedMax, takenAtOnce: takenAtOnce(max) });
+    limits.inWindows({ name, windowMs: dayMs, max, rememberedMax, reservedAtOnce: reservedAtOnce(max) });
   const clientCounters = new Map<number, AmountCounter>();
   const accountBytes = windows("account bytes", account);
 

@@ -187,7 +187,7 @@ describe("the anonymous quota by default", () => {
     expect(await fill(capacity, 100, owner)).toBe(5_000);
   });
 
-  test("counts what anonymous pushes hold already", async () => {
+  test("counts the bytes of existing anonymous pushes", async () => {
     const held = { freeBytes: 6_000, totalBytes: 100_000, anonymousBytes: 3_900 };
     expect(await fill(makeCapacity(floor, held).capacity, 10, stranger)).toBe(50);
     const more = { freeBytes: 6_000, totalBytes: 100_000, anonymousBytes: 4_100 };

@@ -260,12 +260,12 @@ export interface MissingParts {
 
 /**
  * Adds parts from `push` that the imported push lacked, in one transaction.
- * @param broughtEvents how many events the trail had when it was imported.
+ * @param importedEvents how many events the trail had when it was imported.
  * @param settle runs last in the transaction.
  */
 export async function completeImportedPush(
   deps: Pick<PushImportDeps, "db" | "vault" | "linkDeliveryIds">,
-  { pushId, push, missing, broughtEvents }: PushToComplete,
+  { pushId, push, missing, importedEvents }: PushToComplete,
   settle: (tx: Transaction, completion: PushCompletion) => Promise<void>,
 ): Promise<PushCompletion> {
   const trail = importedTrail(push.trail);
@@ -273,7 +273,7 @@ export async function completeImportedPush(
   const rows = {
     pushId,
     trail,
-    broughtEvents,
+    importedEvents,
     eventCount: push.trail.length,
     noteSealed: sealLabel(deps.vault.keyring, sealContexts.note(pushId), push.note),
     linkDeliveries: missing.trail ? await sealLinkDeliveries(deps, owned, trail) : [],
@@ -292,7 +292,7 @@ export interface PushToComplete {
   readonly pushId: number;
   readonly push: ImportedPush;
   readonly missing: MissingParts;
-  readonly broughtEvents: number;
+  readonly importedEvents: number;
 }
 
 /** undefined: the part was not missing. */

@@ -143,7 +143,7 @@ describe("web addresses", () => {
     "https://example.com/?next=javascript:alert(1)",
     "https://example.com/a b",
     "https://example.com/?path=C:\\temp",
-  ])("%j is one", (text) => {
+  ])("%j is a web address", (text) => {
     expect(isWebAddress(text)).toBe(true);
   });
 
@@ -211,7 +211,7 @@ describe("web addresses", () => {
     "https://example.com/\u0085",
     "https://example.com/\u2028",
     "https://example.com/\u2029",
-  ])("%j is none", (text) => {
+  ])("%j is not a web address", (text) => {
     expect(isWebAddress(text)).toBe(false);
     expect(refused({ payload: text }, "url")).toEqual(["payload"]);
   });

@@ -87,7 +87,7 @@ test("a stalled file is swept and refused; a file in progress renews its record 
   expect(await sweeper.sweep()).toMatchObject({ orphansAbandoned: 1, blobsDeleted: 1 });
   slow.resume();
   await expect(adding).rejects.toMatchObject({ code: "unavailable", message: expect.stringMatching(/took too long/) });
-  // Not even with a payload: the sender assumes that the push contains the file.
+  // Also refused with a payload, because the sender assumes that the push contains the file.
   await expect(pushes.create({ upload: stalled, payload: "x" }, owner)).rejects.toThrow(/A file of the upload failed/);
   expect(blobFiles(fixture)).toEqual([]);
 
