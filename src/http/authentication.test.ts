@@ -116,11 +116,11 @@ describe("a page's state change", () => {
     ["its own host on another port", { origin: "http://push.example:8080" }, 403],
     ["no word, no cookie", {}, 200],
     ["null Origin, no cookie", { origin: "null" }, 200],
-    ["null Origin with a cookie that is no session's", { origin: "null", cookie: "sealpush_session=ended" }, 200],
+    ["null Origin with a cookie of no valid session", { origin: "null", cookie: "sealpush_session=ended" }, 200],
     ["null Origin over http with a session (no-referrer makes it so)", { origin: "null", ...signedIn }, 403],
-    ["no word over http with a session", signedIn, 403],
+    ["no origin headers over http with a session", signedIn, 403],
     ["null Origin over https with a session", { ...https, origin: "null", ...secureCookie }, 403],
-    ["no word over https with a session", { ...https, ...secureCookie }, 403],
+    ["no origin headers over https with a session", { ...https, ...secureCookie }, 403],
   ])("%s", async (_, headers, status) => {
     const answer = await start().inject({
       method: "POST",

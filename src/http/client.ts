@@ -31,7 +31,7 @@ export type PeerReader = ReturnType<typeof createPeerReader>;
 
 /**
  * @param trustedProxies addresses and CIDR networks.
- * @returns the function that reads an address; undefined when it is none.
+ * @returns the function that parses an address; it returns undefined for text that is not one.
  */
 export function createPeerReader(trustedProxies: readonly string[]) {
   const networks = parseNetworks(trustedProxies);

@@ -60,7 +60,7 @@ export const CreatePushFields = Type.Object({
       minimum: 0,
       maximum: durationMinutes.length - 1,
       description:
-        "Wins over expire_after_days. 0: 15 min, 1: 30 min, 2: 45 min, 3: 1 h, 4: 6 h, 5: 12 h, 6 to 11: 1 to 6 days, " +
+        "Takes precedence over expire_after_days. 0: 15 min, 1: 30 min, 2: 45 min, 3: 1 h, 4: 6 h, 5: 12 h, 6 to 11: 1 to 6 days, " +
         "12: 1 week, 13: 2 weeks, 14: 3 weeks, 15: 30 days, 16: 60 days, 17: 90 days.",
     }),
   ),
@@ -155,8 +155,8 @@ function decodeFile(
 const lastGroup = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * base64url, blanks and missing padding are refused: lenient decoding could yield other bytes than the sender meant. Decoding
- * skips characters that are not base64, so each of them makes the result shorter. The last group may have unused bits.
+ * base64url, blanks and missing padding are refused: lenient decoding could return other bytes than were sent. Decoding skips
+ * characters that are not base64, so each of them makes the result shorter. The last group may have unused bits.
  */
 function isBase64(text: string, decoded: Buffer): boolean {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;

@@ -87,14 +87,14 @@ function formTokenHook(streamsFiles: boolean, bodyIntake: BodyIntake) {
 
 const prefetchRefusal: Refusal = {
   status: 503,
-  message: "A push is not opened ahead of its reader.",
+  message: "A prefetch does not open a push.",
   fields: undefined,
   retryAfterSeconds: 1,
 };
 
 /**
- * Keeps requests without a reader away from retrievals and from the ends of pushes. A prefetch is refused with Retry-After. HEAD gets 200 for every
- * token without reading the push, so it reveals less than GET.
+ * Keeps prefetches and HEAD requests away from retrievals and from the ends of pushes. A prefetch is refused with
+ * Retry-After. HEAD gets 200 for every token without reading the push, so it reveals less than GET.
  */
 function uncountedHook(renderError: RenderError) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {

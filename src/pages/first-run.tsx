@@ -21,7 +21,7 @@ interface FirstRunModel {
   readonly waitSeconds: number | null;
 }
 
-/** `GET /first_run`. Once an account exists, it redirects to the sign-in page, which somebody with an old bookmark wants. */
+/** `GET /first_run`. Once an account exists, it redirects to the sign-in page. */
 export async function showFirstRun(page: PageRequest): Promise<FastifyReply> {
   if (!(await page.services.accounts.isFirstRun())) return page.redirect(signInPath);
   return page.render(firstRunView, { email: "", problems: {}, waitSeconds: null }, { selfPath: firstRunPath });

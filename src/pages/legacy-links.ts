@@ -4,19 +4,19 @@ import type { PageRequest, PageRoute } from "./request.ts";
 /** `de`, `pt-BR`: Password Pusher has more languages than there are here. */
 const localeShape = /^[a-z]{2}(?:-[a-z]{2})?$/i;
 
-/** The paths after the token in links that people still have. */
+/** The paths after the token in old links. */
 const tails = ["", "/r", "/passphrase", "/preview", "/r/preview"] as const;
 
 /**
- * Old links had a locale in front, and a letter for each kind of push. They redirect to the one address of today and keep
- * their query. Nothing is looked up: whether a token exists is answered only there.
+ * Old links begin with a locale, and have a letter for each kind of push. They redirect to the current address and keep
+ * their query. The push is not looked up, so the redirect does not reveal whether it exists.
  */
 export const legacyLinks: readonly PageRoute[] = [
   ...tails.flatMap((tail) => [
     ...["f", "r"].map((kind) => legacyLink(`/${kind}/:token${tail}`, tail)),
     ...["p", "f", "r"].map((kind) => legacyLink(`/:locale/${kind}/:token${tail}`, tail)),
   ]),
-  // The passphrase had a page of its own, whose address people copied. Today the push's own page asks for it.
+  // In earlier versions, the passphrase had its own page. Now the push's page asks for it.
   legacyLink("/p/:token/passphrase", ""),
 ];
 

@@ -23,7 +23,7 @@ export interface PageContext {
    */
   readonly selfPath: string | null;
   readonly user: { readonly email: string; readonly admin: boolean } | null;
-  /** Signing in is possible on this server: pages link to it. */
+  /** Sign-in is enabled on this server, so pages link to it. */
   readonly signIns: boolean;
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */
   readonly formToken: string | null;

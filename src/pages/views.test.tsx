@@ -239,7 +239,7 @@ describe("a secret link's page", () => {
     }
   });
 
-  it("shows a foreign host as the browser would ask for it", () => {
+  it("shows an internationalised host name in the form that browsers request", () => {
     const html = renderPage(secretView(secret("url", { payload: "https://еxample.com/", files: [] }), contextOf(en)));
     expect(html).toContain("xn--xample-2of.com");
   });
@@ -267,7 +267,7 @@ describe("the form", () => {
     );
   });
 
-  it("offers labels only to signed-in people, who can see them again", () => {
+  it("offers labels only to signed-in users, who can see them later", () => {
     const render = (user: PageContext["user"]) => renderPage(newPushView(newPush("text"), contextOf(en, { user })));
     expect(render(null)).not.toContain("push[note]");
     expect(render({ email: "ada@example.com", admin: false })).toContain("push[note]");

@@ -41,11 +41,11 @@ export const always = {
   429: refused("Too many requests; Retry-After says how many seconds to wait."),
   503: refused("Temporarily unavailable; Retry-After says how many seconds to wait."),
 };
-export const badToken = { 401: refused("The token given is not valid, or one is needed.") };
+export const badToken = { 401: refused("The token is not valid, or a token is required.") };
 export const unknownPush = { 404: refused("No such push.") };
 // If second factors are required, the token of a user without one is refused on every route that reads tokens.
 export const lacksFactor = { 403: refused("The token's user lacks the second factor that this server requires.") };
-export const lacksScope = { 403: refused("The token lacks the scope, or its user a required second factor.") };
+export const lacksScope = { 403: refused("The token lacks the scope, or its user lacks a required second factor.") };
 export const badPage = { 400: refused("Invalid page parameter.") };
 
 const listing = {
@@ -162,7 +162,7 @@ export const operations: readonly Operation[] = [
     answers: {
       200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
       ...badToken,
-      403: refused("It is another user's push, the token lacks the scope, or its user a required second factor."),
+      403: refused("It is another user's push, the token lacks the scope, or its user lacks a required second factor."),
       ...unknownPush,
       ...always,
     },
@@ -205,7 +205,7 @@ export const operations: readonly Operation[] = [
       200: { description: "Audit entries.", schema: schemas.AuditAnswer },
       ...badPage,
       ...badToken,
-      403: refused("It is not your push, the token lacks the scope, or its user a required second factor."),
+      403: refused("It is not your push, the token lacks the scope, or its user lacks a required second factor."),
       ...unknownPush,
       ...always,
     },
@@ -231,7 +231,7 @@ export const operations: readonly Operation[] = [
       201: { description: "The emails wait to be sent.", schema: schemas.MessageAnswer },
       400: refused("Not JSON or not a form."),
       ...badToken,
-      403: refused("It is not your push, the token lacks the scope, or its user a required second factor."),
+      403: refused("It is not your push, the token lacks the scope, or its user lacks a required second factor."),
       404: refused("No such push, or this server does not email links."),
       413: refused("The body is too large."),
       415: refused("Another media type."),

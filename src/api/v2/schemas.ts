@@ -17,7 +17,7 @@ export const CreatePushRequest = Type.Object({ push: CreatePushFields });
 export const PushFile = Type.Object({
   filename: Type.String(),
   content_type: Type.String(),
-  url: Type.String({ format: "uri", description: "Download address, good for a bounded time, without a token." }),
+  url: Type.String({ format: "uri", description: "Download address. It works for a limited time and needs no token." }),
 });
 
 /** The keys of a push in every API version. */
@@ -27,7 +27,9 @@ export const common = {
   url_token: Type.String(),
   ...publicOptionAnswers,
   expired_on: nullable(timestamp("When it ended; null while it is active.")),
-  passphrase: nullable(Type.String({ description: "On create what was just sent; otherwise null." })),
+  passphrase: nullable(
+    Type.String({ description: "In the answer to a creation, the passphrase that was sent; otherwise null." }),
+  ),
   created_at: timestamp("ISO 8601, UTC, milliseconds."),
   updated_at: timestamp("ISO 8601, UTC, milliseconds."),
   expire_after_days: Type.Integer(),
@@ -39,9 +41,9 @@ export const common = {
 };
 const onlyV2 = {
   kind: Type.Enum([...kindNames], { type: "string" }),
-  expires_at: nullable(timestamp("When it ends by time at the latest.")),
+  expires_at: nullable(timestamp("The time limit of the push.")),
 };
-const label = Type.String({ description: "Empty when there is none." });
+const label = Type.String({ description: "Empty if there is none." });
 /** The keys that only an answer for the owner has. */
 export const ownersPart = { name: label, note: label, ...ownersOptionAnswers };
 const OwnersPart = Type.Object({ ...ownersPart });
@@ -69,8 +71,8 @@ const NotifyByEmail = Type.Object({
   successful_sends: nullable(
     Type.String({ description: "Addresses, separated by commas; null before the first try." }),
   ),
-  proceed_at: nullable(timestamp("When the last mail had left or was given up; null before that.")),
-  error_message: Type.Optional(Type.String({ description: "Where something failed." })),
+  proceed_at: nullable(timestamp("When the last email was sent or given up; null before that.")),
+  error_message: Type.Optional(Type.String({ description: "Present if an email failed." })),
 });
 
 export const AuditLogAnswer = Type.Object({

@@ -2,7 +2,7 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { AppError } from "../../base/errors.ts";
-import { BodyChunks, leastRate } from "./body-chunks.ts";
+import { BodyChunks, minimumRate } from "./body-chunks.ts";
 import { LoopTurns } from "./loop-turns.ts";
 
 beforeEach(() => {
@@ -73,29 +73,29 @@ test("a body in thousands of tiny chunks is refused", async () => {
 test("a client that stops sending is refused after one window", async () => {
   const { request, chunks } = receive();
   const code = codeOf(lengthsOf(chunks));
-  request.push(Buffer.alloc(leastRate.bytes - 1));
+  request.push(Buffer.alloc(minimumRate.bytes - 1));
   await settle();
-  vi.advanceTimersByTime(leastRate.windowMs);
+  vi.advanceTimersByTime(minimumRate.windowMs);
   expect(await code).toBe("too_slow");
 });
 
-test("a client at the least rate may send for long", async () => {
+test("a client at the minimum rate may send for a long time", async () => {
   const { request, chunks } = receive();
   const lengths = lengthsOf(chunks);
   for (let window = 0; window < 20; window += 1) {
-    request.push(Buffer.alloc(leastRate.bytes));
+    request.push(Buffer.alloc(minimumRate.bytes));
     await settle();
-    vi.advanceTimersByTime(leastRate.windowMs);
+    vi.advanceTimersByTime(minimumRate.windowMs);
   }
   request.push(null);
-  expect((await lengths).reduce((sum, length) => sum + length, 0)).toBe(20 * leastRate.bytes);
+  expect((await lengths).reduce((sum, length) => sum + length, 0)).toBe(20 * minimumRate.bytes);
 });
 
-test("a client is not refused for the time in which nobody asked for more", async () => {
+test("time in which the server does not read is not counted against the client", async () => {
   const { request, chunks } = receive();
   request.push(Buffer.alloc(5_000));
   expect((await chunks.next()).value?.length).toBe(5_000);
-  vi.advanceTimersByTime(10 * leastRate.windowMs);
+  vi.advanceTimersByTime(10 * minimumRate.windowMs);
   const next = chunks.next();
   request.push(Buffer.alloc(5_000));
   expect((await next).value?.length).toBe(5_000);

@@ -3,11 +3,11 @@ import { AppError } from "../../base/errors.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 
 /** The minimum rate of a body: while the server waits, the client must send this much, or all that is left, in each window. */
-export const leastRate = { bytes: 10 * 1024, windowMs: 10_000 };
+export const minimumRate = { bytes: 10 * 1024, windowMs: 10_000 };
 
 /** Smaller amounts are passed on only at the end, so that a body of tiny pieces costs no more than any other. */
 const chunkBytesMin = 4 * 1024;
-/** The client is paused when this much has arrived and nobody has taken it. */
+/** The client is paused when this much has arrived and has not been read. */
 const waitingBytesMax = 64 * 1024;
 
 /**
@@ -69,19 +69,19 @@ export class BodyChunks implements AsyncIterableIterator<Buffer> {
   }
 
   #more(): Promise<void> {
-    this.#window ??= setTimeout(this.#endWindow, leastRate.windowMs);
+    this.#window ??= setTimeout(this.#endWindow, minimumRate.windowMs);
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  /** The client is not to blame while the server does not wait for it. */
+  /** Time in which the server does not wait for the client does not count. */
   readonly #endWindow = (): void => {
-    const isSlow = this.#wake !== undefined && this.#windowBytes < leastRate.bytes;
+    const isSlow = this.#wake !== undefined && this.#windowBytes < minimumRate.bytes;
     this.#windowBytes = 0;
     this.#window = undefined;
     if (isSlow) this.#fail(tooSlow());
-    else if (this.#wake !== undefined) this.#window = setTimeout(this.#endWindow, leastRate.windowMs);
+    else if (this.#wake !== undefined) this.#window = setTimeout(this.#endWindow, minimumRate.windowMs);
   };
 
   readonly #onData = (chunk: Buffer): void => {

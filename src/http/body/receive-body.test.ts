@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { type BareServer, startBareServer } from "../../../test/support/http-server.ts";
 import { sendJson } from "../headers.ts";
-import { leastRate } from "./body-chunks.ts";
+import { minimumRate } from "./body-chunks.ts";
 import { receiveBody, refuseFiles } from "./receive-body.ts";
 
 let server: BareServer;
@@ -39,7 +39,7 @@ const headOf = (bytes: number, path = "/api/create") =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`;
 const mebibyte = 1024 * 1024;
 
-test("a declared length reserves nothing: idle connections keep nobody from sending", async () => {
+test("a declared length reserves no memory, so idle connections do not prevent others from sending", async () => {
   const port = await listen();
   for (let count = 0; count < 20; count += 1) {
     const request = once(server.fastify.server, "request");
@@ -80,7 +80,7 @@ test("a body that stops arriving is answered with 408, and the connection is clo
   const request = once(server.fastify.server, "request");
   socket.write(`${headOf(1_000_000)}{"text": "`);
   await request;
-  vi.advanceTimersByTime(leastRate.windowMs);
+  vi.advanceTimersByTime(minimumRate.windowMs);
   await once(socket, "close");
   expect(received).toMatch(/^HTTP\/1\.1 408 /);
   expect(received).toMatch(/connection: close/i);

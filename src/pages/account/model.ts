@@ -33,7 +33,7 @@ export interface KindValues {
 export interface KindForm {
   readonly kind: KindName;
   /** The server's settings of this kind. */
-  readonly settings: Pick<KindSettings, "days" | "views" | "retrievalStep" | "deletableByViewer">;
+  readonly settings: KindSettings;
   readonly values: KindValues;
 }
 

@@ -51,7 +51,7 @@ export async function changeUser(page: SignedInRequest, action: UserAction): Pro
     const refusal = { reason: result.outcome, email: result.user.email };
     return renderUsers(page, 422, { text, page: 1, refusal });
   }
-  // An administrator who has removed his own rights can no longer see this page.
+  // Administrators who have removed their own rights can no longer see this page.
   const isLocked = userId === page.user.id && !isHarmless(action);
   return page.redirect(isLocked ? "/" : usersPath(text, 1));
 }

@@ -39,7 +39,7 @@ async function written(parts: AsyncIterable<string>): Promise<string> {
   return text;
 }
 
-test("CSV is by RFC 4180, with a mark by which spreadsheets know UTF-8", async () => {
+test("CSV follows RFC 4180, with a byte order mark by which spreadsheets recognise UTF-8", async () => {
   expect(await written(trailAsCsv(trailOf(viewBy('a "b", ü', "https://example.com"), end)))).toBe(
     "\uFEFFcreated_at,updated_at,kind,by,ip,user_agent,referrer,times,notify_by_email_recipients,notify_by_email_status,notify_by_email_successful_sends\r\n" +
       '"2026-01-15T12:00:00.000Z","2026-01-15T12:00:01.000Z","view","holder","192.0.2.1","a ""b"", ü","https://example.com","2","","",""\r\n' +
@@ -48,14 +48,14 @@ test("CSV is by RFC 4180, with a mark by which spreadsheets know UTF-8", async (
 });
 
 test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", '=HYPERLINK("https://evil.example")'])(
-  "a user agent that a spreadsheet would take for a formula is text: %j",
+  "a user agent that a spreadsheet would execute as a formula is text: %j",
   async (formula) => {
     expect(csvField(formula).startsWith(`"'`)).toBe(true);
     expect(await written(trailAsCsv(trailOf(viewBy(formula))))).toContain(csvField(formula));
   },
 );
 
-/** The cells that a spreadsheet sees that splits lines at `separator` and takes quotes for text. */
+/** The cells in a spreadsheet that splits lines at `separator` and treats quotes as text. */
 const cellsSplitAt = (separator: string, line: string) =>
   line.split(separator).map((cell) => cell.replace(/^[\s"]+/, ""));
 
@@ -73,7 +73,7 @@ test.each([",", ";", "\t", "|", "\n", "\r", "\u2028"])(
   },
 );
 
-test("JSON holds the same, and what the push was called, but no link that works", async () => {
+test("JSON has the same events and the name of the push, but no working link", async () => {
   const text = await written(trailAsJson(trailOf(viewBy("agent"), end)));
   expect(JSON.parse(text)).toEqual({
     push: {

@@ -166,7 +166,7 @@ function iconOf(event: TrailEvent): IconName {
   return icons[event.kind];
 }
 
-/** `opened`: something of the secret was revealed; `refused`: nothing was; `ended`: nothing can be revealed any more. */
+/** `opened`: the secret or a part of it was revealed; `refused`: nothing was revealed; `ended`: nothing can be revealed any more. */
 function toneOf({ kind }: TrailEvent): "opened" | "refused" | "ended" | "plain" {
   switch (kind) {
     case "view":

@@ -26,7 +26,7 @@ export interface PushForm {
   readonly edited: EditablePush | null;
   /** The files that the edit removes. */
   readonly removedFileIds: readonly number[];
-  /** The form is sent back, and a browser does not choose its files again. */
+  /** The form is sent back without its files, because a browser does not choose them again. */
   readonly filesLost: boolean;
   /** Tag of the page's language. */
   readonly locale: string;
@@ -62,7 +62,7 @@ export function offeredMails(user: User | null, config: Config) {
 /** The fields of `push[...]`, by wire name. */
 export type SentFields = Readonly<Record<string, unknown>>;
 
-/** The text of a form is valid UTF-8. Over bytes: replacing millions of line ends in a string would keep the event loop for a tenth of a second. */
+/** Works on bytes: replacing millions of line ends in a string would block the event loop for a tenth of a second. */
 function withLineFeeds(text: string): string {
   if (!text.includes("\r\n")) return text;
   const bytes = Buffer.from(text, "utf8");
