@@ -5,7 +5,7 @@ import { serverBundle } from "./bundles.ts";
 /** Modules that only some settings need: other servers must not load them, to save memory.  */
 const onDemand = /^(?:prom-client|@opentelemetry\/|openid-client|nodemailer|pg|@sealpush\/)/;
 
-test("what only some settings need is loaded where they are set, and nowhere else", async () => {
+test("modules that only some settings need are loaded only if these settings are given", async () => {
   const { metafile } = await build({ ...serverBundle, write: false, metafile: true, sourcemap: false });
   const outputs = Object.entries(metafile.outputs);
   const importersOf = (path: string) =>

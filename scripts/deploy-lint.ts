@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 /** External linters, run if they are installed. */
-const judges: readonly { readonly command: string; readonly run: (folder: string) => readonly string[] }[] = [
+const linters: readonly { readonly command: string; readonly run: (folder: string) => readonly string[] }[] = [
   {
     command: "caddy",
     run: () => ["validate", "--adapter", "caddyfile", "--config", join(root, "deploy/compose/Caddyfile")],
@@ -74,10 +74,10 @@ function ownProblems(): readonly string[] {
 }
 
 /** @returns the problems that a linter reports; none if it is not installed. */
-function judged(): readonly string[] {
+function linterProblems(): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-deploy-"));
   try {
-    return judges.flatMap(({ command, run }) => {
+    return linters.flatMap(({ command, run }) => {
       const { error, status, stdout, stderr } = spawnSync(command, run(folder), { encoding: "utf8" });
       if (error !== undefined) {
         if (systemErrorCode(error) !== "ENOENT") throw error;
@@ -91,7 +91,7 @@ function judged(): readonly string[] {
   }
 }
 
-const problems = [...ownProblems(), ...judged()];
+const problems = [...ownProblems(), ...linterProblems()];
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-else console.log("The files of deploy/ agree with the server.");
+else console.log("The files of deploy/ match the server.");

@@ -16,7 +16,7 @@ const lock: { readonly packages: Readonly<Record<string, LockedPackage>> } = JSO
   readFileSync(resolve(root, "package-lock.json"), "utf8"),
 );
 
-test("installing compiles nothing: the SQLite driver brings its binaries, and npm would look for Python to make others", () => {
+test("installing compiles nothing: the SQLite driver contains its binaries, and npm must not look for Python to build them", () => {
   // npm drops the line when it rewrites the file, although the package declares it.
   expect(lock.packages["node_modules/better-sqlite3"]?.gypfile).toBe(false);
 });

@@ -42,7 +42,7 @@ function templateProblems(text: string, all: string): readonly string[] {
   for (const [, word = ""] of text.matchAll(/\{\{-?\s*(\w+)/g)) {
     if (["if", "with", "range", "define", "block"].includes(word)) open += 1;
     if (word === "end") open -= 1;
-    if (open < 0) return [...problems, "an end too many."];
+    if (open < 0) return [...problems, "there is a surplus end."];
   }
   if (open > 0) problems.push(`${open} blocks are not closed.`);
   for (const [, name = ""] of text.matchAll(/include "([^"]+)"/g)) {
@@ -57,7 +57,7 @@ function checkProblems(checks: string, ownNames: readonly string[]): readonly st
   return [
     ...ownNames
       .filter((name) => !checks.includes(`"${name}" "`))
-      .map((name) => `_checks.tpl: ${name} may be in settings as well, and then occurs twice.`),
+      .map((name) => `_checks.tpl: ${name} may also be in settings, and then occurs twice.`),
     ...(checks.includes('hasKey $.Values.settings (printf "%s_FILE" $name)')
       ? []
       : ["_checks.tpl: a setting may be in both settings and secretSettings."]),
@@ -113,6 +113,6 @@ function imageProblems(all: string, image: Image): readonly string[] {
     ...wanted
       .filter(([text]) => !all.includes(text))
       .map(([text, what]) => `templates: ${what} (${text.trim()}) is missing.`),
-    ...(Number(spareSeconds) > drainSecondsMax ? [] : ["templates: a pod is killed before it has ended by itself."]),
+    ...(Number(spareSeconds) > drainSecondsMax ? [] : ["templates: a pod is killed before it has stopped."]),
   ];
 }

@@ -30,7 +30,7 @@ function hardeningProblems(service: Tree): readonly string[] {
     ...(at(service, "read_only") === true ? [] : ["the root file system is writable."]),
     ...(listOf(at(service, "cap_drop")).includes("ALL") ? [] : ["it keeps capabilities."]),
     ...(listOf(at(service, "security_opt")).includes("no-new-privileges:true") ? [] : ["it may gain privileges."]),
-    ...(at(service, "restart") === "unless-stopped" ? [] : ["nothing starts it again."]),
+    ...(at(service, "restart") === "unless-stopped" ? [] : ["it is not restarted."]),
   ];
 }
 
@@ -52,7 +52,7 @@ function referenceProblems(file: Tree, service: Tree): readonly string[] {
   const notGiven = entriesOf(at(service, "environment"))
     .map(([, value]) => /^\/run\/secrets\/(.+)$/.exec(textOf(value))?.[1])
     .filter((secret) => secret !== undefined && !used.secrets.includes(secret))
-    .map((secret) => `the secret ${secret} is named, but not given to it.`);
+    .map((secret) => `the secret ${secret} is named, but the service does not get it.`);
   return [...missing, ...notGiven];
 }
 
@@ -62,10 +62,10 @@ function addressProblems(file: Tree, service: Tree): readonly string[] {
     const address = textOf(at(connection, "ipv4_address"));
     if (address === "") return [];
     const [start = "", prefix = ""] = textOf(at(file, "networks", name, "ipam", "config", 0, "ip_range")).split("/");
-    if (start === "") return [`the network ${name} may give its address ${address} to another service.`];
+    if (start === "") return [`the network ${name} may assign its address ${address} to another service.`];
     const others = new BlockList();
     others.addSubnet(start, Number(prefix));
-    return others.check(address) ? [`its address ${address} is in the ip_range of the others.`] : [];
+    return others.check(address) ? [`its address ${address} is in the ip_range for other services.`] : [];
   });
 }
 
@@ -81,16 +81,16 @@ function serverProblems(file: Tree, service: Tree, facts: Facts, image: Image): 
   const trusted = environment.find(([name]) => name === "PWP__TRUSTED_PROXIES")?.[1] ?? "";
   return [
     ...environment.flatMap(([name, value]) => settingProblems(name, value)),
-    ...(environment.every(([name]) => settingPattern.test(name)) ? [] : ["it has variables that are no settings."]),
+    ...(environment.every(([name]) => settingPattern.test(name)) ? [] : ["it has variables that are not settings."]),
     ...(textOf(at(service, "image")) === `sealpush:${facts.version}` ? [] : [`its image is not of ${facts.version}.`]),
-    ...(stopSeconds > drainSecondsMax + graceSeconds ? [] : ["it is killed before it has ended by itself."]),
+    ...(stopSeconds > drainSecondsMax + graceSeconds ? [] : ["it is killed before it has stopped."]),
     ...(listOf(at(service, "volumes")).some((volume) => textOf(volume).endsWith(`:${image.dataDir}`))
       ? []
-      : [`${image.dataDir} is no volume.`]),
+      : [`${image.dataDir} is not a volume.`]),
     ...(listOf(at(service, "tmpfs")).includes("/tmp") ? [] : ["/tmp is not writable."]),
     ...[...ports, ...upstreams.map((upstream) => upstream.split(":")[1])]
       .filter((port) => port !== image.port)
       .map((port) => `${port} is not the port of the image.`),
-    ...(trusted.split(/,\s*/).includes(caddy) ? [] : ["it does not believe Caddy."]),
+    ...(trusted.split(/,\s*/).includes(caddy) ? [] : ["it does not trust Caddy."]),
   ];
 }

@@ -16,14 +16,14 @@ const facts = factsOf(JSON.parse(read("package.json")), (path) => existsSync(joi
 const dockerfile = read("Dockerfile");
 const image = imageOf(dockerfile);
 
-/** The text with one thing in it changed: a change that finds nothing would prove nothing. */
+/** Replaces one part of the text. @throws if the part is missing, because the test would then prove nothing. */
 function changed(text: string, from: string, to: string): string {
   expect(text).toContain(from);
   return text.replace(from, to);
 }
 
 describe("the check of the Dockerfile", () => {
-  it("finds nothing in the one that stands", () => {
+  it("finds no problem in the current one", () => {
     expect(dockerfileProblems(dockerfile, facts)).toEqual([]);
     expect(image).toEqual({ user: "10001:10001", port: "5100", dataDir: "/data" });
   });
@@ -36,12 +36,17 @@ describe("the check of the Dockerfile", () => {
   it.each([
     ["another Node", `node:${facts.nodeVersion}-bookworm-slim\n`, "node:latest\n", /is not Node/],
     ["a full base image", "-bookworm-slim\n", "-bookworm\n", /is not slim/],
-    ["a base image that is no variable", "FROM $NODE_IMAGE\n", `FROM node:${facts.nodeVersion}-slim\n`, /not the base/],
+    [
+      "a base image that is not a variable",
+      "FROM $NODE_IMAGE\n",
+      `FROM node:${facts.nodeVersion}-slim\n`,
+      /not the base/,
+    ],
     ["a digest of another length", "-bookworm-slim\n", "-bookworm-slim@sha256:abc\n", /no digest/],
     ["root", "USER 10001:10001", "USER root", /must be numbers, and not root/],
     ["user 0", "USER 10001:10001", "USER 0:0", /must be numbers, and not root/],
     ["a fetched file", "COPY src ./src", "ADD https://example.com/src ./src", /use COPY/],
-    ["a source that is not there", "COPY src ./src", "COPY sources ./src", /sources does not exist/],
+    ["a missing source", "COPY src ./src", "COPY sources ./src", /sources does not exist/],
     ["scripts of packages", "--omit=dev --ignore-scripts", "--omit=dev", /runs scripts/],
     ["packages for development", "npm ci --omit=dev", "npm ci", /for development/],
     ["untested packages for tracing", "@opentelemetry/api@1", "@opentelemetry/api@0", /version that is tested/],
@@ -59,7 +64,7 @@ describe("the check of the Dockerfile", () => {
 describe("the check of the compose files", () => {
   const postgres = read("deploy/compose/postgres.yaml");
 
-  it("finds nothing in those that stand", () => {
+  it("finds no problem in the current files", () => {
     expect(composeProblems(postgres, facts, image)).toEqual([]);
     expect(composeProblems(read("deploy/compose/sqlite.yaml"), facts, image)).toEqual([]);
   });
@@ -69,20 +74,25 @@ describe("the check of the compose files", () => {
     ["capabilities", "  cap_drop:\n    - ALL", "  cap_drop:\n    - CHOWN", /keeps capabilities/],
     ["a floating image", "caddy:2.11.7-alpine", "caddy:latest", /not pinned/],
     ["an image of another version", `sealpush:${facts.version}`, "sealpush:9.9.9", /not of/],
-    ["too little time to end", "stop_grace_period: 45s", "stop_grace_period: 30s", /killed before/],
-    [
-      "a proxy that is not believed",
-      "PWP__TRUSTED_PROXIES: 172.30.52.2",
-      "PWP__TRUSTED_PROXIES: none",
-      /believe Caddy/,
-    ],
+    ["too little time to stop", "stop_grace_period: 45s", "stop_grace_period: 30s", /killed before/],
+    ["a proxy that is not trusted", "PWP__TRUSTED_PROXIES: 172.30.52.2", "PWP__TRUSTED_PROXIES: none", /trust Caddy/],
     ["an unknown setting", "DATABASE_URL_FILE", "DATABASE_FILE", /DATABASE_FILE is not a setting/],
-    ["a secret that is not given", "    - master_key\n", "", /master_key is named, but not given/],
-    ["a secret that nobody made", "  master_key:\n    file", "  key:\n    file", /not among the secrets/],
+    ["a secret that the service does not get", "    - master_key\n", "", /master_key is named, but the service/],
+    ["an undefined secret", "  master_key:\n    file", "  key:\n    file", /not among the secrets/],
     ["another port", "sealpush-1:5100", "sealpush-1:80", /not the port of the image/],
-    ["data outside of a volume", "- data:/data\n", "- data:/files\n", /\/data is no volume/],
-    ["an address that others may get first", "          ip_range: 172.30.52.128/25\n", "", /may give its address/],
-    ["an address among those of others", "172.30.52.128/25", "172.30.52.0/25", /in the ip_range of the others/],
+    ["data outside of a volume", "- data:/data\n", "- data:/files\n", /\/data is not a volume/],
+    [
+      "an address that may be assigned to another service",
+      "          ip_range: 172.30.52.128/25\n",
+      "",
+      /may assign its address/,
+    ],
+    [
+      "an address in the range for other services",
+      "172.30.52.128/25",
+      "172.30.52.0/25",
+      /in the ip_range for other services/,
+    ],
   ])("finds %s", (_what, from, to, problem) => {
     expect(composeProblems(changed(postgres, from, to), facts, image).join("\n")).toMatch(problem);
   });
@@ -107,35 +117,30 @@ describe("the check of the chart", () => {
   };
   const deployment = templates.get("deployment.yaml") ?? "";
 
-  it("finds nothing in the one that stands", () => {
+  it("finds no problem in the current one", () => {
     expect(chartProblems(files, facts, image)).toEqual([]);
   });
 
   it.each([
     ["a block that is not closed", "      {{- end }}\n", "", /not closed/],
-    ["an end too many", "spec:\n", "{{ end }}spec:\n", /an end too many/],
+    ["a surplus end", "spec:\n", "{{ end }}spec:\n", /a surplus end/],
     ["a missing brace", "{{ int .Values.replicas }}", "{{ int .Values.replicas }", /braces do not match/],
-    ["a template that is not there", 'include "sealpush.name"', 'include "sealpush.title"', /not defined/],
-    ["a value that is not there", ".Values.replicas", ".Values.replicaCount", /values.yaml: replicaCount/],
+    ["a missing template", 'include "sealpush.name"', 'include "sealpush.title"', /not defined/],
+    ["a missing value", ".Values.replicas", ".Values.replicaCount", /values.yaml: replicaCount/],
     ["an unknown setting", "PWP__SHUTDOWN_GRACE_SECONDS", "PWP__SHUTDOWN_SECONDS", /is not a setting/],
     ["another user", "runAsUser: 10001", "runAsUser: 1000", /the user/],
     ["another port", "containerPort: 5100", "containerPort: 80", /the port/],
     ["no readiness", "path: /ready", "path: /up", /the readiness probe/],
-    ["too little time to end", "shutdownGraceSeconds) 35", "shutdownGraceSeconds) 5", /killed before/],
+    ["too little time to stop", "shutdownGraceSeconds) 35", "shutdownGraceSeconds) 5", /killed before/],
   ])("finds %s", (_what, from, to, problem) => {
     const broken = new Map(templates).set("deployment.yaml", changed(deployment, from, to));
     expect(chartProblems({ ...files, templates: broken }, facts, image).join("\n")).toMatch(problem);
   });
 
   it.each([
+    ["a setting that could occur twice", ' "PWP__METRICS__ENABLED" "metrics.enabled"', "", /METRICS__ENABLED may be/],
     [
-      "a setting that could be there twice",
-      ' "PWP__METRICS__ENABLED" "metrics.enabled"',
-      "",
-      /METRICS__ENABLED may be/,
-    ],
-    [
-      "a secret that could be in the open too",
+      "a secret that could also be among the plain settings",
       ' (hasKey $.Values.settings (printf "%s_FILE" $name))',
       "",
       /secretSettings/,
@@ -168,7 +173,7 @@ describe("the check of the chart", () => {
   });
 });
 
-test("the manual's one container is restarted, limited and ended like that of the compose file", () => {
+test("the container in the manual is restarted, limited and stopped like that of the compose file", () => {
   const { restart, mem_limit, memswap_limit, stop_grace_period, cap_drop, security_opt, ulimits } = parse(
     read("deploy/compose/sqlite.yaml"),
   ).services.sealpush;
@@ -188,7 +193,7 @@ test("the manual's one container is restarted, limited and ended like that of th
   }
 });
 
-test("arguments of an operator's command reach it as they are: the service manager replaces nothing in them", () => {
+test("arguments of an operator's command are passed unchanged: the service manager replaces nothing in them", () => {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-systemd-run-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "systemd-run"), `#!/bin/sh\nprintf '%s\\0' "$@"\n`, { mode: 0o700 });
@@ -196,7 +201,7 @@ test("arguments of an operator's command reach it as they are: the service manag
   const env = { PATH: `${folder}:${process.env.PATH}` };
   const ran = execFileSync("sh", [join(root, "deploy/systemd/sealpush"), ...given], { env, encoding: "utf8" });
   const handedOver = ran.split("\0").slice(0, -1).slice(-given.length);
-  // What systemd.service(5) says of a dollar sign, "Command lines".
+  // systemd.service(5), "Command lines": two dollar signs stand for one.
   expect(handedOver.map((argument) => argument.replaceAll("$$", () => "$"))).toEqual(given);
   expect(handedOver.filter((argument) => argument.replaceAll("$$", "").includes("$"))).toEqual([]);
 });
@@ -205,15 +210,15 @@ describe("the check of the systemd unit", () => {
   const unit = read("deploy/systemd/sealpush.service");
   const command = read("deploy/systemd/sealpush");
 
-  it("finds nothing in what stands", () => {
+  it("finds no problem in the current unit", () => {
     expect(unitProblems(unit, command)).toEqual([]);
   });
 
   it.each([
-    ["commands on other data", "DATA_DIR=/var/lib/sealpush", "DATA_DIR=/srv/sealpush", /does not hold for commands/],
-    ["commands under another key", "master.key:/etc/sealpush/", "master.key:/root/", /does not hold for commands/],
+    ["commands on other data", "DATA_DIR=/var/lib/sealpush", "DATA_DIR=/srv/sealpush", /does not apply to commands/],
+    ["commands under another key", "master.key:/etc/sealpush/", "master.key:/root/", /does not apply to commands/],
     ["an unknown setting", "Environment=DATA_DIR", "Environment=DATA_FOLDER", /DATA_FOLDER is not a setting/],
-    ["too little time to end", "TimeoutStopSec=45s", "TimeoutStopSec=20s", /TimeoutStopSec kills/],
+    ["too little time to stop", "TimeoutStopSec=45s", "TimeoutStopSec=20s", /TimeoutStopSec kills/],
     ["secrets in swap", "MemorySwapMax=0", "", /MemorySwapMax=0 is missing/],
     ["a debugger", " --disable-sigusr1", "", /SIGUSR1 opens the debugger/],
   ])("finds %s", (_what, from, to, problem) => {
@@ -257,7 +262,7 @@ describe("the check of the systemd unit", () => {
       "--property=Environment=PWPUSH_MASTER_KEY_FILE=%d/master.key",
       /has a specifier/,
     ],
-    ["commands without the key", "PWPUSH_MASTER_KEY_FILE=$CREDENTIALS_DIRECTORY/master.key ", "", /does not hold for/],
+    ["commands without the key", "PWPUSH_MASTER_KEY_FILE=$CREDENTIALS_DIRECTORY/master.key ", "", /does not apply to/],
   ])("finds %s", (_what, from, to, problem) => {
     expect(unitProblems(unit, changed(command, from, to)).join("\n")).toMatch(problem);
   });

@@ -12,7 +12,7 @@ const sharedKeys = new Set([
   "UMask",
 ]);
 
-/** Lines of the server's unit that are its own. All others confine what runs, and hold for the backup as well. */
+/** Lines that only the server's unit has. All others restrict the process, and apply to the backup as well. */
 const ownKeys = new Set([
   "Type",
   "WorkingDirectory",
@@ -38,7 +38,7 @@ export function backupUnitProblems(backup: string, unit: string): readonly strin
     .filter((line) => !ownKeys.has(keyOf(line)))
     .map((line) => line.replace(/^StateDirectory=sealpush$/, "$& sealpush-backup"))
     .filter((line) => !given.includes(line))
-    .map((line) => `${line} does not hold for the backup.`)
+    .map((line) => `${line} does not apply to the backup.`)
     .concat(debuggerProblems(backup));
 }
 
@@ -69,18 +69,20 @@ export function unitProblems(unit: string, command: string): readonly string[] {
         (line) =>
           !(ofUnitOnly.includes(line) ? command.includes(` -c '${inCommand(line)} `) : properties.includes(line)),
       )
-      .map((line) => `${line} does not hold for commands of the operator.`),
+      .map((line) => `${line} does not apply to commands of the operator.`),
     ...properties
       .filter((property) => !lines.includes(property))
-      .map((property) => `${property} holds for commands of the operator only.`),
+      .map((property) => `${property} applies to commands of the operator only.`),
     ...properties
       .filter((property) => property.includes("%"))
       .map((property) => `${property} has a specifier, which systemd-run does not replace.`),
     ...(command.includes(`${program} "$@"`) ? [] : ["Commands of the operator run another program."]),
-    ...(command.includes(`--working-directory=${get("WorkingDirectory")} `) ? [] : ["They run elsewhere."]),
+    ...(command.includes(`--working-directory=${get("WorkingDirectory")} `)
+      ? []
+      : ["Commands of the operator have another working directory."]),
     ...(Number.parseInt(get("TimeoutStopSec") ?? "", 10) > drainSecondsMax
       ? []
-      : ["TimeoutStopSec kills the server before it has ended by itself."]),
+      : ["TimeoutStopSec kills the server before it has stopped."]),
     ...["NoNewPrivileges=yes", "ProtectSystem=strict", "DynamicUser=yes", "LimitCORE=0", "MemorySwapMax=0"]
       .filter((line) => !lines.includes(line))
       .map((line) => `${line} is missing.`),

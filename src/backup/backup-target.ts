@@ -18,7 +18,7 @@ import {
 } from "./durable-files.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
-/** `short`: the content ended too early. `written`: the file in the backup, if it is there. */
+/** `short`: the content ended too early. `written`: the file in the backup; undefined: none was written. */
 export type Added = { readonly outcome: "whole" | "short"; readonly written: FileSum | undefined };
 
 /** The destination of a backup. The backup gets its name in `finish`. */

@@ -35,14 +35,14 @@ function backUp(fixture: TestDomain, to: string, blobs: BlobStore = fixture.doma
   return createBackup(deps, to);
 }
 
-/** What the backup says after it has been unpacked and looked into. */
+/** Unpacks and checks the backup. @returns its manifest. */
 async function unpacked(fixture: TestDomain, from: string): Promise<Manifest> {
   const unpackTo = { folder: mkdtempSync(join(makeBackupFolder(), "unpacked-")), blobs: true };
   const options = { keyring: fixture.domain.keyring, unpackTo, signal: new AbortController().signal };
   return await readBackup(openBackup(from), options);
 }
 
-/** The store, in which something happens before each of the first readings. */
+/** The blob store; each of the functions runs before one of the first reads. */
 function disturbed(blobs: BlobStore, disturbances: readonly (() => Promise<unknown>)[]): BlobStore {
   const left = [...disturbances];
   return {
@@ -74,7 +74,7 @@ test.each(forms)("a push that ends while its files are copied to a %s has ended 
   expect(await unpacked(fixture, join(backupDir, name))).toEqual(manifest);
 });
 
-test("a push that is edited while its files are copied is in the backup as it was edited", async () => {
+test("a push that is edited while its files are copied has the edited version in the backup", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const first = await pushFiles(pushes, owner, [makeFile("a", "stays")]);
@@ -97,7 +97,7 @@ test("a push that is edited while its files are copied is in the backup as it wa
   await unpacked(fixture, to);
 });
 
-test("a push that still ends in the last round is named, and the backup is made all the same", async () => {
+test("a push that ends during the last round is named, and the backup is still made", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   let newest = await pushFiles(pushes, owner, [makeFile("a", "a")]);
@@ -139,7 +139,7 @@ test.each(forms)(
   },
 );
 
-test("a store that fails while it is read stops the backup, and nothing is left of it", async () => {
+test("a store that fails while it is read stops the backup, and nothing of it remains", async () => {
   await using fixture = await openTestDomain();
   await pushFiles(fixture.domain.pushes, owner, [makeFile("a", "x")]);
   const fail = async () => {

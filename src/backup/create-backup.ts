@@ -40,7 +40,7 @@ export interface BackupDeps {
 
 export type BackupReport = Awaited<ReturnType<typeof createBackup>>;
 
-/** Less can change in each round. What still changes in the last one is recorded in the manifest. */
+/** Each round is shorter than the one before, so less changes meanwhile. Changes during the last one are recorded in the manifest. */
 const roundsMax = 3;
 
 /**

@@ -31,7 +31,7 @@ function archive(files: ReadonlyMap<string, Buffer> = contents): Buffer {
   return Buffer.concat([...parts, tarEnd]);
 }
 
-/** In chunks that no boundary of the archive falls on. */
+/** In chunks that are not aligned with the blocks of the archive. */
 async function* inChunks(bytes: Buffer, chunkBytes = 333): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }
@@ -46,7 +46,7 @@ async function unpacked(bytes: Buffer): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/** With its sum made right again. */
+/** The block with a corrected checksum. */
 function resummed(block: Buffer): Buffer {
   block.fill(0x20, 148, 156);
   const sum = block.subarray(0, 512).reduce((total, byte) => total + byte, 0);
@@ -64,7 +64,7 @@ test("the system's tar unpacks the archive, with files that only the owner can r
   }
 });
 
-test.each(["ustar", "gnu", "pax"])("what the system's tar packs anew as %s is read", async (format) => {
+test.each(["ustar", "gnu", "pax"])("an archive that the system's tar repacked as %s is read", async (format) => {
   const folder = makeFolder();
   for (const [path, content] of contents) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -74,7 +74,7 @@ test.each(["ustar", "gnu", "pax"])("what the system's tar packs anew as %s is re
   expect([...(await unpacked(packed))].sort()).toEqual([...contents].sort());
 });
 
-test("what is written is read again, also when the reader leaves contents aside", async () => {
+test("an archive is read back, even if the reader skips contents", async () => {
   expect([...(await unpacked(archive()))]).toEqual([...contents]);
   const paths: string[] = [];
   for await (const { path } of readTar(inChunks(archive()))) paths.push(path);
@@ -85,7 +85,7 @@ test("the length of a file of more than eight gigabytes can be read by the syste
   const bytes = 9 * 1024 ** 3;
   const head = tarHeader("large", bytes, modifiedAt);
   expect(head.length % 512).toBe(0);
-  // The system's tar lists it before it misses the content.
+  // The system's tar lists the file before it notices that the content is missing.
   const folder = makeFolder();
   writeFileSync(join(folder, "head.tar"), head);
   const listed = execFileSync("sh", ["-c", 'tar -tvf "$1" 2>/dev/null || true', "sh", join(folder, "head.tar")]);
@@ -96,10 +96,10 @@ test("the length of a file of more than eight gigabytes can be read by the syste
   await expect(reading.next()).rejects.toThrow("ends too early");
 });
 
-describe("an archive that does not hold", () => {
+describe("an invalid archive", () => {
   const refused = (bytes: Buffer) => expect(unpacked(bytes)).rejects.toThrow(BackupError);
 
-  test("is refused wherever it is cut off", async () => {
+  test("is refused wherever it is truncated", async () => {
     const whole = archive();
     const cuts = [0, 1, 511, 512, 1_024, 1_500, whole.length - 1_100, whole.length - 1_024];
     for (const cut of cuts) await refused(whole.subarray(0, cut));
@@ -122,7 +122,7 @@ describe("an archive that does not hold", () => {
     await refused(Buffer.concat([resummed(block), tarEnd]));
   });
 
-  test("is refused with a length that cannot be", async () => {
+  test("is refused with an impossible length", async () => {
     const octal = tarHeader("file", 0, modifiedAt);
     octal.write("9".repeat(11), 124);
     await refused(Buffer.concat([resummed(octal), tarEnd]));
@@ -131,7 +131,7 @@ describe("an archive that does not hold", () => {
     await refused(Buffer.concat([resummed(binary), tarEnd]));
   });
 
-  test("is refused when an extended header is longer than any", async () => {
+  test("is refused if an extended header is too long", async () => {
     const block = tarHeader("pax", 1_000_000, modifiedAt);
     block.write("x", 156);
     await refused(Buffer.concat([resummed(block), Buffer.alloc(1_000_448), tarEnd]));

@@ -36,9 +36,9 @@ describe("the command line", () => {
     ["an unknown command", ["usr", "create"]],
     ["an unknown option", ["doctor", "--fast"]],
     ["a missing option", ["token", "create", "--email", email]],
-    ["an unwanted word", ["keys", "generate", "two"]],
+    ["an unexpected argument", ["keys", "generate", "two"]],
     ["a group without a command", ["user"]],
-    ["a number that is none", ["token", "revoke", "--email", email, "--id", "1.5"]],
+    ["an invalid number", ["token", "revoke", "--email", email, "--id", "1.5"]],
     ["the number 0", ["token", "revoke", "--email", email, "--id", "0"]],
     ["a password on the command line", ["user", "create", "--email", email, "--password", "secret"]],
   ])("exits with 2 and a message on stderr for %s", async (_, argv) => {

@@ -36,7 +36,7 @@ describe("doctor", () => {
     expect(run.exitCode).toBe(1);
     expect(levels(run.stdout)).toMatchObject({
       "master key": "fail",
-      // A server's database is there before anything is in it.
+      // On PostgreSQL, the database exists before it has tables.
       ...(engine === "sqlite" ? { database: "fail" } : { "key ring": "fail" }),
       "disk writable": "fail",
       "disk space": "fail",
@@ -54,7 +54,7 @@ describe("doctor", () => {
     expect(levels(wrong.stdout)).toMatchObject({ "key ring": "fail" });
     const both = { ...nobody, PWPUSH_MASTER_KEY: fresh, PWPUSH_MASTER_KEY_PREVIOUS: old };
     expect(levels((await cli.run(["doctor"], { environment: both })).stdout)).toMatchObject({ "key ring": "warn" });
-    // Looking has not put the new key in use: the old one alone still opens the domain.
+    // The check has not put the new key into use: the old one alone still opens the domain.
     const back = await cli.run(["doctor"], { environment: { ...nobody, PWPUSH_MASTER_KEY: old } });
     expect(levels(back.stdout)).toMatchObject({ "key ring": "ok" });
   });

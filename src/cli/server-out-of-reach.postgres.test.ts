@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createUser, makeTestCli, password } from "../../test/support/cli.ts";
 
 const secret = "a-password-of-the-database";
-/** Nobody listens there. */
+/** Nothing listens on this port. */
 const environment = { DATABASE_URL: `postgres://sealpush:${secret}@127.0.0.1:1/sealpush`, PORT: "1" };
 
 test("a command reports an unreachable database server in one line, without the password", async () => {

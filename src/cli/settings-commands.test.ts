@@ -134,11 +134,11 @@ describe("config check", () => {
   });
 
   it.each([
-    ["a key file that is not there", "PWPUSH_MASTER_KEY_FILE=/run/no-such-key", ["PWPUSH_MASTER_KEY_FILE"]],
-    ["a key that is none", "PWPUSH_MASTER_KEY=zz", ["PWPUSH_MASTER_KEY"]],
-    ["a secret's file that is not there", "PWP__MAIL__SMTP_PASSWORD_FILE=/run/none", ["PWP__MAIL__SMTP_PASSWORD_FILE"]],
+    ["a missing key file", "PWPUSH_MASTER_KEY_FILE=/run/no-such-key", ["PWPUSH_MASTER_KEY_FILE"]],
+    ["an invalid key", "PWPUSH_MASTER_KEY=zz", ["PWPUSH_MASTER_KEY"]],
+    ["a missing file of a secret", "PWP__MAIL__SMTP_PASSWORD_FILE=/run/none", ["PWP__MAIL__SMTP_PASSWORD_FILE"]],
     [
-      "two places for one secret",
+      "a secret that is given twice",
       "PWP__MAIL__SMTP_PASSWORD=a\nPWP__MAIL__SMTP_PASSWORD_FILE=/run/none",
       ["PWP__MAIL__SMTP_PASSWORD", "PWP__MAIL__SMTP_PASSWORD_FILE"],
     ],

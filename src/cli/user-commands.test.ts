@@ -68,7 +68,7 @@ it("actions from a shell are recorded in the administrators' audit trail", async
     stdin: "another correct battery",
   });
   await cli.run([...about("delete", "eve@example.org"), "--yes"]);
-  // Refused, so no line.
+  // Refused, so it adds no entry.
   await cli.run(about("demote"));
   const query = "SELECT action, subject, admin_id, admin_email FROM admin_audit_entries ORDER BY id";
   const lines = (await withDatabaseOf(cli.dataDir, (db) => readRows(db, query))).map((row) => Object.values(row));

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { mistakesOf, loadValid, noFile } from "../../test/support/settings.ts";
+import { loadValid, mistakesOf, noFile } from "../../test/support/settings.ts";
 import { settingTable } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { allSettings, type Environment } from "./setting.ts";

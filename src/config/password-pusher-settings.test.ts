@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { documentedSettings } from "../../test/support/password-pusher-names.ts";
-import { mistakesOf, loadValid } from "../../test/support/settings.ts";
+import { loadValid, mistakesOf } from "../../test/support/settings.ts";
 import { settingTable } from "./config.ts";
 import { reasonAgainst, unusedSettings } from "./password-pusher-settings.ts";
 import { fileNameOf, settingsByFile } from "./secret-files.ts";
@@ -67,7 +67,8 @@ describe("values in the spelling of Password Pusher's env files", () => {
     expect(config.mail).toMatchObject({ baseUrl: "https://push.example.com", sender: "sealpush@push.example.com" });
     expect(config.overrideBaseUrl).toBeUndefined();
     expect(
-      loadValid({ ...mail, PWP__HOST_PROTOCOL: "http", PWP__HOST_DOMAIN: "push.example.com:5100" }).config.mail?.baseUrl,
+      loadValid({ ...mail, PWP__HOST_PROTOCOL: "http", PWP__HOST_DOMAIN: "push.example.com:5100" }).config.mail
+        ?.baseUrl,
     ).toBe("http://push.example.com:5100");
     expect(loadValid({ ...mail, PWP__OVERRIDE_BASE_URL: "https://a.example.com" }).config.mail?.baseUrl).toBe(
       "https://a.example.com",
@@ -118,7 +119,9 @@ describe("values in the spelling of Password Pusher's env files", () => {
       const given = { ...other, PWP__FILES__STORAGE: storage };
       expect(loadValid(given)).toMatchObject({ warnings: [], config: { files: { s3: { bucket: "pushes" } } } });
       const { PWP__FILES__S3__ENDPOINT: _, ...withoutEndpoint } = given;
-      expect(mistakesOf(withoutEndpoint)).toEqual([expect.stringContaining("PWP__FILES__S3__ENDPOINT must be given too")]);
+      expect(mistakesOf(withoutEndpoint)).toEqual([
+        expect.stringContaining("PWP__FILES__S3__ENDPOINT must be given too"),
+      ]);
     }
     for (const storage of ["google", "microsoft"]) {
       expect(mistakesOf({ PWP__FILES__STORAGE: storage })[0]).toMatch(/S3-compatible store only/);
@@ -135,9 +138,14 @@ describe("values in the spelling of Password Pusher's env files", () => {
   it("a title, and a language that is not supported", () => {
     expect(loadValid({ PWP__BRAND__TITLE: "Acme Corp." }).config.brandTitle).toBe("Acme Corp.");
     for (const title of ["a".repeat(61), "a\u202eb"]) expect(mistakesOf({ PWP__BRAND__TITLE: title })).toHaveLength(1);
-    expect(loadValid({ PWP__DEFAULT_LOCALE: "pt-BR" })).toMatchObject({ warnings: [], config: { defaultLocale: "pt-BR" } });
+    expect(loadValid({ PWP__DEFAULT_LOCALE: "pt-BR" })).toMatchObject({
+      warnings: [],
+      config: { defaultLocale: "pt-BR" },
+    });
     expect(loadValid({ PWP__DEFAULT_LOCALE: ":de" }).config.defaultLocale).toBe("de");
-    expect(loadValid({ PWP__DEFAULT_LOCALE: "sv" }).warnings).toEqual([expect.stringContaining("English is used instead")]);
+    expect(loadValid({ PWP__DEFAULT_LOCALE: "sv" }).warnings).toEqual([
+      expect.stringContaining("English is used instead"),
+    ]);
     expect(mistakesOf({ PWP__DEFAULT_LOCALE: "<de>" })).toHaveLength(1);
   });
 

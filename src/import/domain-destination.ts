@@ -202,7 +202,7 @@ async function addMissingPushParts(
   const outcomeOf = (completion: PushCompletion) => pushPartsOutcome(imported, incoming, completion);
   const completion = await completeImportedPush(
     deps,
-    { pushId: imported.id, push: incoming.push, missing, broughtEvents: imported.related.auditEntries },
+    { pushId: imported.id, push: incoming.push, missing, importedEvents: imported.related.auditEntries },
     (tx, parts) => {
       const { stillMissing, related } = outcomeOf(parts);
       return rows.updateRecord(tx, "push", imported, { missingParts: stillMissing, related });

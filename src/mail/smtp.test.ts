@@ -89,7 +89,10 @@ describe("a message", () => {
     "",
   ])("is sent only to exactly one address: %j", async (to) => {
     const sink = await startMailSink();
-    expect(await mailerOf(sink).send({ ...message, to }, neverAborted)).toMatchObject({ outcome: "refused", permanent: true });
+    expect(await mailerOf(sink).send({ ...message, to }, neverAborted)).toMatchObject({
+      outcome: "refused",
+      permanent: true,
+    });
     expect(sink.attempts()).toBe(0);
   });
 

@@ -21,7 +21,7 @@ const settersOf = {
   confirmed_owner: { anonymous: false, unconfirmed: false, confirmed: true, withoutEmail: false },
 } as const;
 
-test.each(pushOptions.keys)("%s can be switched on only by those whom its rule names", async (option) => {
+test.each(pushOptions.keys)("%s can be switched on only by the callers in its rule", async (option) => {
   const problems = (actor: typeof stranger, isConfirmed = false, notifiesOfViews = true) => {
     const owner = { email: "ada@example.com", isConfirmed, language: null };
     const emails = { ...unusedEmails, notifiesOfViews, findOwner: async () => owner };

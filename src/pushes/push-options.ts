@@ -42,7 +42,7 @@ export const optionRules = {
     settings: () => ({ offered: true, default: false }),
     description:
       "An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token " +
-      "whose user has confirmed their email address (on the account's page), and a server that sends mails. Default: false.",
+      "whose user has confirmed their email address (on the account's page), and a server that sends email. Default: false.",
   },
 } as const satisfies Readonly<Record<PushOption, OptionRule>>;
 

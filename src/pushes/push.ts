@@ -58,7 +58,7 @@ export interface OwnedPush extends Push, PushOptions {
   readonly endReason: EndReason | null;
 }
 
-/** Which of an owner's pushes to find. */
+/** Selects among an owner's pushes. */
 export interface PushSearch {
   readonly state: "active" | "expired" | "all";
   readonly kind: KindName | null;
@@ -87,7 +87,7 @@ export interface CreatePush extends Partial<PushOptions> {
   readonly mentionsFiles?: boolean;
   readonly expireAfterDays?: number;
   readonly expireAfterViews?: number;
-  /** Wins over expireAfterDays. */
+  /** Takes precedence over expireAfterDays. */
   readonly expireAfterMs?: number;
   readonly passphrase?: string;
   readonly name?: string;
@@ -130,7 +130,7 @@ export type EditOutcome =
   /** Another edit was written first, and this one changed nothing. */
   | { readonly outcome: "changed_meanwhile" }
   | { readonly outcome: "gone" }
-  /** Or the push belongs to another user. */
+  /** The push does not exist or belongs to another user. */
   | { readonly outcome: "unknown" };
 
 /** Inclusive at both ends. */
@@ -267,7 +267,7 @@ export interface AdminListPage {
   readonly nextBeforeId: number | null;
 }
 
-/** Which live pushes an administrator ends together. Each part restricts further. */
+/** Selects live pushes that an administrator ends together. All conditions must match. */
 export interface BulkEndingFilter {
   /** The network of the address that created the push, as `readEndingNetwork` returns it; "": any. */
   readonly network: string;

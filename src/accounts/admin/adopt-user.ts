@@ -21,18 +21,18 @@ export interface AdoptedUser extends AdoptedAccount {
 }
 
 /** How a user was adopted. */
-export interface Arrival {
+export interface AdoptionDetails {
   /** Merged into an existing account. */
   readonly merged: boolean;
   /** Another user has the same API token, so it was not adopted. */
   readonly tokenTaken: boolean;
 }
 
-/** Runs first in the transaction that writes the user. @returns false: it was adopted before, so nothing is written. */
-export type NoteAdoption = (tx: Transaction, userId: number, arrival: Arrival) => Promise<boolean>;
+/** Records the adoption, first in the transaction that writes the user. @returns false: it was adopted before, so nothing is written. */
+export type RecordAdoption = (tx: Transaction, userId: number, details: AdoptionDetails) => Promise<boolean>;
 
 export type Adoption =
-  | ({ readonly outcome: "adopted"; readonly userId: number } & Arrival)
+  | ({ readonly outcome: "adopted"; readonly userId: number } & AdoptionDetails)
   | { readonly outcome: "known" }
   /** Nothing was written: there is an account with this email address, and merging was not requested. */
   | { readonly outcome: "email_taken" };
@@ -137,20 +137,20 @@ export function createUserAdoption(deps: {
      * One transaction per user.
      * @param merge an existing account with the same email address gets the API token and is otherwise unchanged.
      */
-    adopt: (user: AdoptedUser, merge: boolean, note: NoteAdoption): Promise<Adoption> =>
+    adopt: (user: AdoptedUser, merge: boolean, record: RecordAdoption): Promise<Adoption> =>
       db.writeSerialized("accounts", async (tx): Promise<Adoption> => {
         const present = await store.findId(tx, user.email);
         if (present !== undefined && !merge) return { outcome: "email_taken" };
         const userId = present ?? (await store.nextUserId(tx));
         const token = readTokenDigest(user.apiToken);
-        const arrival = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
-        if (!(await note(tx, userId, arrival))) return { outcome: "known" };
-        if (!arrival.merged) {
+        const details = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
+        if (!(await record(tx, userId, details))) return { outcome: "known" };
+        if (!details.merged) {
           await store.insertUser(tx, userId, user);
           await putTotp(tx, userId, user.totp);
         }
-        if (!arrival.tokenTaken) await putToken(tx, userId, token);
-        return { outcome: "adopted", userId, ...arrival };
+        if (!details.tokenTaken) await putToken(tx, userId, token);
+        return { outcome: "adopted", userId, ...details };
       }),
     /**
      * Adds parts, in one transaction, that an adopted user lacked and `user` has now.

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { addUnusablePasskey, makeTestAccounts, makeUser, openSettings, password } from "../../../test/support/accounts.ts";
+import {
+  addUnusablePasskey,
+  makeTestAccounts,
+  makeUser,
+  openSettings,
+  password,
+} from "../../../test/support/accounts.ts";
 import { readRows } from "../../../test/support/engine-database.ts";
 import { createRecordingOutbox } from "../../../test/support/recording-outbox.ts";
 import { systemRandom } from "../../base/random.ts";

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { clientAt, addUnusablePasskey, makeTestAccounts, makeUser, startOfTests } from "../../../test/support/accounts.ts";
+import {
+  addUnusablePasskey,
+  clientAt,
+  makeTestAccounts,
+  makeUser,
+  startOfTests,
+} from "../../../test/support/accounts.ts";
 import { changeRows } from "../../../test/support/engine-database.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";

@@ -63,7 +63,7 @@ async function makeFixture() {
   return { accounts, request, during };
 }
 
-describe("the work", () => {
+describe("the amount of work", () => {
   it("is the same for a sign-up with an address that is free, taken, waiting or disabled", async () => {
     const { accounts, request, during } = await makeFixture();
     const signUp = (email: string) => during(() => accounts.signUp({ ...request(email), password }));

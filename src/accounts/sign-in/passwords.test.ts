@@ -246,7 +246,7 @@ describe("an imported bcrypt hash", () => {
       argon2: createArgon2Queue({ runningMax: 1, waitingMax: 40, waitingPerClientMax: 40 }),
     });
     await makeUser(fixture.accounts);
-    const long = "a password beyond the reach of bcrypt ".repeat(3);
+    const long = "a password longer than bcrypt reads ".repeat(3);
     const stored = await bcrypt.hash(long, 4);
     await setHash(fixture, stored);
     await signIn(fixture, `${long} with a slip`);

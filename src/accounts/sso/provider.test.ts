@@ -43,14 +43,14 @@ describe("a provider's answer", () => {
     ["another audience", { claims: { aud: "another client" } }],
     ["two audiences and another authorised party", { claims: { aud: ["sealpush", "x"], azp: "x" } }],
     ["another issuer", { claims: { iss: "https://evil.example" } }],
-    ["a token that is over", { claims: { iat: 1, exp: 2 } }],
+    ["an expired token", { claims: { iat: 1, exp: 2 } }],
     ["no subject", { claims: { sub: undefined } }],
-    ["a subject longer than any", { claims: { sub: "x".repeat(256) } }],
+    ["a subject that is too long", { claims: { sub: "x".repeat(256) } }],
     ["a subject with control characters", { claims: { sub: "a\u0000b" }, userInfo: { sub: "a\u0000b" } }],
     ["somebody else's signature", { forged: true }],
     ["no signature", { header: { alg: "none" } }],
     ["a signature by the client's secret", { header: { alg: "HS256" } }],
-    ["details of somebody else", { userInfo: { sub: "b-1" } }],
+    ["details of another user", { userInfo: { sub: "b-1" } }],
   ])("with %s identifies no user", async (_fault, answers) => {
     expect(await open(answers).provider.readAnswer(query, secrets)).toMatchObject({ is: "invalid" });
   });
@@ -91,15 +91,12 @@ describe("a provider that does not answer", () => {
   it.each<[string, FakeAnswers]>([
     ["is down", { instead: () => Promise.reject(new TypeError("fetch failed")) }],
     ["fails", { instead: () => new Response("", { status: 500 }) }],
-    [
-      "leads elsewhere",
-      { instead: () => new Response("", { status: 302, headers: { location: "https://10.0.0.1/" } }) },
-    ],
+    ["redirects", { instead: () => new Response("", { status: 302, headers: { location: "https://10.0.0.1/" } }) }],
     ["sends no JSON", { instead: () => new Response("<html>") }],
-    ["sends more than anybody needs", { instead: () => Response.json({ issuer, filler: "x".repeat(300_000) }) }],
+    ["sends a response that is too large", { instead: () => Response.json({ issuer, filler: "x".repeat(300_000) }) }],
     ["is another issuer", { metadata: { issuer: "https://evil.example" } }],
-    ["sends people elsewhere", { metadata: { authorization_endpoint: "http://10.0.0.1/auth" } }],
-    ["sends people to a script", { metadata: { authorization_endpoint: "javascript:alert(1)" } }],
+    ["names an endpoint in another network", { metadata: { authorization_endpoint: "http://10.0.0.1/auth" } }],
+    ["names a script as endpoint", { metadata: { authorization_endpoint: "javascript:alert(1)" } }],
   ])("because it %s causes no redirect", async (_why, answers) => {
     expect(await refusalOf(open(answers).provider.signOnUrl(secrets))).toBe("unavailable");
   });

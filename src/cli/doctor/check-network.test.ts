@@ -46,7 +46,7 @@ async function portOf(server: Server): Promise<string> {
   return String(address.port);
 }
 
-/** A server as ours answers one that asks how it is, and for its version under the host it knows. */
+/** Answers as this server does: the probes under any host, the version only under the allowed host. */
 const answering: RequestListener = (request, response) => {
   const known =
     request.url === "/up" ||

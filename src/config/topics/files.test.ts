@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mistakesOf, loadValid } from "../../../test/support/settings.ts";
+import { loadValid, mistakesOf } from "../../../test/support/settings.ts";
 import { describeSettings } from "../describe-settings.ts";
 
 const secret = "wJalrXUtnFEMI/K7MDENG+secret";
@@ -67,7 +67,8 @@ describe("where files are stored", () => {
   });
 
   it("warns about an unencrypted connection to another machine, and about settings without effect", () => {
-    const endpoint = (PWP__FILES__S3__ENDPOINT: string) => loadValid({ ...complete, PWP__FILES__S3__ENDPOINT }).warnings;
+    const endpoint = (PWP__FILES__S3__ENDPOINT: string) =>
+      loadValid({ ...complete, PWP__FILES__S3__ENDPOINT }).warnings;
     expect(endpoint("http://store.internal:9000")).toEqual([expect.stringContaining("is http to another machine")]);
     for (const local of ["http://127.0.0.1:9000", "http://localhost:9000", "http://[::1]:9000"]) {
       expect(endpoint(local)).toEqual([]);

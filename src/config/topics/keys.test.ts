@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mistakesOf, loadValid, noFile } from "../../../test/support/settings.ts";
+import { loadValid, mistakesOf, noFile } from "../../../test/support/settings.ts";
 import { loadConfig } from "../load-config.ts";
 
 const keyA = "a1".repeat(32);
@@ -50,7 +50,9 @@ describe("master keys", () => {
     expect(mistakesOf({ PWPUSH_MASTER_KEY_PREVIOUS: keyB })).toHaveLength(1);
     const published = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f";
     expect(mistakesOf({ PWPUSH_MASTER_KEY: published }).join()).not.toContain(published);
-    expect(loadValid({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_PREVIOUS: published }).config.masterKeys).toHaveLength(2);
+    expect(
+      loadValid({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_PREVIOUS: published }).config.masterKeys,
+    ).toHaveLength(2);
   });
 
   it("rethrow an error that is not an error of the operating system", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mistakesOf, loadValid } from "../../../test/support/settings.ts";
+import { loadValid, mistakesOf } from "../../../test/support/settings.ts";
 
 const token = "a-token-of-some-length";
 

@@ -27,7 +27,7 @@ describe("a referrer", () => {
   });
 
   test.each([
-    // Another name of this server, another server of the same kind, a chat that quotes the link.
+    // Another host name of this server, another server of the same kind, a chat message with the link.
     "https://other.example/p/fkwjfvhall92",
     "https://other.example/en/p/fkwjfvhall92/r",
     "https://other.example/f/abc",

@@ -131,7 +131,7 @@ describe("the passphrase", () => {
     expect(await guess("one")).toMatchObject({ outcome: "too_many_attempts", retryAfterSeconds: 60 });
     expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "too_many_attempts" });
     expect(await guess("one", { ...owner, client: "elsewhere" })).toMatchObject({ outcome: "edited" });
-    expect(await pushes.edit(urlToken, { name: "not held up" }, owner)).toMatchObject({ outcome: "edited" });
+    expect(await pushes.edit(urlToken, { name: "still editable" }, owner)).toMatchObject({ outcome: "edited" });
     fixture.clock.advance(minuteMs);
     expect(await guess("one")).toMatchObject({ outcome: "edited" });
   });

@@ -163,7 +163,7 @@ describe("labels and options", () => {
   });
 });
 
-describe("who may edit", () => {
+describe("permission to edit", () => {
   const everything: EditPush = { payload: "mine", passphrase: "mine", expireAfterViews: 9, name: "mine" };
 
   test.each([

@@ -195,7 +195,7 @@ test("a blob that cannot be deleted is retried at growing intervals until the st
     ...blobs,
     async delete(key) {
       tries += 1;
-      if (failing) throw new Error("the bucket is away");
+      if (failing) throw new Error("the bucket is unavailable");
       await blobs.delete(key);
     },
   };

@@ -97,7 +97,7 @@ export interface CompletingRows {
   /** How many events the entries of the trail count. */
   readonly eventCount: number;
   /** How many events the push was imported with. */
-  readonly broughtEvents: number;
+  readonly importedEvents: number;
 }
 
 export type TrailCompletion =
@@ -138,19 +138,19 @@ export async function fillNote(
  * there are any, the new trail must have the same length, because their sequences follow it.
  */
 export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<TrailCompletion> {
-  const { pushId, trail, eventCount, broughtEvents } = rows;
+  const { pushId, trail, eventCount, importedEvents } = rows;
   const pushState = await tx.one(lockTrail, pushId);
   if (pushState === undefined || pushState.forgotten === 1) return "superseded";
-  if (pushState.events === broughtEvents) {
+  if (pushState.events === importedEvents) {
     await tx.run(deleteAuditEntries, pushId);
     await tx.run(deleteLinkDeliveries, pushId);
     await tx.run(setCount, eventCount, pushId);
     await write(tx, rows, trail);
     return "filled";
   }
-  if (eventCount !== broughtEvents) return "begun";
-  await tx.run(deleteFirstEntries, pushId, broughtEvents);
-  await tx.run(deleteFirstLinkDeliveries, pushId, broughtEvents);
+  if (eventCount !== importedEvents) return "begun";
+  await tx.run(deleteFirstEntries, pushId, importedEvents);
+  await tx.run(deleteFirstLinkDeliveries, pushId, importedEvents);
   // An entry that counts many events may already include events of this server.
   await write(
     tx,
