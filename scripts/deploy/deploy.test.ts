@@ -138,7 +138,12 @@ describe("the check of the chart", () => {
   });
 
   it.each([
-    ["a setting that could occur twice", ' "PWP__METRICS__ENABLED" "metrics.enabled"', "", /METRICS__ENABLED may be/],
+    [
+      "a setting that could occur twice",
+      ' "PWP__METRICS__ENABLED" "metrics.enabled"',
+      "",
+      /METRICS__ENABLED may also be/,
+    ],
     [
       "a secret that could also be among the plain settings",
       ' (hasKey $.Values.settings (printf "%s_FILE" $name))',

@@ -7,6 +7,7 @@ import { dayMs } from "../base/clock.ts";
 import type { PushOutcome } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { noRelated } from "../import/source.ts";
+import { importedOptions } from "./push-options.ts";
 import { createPushStore } from "./store/push-store.ts";
 
 const owner = signedIn(7);
@@ -33,9 +34,7 @@ async function importLink(fixture: TestDomain, urlToken: string, ownerId: number
       expireAfterViews: 2,
       views: 0,
       refusals: 0,
-      deletableByViewer: true,
-      retrievalStep: false,
-      notifyOnView: false,
+      ...importedOptions({ deletableByViewer: true, retrievalStep: false }),
       createdAt: now,
       updatedAt: now,
       trail: [],
