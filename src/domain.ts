@@ -2,8 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
 import type { Provider } from "./accounts/sso/provider.ts";
-import { signOnStepColumn } from "./accounts/sso/sign-on-steps.ts";
-import { sealedImportedCodeKeys, sealedTotpSecrets } from "./accounts/store/factors.ts";
 import type { Clock } from "./base/clock.ts";
 import { unavailable } from "./base/errors.ts";
 import type { Random } from "./base/random.ts";
@@ -17,28 +15,23 @@ import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
 import { createKeyring, type Keyring } from "./crypto/keyring.ts";
 import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { sealedLength } from "./crypto/stream-seal.ts";
-import type { Database, SealedColumn } from "./database/database.ts";
+import type { Database } from "./database/database.ts";
 import { createIds } from "./database/ids.ts";
 import { refuseMovedDatabase } from "./database/move-marks.ts";
 import { embeddedFileOf, openDatabase, refuseForeignFile } from "./database/open-database.ts";
 import { createHealth } from "./health.ts";
 import { createLimits } from "./limits/limits.ts";
-import { sealedEmails } from "./mail/email.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
 import { createAttempts } from "./pushes/claim/attempts.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
 import { createCapacity } from "./pushes/create/capacity.ts";
-import {
-  createLinkDeliveryCounter,
-  sealedLinkDeliveries,
-  watchLinkEmails,
-} from "./pushes/notifications/link-deliveries.ts";
+import { createLinkDeliveryCounter, watchLinkEmails } from "./pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "./pushes/notifications/push-emails.ts";
 import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
 import { createPushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
-import { findSealedIndexKey, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
+import { findSealedSecret, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
 import type { Events } from "./telemetry/events.ts";
 
 /** The program's dependencies on the outside world; tests replace them. */
@@ -54,15 +47,6 @@ export interface Effects {
 
 /** The product without HTTP and jobs: the server, the jobs and the operator's commands use it. */
 export type Domain = Awaited<ReturnType<typeof openDomain>>;
-
-/** All columns outside of pushes that a master key seals: a rotation of keys must reseal every one of them. */
-export const sealedColumnsOutsidePushes: readonly SealedColumn[] = [
-  sealedTotpSecrets,
-  sealedImportedCodeKeys,
-  signOnStepColumn,
-  sealedEmails,
-  sealedLinkDeliveries,
-];
 
 /**
  * Opens the domain on the data folder and the database. A first start creates the folder, the database and the master key.
@@ -216,7 +200,7 @@ function masterKeys(
 
 /** With PostgreSQL, a key is created only if the database has no data sealed by another one. */
 async function openKeyringOf(db: Database, config: Config, effects: Effects, events: Events): Promise<Keyring> {
-  if (config.masterKeys.length === 0 && (await findSealedIndexKey(db.read)) !== undefined)
+  if (config.masterKeys.length === 0 && (await findSealedSecret(db.read, "index_secret")) !== undefined)
     refuseToMakeMasterKey(config, "The database");
   return openKeyring(config, effects, events);
 }

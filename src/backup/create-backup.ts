@@ -7,7 +7,7 @@ import { BlobMissingError, type BlobStore } from "../blobs/blob-store.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { sealedLength } from "../crypto/stream-seal.ts";
 import { schemaVersions } from "../database/schema/versions.ts";
-import { indexKeyContext } from "../pushes/vault.ts";
+import { openSecret } from "../pushes/vault.ts";
 import { type BackupTarget, createFolderTarget, createPipeTarget, createTarTarget } from "./backup-target.ts";
 import { abortable, BackupError, makeFolder, removeTree } from "./durable-files.ts";
 import {
@@ -166,8 +166,8 @@ class BackupWriter {
         `${databasePath} has the schema of a newer version of Sealpush: make the backup with that version.`,
       );
     }
-    const indexKey = copy.indexKeySealed();
-    if (indexKey === undefined || keyring.open(indexKeyContext, indexKey) === undefined) {
+    const sealed = copy.indexSecretSealed();
+    if (sealed === undefined || openSecret(keyring, "index_secret", sealed) === undefined) {
       throw new BackupError(
         `The given master key (${keyring.ids.join(", ")}) is not the one of ${databasePath} (${keyIds.join(", ")}). ` +
           "A backup that is sealed under another key could not be restored.",

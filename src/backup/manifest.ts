@@ -45,7 +45,6 @@ export const sealBytesMax = 1024;
 
 const format = "sealpush-backup";
 const formatVersion = 1;
-const sealContext = "backup:manifest";
 const blobPathShape = /^blobs\/([0-9a-f]{2})\/(\1[0-9a-f]{30})$/;
 
 export function blobPathInBackup(key: string): string {
@@ -105,12 +104,12 @@ export function readManifest(text: Uint8Array): Manifest {
  * checksum, and become an administrator at the next restore. The seal needs the master key.
  */
 export function sealManifest(keyring: Keyring, manifest: Uint8Array): string {
-  return `${keyring.seal(sealContext, hash("sha256", manifest, "buffer")).toString("base64")}\n`;
+  return `${keyring.sealMessage("backup manifest", [], hash("sha256", manifest, "buffer")).toString("base64")}\n`;
 }
 
 /** @throws BackupError if the seal does not open, or belongs to another manifest. */
 export function assertSealed(keyring: Keyring, manifest: Uint8Array, seal: string): void {
-  const sealed = keyring.open(sealContext, Buffer.from(seal, "base64"));
+  const sealed = keyring.openMessage("backup manifest", [], Buffer.from(seal, "base64"));
   if (sealed !== undefined && equalDigests(sealed, hash("sha256", manifest, "buffer"))) return;
   throw new BackupError("The manifest of the backup was changed after the backup was made.");
 }

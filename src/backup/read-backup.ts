@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { systemErrorCode } from "../config/system-error.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { schemaVersions } from "../database/schema/versions.ts";
-import { indexKeyContext } from "../pushes/vault.ts";
+import { openSecret } from "../pushes/vault.ts";
 import {
   abortable,
   BackupError,
@@ -168,8 +168,8 @@ class BackupReader {
     const { keyring } = this.#options;
     if (keyring !== undefined) {
       assertKeys(keyIds, keyring);
-      const indexKey = copy.indexKeySealed();
-      if (indexKey === undefined || keyring.open(indexKeyContext, indexKey) === undefined) {
+      const sealed = copy.indexSecretSealed();
+      if (sealed === undefined || openSecret(keyring, "index_secret", sealed) === undefined) {
         throw new BackupError("The given master keys do not open the database of the backup.");
       }
     }

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { sealedColumnsOutsidePushes } from "../domain.ts";
 import { rotateKeys } from "../pushes/maintenance/rotate.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { refuseWithoutData, withDomain } from "./open-domain.ts";
@@ -26,8 +25,8 @@ export function addKeyCommands(program: Command, { io }: CommandDeps): void {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
       await withDomain(config, io, async ({ db, keyring }) => {
-        const report = await rotateKeys({ db, keyring, sealedColumnsOutsidePushes, clock: io.clock, pause: io.pause });
-        io.stdout(`Re-encrypted ${report.resealed} values of ${report.pushes} pushes under key ${keyring.ids[0]}.\n`);
+        const report = await rotateKeys({ db, keyring, clock: io.clock, pause: io.pause });
+        io.stdout(`Re-encrypted ${report.resealed} values under key ${keyring.ids[0]}.\n`);
         const retired = report.retiredKeyIds.filter((id) => keyring.has(id));
         if (retired.length > 0)
           io.stdout(`These older keys are not used any more and can be removed: ${retired.join(", ")}.\n`);

@@ -1,7 +1,6 @@
 import { equalDigests } from "./digests.ts";
 import { deriveKey, keyedHash, type Part } from "./sodium.ts";
 
-export const accessSecretBytes = 32;
 const digestBytes = 32;
 const macBytes = 16;
 

@@ -1,13 +1,17 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../base/random.ts";
-import { createKeyring, parseMasterKeys } from "./keyring.ts";
+import { createKeyring, envelopeKeyId, parseMasterKeys, sealOverheadBytes } from "./keyring.ts";
+import { sealedColumns } from "./sealed-columns.ts";
 import { fixedRandom, hex, withFlippedBit } from "./test-support.ts";
 import vectors from "./vectors.json" with { type: "json" };
 
 const first = Buffer.alloc(32, 1);
 const second = Buffer.alloc(32, 2);
 const third = Buffer.alloc(32, 3);
-const value = Buffer.from("a data key");
+const value = Buffer.from("a label");
+const { name, note, email } = sealedColumns;
+const row = { id: 1, ownerId: 7 };
 const publishedKey = "749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f";
 
 function ring(...masterKeys: Buffer[]) {
@@ -15,36 +19,45 @@ function ring(...masterKeys: Buffer[]) {
 }
 
 describe("createKeyring", () => {
-  test.each(vectors.masterKey)("known answer, key $id", (vector) => {
+  test.each(vectors.masterKey)("known answer, key $keyId, $column", (vector) => {
     const keyring = createKeyring([hex(vector.master)], fixedRandom(vector.nonce));
-    expect(keyring.ids).toEqual([vector.id]);
-    expect(keyring.active.key.export().toString("hex")).toBe(vector.sealingKey);
-    expect(keyring.seal(vector.context, hex(vector.plaintext)).toString("hex")).toBe(vector.envelope);
-    expect(keyring.open(vector.context, hex(vector.envelope))?.toString("hex")).toBe(vector.plaintext);
+    const column = vector.column === "name" ? name : email;
+    expect(keyring.ids).toEqual([vector.keyId]);
+    expect(keyring.seal(column, vector, hex(vector.plaintext)).toString("hex")).toBe(vector.envelope);
+    expect(keyring.open(column, vector, hex(vector.envelope))?.toString("hex")).toBe(vector.plaintext);
+    expect(envelopeKeyId(hex(vector.envelope))).toBe(vector.keyId);
   });
 
-  test("the master key itself is never used for sealing", () => {
-    expect(ring(first).active.key.export()).not.toEqual(first);
+  test("a sealed value opens and has the documented overhead, and is another one each time", () => {
+    const keyring = ring(first);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 5000 }), fc.option(fc.nat()), (bytes, ownerId) => {
+        const sealed = keyring.seal(name, { id: 1, ownerId }, bytes);
+        expect(sealed.length).toBe(bytes.length + sealOverheadBytes);
+        expect(keyring.open(name, { id: 1, ownerId }, sealed)).toEqual(Buffer.from(bytes));
+        expect(keyring.seal(name, { id: 1, ownerId }, bytes)).not.toEqual(sealed);
+      }),
+    );
   });
 
   test("seals under the active key, opens under every key of the ring", () => {
-    const old = ring(first).seal("row:1", value);
+    const old = ring(first).seal(name, row, value);
     const rotated = ring(second, first);
-    expect(rotated.open("row:1", old)).toEqual(value);
+    expect(rotated.open(name, row, old)).toEqual(value);
     expect(rotated.sealedUnderActive(old)).toBe(false);
-    const resealed = rotated.seal("row:1", value);
+    const resealed = rotated.seal(name, row, value);
     expect(rotated.sealedUnderActive(resealed)).toBe(true);
-    expect(ring(second).open("row:1", resealed)).toEqual(value);
-    expect(ring(first).open("row:1", resealed)).toBeUndefined();
+    expect(ring(second).open(name, row, resealed)).toEqual(value);
+    expect(ring(first).open(name, row, resealed)).toBeUndefined();
   });
 
   test("the order of the ring decides which key seals, not which keys open", () => {
-    const sealed = [first, second, third].map((master) => ring(master).seal("row:1", value));
+    const sealed = [first, second, third].map((master) => ring(master).seal(name, row, value));
     for (const order of [ring(first, second, third), ring(third, first, second), ring(second, third, first)]) {
-      for (const envelope of sealed) expect(order.open("row:1", envelope)).toEqual(value);
+      for (const envelope of sealed) expect(order.open(name, row, envelope)).toEqual(value);
     }
     expect(ring(second, first).ids).toEqual([...ring(first, second).ids].reverse());
-    expect(ring(second, first).active.id.toString("hex")).toBe(ring(second).ids[0]);
+    expect(envelopeKeyId(ring(second, first).seal(name, row, value))).toBe(ring(second).ids[0]);
   });
 
   test("has only its own ids", () => {
@@ -54,17 +67,70 @@ describe("createKeyring", () => {
     expect(keyring.has("00000000")).toBe(false);
   });
 
-  test("nothing opens after key removal, a moved row or changed bytes, or without an envelope", () => {
-    const keyring = ring(first, second);
-    const envelope = keyring.seal("row:1", value);
-    expect(ring(third).open("row:1", envelope)).toBeUndefined();
-    expect(keyring.open("row:2", envelope)).toBeUndefined();
-    for (let at = 0; at < envelope.length; at += 1) {
-      expect(keyring.open("row:1", withFlippedBit(envelope, at))).toBeUndefined();
+  test("a value moved to another row, owner, column or purpose does not open", () => {
+    const keyring = ring(first);
+    const envelope = keyring.seal(name, row, value);
+    expect(keyring.open(name, { ...row, id: 2 }, envelope)).toBeUndefined();
+    expect(keyring.open(name, { ...row, id: "1" }, envelope)).toBeUndefined();
+    expect(keyring.open(name, { ...row, ownerId: 8 }, envelope)).toBeUndefined();
+    expect(keyring.open(name, { ...row, ownerId: null }, envelope)).toBeUndefined();
+    for (const column of Object.values(sealedColumns)) {
+      if (column !== name) expect(keyring.open(column, row, envelope)).toBeUndefined();
     }
-    expect(keyring.open("row:1", Buffer.alloc(0))).toBeUndefined();
-    expect(keyring.sealedUnderActive(Buffer.alloc(0))).toBe(false);
-    expect(keyring.sealedUnderActive(value)).toBe(false);
+    expect(keyring.open(note, row, keyring.seal(note, row, value))).toEqual(value);
+  });
+
+  test("no two columns, and no column and message, open each other's values", () => {
+    const keyring = ring(first);
+    const columns = Object.values(sealedColumns);
+    for (const column of columns) {
+      const envelope = keyring.seal(column, row, value);
+      expect(columns.filter((other) => keyring.open(other, row, envelope) !== undefined)).toEqual([column]);
+    }
+    const message = keyring.sealMessage("backup manifest", ["a", 1], value);
+    expect(keyring.openMessage("backup manifest", ["a", 1], message)).toEqual(value);
+    expect(keyring.openMessage("backup manifest", ["a", 2], message)).toBeUndefined();
+    expect(keyring.openMessage("passkey challenges", ["a", 1], message)).toBeUndefined();
+    for (const column of columns) expect(keyring.open(column, row, message)).toBeUndefined();
+  });
+
+  test("nothing opens after key removal, changed, shortened or extended", () => {
+    const keyring = ring(first, second);
+    const envelope = keyring.seal(name, row, value);
+    expect(ring(third).open(name, row, envelope)).toBeUndefined();
+    for (let at = 0; at < envelope.length; at += 1) {
+      for (const bit of [0, 3, 7]) expect(keyring.open(name, row, withFlippedBit(envelope, at, bit))).toBeUndefined();
+      expect(keyring.open(name, row, envelope.subarray(0, at))).toBeUndefined();
+    }
+    expect(keyring.open(name, row, Buffer.concat([envelope, Buffer.alloc(1)]))).toBeUndefined();
+    expect(keyring.open(name, row, Buffer.concat([envelope, envelope]))).toBeUndefined();
+  });
+
+  test("a key id of another key of the ring does not open it", () => {
+    const keyring = ring(first, second);
+    const relabelled = Buffer.from(keyring.seal(name, row, value));
+    hex(keyring.ids[1] ?? "").copy(relabelled, 1);
+    expect(keyring.open(name, row, relabelled)).toBeUndefined();
+  });
+
+  test("hostile bytes are no envelope and never throw", () => {
+    const keyring = ring(first);
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const labelled = Buffer.concat([Uint8Array.of(1), hex(keyring.ids[0] ?? ""), bytes]);
+        for (const envelope of [bytes, labelled]) expect(keyring.open(name, row, envelope)).toBeUndefined();
+      }),
+    );
+    const envelope = keyring.seal(name, row, value);
+    for (const bytes of [
+      Buffer.alloc(0),
+      value,
+      withFlippedBit(envelope, 0, 1),
+      envelope.subarray(0, sealOverheadBytes - 1),
+    ]) {
+      expect(envelopeKeyId(bytes)).toBeUndefined();
+      expect(keyring.sealedUnderActive(bytes)).toBe(false);
+    }
   });
 
   test("refuses an empty ring, a wrong length and a key given twice", () => {

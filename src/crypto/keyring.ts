@@ -1,59 +1,134 @@
 import type { Random } from "../base/random.ts";
-import { hkdf } from "./hkdf.ts";
-import { envelopeKeyId, open, type SealingKey, seal, sealingKey } from "./seal.ts";
+import type { Purpose, PushKeyColumn, SealedColumn } from "./sealed-columns.ts";
+import {
+  aeadOverheadBytes,
+  deriveKey,
+  encodeParts,
+  keyBytes,
+  keyedHash,
+  openAead,
+  type Part,
+  sealAead,
+} from "./sodium.ts";
 
-const masterKeyBytes = 32;
-const noSalt = Buffer.alloc(0);
-const unringedId = "00000000";
+/** A sealed value: version 0x01 | key id 4 | nonce 24 | ciphertext | tag 16. The first two are part of the associated data. */
+const version = 1;
+const keyIdBytes = 4;
+const headerBytes = 1 + keyIdBytes;
+export const sealOverheadBytes = headerBytes + aeadOverheadBytes;
+/** A key id is the start of a hash of this length. */
+const idHashBytes = 16;
 
 /** A published default key that everybody knows: it may open old data but never seal new data. */
 const publishedKey = Buffer.from("749b1022e1cb83fb04f3022eacaf3bfef60c6d47f83e6fb41f534a05fc69929f", "hex");
 
 export type Keyring = Readonly<ReturnType<typeof createKeyring>>;
 
-/** A master key is only used for derivation: its id and its sealing key reveal nothing about each other. */
-function sealingKeyOf(master: Buffer): SealingKey {
-  return sealingKey(hkdf(master, noSalt, "sealpush key id", 4), hkdf(master, noSalt, "sealpush seal", 32));
+/** What a sealed value is bound to: it opens in no other row, and for no other owner. */
+export interface SealedRow {
+  readonly id: number | string | Uint8Array;
+  /** null: anonymous, or no row of a user. */
+  readonly ownerId: number | null;
+}
+
+/** For values of a column that are sealed under the key of their push. @param extra binds the value to more than its row. */
+export function columnData(
+  { table, column }: SealedColumn | PushKeyColumn,
+  { id, ownerId }: SealedRow,
+  ...extra: readonly Part[]
+): Buffer {
+  return encodeParts("column", table, column, id, ownerId, ...extra);
+}
+
+/** Values that are not stored in a column. */
+export type MessagePurpose = Exclude<Purpose, SealedColumn["purpose"]>;
+
+class MasterKey {
+  readonly header: Buffer;
+  readonly id: string;
+  readonly #master: Buffer;
+  readonly #purposeKeys = new Map<Purpose, Buffer>();
+
+  constructor(master: Buffer) {
+    this.#master = master;
+    this.header = Buffer.concat([
+      Uint8Array.of(version),
+      keyedHash(master, idHashBytes, "key id").subarray(0, keyIdBytes),
+    ]);
+    this.id = this.header.toString("hex", 1);
+  }
+
+  purposeKey(purpose: Purpose): Buffer {
+    const known = this.#purposeKeys.get(purpose);
+    if (known !== undefined) return known;
+    const key = deriveKey(this.#master, "purpose", purpose);
+    this.#purposeKeys.set(purpose, key);
+    return key;
+  }
 }
 
 /**
- * @param masterKeys 32 bytes each, the active one first.
+ * @param masterKeys 32 bytes each, the active one first. They only derive keys: the id, which reveals nothing, and a key for
+ * each purpose.
  * @throws Error when there is none, a length is wrong, a key is given twice, or two keys have the same id.
  */
 export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
-  const keys = new Map<string, SealingKey>();
+  const keys = new Map<string, MasterKey>();
   for (const [at, master] of masterKeys.entries()) {
-    if (master.length !== masterKeyBytes) throw new Error(`Master key ${at + 1} is not ${masterKeyBytes} bytes long.`);
+    if (master.length !== keyBytes) throw new Error(`Master key ${at + 1} is not ${keyBytes} bytes long.`);
     if (masterKeys.findIndex((other) => other.equals(master)) !== at) {
       throw new Error(`Master key ${at + 1} is given twice.`);
     }
-    const key = sealingKeyOf(master);
-    const id = key.id.toString("hex");
-    if (id === unringedId || keys.has(id)) {
+    const key = new MasterKey(master);
+    if (keys.has(key.id)) {
       throw new Error(`Master key ${at + 1} has the key id of another one: generate a new key.`);
     }
-    keys.set(id, key);
+    keys.set(key.id, key);
   }
-  const [active] = keys.values();
-  if (active === undefined) throw new Error("There is no master key.");
-  const activeId = active.id.toString("hex");
+  const [first] = keys.values();
+  if (first === undefined) throw new Error("There is no master key.");
+  const active = first;
+  const { header } = active;
+
+  function sealValue(purpose: Purpose, data: Buffer, plaintext: Uint8Array): Buffer {
+    const sealed = sealAead(active.purposeKey(purpose), Buffer.concat([header, data]), plaintext, random);
+    return Buffer.concat([header, sealed]);
+  }
+
+  function openValue(purpose: Purpose, data: Buffer, envelope: Uint8Array): Buffer | undefined {
+    const id = envelopeKeyId(envelope);
+    const key = id === undefined ? undefined : keys.get(id);
+    if (key === undefined) return undefined;
+    return openAead(key.purposeKey(purpose), Buffer.concat([key.header, data]), envelope.subarray(headerBytes));
+  }
+
+  const messageData = (context: readonly Part[]) => encodeParts("message", ...context);
 
   return {
-    active,
     /** 8 hex digits each, the active one first. */
     ids: [...keys.keys()] as readonly string[],
-    /** Seals under the active key. */
-    seal: (context: string, plaintext: Uint8Array): Buffer => seal(active, context, plaintext, random),
-    /** Opens with the key named in the envelope; undefined when that key is not in the ring or the envelope does not open. */
-    open(context: string, envelope: Uint8Array): Buffer | undefined {
-      const id = envelopeKeyId(envelope);
-      const key = id === undefined ? undefined : keys.get(id);
-      return key === undefined ? undefined : open(key, context, envelope);
-    },
-    sealedUnderActive: (envelope: Uint8Array) => envelopeKeyId(envelope) === activeId,
+    /** Seals under the active key. @returns the envelope, `sealOverheadBytes` longer than the plaintext. */
+    seal: (column: SealedColumn, row: SealedRow, plaintext: Uint8Array): Buffer =>
+      sealValue(column.purpose, columnData(column, row), plaintext),
+    /** @returns undefined when the envelope belongs to another row, was changed, or its key is not in the ring. */
+    open: (column: SealedColumn, row: SealedRow, envelope: Uint8Array): Buffer | undefined =>
+      openValue(column.purpose, columnData(column, row), envelope),
+    /** Seals a value that is given out instead of stored. @param context must be the same to open. */
+    sealMessage: (purpose: MessagePurpose, context: readonly Part[], plaintext: Uint8Array): Buffer =>
+      sealValue(purpose, messageData(context), plaintext),
+    /** @returns undefined for another context, and for any other bytes. */
+    openMessage: (purpose: MessagePurpose, context: readonly Part[], envelope: Uint8Array): Buffer | undefined =>
+      openValue(purpose, messageData(context), envelope),
+    sealedUnderActive: (envelope: Uint8Array) => envelopeKeyId(envelope) === active.id,
     /** @param keyId 8 hex digits. */
     has: (keyId: string) => keys.has(keyId),
   };
+}
+
+/** @returns 8 hex digits, not verified; undefined when the bytes are not an envelope of this version. */
+export function envelopeKeyId(envelope: Uint8Array): string | undefined {
+  if (envelope.length < sealOverheadBytes || envelope[0] !== version) return undefined;
+  return Buffer.from(envelope.subarray(1, headerBytes)).toString("hex");
 }
 
 function parseMasterKey(text: string, name: string): Buffer {

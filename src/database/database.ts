@@ -193,13 +193,3 @@ export class ForeignDatabaseError extends Error {
 
 /** Rails keeps its schema versions in this table, so every Password Pusher has it. No version of our schema does. */
 export const foreignTable = "schema_migrations";
-
-/** A column whose values are sealed under a master key. With it, a key rotation reseals the rows of any store. */
-export interface SealedColumn {
-  readonly table: string;
-  /** Its primary key: a number or bytes. */
-  readonly idColumn: string;
-  readonly sealedColumn: string;
-  /** The context with which a row's value is sealed. */
-  contextOf(id: number | Buffer): string;
-}

@@ -2,7 +2,7 @@ import { readStyleSheet } from "../branding/style-sheet.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { createUrlTokens, type UrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
-import { findAccessKeys, findSealedIndexKey, indexKeyContext } from "../pushes/vault.ts";
+import { findAccessKeys, findSealedSecret, openSecret } from "../pushes/vault.ts";
 import type { Destination, IncomingPush, PartsOutcome, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import type { Part } from "./missing-parts.ts";
@@ -110,9 +110,9 @@ function partsOutcome(
 
 /** @returns undefined when the master key is not available: then links are not compared. */
 async function findUrlTokens(connection: ReadConnection, keyring: Keyring | undefined): Promise<UrlTokens | undefined> {
-  const sealed = keyring === undefined ? undefined : await findSealedIndexKey(connection);
-  const indexKey = sealed === undefined ? undefined : keyring?.open(indexKeyContext, sealed);
-  return indexKey && createUrlTokens(indexKey);
+  const sealed = keyring && (await findSealedSecret(connection, "index_secret"));
+  const indexSecret = keyring && sealed && openSecret(keyring, "index_secret", sealed);
+  return indexSecret && createUrlTokens(indexSecret);
 }
 
 async function readFiles({ push }: IncomingPush): Promise<PushOutcome> {

@@ -238,7 +238,7 @@ test("moving the clock back does not delay an email for years", async () => {
 
 test("the newest thousand failed emails are kept", async () => {
   await using mail = openTestMail({ answer: () => accepted });
-  const lost = testKeyring.seal("elsewhere", Buffer.alloc(1));
+  const lost = testKeyring.sealMessage("backup manifest", [], Buffer.alloc(1));
   await mail.db.write(async (tx) => {
     for (let n = 0; n < failedMax + 3; n += 1) await mail.store.insert(tx, () => lost, mail.clock.now());
   });

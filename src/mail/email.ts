@@ -1,7 +1,7 @@
 import { hourMs } from "../base/clock.ts";
 import { isKindName } from "../base/push-kinds.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { SealedColumn } from "../database/database.ts";
+import { sealedColumns } from "../crypto/sealed-columns.ts";
 
 /** Changes of an account that its owner is notified of. */
 const accountChanges = [
@@ -107,23 +107,13 @@ export function linkLifeOf(kind: EmailKind): number | undefined {
   return lifeOf[kind];
 }
 
-const emailContext = (id: number) => `outbox:${id}:email`;
-
-/** For the rotation of keys. */
-export const sealedEmails: SealedColumn = {
-  table: "outbox",
-  idColumn: "id",
-  sealedColumn: "email_sealed",
-  contextOf: (id) => emailContext(Number(id)),
-};
-
 export function sealEmail(keyring: Keyring, id: number, message: Email): Buffer {
-  return keyring.seal(emailContext(id), Buffer.from(JSON.stringify(message), "utf8"));
+  return keyring.seal(sealedColumns.email, { id, ownerId: null }, Buffer.from(JSON.stringify(message), "utf8"));
 }
 
 /** @returns undefined: its master key is not configured any more, or another version of this program wrote it. */
 export function openEmail(keyring: Keyring, id: number, sealed: Uint8Array): Email | undefined {
-  const plain = keyring.open(emailContext(id), sealed);
+  const plain = keyring.open(sealedColumns.email, { id, ownerId: null }, sealed);
   const message: unknown = plain === undefined ? undefined : JSON.parse(plain.toString("utf8"));
   return isEmail(message) ? message : undefined;
 }

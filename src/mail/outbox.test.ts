@@ -32,7 +32,7 @@ test("nothing is queued while emails are off", async () => {
 
 test("strangers cannot fill the disk while the mail server is down, and account notifications are never dropped", async () => {
   await using mail = openTestMail({ answer: () => unavailable });
-  const sealed = testKeyring.seal("filler", Buffer.alloc(1));
+  const sealed = testKeyring.sealMessage("backup manifest", [], Buffer.alloc(1));
   await mail.db.write(async (tx) => {
     for (let n = 0; n < waitingMax - 1; n += 1) await mail.store.insert(tx, () => sealed, 0);
   });

@@ -13,7 +13,7 @@ import {
 } from "../database/move-marks.ts";
 import { createProcessRegistry } from "../database/processes.ts";
 import type { Value } from "../database/statement.ts";
-import { findSealedIndexKey, openVault } from "../pushes/vault.ts";
+import { findSealedSecret, openVault } from "../pushes/vault.ts";
 import { MoveError, type Progress, readProgress, writeProgress } from "./progress.ts";
 import {
   createPushMover,
@@ -76,7 +76,7 @@ function start(source: string): Progress {
 
 /** @throws MoveError if no server has used the database yet. */
 async function fingerprintOf(from: Database): Promise<string> {
-  const sealed = await findSealedIndexKey(from.read);
+  const sealed = await findSealedSecret(from.read, "index_secret");
   if (sealed === undefined) throw new MoveError("There is nothing to move: the source has no data of a server.");
   if ((await findUnfinishedMove(from.read)) !== undefined) {
     throw new MoveError("The source is the destination of a move that was not finished.");

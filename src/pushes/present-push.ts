@@ -1,8 +1,8 @@
 import { dayMs } from "../base/clock.ts";
 import type { Keyring } from "../crypto/keyring.ts";
+import { type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
 import type { Actor, OwnedPush, Push } from "./push.ts";
 import { publicOptions } from "./push-options.ts";
-import { sealContexts } from "./seals.ts";
 import { optionsBy, type PushRow } from "./store/tables.ts";
 
 /** How long an ended anonymous push is reported as expired before it becomes unknown. */
@@ -54,21 +54,26 @@ export function toOwnersPush(row: PushRow, urlToken: string, now: number, keyrin
     ...optionsBy((option) => row[option]),
     views: row.views,
     endReason: row.endReason ?? (hasEnded(row, now) ? "time" : null),
-    name: openLabel(keyring, sealContexts.name(row.id), row.nameSealed),
-    note: openLabel(keyring, sealContexts.note(row.id), row.noteSealed),
+    name: openLabel(keyring, sealedColumns.name, row, row.nameSealed),
+    note: openLabel(keyring, sealedColumns.note, row, row.noteSealed),
   };
 }
 
 /** @throws Error for an anonymous push: its url_token is not stored. */
 export function toOwnedPush(row: PushRow, now: number, keyring: Keyring): OwnedPush {
-  const urlToken = openLabel(keyring, sealContexts.token(row.id), row.tokenSealed);
+  const urlToken = openLabel(keyring, sealedColumns.urlToken, row, row.tokenSealed);
   if (urlToken === null) throw new Error(`The owned push ${row.id} has no sealed url_token.`);
   return toOwnersPush(row, urlToken, now, keyring);
 }
 
-export function openLabel(keyring: Keyring, context: string, sealed: Buffer | null): string | null {
+export function openLabel(
+  keyring: Keyring,
+  column: SealedColumn,
+  row: Pick<PushRow, "id" | "ownerId">,
+  sealed: Buffer | null,
+): string | null {
   if (sealed === null) return null;
-  const plain = keyring.open(context, sealed);
-  if (plain === undefined) throw new Error(`A sealed label does not open: ${context}.`);
+  const plain = keyring.open(column, row, sealed);
+  if (plain === undefined) throw new Error(`The ${column.column} of push ${row.id} does not open.`);
   return plain.toString("utf8");
 }

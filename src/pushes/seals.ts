@@ -1,7 +1,8 @@
 import type { Random } from "../base/random.ts";
-import type { Keyring } from "../crypto/keyring.ts";
+import type { Keyring, SealedRow } from "../crypto/keyring.ts";
 import { fileKey, linkKey } from "../crypto/link-key.ts";
 import { open, seal, unringedKey } from "../crypto/seal.ts";
+import { type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
 import type { FileRow, PushRow } from "./store/tables.ts";
 
 /**
@@ -10,13 +11,9 @@ import type { FileRow, PushRow } from "./store/tables.ts";
  * payload's context includes the ids of the files, so it does not open if a file was removed, added or moved.
  */
 export const sealContexts = {
-  dataKey: (pushId: number) => `push:${pushId}:data-key`,
   link: (pushId: number, generation: number) => `push:${pushId}:data-key-link:${generation}`,
   payload: (pushId: number, generation: number, fileIds: readonly number[]) =>
     `push:${pushId}:payload:${generation}:files:${fileIds.join(",")}`,
-  token: (pushId: number) => `push:${pushId}:url-token`,
-  name: (pushId: number) => `push:${pushId}:name`,
-  note: (pushId: number) => `push:${pushId}:note`,
   fileDetails: (fileId: number) => `file:${fileId}:details`,
   fileContent: (fileId: number) => `file:${fileId}:content`,
   fileKey: (fileId: number, generation: number) => `file:${fileId}:key:${generation}`,
@@ -36,13 +33,13 @@ export interface FileDetails {
 /** seal(master, seal(link, data key)): neither the master key nor the link alone opens it. The width is constant. */
 export function sealDataKey(
   keyring: Keyring,
-  push: Pick<PushRow, "id" | "sealGeneration" | "linkSalt">,
+  push: Pick<PushRow, "id" | "ownerId" | "sealGeneration" | "linkSalt">,
   secrets: { urlToken: string; passphraseHash: Buffer | undefined; dataKey: Buffer },
   random: Random,
 ): Buffer {
   const link = linkKey(secrets.urlToken, push.linkSalt, secrets.passphraseHash);
   const inner = seal(link, sealContexts.link(push.id, push.sealGeneration), secrets.dataKey, random);
-  return keyring.seal(sealContexts.dataKey(push.id), inner);
+  return keyring.seal(sealedColumns.dataKey, push, inner);
 }
 
 export type OpenedDataKey =
@@ -52,11 +49,11 @@ export type OpenedDataKey =
 
 export function openDataKey(
   keyring: Keyring,
-  push: Pick<PushRow, "id" | "sealGeneration" | "linkSalt">,
+  push: Pick<PushRow, "id" | "ownerId" | "sealGeneration" | "linkSalt">,
   sealed: Buffer,
   secrets: { urlToken: string; passphraseHash: Buffer | undefined },
 ): OpenedDataKey {
-  const inner = keyring.open(sealContexts.dataKey(push.id), sealed);
+  const inner = keyring.open(sealedColumns.dataKey, push, sealed);
   if (inner === undefined) return { outcome: "wrong_master_key" };
   const link = linkKey(secrets.urlToken, push.linkSalt, secrets.passphraseHash);
   const dataKey = open(link, sealContexts.link(push.id, push.sealGeneration), inner);
@@ -64,8 +61,8 @@ export function openDataKey(
 }
 
 /** @returns null for an empty text, which is not stored. */
-export function sealLabel(keyring: Keyring, context: string, text: string): Buffer | null {
-  return text === "" ? null : keyring.seal(context, Buffer.from(text, "utf8"));
+export function sealLabel(keyring: Keyring, column: SealedColumn, row: SealedRow, text: string): Buffer | null {
+  return text === "" ? null : keyring.seal(column, row, Buffer.from(text, "utf8"));
 }
 
 type PayloadContext = Pick<PushRow, "id" | "sealGeneration"> & { readonly fileIds: readonly number[] };
@@ -115,8 +112,8 @@ export function sealFileDetails(
   random: Random,
 ): Buffer {
   const plain = Buffer.from(JSON.stringify([details.filename, details.contentType]), "utf8");
-  const context = sealContexts.fileDetails(file.id);
-  return file.ownerId === null ? seal(unringedKey(file.key), context, plain, random) : keyring.seal(context, plain);
+  if (file.ownerId !== null) return keyring.seal(sealedColumns.fileDetails, file, plain);
+  return seal(unringedKey(file.key), sealContexts.fileDetails(file.id), plain, random);
 }
 
 /** @returns undefined when the sealed details were changed. */
@@ -131,9 +128,9 @@ export function openFileDetails(
 /** For a file of an owned push. @returns undefined when the sealed details were changed. */
 export function openOwnedFileDetails(
   keyring: Keyring,
-  file: Pick<FileRow, "id" | "detailsSealed">,
+  file: Pick<FileRow, "id" | "detailsSealed"> & { ownerId: number | null },
 ): FileDetails | undefined {
-  return readFileDetails(keyring.open(sealContexts.fileDetails(file.id), file.detailsSealed));
+  return readFileDetails(keyring.open(sealedColumns.fileDetails, file, file.detailsSealed));
 }
 
 function readFileDetails(plain: Buffer | undefined): FileDetails | undefined {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { open, unringedKey } from "../crypto/seal.ts";
+import { sealedColumns } from "../crypto/sealed-columns.ts";
 import { openDataKey, openPayload, sealContexts } from "./seals.ts";
 import type { SealedPush } from "./store/tables.ts";
 
@@ -23,7 +24,7 @@ async function candidates(
   const { keyring, db } = fixture.domain;
   const query = "SELECT link_check AS linkCheck FROM pushes WHERE id = ?";
   const [{ linkCheck } = {}] = await readRows<{ linkCheck?: Buffer }>(db, query, row.id);
-  const inner = keyring.open(sealContexts.dataKey(row.id), dataKeySealed ?? Buffer.alloc(0));
+  const inner = keyring.open(sealedColumns.dataKey, row, dataKeySealed ?? Buffer.alloc(0));
   return [row.linkSalt, row.passphraseSalt, linkCheck, inner, dataKeySealed, payloadSealed].filter(
     (value) => value !== undefined && value !== null,
   );
@@ -35,7 +36,7 @@ test("database and master key together open no anonymous push", async () => {
   const { urlToken } = await pushes.create({ payload: "hunter2" }, stranger);
   const push = await stolen(fixture, urlToken);
   expect(push.row).toMatchObject({ tokenSealed: null, nameSealed: null, noteSealed: null });
-  const inner = keyring.open(sealContexts.dataKey(push.row.id), push.dataKeySealed ?? Buffer.alloc(0));
+  const inner = keyring.open(sealedColumns.dataKey, push.row, push.dataKeySealed ?? Buffer.alloc(0));
   if (inner === undefined) throw new Error("The outer seal is the master key's.");
   const context = sealContexts.link(push.row.id, push.row.sealGeneration);
   for (const value of await candidates(fixture, push)) {
@@ -54,7 +55,7 @@ test("they open an owned push without a passphrase, and only the labels of one w
   const { urlToken: plain } = await pushes.create({ payload: "hunter2" }, owner);
   const { urlToken: guarded } = await pushes.create({ payload: "hunter3", passphrase: "p", name: "VPN" }, owner);
   const readToken = (push: SealedPush) =>
-    keyring.open(sealContexts.token(push.row.id), push.row.tokenSealed ?? Buffer.alloc(0))?.toString("utf8") ?? "";
+    keyring.open(sealedColumns.urlToken, push.row, push.row.tokenSealed ?? Buffer.alloc(0))?.toString("utf8") ?? "";
 
   const first = await stolen(fixture, plain);
   const secrets = { urlToken: readToken(first), passphraseHash: undefined };

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { countEveryone, makeDataDir, openTestDomain, stranger } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { keyEnvironment, masterKeyNamed } from "../../test/support/master-keys.ts";
-import { indexKeyName, keysInUse, WrongMasterKeyError } from "./vault.ts";
+import { keysInUse, openSecret, WrongMasterKeyError } from "./vault.ts";
 
 function makeFolder(): string {
   const folder = makeDataDir();
@@ -84,7 +84,7 @@ test("when two processes create a database at once with different keys, one is r
   }
 });
 
-test("the same link has another address in another domain, and the index key is stored sealed", async () => {
+test("the same link has another address in another domain, and the secrets are stored sealed", async () => {
   await using first = await openTestDomain();
   await using second = await openTestDomain();
   const [here, there] = [first, second].map(({ domain }) => domain.vault.urlTokens.addressOf("a-link"));
@@ -92,8 +92,22 @@ test("the same link has another address in another domain, and the index key is 
   expect(here?.check.equals(there?.check ?? Buffer.alloc(0))).toBe(false);
   expect(here?.importedDigest.equals(there?.importedDigest ?? Buffer.alloc(0))).toBe(false);
   const { db, keyring } = first.domain;
-  const [row] = await readRows<{ value: Buffer }>(db, "SELECT value FROM meta WHERE name = ?", indexKeyName);
-  const sealed = row?.value;
-  expect(sealed && keyring.open("meta:index-key", sealed)).toHaveLength(32);
-  expect(sealed && keyring.open("meta:other", sealed)).toBeUndefined();
+  const storedSecret = async (name: string) =>
+    (await readRows<{ value: Buffer }>(db, "SELECT value FROM meta WHERE name = ?", name))[0]?.value ?? Buffer.alloc(0);
+  expect(openSecret(keyring, "index_secret", await storedSecret("index_secret"))).toHaveLength(32);
+  expect(openSecret(keyring, "access_secret", await storedSecret("access_secret"))).toHaveLength(32);
+  expect(openSecret(keyring, "access_secret", await storedSecret("index_secret"))).toBeUndefined();
+});
+
+test("keys for links and for access are different for each purpose and domain, and stay the same", async () => {
+  const dataDir = makeFolder();
+  const keysOf = async (folder: string) => {
+    await using fixture = await open(folder, "first");
+    const { indexKey, access } = fixture.domain.vault;
+    const keys = [indexKey("a"), indexKey("b"), access.digest("session", "a"), access.digest("session", "b")];
+    return keys.map((key) => key.toString("hex"));
+  };
+  const keys = await keysOf(dataDir);
+  expect(await keysOf(dataDir)).toEqual(keys);
+  expect(new Set([...keys, ...(await keysOf(makeFolder()))]).size).toBe(8);
 });

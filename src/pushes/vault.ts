@@ -1,13 +1,14 @@
 import type { Random } from "../base/random.ts";
-import { AccessKeys, accessSecretBytes } from "../crypto/access-keys.ts";
-import type { Keyring } from "../crypto/keyring.ts";
-import { envelopeKeyId } from "../crypto/seal.ts";
+import { AccessKeys } from "../crypto/access-keys.ts";
+import { envelopeKeyId, type Keyring } from "../crypto/keyring.ts";
+import { sealedColumns } from "../crypto/sealed-columns.ts";
+import { deriveKey, keyBytes } from "../crypto/sodium.ts";
 import { createUrlTokens } from "../crypto/url-token.ts";
 import type { Database, ReadConnection } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
 
-/** The keys that the domain uses: the key ring, and the secrets of the database that it unseals. */
+/** The keys that the domain uses: the key ring, and those derived from the secrets that it opens. */
 export type Vault = Awaited<ReturnType<typeof openVault>>;
 
 /** The database is sealed under a master key that is not in the ring. The message contains its id and no secret. */
@@ -15,14 +16,11 @@ export class WrongMasterKeyError extends Error {
   override readonly name = "WrongMasterKeyError";
 }
 
-export const indexKeyContext = "meta:index-key";
-export const indexKeyName = "index_key";
-const indexKeyBytes = 32;
-
-const accessSecret = { name: "access_secret", context: "meta:access-secret", bytes: accessSecretBytes } as const;
-const indexKeyValue = { name: indexKeyName, context: indexKeyContext, bytes: indexKeyBytes } as const;
-/** Secrets of the database, each sealed under a master key in a row of `meta`. */
-export const sealedMetaValues = [indexKeyValue, accessSecret] as const;
+/**
+ * Secrets of the whole domain, generated once and sealed under the master key. The index secret names and checks links;
+ * another one would end every link. The access secret authenticates sessions, tokens and accounts.
+ */
+export type DomainSecretName = "index_secret" | "access_secret";
 
 const makeMeta = sql<[name: string, value: Buffer]>(
   "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
@@ -30,7 +28,8 @@ const makeMeta = sql<[name: string, value: Buffer]>(
 const readMeta = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
 
 /**
- * Opens the secrets of the database, or generates them for a new one, and records the active master key as one that may seal rows.
+ * Opens the domain's secrets, or generates them for a new database, and records the active master key as one that may seal
+ * rows.
  * @throws WrongMasterKeyError when a key that seals rows of this database is not in the ring.
  */
 export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }) {
@@ -38,43 +37,53 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
   for (const id of await keysInUse(db)) {
     if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
   }
-  const indexKey = await openOrMake(indexKeyValue, deps);
-  const access = new AccessKeys(await openOrMake(accessSecret, deps));
+  const indexSecret = await openOrMakeSecret(deps, "index_secret");
+  const accessSecret = await openOrMakeSecret(deps, "access_secret");
   const activeId = keyring.ids[0] ?? "";
   if (!(await keysInUse(db)).includes(activeId)) {
     await db.writeSerialized("keys", (tx) => markKey(tx, activeId, now));
   }
   return {
     keyring,
-    urlTokens: createUrlTokens(indexKey),
-    access,
+    urlTokens: createUrlTokens(indexSecret),
+    /** A key of 32 bytes for what is stored with links. @param label the purpose. */
+    indexKey: (label: string): Buffer => deriveKey(indexSecret, label),
+    access: new AccessKeys(accessSecret),
   };
 }
 
-/** @throws WrongMasterKeyError when it is sealed under a key that is not in the ring. */
-async function openOrMake(
-  { name, context, bytes }: (typeof sealedMetaValues)[number],
-  { db, keyring, random }: { readonly db: Database; readonly keyring: Keyring; readonly random: Random },
+async function openOrMakeSecret(
+  { db, keyring, random }: { db: Database; keyring: Keyring; random: Random },
+  name: DomainSecretName,
 ): Promise<Buffer> {
-  if ((await db.read.one(readMeta, name)) === undefined) {
-    await db.autocommit({ retry: "whenNotExecuted" }).run(makeMeta, name, keyring.seal(context, random.bytes(bytes)));
+  if ((await findSealedSecret(db.read, name)) === undefined) {
+    const sealed = keyring.seal(sealedColumns.domainSecret, { id: name, ownerId: null }, random.bytes(keyBytes));
+    await db.autocommit({ retry: "whenNotExecuted" }).run(makeMeta, name, sealed);
   }
-  const sealed = (await db.read.one(readMeta, name))?.value;
-  const opened = sealed === undefined ? undefined : keyring.open(context, sealed);
-  if (opened === undefined) throw wrongMasterKey(sealed === undefined ? undefined : envelopeKeyId(sealed), keyring);
-  return opened;
+  const sealed = await findSealedSecret(db.read, name);
+  const secret = sealed && openSecret(keyring, name, sealed);
+  if (secret === undefined) throw wrongMasterKey(sealed && envelopeKeyId(sealed), keyring);
+  return secret;
+}
+
+/** @returns 32 bytes; undefined when the ring lacks the master key. */
+export function openSecret(keyring: Keyring, name: DomainSecretName, sealed: Buffer): Buffer | undefined {
+  return keyring.open(sealedColumns.domainSecret, { id: name, ownerId: null }, sealed);
 }
 
 /** Undefined: no server has started on the database yet. */
-export async function findSealedIndexKey(connection: ReadConnection): Promise<Buffer | undefined> {
-  return (await connection.one(readMeta, indexKeyName))?.value;
+export async function findSealedSecret(
+  connection: ReadConnection,
+  name: DomainSecretName,
+): Promise<Buffer | undefined> {
+  return (await connection.one(readMeta, name))?.value;
 }
 
 /** For reads of a database that is not opened for writing. @returns undefined: no server has started on it, or the key is another. */
 export async function findAccessKeys(connection: ReadConnection, keyring: Keyring): Promise<AccessKeys | undefined> {
-  const sealed = (await connection.one(readMeta, accessSecret.name))?.value;
-  const opened = sealed === undefined ? undefined : keyring.open(accessSecret.context, sealed);
-  return opened === undefined ? undefined : new AccessKeys(opened);
+  const sealed = await findSealedSecret(connection, "access_secret");
+  const secret = sealed && openSecret(keyring, "access_secret", sealed);
+  return secret && new AccessKeys(secret);
 }
 
 /** Ids of the master keys that may seal rows of this database. */

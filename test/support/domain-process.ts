@@ -4,7 +4,7 @@
  */
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
-import { type Domain, type Effects, openDomain, sealedColumnsOutsidePushes } from "../../src/domain.ts";
+import { type Domain, type Effects, openDomain } from "../../src/domain.ts";
 import { rotateKeys } from "../../src/pushes/maintenance/rotate.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -73,7 +73,7 @@ async function execute(command: Command): Promise<readonly string[]> {
     }
     case "rotate": {
       const { db, keyring } = domain();
-      const report = await rotateKeys({ db, keyring, sealedColumnsOutsidePushes, ...effects });
+      const report = await rotateKeys({ db, keyring, ...effects });
       return report.retiredKeyIds;
     }
     case "put mail": {

@@ -1,6 +1,5 @@
 import { rmSync } from "node:fs";
 import { onTestFinished } from "vitest";
-import { sealedColumnsOutsidePushes } from "../../src/domain.ts";
 import { rotateKeys } from "../../src/pushes/maintenance/rotate.ts";
 import { makeDataDir, openTestDomain, TestClock, type TestDomain } from "./domain.ts";
 import { keyEnvironment } from "./master-keys.ts";
@@ -17,4 +16,4 @@ export const open = (dataDir: string, ...keys: [string, ...string[]]) =>
 
 /** `db`: in place of the domain's own. */
 export const rotate = (fixture: TestDomain, db = fixture.domain.db) =>
-  rotateKeys({ db, keyring: fixture.domain.keyring, sealedColumnsOutsidePushes, clock, pause: async () => undefined });
+  rotateKeys({ db, keyring: fixture.domain.keyring, clock, pause: async () => undefined });

@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type ImportedCodeKey, keptCodeDigest, writeImportedCodeKey } from "../factors/backup-codes.ts";
 import { type AdoptedAccount, type Credentials, createAdoptionStore } from "../store/adopting.ts";
-import { importedCodeContext, totpContext } from "../store/factors.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
 
 /** A user of another installation. */
@@ -78,7 +78,7 @@ export function createUserAdoption(deps: {
 
   async function putTotp(tx: Transaction, userId: number, totp: AdoptedUser["totp"]): Promise<void> {
     if (totp === null) return;
-    const sealed = keyring.seal(totpContext(userId), totp.secret);
+    const sealed = keyring.seal(sealedColumns.totpSecret, { id: userId, ownerId: userId }, totp.secret);
     await store.insertTotp(tx, {
       userId,
       secretSealed: sealed,
@@ -90,7 +90,11 @@ export function createUserAdoption(deps: {
 
   async function putCodes(tx: Transaction, userId: number, { backupCodes }: NonNullable<AdoptedUser["totp"]>) {
     if (backupCodes === null) return;
-    const key = keyring.seal(importedCodeContext(userId), writeImportedCodeKey(backupCodes));
+    const key = keyring.seal(
+      sealedColumns.importedCodeKey,
+      { id: userId, ownerId: userId },
+      writeImportedCodeKey(backupCodes),
+    );
     const digests = backupCodes.digests.map((digest) => keptCodeDigest(access, userId, digest));
     await store.insertCodes(tx, userId, key, digests);
   }
@@ -129,7 +133,8 @@ export function createUserAdoption(deps: {
 
   function hasSameFactor(userId: number, { totpSealed }: Credentials, totp: AdoptedUser["totp"]): boolean {
     if (totpSealed === null || totp === null) return totpSealed === null && totp === null;
-    return keyring.open(totpContext(userId), totpSealed)?.equals(totp.secret) === true;
+    const secret = keyring.open(sealedColumns.totpSecret, { id: userId, ownerId: userId }, totpSealed);
+    return secret?.equals(totp.secret) === true;
   }
 
   return {

@@ -16,6 +16,7 @@ import { createRecordingOutbox } from "../../../test/support/recording-outbox.ts
 import { minuteMs } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import { sql } from "../../database/statement.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 
@@ -48,8 +49,10 @@ describe("setting up an app", () => {
     await addApp(fixture, session);
     const row = await db.read.one(sql<[], { sealed: Buffer }>("SELECT secret_sealed AS sealed FROM totp_factors"));
     const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
-    expect(keyring.open(`user:${session.user.id}:totp-secret`, row?.sealed ?? Buffer.alloc(0))).toHaveLength(20);
-    expect(keyring.open(`user:${session.user.id + 1}:totp-secret`, row?.sealed ?? Buffer.alloc(0))).toBeUndefined();
+    const openFor = (id: number) =>
+      keyring.open(sealedColumns.totpSecret, { id, ownerId: id }, row?.sealed ?? Buffer.alloc(0));
+    expect(openFor(session.user.id)).toHaveLength(20);
+    expect(openFor(session.user.id + 1)).toBeUndefined();
   });
 
   test("shows the same key again after a wrong code, and a new one after the old one has expired", async () => {

@@ -1,4 +1,5 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { AccountChange } from "../../mail/email.ts";
 import { noOrigin, type Passkey, type Session, type User } from "../account.ts";
@@ -6,7 +7,7 @@ import { accountNotification } from "../account-emails.ts";
 import type { Administrator } from "../admin/administration.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { AdministrationStore } from "../store/administration.ts";
-import { type FactorStore, totpContext } from "../store/factors.ts";
+import type { FactorStore } from "../store/factors.ts";
 import type { PasskeyStore } from "../store/passkeys.ts";
 import { endSessions } from "../store/sessions.ts";
 import { isName } from "../text.ts";
@@ -131,7 +132,8 @@ export function createFactorChanges(deps: Deps) {
       if (guess.outcome === "too_many") return guess;
       if (step === undefined) return { outcome: "wrong_code" };
       return change(asked, async (tx, { id }, at) => {
-        await factors.putTotp(tx, id, deps.keyring().seal(totpContext(id), secret), step, at);
+        const sealed = deps.keyring().seal(sealedColumns.totpSecret, { id, ownerId: id }, secret);
+        await factors.putTotp(tx, id, sealed, step, at);
         return announceAdded(tx, asked, "", at);
       });
     },

@@ -1,7 +1,8 @@
 import { minuteMs, secondMs } from "../../base/clock.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { AccountsDeps } from "../deps.ts";
-import { type FactorStore, importedCodeContext, totpContext } from "../store/factors.ts";
+import type { FactorStore } from "../store/factors.ts";
 import {
   backupCodeDigest,
   importedCodeDigest,
@@ -63,7 +64,7 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
     const importedCode = readImportedCode(typed);
     const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(tx, userId);
     if (importedCode === undefined || sealed === undefined) return undefined;
-    const key = keyring().open(importedCodeContext(userId), sealed);
+    const key = keyring().open(sealedColumns.importedCodeKey, { id: userId, ownerId: userId }, sealed);
     if (key === undefined) throw new Error("The key of imported backup codes cannot be opened.");
     return keptCodeDigest(access, userId, importedCodeDigest(openImportedCodeKey(key), importedCode));
   }
@@ -71,7 +72,7 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
   async function openSecret(tx: Transaction, userId: number): Promise<Buffer | undefined> {
     const sealed = await store.findTotpSecret(tx, userId);
     if (sealed === undefined) return undefined;
-    const secret = keyring().open(totpContext(userId), sealed);
+    const secret = keyring().open(sealedColumns.totpSecret, { id: userId, ownerId: userId }, sealed);
     if (secret === undefined) throw new Error("The secret of an authenticator app cannot be opened.");
     return secret;
   }

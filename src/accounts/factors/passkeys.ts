@@ -243,12 +243,14 @@ export function createPasskeyChallenges(deps: { readonly keyring: () => Keyring;
       const time = Buffer.alloc(timeBytes);
       time.writeBigUInt64BE(BigInt(now));
       const content = Buffer.concat([time, deps.random.bytes(randomBytes)]);
-      return deps.keyring().seal(contextOf(use), content).toString("base64url");
+      return deps.keyring().sealMessage("passkey challenges", contextOf(use), content).toString("base64url");
     },
     /** Whether this server made the challenge for this purpose and it has not expired. `claimChallenge` prevents reuse. */
     isOpen(challenge: string, use: ChallengeUse, now: number): boolean {
       if (challenge.length > lengthMax) return false;
-      const content = deps.keyring().open(contextOf(use), Buffer.from(challenge, "base64url"));
+      const content = deps
+        .keyring()
+        .openMessage("passkey challenges", contextOf(use), Buffer.from(challenge, "base64url"));
       if (content?.length !== timeBytes + randomBytes) return false;
       const madeAt = Number(content.readBigUInt64BE());
       return now >= madeAt && now < madeAt + challengeLifetimeMs;
@@ -256,8 +258,8 @@ export function createPasskeyChallenges(deps: { readonly keyring: () => Keyring;
   };
 }
 
-function contextOf(use: ChallengeUse): string {
-  return use.purpose === "sign_in" ? "passkey-challenge:sign_in" : `passkey-challenge:${use.purpose}:${use.sessionId}`;
+function contextOf(use: ChallengeUse): readonly [string, number | null] {
+  return [use.purpose, use.purpose === "sign_in" ? null : use.sessionId];
 }
 
 /** Several times the length of a response with the longest signature. */

@@ -71,19 +71,17 @@ export interface TotpOffer {
 export type TotpSetUp = ReturnType<typeof createTotpSetUp>;
 
 export function createTotpSetUp(deps: { readonly keyring: () => Keyring; readonly random: Random }) {
-  const contextOf = (sessionId: number) => `session:${sessionId}:totp-set-up`;
-
   function make(sessionId: number, now: number) {
     const secret = deps.random.bytes(totpSecretBytes);
     const time = Buffer.alloc(timeBytes);
     time.writeBigUInt64BE(BigInt(now));
-    const sealed = deps.keyring().seal(contextOf(sessionId), Buffer.concat([time, secret]));
+    const sealed = deps.keyring().sealMessage("authenticator set-up", [sessionId], Buffer.concat([time, secret]));
     return { secret, setUp: sealed.toString("base64url") };
   }
 
   function open(setUp: string, sessionId: number, now: number): Buffer | undefined {
     if (setUp.length > setUpLengthMax) return undefined;
-    const content = deps.keyring().open(contextOf(sessionId), Buffer.from(setUp, "base64url"));
+    const content = deps.keyring().openMessage("authenticator set-up", [sessionId], Buffer.from(setUp, "base64url"));
     if (content?.length !== timeBytes + totpSecretBytes) return undefined;
     const madeAt = Number(content.readBigUInt64BE());
     return now >= madeAt && now < madeAt + lifetimeMs ? content.subarray(timeBytes) : undefined;

@@ -3,8 +3,9 @@ import { unavailable } from "../../base/errors.ts";
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { SealedColumn, WriteConnection } from "../../database/database.ts";
+import type { WriteConnection } from "../../database/database.ts";
 import type { SignOnStepStore } from "../store/sign-on-steps.ts";
 import type { SignOnSecrets } from "./provider.ts";
 
@@ -41,15 +42,7 @@ export interface StepToConfirm {
 
 export type SignOnStep = StepOnTheWay | StepToConfirm;
 
-const contextOf = (stepDigest: Buffer) => `sign_on_steps:step:${stepDigest.toString("hex")}`;
-
-/** For the rotation of keys. */
-export const signOnStepColumn: SealedColumn = {
-  table: "sign_on_steps",
-  idColumn: "digest",
-  sealedColumn: "step_sealed",
-  contextOf: (id) => contextOf(Buffer.from(typeof id === "number" ? [] : id)),
-};
+const rowOf = (stepDigest: Buffer) => ({ id: stepDigest, ownerId: null });
 
 export type SignOnSteps = ReturnType<typeof createSignOnSteps>;
 
@@ -65,7 +58,11 @@ export function createSignOnSteps(deps: {
     async keep(step: SignOnStep, client: string, now: number): Promise<string> {
       const token = makeOpaqueToken(random);
       const stepDigest = access.digest("sign_on_step", token);
-      const sealed = keyring().seal(contextOf(stepDigest), Buffer.from(JSON.stringify(step), "utf8"));
+      const sealed = keyring().seal(
+        sealedColumns.signOnStep,
+        rowOf(stepDigest),
+        Buffer.from(JSON.stringify(step), "utf8"),
+      );
       const kept = await store.insertStep(
         { digest: stepDigest, sealed, client, now },
         { since: now - signOnStepMs, ...limits },
@@ -78,7 +75,8 @@ export function createSignOnSteps(deps: {
       if (token === undefined || !tokenShape.test(token)) return undefined;
       const stepDigest = access.digest("sign_on_step", token);
       const sealed = await store.findStep(stepDigest, now - signOnStepMs);
-      const opened = sealed === undefined ? undefined : keyring().open(contextOf(stepDigest), sealed);
+      const opened =
+        sealed === undefined ? undefined : keyring().open(sealedColumns.signOnStep, rowOf(stepDigest), sealed);
       return opened === undefined ? undefined : readStep(JSON.parse(opened.toString("utf8")));
     },
     /** Returns true to one caller only. */

@@ -1,4 +1,4 @@
-import type { Database, SealedColumn, Transaction } from "../../database/database.ts";
+import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { FactorFailures } from "../factors/factor-codes.ts";
 import { backupCodes, importedCodeKeys, totpFactors } from "./tables.ts";
@@ -7,28 +7,6 @@ interface FactorSummary {
   readonly appAddedAt: number | null;
   readonly backupCodesLeft: number;
 }
-
-export function totpContext(userId: number): string {
-  return `user:${userId}:totp-secret`;
-}
-
-export function importedCodeContext(userId: number): string {
-  return `user:${userId}:imported-code-key`;
-}
-
-export const sealedImportedCodeKeys: SealedColumn = {
-  table: "imported_backup_code_keys",
-  idColumn: "user_id",
-  sealedColumn: "key_sealed",
-  contextOf: (id) => importedCodeContext(Number(id)),
-};
-
-export const sealedTotpSecrets: SealedColumn = {
-  table: "totp_factors",
-  idColumn: "user_id",
-  sealedColumn: "secret_sealed",
-  contextOf: (id) => totpContext(Number(id)),
-};
 
 const summary = sql<[userId: number, userId: number], FactorSummary>(
   `SELECT (SELECT confirmed_at FROM totp_factors WHERE user_id = ?) AS appAddedAt,

@@ -1,6 +1,5 @@
 import { closeSync, openSync } from "node:fs";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
-import { indexKeyName } from "../../pushes/vault.ts";
 import { BackupError } from "../durable-files.ts";
 import type { BackupCounts } from "../manifest.ts";
 
@@ -89,9 +88,9 @@ export class DatabaseCopy implements Disposable {
   }
 
   /** undefined: no server has used the database yet. */
-  indexKeySealed(): Buffer | undefined {
-    const text = "SELECT value FROM meta WHERE name = ?";
-    return this.#query(() => this.#connection.prepare<[string], { value: Buffer }>(text).get(indexKeyName)?.value);
+  indexSecretSealed(): Buffer | undefined {
+    const text = "SELECT value FROM meta WHERE name = 'index_secret'";
+    return this.#query(() => this.#connection.prepare<[], { value: Buffer }>(text).get()?.value);
   }
 
   /** Files of active pushes, in the order of their ids. @param afterId 0: from the first. */

@@ -12,7 +12,7 @@ import type {
   WholeTrail,
 } from "../push.ts";
 import { pageSize } from "../read/find-push.ts";
-import type { TrailRow } from "../store/tables.ts";
+import type { PushRow, TrailRow } from "../store/tables.ts";
 
 const exportSliceRows = 500;
 
@@ -42,7 +42,7 @@ export function trailOperations(deps: PushDeps) {
       // The end is listed among the entries, so the entries after it move by one position.
       const position = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
       const rows = await lists.trail(id, pageSize + 1, position < first ? first - 1 : first);
-      const reports = createLinkDeliveryReports(deps, id);
+      const reports = createLinkDeliveryReports(deps, { id, ownerId: push.ownerId });
       const events: TrailEvent[] = [];
       for (const row of rows) events.push(await toEvent(row, push, reports));
       if (limit !== undefined && position >= first && position <= first + pageSize)
@@ -60,7 +60,7 @@ export function trailOperations(deps: PushDeps) {
 }
 
 export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {
-  const reports = createLinkDeliveryReports(deps, id);
+  const reports = createLinkDeliveryReports(deps, { id, ownerId: push.ownerId });
   let limit = limitEvent(push);
   for await (const row of rowsOf(deps, id)) {
     if (limit !== undefined && isAfter(limit.createdAt, row)) {
@@ -119,15 +119,15 @@ export interface LinkDeliveryReports {
 /** Most trails have no link deliveries, so they are read only on demand. */
 export function createLinkDeliveryReports(
   { store, vault }: Pick<PushDeps, "store" | "vault">,
-  pushId: number,
+  { id, ownerId }: Pick<PushRow, "id" | "ownerId">,
 ): LinkDeliveryReports {
   let read: ReturnType<typeof store.linkDeliveries.ofPush> | undefined;
   return {
     async of(kind, sequence) {
       if (kind !== "creation_email_send") return {};
-      read ??= store.linkDeliveries.ofPush(pushId);
+      read ??= store.linkDeliveries.ofPush(id);
       const row = (await read).find((each) => each.sequence === sequence);
-      return row === undefined ? {} : { linkDelivery: reportOf(row, vault.keyring) };
+      return row === undefined ? {} : { linkDelivery: reportOf(row, ownerId, vault.keyring) };
     },
   };
 }

@@ -76,8 +76,8 @@ test("a forged, changed or foreign ticket opens nothing", async () => {
     "../../x",
     "é".repeat(40),
   ];
-  others.push(keyring.seal("another context", Buffer.alloc(56)).toString("base64url"));
-  others.push(keyring.seal("download-ticket", Buffer.alloc(40)).toString("base64url"));
+  others.push(keyring.sealMessage("backup manifest", [], Buffer.alloc(56)).toString("base64url"));
+  others.push(keyring.sealMessage("download tickets", [], Buffer.alloc(40)).toString("base64url"));
   for (const ticket of others) expect(await pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
 });
 

@@ -20,7 +20,6 @@ interface Ticket {
   readonly digest: Buffer;
 }
 
-const ticketContext = "download-ticket";
 const numberBytes = 8;
 const keyBytes = 32;
 const ticketBytes = 3 * numberBytes + keyBytes;
@@ -32,13 +31,13 @@ export function makeTicket(keyring: Keyring, ticket: Omit<Ticket, "digest">): st
   plain.writeDoubleBE(ticket.fileId, numberBytes);
   plain.writeDoubleBE(ticket.expiresAt, 2 * numberBytes);
   ticket.fileKey.copy(plain, 3 * numberBytes);
-  return keyring.seal(ticketContext, plain).toString("base64url");
+  return keyring.sealMessage("download tickets", [], plain).toString("base64url");
 }
 
 function readTicket(keyring: Keyring, text: string): Ticket | undefined {
   if (!ticketShape.test(text)) return undefined;
   const sealed = Buffer.from(text, "base64url");
-  const plain = keyring.open(ticketContext, sealed);
+  const plain = keyring.openMessage("download tickets", [], sealed);
   if (plain === undefined || plain.length !== ticketBytes) return undefined;
   return {
     pushId: plain.readDoubleBE(0),

@@ -1,6 +1,7 @@
 import { AppError, invalidFields } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
+import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { findLinkDeliveryProblems } from "../notifications/email-rules.ts";
@@ -8,15 +9,7 @@ import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-
 import { toOwnersPush } from "../present-push.ts";
 import type { Actor, CreatePush, OwnedPush, Upload } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
-import {
-  dataKeyBytes,
-  firstGeneration,
-  saltBytes,
-  sealContexts,
-  sealDataKey,
-  sealLabel,
-  sealPayload,
-} from "../seals.ts";
+import { dataKeyBytes, firstGeneration, saltBytes, sealDataKey, sealLabel, sealPayload } from "../seals.ts";
 import type { NewPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
@@ -125,12 +118,13 @@ function newRow(
 ): PushRow {
   const { id, kind, now } = made;
   const { lifetimeMs, expireAfterDays, expireAfterViews } = lifetimeOf(request, kind, deps.config);
-  const owned = actor.user !== null;
-  const label = (context: string, text = "") => sealLabel(deps.vault.keyring, context, text);
+  const ownerId = actor.user?.id ?? null;
+  const label = (column: SealedColumn, text = "") =>
+    ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
     id,
     kind,
-    ownerId: actor.user?.id ?? null,
+    ownerId,
     createdAt: now,
     updatedAt: now,
     expiresAt: now + lifetimeMs,
@@ -141,15 +135,15 @@ function newRow(
     views: 0,
     refusals: 0,
     ...optionsBy((option) => {
-      const { offered, default: byDefault } = optionSettings(option, deps.config.kinds[kind], owned);
+      const { offered, default: byDefault } = optionSettings(option, deps.config.kinds[kind], ownerId !== null);
       return offered && (request[option] ?? byDefault);
     }),
     sealGeneration: firstGeneration,
     linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt: made.passphraseSalt,
     // The labels of an anonymous push could never be read, so they are not stored.
-    tokenSealed: owned ? label(sealContexts.token(id), made.urlToken) : null,
-    nameSealed: owned ? label(sealContexts.name(id), request.name) : null,
-    noteSealed: owned ? label(sealContexts.note(id), request.note) : null,
+    tokenSealed: label(sealedColumns.urlToken, made.urlToken),
+    nameSealed: label(sealedColumns.name, request.name),
+    noteSealed: label(sealedColumns.note, request.note),
   };
 }

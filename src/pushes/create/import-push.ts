@@ -1,12 +1,13 @@
 import { dayMs } from "../../base/clock.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
+import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
 import type { AuditKind, EndReason, IncomingFile, LinkDeliveryReport } from "../push.ts";
-import { firstGeneration, saltBytes, sealContexts, sealDataKey, sealLabel, sealPayload } from "../seals.ts";
+import { firstGeneration, saltBytes, sealDataKey, sealLabel, sealPayload } from "../seals.ts";
 import {
   fillNote,
   fillTrail,
@@ -161,18 +162,21 @@ export async function sealLinkDeliveries(
   const rows: LinkDeliveryRow[] = [];
   for (const { sequence, linkDelivery } of trail) {
     if (linkDelivery === null || ownerId === null) continue;
-    rows.push(pastLinkDelivery(vault.keyring, { id: await linkDeliveryIds.next(), pushId, sequence }, linkDelivery));
+    rows.push(
+      pastLinkDelivery(vault.keyring, { id: await linkDeliveryIds.next(), ownerId, pushId, sequence }, linkDelivery),
+    );
   }
   return rows;
 }
 
 function rowOf(deps: PushImportDeps, id: number, push: ImportedPush, passphraseSalt: Buffer | null): PushRow {
-  const label = (context: string, text: string) =>
-    push.ownerId === null ? null : sealLabel(deps.vault.keyring, context, text);
+  const { ownerId } = push;
+  const label = (column: SealedColumn, text: string) =>
+    ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
     id,
     kind: push.kind,
-    ownerId: push.ownerId,
+    ownerId,
     createdAt: push.createdAt,
     updatedAt: push.updatedAt,
     expiresAt: expiryOf(push),
@@ -186,9 +190,9 @@ function rowOf(deps: PushImportDeps, id: number, push: ImportedPush, passphraseS
     sealGeneration: firstGeneration,
     linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt,
-    tokenSealed: label(sealContexts.token(id), push.urlToken),
-    nameSealed: label(sealContexts.name(id), push.name),
-    noteSealed: label(sealContexts.note(id), push.note),
+    tokenSealed: label(sealedColumns.urlToken, push.urlToken),
+    nameSealed: label(sealedColumns.name, push.name),
+    noteSealed: label(sealedColumns.note, push.note),
   };
 }
 
@@ -275,7 +279,7 @@ export async function completeImportedPush(
     trail,
     importedEvents,
     eventCount: push.trail.length,
-    noteSealed: sealLabel(deps.vault.keyring, sealContexts.note(pushId), push.note),
+    noteSealed: sealLabel(deps.vault.keyring, sealedColumns.note, owned, push.note),
     linkDeliveries: missing.trail ? await sealLinkDeliveries(deps, owned, trail) : [],
   };
   return await deps.db.write(async (tx) => {

@@ -62,6 +62,7 @@ export async function sealContent(
   const dataKey = random.bytes(dataKeyBytes);
   const next = {
     id: sealed.row.id,
+    ownerId: sealed.row.ownerId,
     sealGeneration: sealed.row.sealGeneration + 1,
     linkSalt: random.bytes(saltBytes),
     fileIds: [...files.kept, ...files.added].map((file) => file.id).sort((a, b) => a - b),

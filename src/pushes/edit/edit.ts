@@ -1,6 +1,7 @@
 import { dayMs } from "../../base/clock.ts";
 import { AppError, type FieldProblems, invalidFields } from "../../base/errors.ts";
 import type { Config, Range } from "../../config/config.ts";
+import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { SpentBytes } from "../create/byte-budgets.ts";
 import {
@@ -18,7 +19,7 @@ import type { PushDeps } from "../deps.ts";
 import { hasEnded, isOwner, openLabel, toOwnedPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
-import { openOwnedFileDetails, sealContexts, sealLabel } from "../seals.ts";
+import { openOwnedFileDetails, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import { type FileRow, optionsBy, type PushRow, type SealedPush } from "../store/tables.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
@@ -32,7 +33,7 @@ export function editOperations(deps: PushDeps) {
       if (row === undefined || !isOwner(row, actor) || hasEnded(row, now)) return undefined;
       const { keyring } = deps.vault;
       const files = (await deps.store.files(row.id)).map((file) => {
-        const details = openOwnedFileDetails(keyring, file);
+        const details = openOwnedFileDetails(keyring, { ...file, ownerId: row.ownerId });
         if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
         return { id: file.id, filename: details.filename, sizeBytes: file.sizeBytes };
       });
@@ -144,16 +145,16 @@ function changeOf(
   const { keyring } = deps.vault;
   const changed = <Value>(offered: boolean, asked: Value | undefined, current: Value) =>
     offered && asked !== undefined && asked !== current ? asked : undefined;
-  const label = (context: string, asked: string | undefined, current: Buffer | null) =>
-    asked === undefined || asked === (openLabel(keyring, context, current) ?? "")
+  const label = (column: SealedColumn, asked: string | undefined, current: Buffer | null) =>
+    asked === undefined || asked === (openLabel(keyring, column, row, current) ?? "")
       ? undefined
-      : { sealed: sealLabel(keyring, context, asked) };
+      : { sealed: sealLabel(keyring, column, row, asked) };
   const days = changed(true, request.expireAfterDays, row.expireAfterDays);
   const changes = {
     expiry: days === undefined ? undefined : { expiresAt: row.createdAt + days * dayMs, expireAfterDays: days },
     expireAfterViews: changed(true, request.expireAfterViews, row.expireAfterViews),
-    name: label(sealContexts.name(row.id), request.name, row.nameSealed),
-    note: label(sealContexts.note(row.id), request.note, row.noteSealed),
+    name: label(sealedColumns.name, request.name, row.nameSealed),
+    note: label(sealedColumns.note, request.note, row.noteSealed),
     content,
   };
   const options = optionsBy((option) =>

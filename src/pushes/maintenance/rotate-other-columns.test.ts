@@ -1,65 +1,97 @@
 import { expect, test } from "vitest";
-import type { TestDomain } from "../../../test/support/domain.ts";
+import { signedIn, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
+import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { makeFolder, open, rotate } from "../../../test/support/rotation.ts";
-import { sealedColumnsOutsidePushes } from "../../domain.ts";
+import type { SealedRow } from "../../crypto/keyring.ts";
+import { pushKeyColumns, sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { RowId } from "../store/reseal.ts";
 
-/** Adds a row for every sealed column outside of pushes. */
-async function sealElsewhere({ domain: { db, keyring } }: TestDomain): Promise<void> {
+/** Adds rows until every registered column has a value. */
+async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): Promise<void> {
   const user =
     "INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (7, 'a', '', 0, 0, 0)";
   await changeRows(db, user);
-  const sealFor = (table: string, id: number | Buffer) => {
-    const column = sealedColumnsOutsidePushes.find((each) => each.table === table);
-    if (column === undefined) throw new Error(`No sealed column of ${table} is known.`);
-    return keyring.seal(column.contextOf(id), Buffer.from(table));
-  };
-  await changeRows(db, "INSERT INTO totp_factors VALUES (7, ?, 0, 0)", sealFor("totp_factors", 7));
-  await changeRows(db, "INSERT INTO imported_backup_code_keys VALUES (7, ?)", sealFor("imported_backup_code_keys", 7));
+  await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, signedIn(7));
+  await pushFiles(pushes, signedIn(7), [makeFile("plan.txt", "the plan")]);
+  const [push] = await readRows<{ id: number }>(db, "SELECT max(id) AS id FROM pushes");
+  const sealed = (column: keyof typeof sealedColumns, row: SealedRow) =>
+    keyring.seal(sealedColumns[column], row, Buffer.from(column));
+  const ofUser = { id: 7, ownerId: 7 };
+  await changeRows(db, "INSERT INTO totp_factors VALUES (7, ?, 0, 0)", sealed("totpSecret", ofUser));
+  await changeRows(db, "INSERT INTO imported_backup_code_keys VALUES (7, ?)", sealed("importedCodeKey", ofUser));
   const step = Buffer.alloc(32, 9);
   const insertStep = "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, '', 0)";
-  await changeRows(db, insertStep, step, sealFor("sign_on_steps", step));
+  await changeRows(db, insertStep, step, sealed("signOnStep", { id: step, ownerId: null }));
   const insertLinkDelivery = `INSERT INTO link_deliveries (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off)
-    VALUES (3, 1, 2, 1, ?, 0, 0, 0)`;
-  await changeRows(db, insertLinkDelivery, sealFor("link_deliveries", 3));
+    VALUES (3, ?, 2, 1, ?, 0, 0, 0)`;
+  await changeRows(db, insertLinkDelivery, push?.id ?? 0, sealed("linkDelivery", { id: 3, ownerId: 7 }));
   const insertEmail = "INSERT INTO outbox (id, email_sealed, created_at, attempts) VALUES (?, ?, 0, 0)";
-  for (let id = 1; id <= 250; id += 1) await changeRows(db, insertEmail, id, sealFor("outbox", id));
+  for (let id = 1; id <= 250; id += 1) {
+    await changeRows(db, insertEmail, id, sealed("email", { id, ownerId: null }));
+  }
 }
 
-test("sealed values of other parts are sealed under the new key as well, and open", async () => {
+/** All values of a registered column with the row that they are bound to. */
+function valuesOf({ domain: { db } }: TestDomain, name: keyof typeof sealedColumns) {
+  const { table, column, id, owner, from } = sealedColumns[name];
+  return readRows<{ id: RowId; ownerId: number | null; sealed: Buffer | null }>(
+    db,
+    `SELECT ${id} AS id, ${owner} AS "ownerId", ${table}.${column} AS sealed FROM ${from} ORDER BY ${id}`,
+  );
+}
+
+test("the values of every registered column are sealed under the new key, and open to what they were", async () => {
   const dataDir = makeFolder();
+  const names = Object.keys(sealedColumns) as (keyof typeof sealedColumns)[];
+  const openAll = async (fixture: TestDomain) => {
+    const opened: Record<string, (string | undefined)[]> = {};
+    for (const name of names) {
+      opened[name] = (await valuesOf(fixture, name)).flatMap(({ sealed, ...row }) =>
+        sealed === null ? [] : [fixture.domain.keyring.open(sealedColumns[name], row, sealed)?.toString("hex")],
+      );
+    }
+    return opened;
+  };
+  let before: Awaited<ReturnType<typeof openAll>>;
   {
     await using fixture = await open(dataDir, "first");
-    await sealElsewhere(fixture);
+    await sealEverywhere(fixture);
+    before = await openAll(fixture);
+    for (const name of names) expect(before[name]?.length, name).toBeGreaterThan(0);
+    expect(Object.values(before).flat()).not.toContain(undefined);
   }
   {
     await using fixture = await open(dataDir, "second", "first");
-    expect((await rotate(fixture)).resealed).toBe(2 + 1 + 1 + 1 + 1 + 250);
+    expect((await rotate(fixture)).resealed).toBe(Object.values(before).flat().length);
     expect((await rotate(fixture)).resealed).toBe(0);
   }
   await using fixture = await open(dataDir, "second");
-  const { db, keyring } = fixture.domain;
-  for (const { table, idColumn, sealedColumn, contextOf } of sealedColumnsOutsidePushes) {
-    const rows = await readRows<{ id: number | Buffer; sealed: Buffer }>(
-      db,
-      `SELECT ${idColumn} AS id, ${sealedColumn} AS sealed FROM ${table}`,
-    );
-    expect(rows.length).toBeGreaterThan(0);
-    for (const { id, sealed } of rows) expect(keyring.open(contextOf(id), sealed)?.toString()).toBe(table);
-  }
+  expect(await openAll(fixture)).toEqual(before);
 });
 
-test("the rotation covers every column of sealed values", async () => {
+test("a value that does not open is reported with its row, and the key is kept", async () => {
+  const dataDir = makeFolder();
+  {
+    await using fixture = await open(dataDir, "first");
+    await sealEverywhere(fixture);
+    await changeRows(fixture.domain.db, "UPDATE pushes SET owner_id = 8 WHERE name_sealed IS NOT NULL");
+  }
+  await using fixture = await open(dataDir, "second", "first");
+  await expect(rotate(fixture)).rejects.toThrow(/of \d+ does not open under any given master key/);
+});
+
+test("the registry has every column of sealed values, and no other", async () => {
   await using fixture = await open(makeFolder(), "first");
-  const columns = await readRows(fixture.domain.db, {
+  const columns = await readRows<{ name: string }>(fixture.domain.db, {
     sqlite: `SELECT tables.name || '.' || columns.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
       WHERE tables.type = 'table' AND columns.name LIKE '%sealed%'`,
     postgres: `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
       WHERE table_schema = current_schema() AND column_name LIKE '%sealed%'`,
   });
-  const ofPushes = ["data_keys.sealed", "payloads.sealed", "files.details_sealed", "files.key_sealed"].concat(
-    ["token_sealed", "name_sealed", "note_sealed"].map((column) => `pushes.${column}`),
-  );
-  const outsidePushes = sealedColumnsOutsidePushes.map(({ table, sealedColumn }) => `${table}.${sealedColumn}`);
-  expect(columns.map(({ name }) => name).sort()).toEqual([...ofPushes, ...outsidePushes].sort());
+  const registered = [...Object.values(sealedColumns), ...Object.values(pushKeyColumns)]
+    .map(({ table, column }) => `${table}.${column}`)
+    // The secrets of the domain are values by name.
+    .filter((name) => name !== "meta.value");
+  expect(new Set(columns.map(({ name }) => name))).toEqual(new Set(registered));
 });

@@ -1,12 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import type { Database, ReadConnection, SealedColumn } from "../../database/database.ts";
+import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { Database, ReadConnection } from "../../database/database.ts";
 import { createProcessRegistry, type RunningProcess, readKeyMarks } from "../../database/processes.ts";
-import { createColumnResealer, createResealer, type RowId } from "../store/reseal.ts";
+import { createColumnResealer, type RowId, retireKeys } from "../store/reseal.ts";
 
 export interface RotationReport {
-  readonly pushes: number;
   readonly resealed: number;
   /** Ids of master keys that no longer seal anything and can be removed from the configuration. */
   readonly retiredKeyIds: readonly string[];
@@ -19,16 +19,14 @@ const restMs = 15;
 export interface RotationDeps {
   readonly db: Database;
   readonly keyring: Keyring;
-  /** Sealed columns of other rooms. */
-  readonly sealedColumnsOutsidePushes: readonly SealedColumn[];
   readonly clock: Clock;
   /** Resolves after `ms`. */
   readonly pause: (ms: number) => Promise<void>;
 }
 
 /**
- * Reseals every value under an older master key with the active one, live and in batches. Only the outer seals change, so
- * no link is needed and anonymous pushes are included. It is safe to interrupt and repeat.
+ * Reseals every value under an older master key with the active one, live and in batches. No link is needed, so anonymous
+ * pushes are included: their row secrets are sealed again. It is safe to interrupt and repeat.
  * @throws AppError invalid_request while a running process does not know the active key or still seals under another.
  */
 export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
@@ -39,23 +37,13 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
     assertAllUse(activeId, await registry.running(deps.clock.now(), connection));
   const older = (await readKeyMarks(db.read)).filter((mark) => mark.keyId !== activeId);
   await assertUnused();
-  const resealer = createResealer(db, keyring);
-  let resealed = await resealer.metaValues();
-  let pushes = 0;
-  for (let afterId = 0; ; ) {
-    const batch = await resealer.pushesAfter(afterId, batchRows);
-    if (batch === undefined) break;
-    pushes += batch.pushes;
-    resealed += batch.resealed;
-    afterId = batch.lastId;
-    await deps.pause(restMs);
-  }
-  for (const column of deps.sealedColumnsOutsidePushes) resealed += await resealColumn(deps, column);
+  let resealed = 0;
+  for (const column of Object.values(sealedColumns)) resealed += await resealColumn(deps, column);
   // A process with another key may have started, sealed rows that were already passed, and stopped again.
-  if (!(await resealer.retire(older, assertUnused))) {
+  if (!(await retireKeys(db, older, assertUnused))) {
     throw new AppError("invalid_request", "A process sealed under an older key meanwhile: rotate once more.");
   }
-  return { pushes, resealed, retiredKeyIds: older.map((mark) => mark.keyId) };
+  return { resealed, retiredKeyIds: older.map((mark) => mark.keyId) };
 }
 
 async function resealColumn({ db, keyring, pause }: RotationDeps, column: SealedColumn): Promise<number> {
@@ -66,7 +54,7 @@ async function resealColumn({ db, keyring, pause }: RotationDeps, column: Sealed
     if (batch === undefined) return resealed;
     resealed += batch.resealed;
     afterId = batch.lastId;
-    await pause(restMs);
+    if (batch.resealed > 0) await pause(restMs);
   }
 }
 

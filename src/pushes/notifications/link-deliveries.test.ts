@@ -15,7 +15,7 @@ const row = (changes: Partial<LinkDeliveryRow> = {}): LinkDeliveryRow => ({
   givenUp: 0,
   putOff: false,
   settledAt: null,
-  detailsSealed: sealLinkDelivery(keyring, 3, { recipients, locale: "de" }),
+  detailsSealed: sealLinkDelivery(keyring, { id: 3, ownerId: 7 }, { recipients, locale: "de" }),
   ...changes,
 });
 
@@ -28,7 +28,7 @@ test.each([
   ["partially_failed", { sent: 0b100, givenUp: 0b011 }, "eve@example.com"],
   ["failed", { givenUp: 0b111 }, ""],
 ] as const)("the status is %s for the outcomes of three emails: %j", (status, changes, successfulSends) => {
-  const report = reportOf(row({ settledAt: 1_000, ...changes }), keyring);
+  const report = reportOf(row({ settledAt: 1_000, ...changes }), 7, keyring);
   const isOver = status !== "pending" && status !== "processing";
   expect(report).toMatchObject({ recipients, locale: "de", status, successfulSends, proceedAt: isOver ? 1_000 : null });
   expect(report.errorMessage === null).toBe(status !== "failed" && status !== "partially_failed");
@@ -43,9 +43,13 @@ test("an imported link delivery is reported as on the other installation", () =>
     proceedAt: null,
     errorMessage: "an error of that server",
   };
-  expect(reportOf(pastLinkDelivery(keyring, { id: 9, pushId: 1, sequence: 4 }, report), keyring)).toEqual(report);
+  expect(
+    reportOf(pastLinkDelivery(keyring, { id: 9, ownerId: 7, pushId: 1, sequence: 4 }, report), 7, keyring),
+  ).toEqual(report);
 });
 
-test("details moved to another link delivery do not open", () => {
-  expect(() => reportOf(row({ id: 4 }), keyring)).toThrow("do not open");
+test("details moved to another link delivery or owner do not open", () => {
+  expect(() => reportOf(row({ id: 4 }), 7, keyring)).toThrow("do not open");
+  expect(() => reportOf(row(), 8, keyring)).toThrow("do not open");
+  expect(() => reportOf(row(), null, keyring)).toThrow("do not open");
 });

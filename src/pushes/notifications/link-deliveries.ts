@@ -1,8 +1,8 @@
 import { type Clock, dayMs, minuteMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError, invalidFields } from "../../base/errors.ts";
-import type { Keyring } from "../../crypto/keyring.ts";
-import type { SealedColumn } from "../../database/database.ts";
+import type { Keyring, SealedRow } from "../../crypto/keyring.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { RowOf } from "../../database/table.ts";
 import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
@@ -29,22 +29,12 @@ export interface LinkDeliveryDetails {
   readonly past?: Pick<LinkDeliveryReport, "status" | "successfulSends" | "errorMessage">;
 }
 
-const detailsContext = (id: number) => `linkDelivery:${id}:details`;
-
-/** For the rotation of keys. */
-export const sealedLinkDeliveries: SealedColumn = {
-  table: "link_deliveries",
-  idColumn: "id",
-  sealedColumn: "details_sealed",
-  contextOf: (id) => detailsContext(Number(id)),
-};
-
 export function splitRecipients(recipients: string): readonly string[] {
   return recipients.split(",").map((address) => address.trim());
 }
 
-export function sealLinkDelivery(keyring: Keyring, id: number, details: LinkDeliveryDetails): Buffer {
-  return keyring.seal(detailsContext(id), Buffer.from(JSON.stringify(details), "utf8"));
+export function sealLinkDelivery(keyring: Keyring, row: SealedRow, details: LinkDeliveryDetails): Buffer {
+  return keyring.seal(sealedColumns.linkDelivery, row, Buffer.from(JSON.stringify(details), "utf8"));
 }
 
 /**
@@ -53,14 +43,17 @@ export function sealLinkDelivery(keyring: Keyring, id: number, details: LinkDeli
  */
 export function pastLinkDelivery(
   keyring: Keyring,
-  key: { readonly id: number; readonly pushId: number; readonly sequence: number },
+  {
+    ownerId,
+    ...key
+  }: { readonly id: number; readonly ownerId: number; readonly pushId: number; readonly sequence: number },
   report: LinkDeliveryReport,
 ): LinkDeliveryRow {
   const { recipients, locale, proceedAt, ...past } = report;
   return {
     ...key,
     recipientCount: splitRecipients(recipients).length,
-    detailsSealed: sealLinkDelivery(keyring, key.id, { recipients, locale, past }),
+    detailsSealed: sealLinkDelivery(keyring, { id: key.id, ownerId }, { recipients, locale, past }),
     // Every recipient counts as settled, whatever the status, because no email is queued.
     sent: 0,
     givenUp: allOf(splitRecipients(recipients).length),
@@ -69,9 +62,12 @@ export function pastLinkDelivery(
   };
 }
 
-/** @throws Error when the details do not open: they were changed, or their master key is missing. */
-export function reportOf(row: LinkDeliveryRow, keyring: Keyring): LinkDeliveryReport {
-  const { recipients, locale, past } = openDetails(row, keyring);
+/**
+ * @param ownerId of the push.
+ * @throws Error when the details do not open: they were changed, or their master key is missing.
+ */
+export function reportOf(row: LinkDeliveryRow, ownerId: number | null, keyring: Keyring): LinkDeliveryReport {
+  const { recipients, locale, past } = openDetails(row, ownerId, keyring);
   if (past !== undefined) return { recipients, locale, ...past, proceedAt: row.settledAt };
   const addresses = splitRecipients(recipients);
   const { sent } = row;
@@ -109,8 +105,12 @@ const errorMessages: Readonly<Record<LinkDeliveryStatus, string | null>> = {
   failed: "None of the emails could be sent.",
 };
 
-function openDetails({ id, detailsSealed }: LinkDeliveryRow, keyring: Keyring): LinkDeliveryDetails {
-  const plain = keyring.open(detailsContext(id), detailsSealed);
+function openDetails(
+  { id, detailsSealed }: LinkDeliveryRow,
+  ownerId: number | null,
+  keyring: Keyring,
+): LinkDeliveryDetails {
+  const plain = keyring.open(sealedColumns.linkDelivery, { id, ownerId }, detailsSealed);
   const details: unknown = plain === undefined ? undefined : JSON.parse(plain.toString("utf8"));
   if (!isDetails(details)) throw new Error(`The details of link delivery ${id} do not open.`);
   return details;
@@ -160,7 +160,7 @@ export async function prepareLinkDelivery(
     id,
     ownerId,
     recipientCount: addresses.length,
-    detailsSealed: sealLinkDelivery(deps.vault.keyring, id, { recipients, locale }),
+    detailsSealed: sealLinkDelivery(deps.vault.keyring, { id, ownerId }, { recipients, locale }),
     audit: auditRecord("creation_email_send", actor, now),
     day: Math.floor(now / dayMs),
     dailyMax: emails.dailyMax,

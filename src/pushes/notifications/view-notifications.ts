@@ -1,6 +1,6 @@
 import type { Keyring } from "../../crypto/keyring.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { PushDeps } from "../deps.ts";
-import { sealContexts } from "../seals.ts";
 import type { ViewNotification } from "../store/notifications.ts";
 import type { PushRow } from "../store/tables.ts";
 
@@ -51,6 +51,6 @@ async function notify(
 }
 
 /** Returns "" for a name that does not open (damaged, or its master key is missing): it must not block other emails. */
-function nameOf(keyring: Keyring, { id, nameSealed }: PushRow): string {
-  return (nameSealed && keyring.open(sealContexts.name(id), nameSealed)?.toString("utf8")) ?? "";
+function nameOf(keyring: Keyring, row: PushRow): string {
+  return (row.nameSealed && keyring.open(sealedColumns.name, row, row.nameSealed)?.toString("utf8")) ?? "";
 }

@@ -31,7 +31,7 @@ export function readOperations(deps: PushDeps) {
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || isForgotten(row, deps.clock.now())) throw new AppError("not_found", "not-found");
       if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may read the audit trail of a push.");
-      const reports = createLinkDeliveryReports(deps, row.id);
+      const reports = createLinkDeliveryReports(deps, row);
       const rows = await deps.store.lists.trail(row.id, pageSize, (page - 1) * pageSize);
       return await Promise.all(
         rows.map(async ({ sequence, userId: _, ...entry }) => ({

@@ -1,8 +1,8 @@
 import { AppError } from "../../base/errors.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, openLabel, toOwnedPush } from "../present-push.ts";
 import type { FoundPushes, PushSearch } from "../push.ts";
-import { sealContexts } from "../seals.ts";
 import type { PushRow, PushSummary, SealedLabels } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 import { pageSize } from "./find-push.ts";
@@ -173,12 +173,13 @@ class Walk {
     return false;
   }
 
-  #holdsText(pushId: number, { nameSealed, noteSealed }: SealedLabels): boolean {
+  #holdsText(id: number, { nameSealed, noteSealed }: SealedLabels): boolean {
     const { keyring } = this.#deps.vault;
+    const row = { id, ownerId: this.#asked.ownerId };
     const holds = (label: string | null) => label !== null && foldCase(label).includes(this.#wanted);
     return (
-      holds(openLabel(keyring, sealContexts.name(pushId), nameSealed)) ||
-      holds(openLabel(keyring, sealContexts.note(pushId), noteSealed))
+      holds(openLabel(keyring, sealedColumns.name, row, nameSealed)) ||
+      holds(openLabel(keyring, sealedColumns.note, row, noteSealed))
     );
   }
 }

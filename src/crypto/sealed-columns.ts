@@ -1,0 +1,139 @@
+/**
+ * The registry of all columns with sealed values. Only its entries can be sealed and opened, so key rotation, which works
+ * from it alone, forgets none. A test compares it with the schema.
+ */
+
+/** Master keys derive one key for each purpose, and seal nothing themselves. */
+export type Purpose =
+  | RotatedColumn["purpose"]
+  | "passkey challenges"
+  | "authenticator set-up"
+  | "backup manifest"
+  | "download tickets";
+
+/** Names in SQL, for the rotation of keys. */
+interface RotatedShape {
+  readonly table: string;
+  readonly column: string;
+  readonly purpose: string;
+  /** The primary key of the row in `table`. */
+  readonly key: string;
+  /** The id that the value is bound to, by which rows are read in order. */
+  readonly id: string;
+  /** The owner that the value is bound to, or NULL. */
+  readonly owner: string;
+  /** `table`, with the tables of `id` and `owner` joined. */
+  readonly from: string;
+  /** Rows without an owner have another kind of value, or none. */
+  readonly ownedOnly?: true;
+}
+
+const labelOfPush = {
+  table: "pushes",
+  purpose: "labels",
+  key: "id",
+  id: "id",
+  owner: "owner_id",
+  from: "pushes",
+  ownedOnly: true,
+} as const;
+
+/** Columns whose values are sealed under a key that a master key derives. */
+export const sealedColumns = {
+  /** The index secret and the access secret, by name. */
+  domainSecret: {
+    table: "meta",
+    column: "value",
+    purpose: "domain secrets",
+    key: "name",
+    id: "name",
+    owner: "NULL",
+    from: "(SELECT * FROM meta WHERE name IN ('index_secret', 'access_secret')) AS meta",
+  },
+  dataKey: {
+    table: "data_keys",
+    column: "sealed",
+    purpose: "row secrets",
+    key: "data_keys.id",
+    id: "pushes.id",
+    owner: "pushes.owner_id",
+    from: "pushes LEFT JOIN data_keys ON data_keys.id = pushes.data_key_id AND pushes.ended_at IS NULL",
+  },
+  urlToken: { ...labelOfPush, column: "token_sealed" },
+  name: { ...labelOfPush, column: "name_sealed" },
+  note: { ...labelOfPush, column: "note_sealed" },
+  /** Those of an anonymous push are sealed under the file's key. */
+  fileDetails: {
+    table: "files",
+    column: "details_sealed",
+    purpose: "labels",
+    key: "files.id",
+    id: "files.id",
+    owner: "pushes.owner_id",
+    from: "files LEFT JOIN pushes ON pushes.id = files.push_id",
+    ownedOnly: true,
+  },
+  linkDelivery: {
+    table: "link_deliveries",
+    column: "details_sealed",
+    purpose: "labels",
+    key: "link_deliveries.id",
+    id: "link_deliveries.id",
+    owner: "pushes.owner_id",
+    from: "link_deliveries LEFT JOIN pushes ON pushes.id = link_deliveries.push_id",
+    ownedOnly: true,
+  },
+  totpSecret: {
+    table: "totp_factors",
+    column: "secret_sealed",
+    purpose: "second factors",
+    key: "user_id",
+    id: "user_id",
+    owner: "user_id",
+    from: "totp_factors",
+  },
+  importedCodeKey: {
+    table: "imported_backup_code_keys",
+    column: "key_sealed",
+    purpose: "second factors",
+    key: "user_id",
+    id: "user_id",
+    owner: "user_id",
+    from: "imported_backup_code_keys",
+  },
+  signOnStep: {
+    table: "sign_on_steps",
+    column: "step_sealed",
+    purpose: "single sign-on",
+    key: "digest",
+    id: "digest",
+    owner: "NULL",
+    from: "sign_on_steps",
+  },
+  email: {
+    table: "outbox",
+    column: "email_sealed",
+    purpose: "emails",
+    key: "id",
+    id: "id",
+    owner: "NULL",
+    from: "outbox",
+  },
+} as const satisfies Readonly<Record<string, RotatedShape>>;
+
+type RotatedColumn = (typeof sealedColumns)[keyof typeof sealedColumns];
+export type SealedColumn = RotatedColumn & RotatedShape;
+
+/** Columns whose values are sealed under the key of their push. A rotation reseals the row secret instead. */
+export const pushKeyColumns = {
+  payload: { table: "payloads", column: "sealed" },
+  fileKey: { table: "files", column: "key_sealed" },
+  anonymousFileDetails: { table: "files", column: "details_sealed" },
+} as const satisfies Readonly<Record<string, ColumnName>>;
+
+interface ColumnName {
+  readonly table: string;
+  readonly column: string;
+}
+
+export type PushKeyColumn = (typeof pushKeyColumns)[keyof typeof pushKeyColumns];
