@@ -9,6 +9,7 @@ import { administratorEmail, email, password } from "../support/visit.ts";
 
 const site = openSite();
 const { admin } = en;
+const { bulk } = admin;
 
 const rowOf = (page: Page, name: string) =>
   page.locator(".row").filter({ has: page.getByRole("heading", { name, exact: true }) });
@@ -160,7 +161,7 @@ describe.each([
 ])("an administrator with a second factor, %s", (_how, javaScriptEnabled) => {
   const own = openSite();
 
-  it("proves an action on a user on a page of its own, and returns to the list", async () => {
+  it("proves an action on a user on a page of its own, and the deletion of many pushes", async () => {
     const { page } = await own.visit({ signedIn: "administrator", reducedMotion: "reduce", javaScriptEnabled });
     await page.goto("/users/factors/authenticator_app");
     const { code } = appFor(await page.locator("#key").innerText(), () => Date.now());
@@ -181,5 +182,38 @@ describe.each([
     await confirm(password);
     await page.waitForURL("/admin/users?q=ada");
     await rowOf(page, email).getByText(admin.administrator, { exact: true }).waitFor();
+
+    const { urlToken } = await own.push({ payload: "secret" });
+    await endMany(page, "wrong");
+    await page.getByText(en.factors.proof.wrong).first().waitFor();
+    expect(await page.getByLabel(bulk.network, { exact: true }).inputValue()).toBe("127.1.2.3/8");
+    if (javaScriptEnabled) await expectAccessibleLayout(page);
+    await endMany(page, password);
+    await page.waitForURL("/admin/pushes/end");
+    await page.getByRole("heading", { name: bulk.recent }).waitFor();
+    const finished = async () => {
+      await page.reload();
+      return await page.getByText(bulk.finished, { exact: true }).count();
+    };
+    await expect.poll(finished, { timeout: 20_000 }).toBe(1);
+    expect(await (await own.fetch(`/api/v2/pushes/${urlToken}`)).json()).toMatchObject({
+      expired: true,
+      deleted: true,
+    });
+    if (javaScriptEnabled) await expectAccessibleLayout(page);
   });
 });
+
+/** Reaches the form from the list of pushes, reads the preview, and confirms with the proof. */
+async function endMany(page: Page, proof: string): Promise<void> {
+  await page.goto("/admin/pushes");
+  await page.getByRole("link", { name: bulk.endMany }).click();
+  await page.getByLabel(bulk.network, { exact: true }).fill("127.1.2.3/8");
+  await page.getByRole("button", { name: bulk.preview }).click();
+  await page.getByLabel(en.factors.proof.label, { exact: true }).fill(proof);
+  await Promise.all([
+    page.waitForResponse((response) => response.request().method() === "POST"),
+    page.getByRole("button", { name: bulk.endManyConfirm }).click(),
+  ]);
+  await page.waitForLoadState();
+}

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
-import { runBulkEndings } from "../../src/pushes/maintenance/bulk-endings.ts";
 import { openAdministered } from "../support/administrators.ts";
 import { password } from "../support/app.ts";
 
@@ -21,16 +20,13 @@ async function openPushes() {
   return { ...opened, flood, other, isLive };
 }
 
-const run = ({ fixture }: Awaited<ReturnType<typeof openPushes>>) =>
-  runBulkEndings(
-    {
-      store: fixture.app.domain.store,
-      clock: fixture.clock,
-      monotonicMs: () => fixture.clock.now(),
-      pause: async () => undefined,
-    },
-    new AbortController().signal,
-  );
+const requests = ({ fixture }: Awaited<ReturnType<typeof openPushes>>) => fixture.app.domain.pushes.latestBulkEndings();
+
+/** Waits for the background job. @returns how many pushes the request has ended. */
+async function finished(opened: Awaited<ReturnType<typeof openPushes>>): Promise<number | undefined> {
+  await expect.poll(async () => (await requests(opened))[0]?.finishedAt ?? null).not.toBeNull();
+  return (await requests(opened))[0]?.ended;
+}
 
 test("a preview counts and ends nothing; the confirmed request ends what matches, and is in the log", async () => {
   const opened = await openPushes();
@@ -41,7 +37,7 @@ test("a preview counts and ends nothing; the confirmed request ends what matches
   for (const { urlToken } of flood) expect(await isLive(urlToken)).toBe(true);
 
   expect(await root.post(path, filter)).toMatchObject({ status: 303, location: path });
-  expect(await run(opened)).toBe(2);
+  expect(await finished(opened)).toBe(2);
   for (const { urlToken } of flood) expect(await isLive(urlToken)).toBe(false);
   expect(await isLive(other.urlToken)).toBe(true);
   const after = await root.get(path);
@@ -64,9 +60,9 @@ test("without a proof in an older session, nothing is ended", async () => {
     expect(refused.body).toContain(en.factors.proof.wrong);
     expect(refused.body).toContain(`value="${filter.network}"`);
   }
-  expect(await run(opened)).toBe(0);
+  expect(await requests(opened)).toEqual([]);
   expect((await root.post(path, { ...filter, proof: password })).status).toBe(303);
-  expect(await run(opened)).toBe(2);
+  expect(await finished(opened)).toBe(2);
   for (const { urlToken } of flood) expect(await isLive(urlToken)).toBe(false);
 });
 
@@ -85,5 +81,5 @@ test.each([
     expect(answer.status).toBe(422);
     expect(answer.body).toContain(sentence);
   }
-  expect(await run(opened)).toBe(0);
+  expect(await requests(opened)).toEqual([]);
 });

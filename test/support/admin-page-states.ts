@@ -59,11 +59,30 @@ export const adminPageStates: readonly PageState[] = [
     show: (page) => page.goto("/admin/pushes?owner=nobody@example.com&before=1"),
   },
   {
+    name: "administration, form for deleting many pushes, with mistakes",
+    signedIn: "administrator",
+    show: (page) => page.goto(`/admin/pushes/end?network=${unbroken}&older_hours=-1&larger_mib=1.5&owners=owned`),
+  },
+  {
+    name: "administration, deleting many pushes without a restriction",
+    signedIn: "administrator",
+    show: (page) => page.goto("/admin/pushes/end?network=&older_hours=&larger_mib=&owners=all"),
+  },
+  {
     name: "administration, preview of deleting many pushes",
     signedIn: "administrator",
     async show(page, site) {
       await site.push({ payload: "secret" });
       await page.goto("/admin/pushes/end?network=127.0.0.1&older_hours=&larger_mib=&owners=all");
+    },
+  },
+  {
+    name: "administration, many pushes deleted",
+    signedIn: "administrator",
+    async show(page, site) {
+      await site.push({ payload: "secret" });
+      await page.goto("/admin/pushes/end?network=127.0.0.0/8&older_hours=0&larger_mib=0&owners=anonymous");
+      await sendForm(page);
     },
   },
   { name: "administration, failed mails", signedIn: "administrator", show: (page) => page.goto("/admin/mails?page=2") },

@@ -1,4 +1,5 @@
 import type { AdminEntry, User } from "../../src/accounts/accounts.ts";
+import { bulkEndingView } from "../../src/pages/admin/bulk-ending.tsx";
 import { mailsView } from "../../src/pages/admin/mails.tsx";
 import { overviewView } from "../../src/pages/admin/overview.tsx";
 import { pushesView } from "../../src/pages/admin/pushes.tsx";
@@ -28,6 +29,26 @@ function usersNamed(email: string): readonly User[] {
     confirmedAt: yes ? nowMs : null,
     disabledAt: yes ? null : nowMs,
   }));
+}
+
+function bulkPages(text: string, page: PageContext): readonly Page[] {
+  const typed = { network: text, olderHours: text, largerMib: text, owners: "owned" as const };
+  const request = {
+    ...{ id: 1, network: text, createdBefore: nowMs - 1, largerThanBytes: 1024 ** 2, owners: "anonymous" as const },
+    ...{ adminId: 1, address: text, userAgent: text, requestedAt: nowMs, lastId: 1, ended: 1, endedBytes: 2 },
+  };
+  const latest = [
+    { ...request, finishedAt: null },
+    { ...request, network: "", createdBefore: nowMs, largerThanBytes: 0, finishedAt: nowMs },
+  ];
+  const model = { typed, problems: {}, preview: undefined, proof: null, proofProblem: undefined, latest, nowMs };
+  const preview = { count: 1, bytes: 1, isComplete: false };
+  return [
+    bulkEndingView({ ...model, latest: [] }, page),
+    bulkEndingView({ ...model, problems: { network: text, olderHours: text, largerMib: text, all: text } }, page),
+    bulkEndingView({ ...model, preview, proofProblem: text }, page),
+    bulkEndingView({ ...model, preview: { count: 0, bytes: 0, isComplete: true } }, page),
+  ];
 }
 
 /** The administration pages in each state, with this text in every untrusted place. */
@@ -75,6 +96,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     usersView({ text, page: 1, users: [], ownId: 1, nowMs, refusal: null }, page),
     pushesView({ filter, pushes, nextBeforeId: 1, unknownOwner: true, owners: new Map([[1, text]]), nowMs }, page),
     pushesView({ filter, pushes: [], nextBeforeId: null, unknownOwner: false, owners: new Map(), nowMs }, page),
+    ...bulkPages(text, page),
     ...([null, "queued", "link_over", "unknown"] as const).map((outcome) =>
       mailsView({ emails: letters, page: 2, nowMs, outcome, isOff: true }, page),
     ),

@@ -170,7 +170,7 @@ function FilterForm({
           <p>{problems.all}</p>
         </Notice>
       )}
-      <form class="form" method="get" action={bulkEndingPath}>
+      <form class="form admin-form" method="get" action={bulkEndingPath}>
         {page.localeAsked && <input type="hidden" name="locale" value={page.messages.locale.tag} />}
         <TextField
           id="network"
@@ -235,7 +235,7 @@ function Preview({ preview, model: { typed, proof, proofProblem }, page }: Previ
       <h2 class="section-heading" id="matching">
         {bulk.matching({ count, size: formats.bytes(bytes) })}
       </h2>
-      <PostForm page={page} class="form" action={bulkEndingPath}>
+      <PostForm page={page} class="form admin-form" action={bulkEndingPath}>
         <input type="hidden" name="network" value={typed.network} />
         <input type="hidden" name="older_hours" value={typed.olderHours} />
         <input type="hidden" name="larger_mib" value={typed.largerMib} />
@@ -261,7 +261,7 @@ interface RequestRowProps {
 function RequestRow({ request, nowMs, messages }: RequestRowProps) {
   const { admin, formats } = messages;
   const { bulk } = admin;
-  const { network, largerThanBytes, finishedAt } = request;
+  const { network, createdBefore, largerThanBytes, requestedAt, finishedAt } = request;
   return (
     <li class="row">
       <div class="row-main">
@@ -272,16 +272,18 @@ function RequestRow({ request, nowMs, messages }: RequestRowProps) {
       </div>
       <dl class="admin-row-facts">
         <Fact label={bulk.started}>
-          <BothTimes timeMs={request.requestedAt} nowMs={nowMs} messages={messages} />
+          <BothTimes timeMs={requestedAt} nowMs={nowMs} messages={messages} />
         </Fact>
         {network !== "" && (
           <Fact label={bulk.network}>
             <span dir="ltr">{network}</span>
           </Fact>
         )}
-        <Fact label={bulk.createdBefore}>
-          <BothTimes timeMs={request.createdBefore} nowMs={nowMs} messages={messages} />
-        </Fact>
+        {createdBefore < requestedAt && (
+          <Fact label={bulk.createdBefore}>
+            <BothTimes timeMs={createdBefore} nowMs={nowMs} messages={messages} />
+          </Fact>
+        )}
         {largerThanBytes > 0 && <Fact label={bulk.largerMib}>{formats.number(largerThanBytes / mebibyte)}</Fact>}
         <Fact label={bulk.whose}>{ownersName(request.owners, messages)}</Fact>
       </dl>

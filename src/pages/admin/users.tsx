@@ -229,7 +229,7 @@ export function proofView({ action, user, text, proof, problem }: ProofModel, pa
         <h2 class="section-heading" id="prove">
           {label}: <bdi translate={false}>{user.email}</bdi>
         </h2>
-        <PostForm page={page} class="form admin-proof" action={`${adminPaths.users}/${user.id}/${action}`}>
+        <PostForm page={page} class="form admin-form" action={`${adminPaths.users}/${user.id}/${action}`}>
           <input type="hidden" name="q" value={text} />
           <p>{explanation}</p>
           {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}
