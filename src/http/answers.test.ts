@@ -13,6 +13,8 @@ let server: BareServer;
 let origin: string;
 const readers: Socket[] = [];
 let accepted: Socket[];
+/** Resolves when `/late` has answered, after its connection has closed. */
+let late: PromiseWithResolvers<void>;
 
 beforeEach(async () => {
   server = startBareServer();
@@ -20,6 +22,15 @@ beforeEach(async () => {
   accepted = [];
   fastify.server.on("connection", (socket) => accepted.push(socket));
   fastify.get("/large", { config: open }, (_request, reply) => sendText(reply, large));
+  late = Promise.withResolvers();
+  fastify.get("/late", { config: open }, async ({ raw }, reply) => {
+    await once(raw.socket, "close");
+    try {
+      return sendText(reply, large);
+    } finally {
+      late.resolve();
+    }
+  });
   fastify.get("/small", { config: open }, (_request, reply) => sendText(reply, "small"));
   fastify.get("/pieces", { config: open }, (_request, reply) => sendPieces(reply, threePieces()));
   fastify.get("/broken", { config: open }, (_request, reply) => sendPieces(reply, brokenPieces()));
@@ -73,6 +84,15 @@ test("all clients together are limited, and a closed connection returns its memo
   for (const socket of readers.splice(0)) socket.destroy();
   await untilHeld(0);
   expect((await fetch(`${origin}/large`, { headers: from("192.0.2.1") })).status).toBe(200);
+});
+
+test("an answer whose connection has closed reserves no memory", async () => {
+  const request = once(server.fastify.server, "request");
+  readers.push(await pausedReader(origin, "/late", {}));
+  await request;
+  for (const socket of readers.splice(0)) socket.destroy();
+  await late.promise;
+  expect(server.fastify.answerOutflow.memory.held).toBe(0);
 });
 
 test("a reader that takes less than 480 KiB in a minute is cut", async () => {

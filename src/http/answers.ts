@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import { unavailable } from "../base/errors.ts";
+import { AppError, unavailable } from "../base/errors.ts";
 import { ClientShares } from "../limits/client-shares.ts";
 import { pushLimits } from "../pushes/pushes.ts";
 import { LoopTurns } from "./body/loop-turns.ts";
@@ -55,6 +55,7 @@ export class AnswerHold {
     return true;
   }
 
+  /** Reduces it to this many bytes; 0 when the answer has ended. */
   shrink(bytes: number): void {
     if (bytes >= this.#bytes) return;
     this.#memory.release(this.#client, this.#bytes - bytes);
@@ -69,16 +70,16 @@ function holdOf(reply: FastifyReply): AnswerHold {
   if (existing !== null) return existing;
   const hold = new AnswerHold(reply.server.answerOutflow.memory, request.client.key);
   request.answerHold = hold;
-  if (reply.raw.closed) return hold;
-  reply.raw.once("close", () => hold.shrink(0));
   return hold;
 }
 
 /**
  * Counts this much memory for the answer until it has been sent or cut. Call it before anything is changed.
- * @throws AppError unavailable when the memory for answers, or this client's share, is used up.
+ * @throws AppError unavailable when the memory for answers, or this client's share, is used up; invalid_request when the
+ * connection is closed: nothing would release the memory.
  */
 function reserve(reply: FastifyReply, bytes: number): void {
+  if (reply.request.raw.socket.destroyed) throw new AppError("invalid_request", "The connection is closed.");
   if (!holdOf(reply).grow(bytes)) {
     throw unavailable("Too many large answers are being sent. Try again shortly.", 2);
   }

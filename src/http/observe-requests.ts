@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   type AnsweredRequest,
@@ -17,15 +18,19 @@ const statusCutOff = 499;
 type Observe = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Reports each request to `watch` when its answer has ended, for whatever reason. Call it before any other hook is added, so
- * that requests refused by those hooks are reported, too. Without a watcher no hook is added.
+ * When an answer has ended, for whatever reason: releases the memory that is held for its request and reports it to `watch`.
+ * Call it before any other hook is added, so that requests refused by those hooks are reported, too.
  * @returns the function that observes a request that reaches no hook.
  */
 export function observeRequests(server: FastifyInstance, watch: RequestWatch, monotonicMs: () => number): Observe {
   const { count, trace, log } = watch;
-  if (count === undefined && trace === undefined && log === undefined) return () => undefined;
+  const isWatched = count !== undefined || trace !== undefined || log !== undefined;
+  server.server.prependListener("request", closeWithConnection);
 
-  const report = (request: FastifyRequest, reply: FastifyReply, startedAt: number) => {
+  const onEnded = (request: FastifyRequest, reply: FastifyReply, startedAt: number) => {
+    request.bodyHold?.release();
+    request.answerHold?.shrink(0);
+    if (!isWatched) return;
     const answered = answeredRequest(request, reply, monotonicMs() - startedAt, trace !== undefined);
     count?.(answered);
     if (quietRoutes.has(answered.route)) return;
@@ -34,13 +39,24 @@ export function observeRequests(server: FastifyInstance, watch: RequestWatch, mo
   };
   const observe: Observe = (request, reply) => {
     const startedAt = monotonicMs();
-    reply.raw.once("close", () => report(request, reply, startedAt));
+    reply.raw.once("close", () => onEnded(request, reply, startedAt));
   };
   server.addHook("onRequest", (request, reply, done) => {
     observe(request, reply);
     done();
   });
   return observe;
+}
+
+/**
+ * Emits "close" for a pipelined answer whose connection ends while it waits for the answers before it. Node does so only for
+ * the answer that is being sent.
+ */
+function closeWithConnection(request: IncomingMessage, response: ServerResponse): void {
+  if (response.socket !== null) return;
+  request.socket.once("close", () => {
+    if (response.socket === null && !response.closed) response.emit("close");
+  });
 }
 
 function answeredRequest(

@@ -138,10 +138,6 @@ export function createServer(deps: ServerDeps) {
     server.addHook("onRequest", (_request, _reply, done) => withDatabaseBudget(answerMsMax, done));
   }
   admitRequests(server, deps, peerOf);
-  server.addHook("onResponse", (request, _reply, done) => {
-    request.bodyHold?.release();
-    done();
-  });
   const routes = guardRoutes(server, {
     accounts: deps.accounts,
     allowAnonymous: config.allowAnonymous,
@@ -169,8 +165,6 @@ function admitRequests(server: FastifyInstance, deps: ServerDeps, peerOf: PeerRe
     request.client = client;
     reply.headers(client.https || overHttps ? secureHeaders : baseHeaders);
     reply.header("x-request-id", request.id);
-    // An empty type means the same as none, but the framework would refuse it.
-    if (request.raw.headers["content-type"] === "") delete request.raw.headers["content-type"];
     if (request.raw.method !== "POST") discardBody(request.raw, reply.raw);
     if (hasSeveralHosts(request.raw)) {
       reply.header("connection", "close");
@@ -229,8 +223,9 @@ function isExempt(url: string): boolean {
 
 /** The framework reads no body: handlers that need one call `receiveBody`, which has its own limits. */
 function disableBodyParsing(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  for (const method of server.supportedMethods) {
+    server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
 }
 
 /** For requests that the router refuses: they pass no hook, so the decorators have no values. */

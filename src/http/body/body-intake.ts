@@ -39,6 +39,7 @@ export class BodyHold {
   readonly #client: string;
   #bytes = 0;
   #counted = 0;
+  #isReleased = false;
 
   constructor(memory: ClientShares, client: string) {
     this.#memory = memory;
@@ -47,6 +48,8 @@ export class BodyHold {
 
   /** @throws AppError unavailable when the memory, or this client's share, is used up. */
   add(bytes: number): void {
+    // The connection is closed: nothing more arrives, and nothing would release what is counted now.
+    if (this.#isReleased) return;
     const counted = Math.max(0, this.#bytes + bytes - uncountedBytes) - this.#counted;
     if (!this.#memory.take(this.#client, counted)) {
       throw unavailable("Too many large bodies are being received. Try again shortly.", 2);
@@ -55,9 +58,10 @@ export class BodyHold {
     this.#counted += counted;
   }
 
+  /** The answer has ended. */
   release(): void {
     if (this.#counted > 0) this.#memory.release(this.#client, this.#counted);
-    this.#bytes = 0;
     this.#counted = 0;
+    this.#isReleased = true;
   }
 }

@@ -69,6 +69,18 @@ test("what has arrived is held until the answer is sent", async () => {
   await vi.waitUntil(() => server.bodyIntake.heldBytes === 0);
 });
 
+test("a pipelined request that is cut before its turn to be answered releases what it held", async () => {
+  const answer = Promise.withResolvers<void>();
+  const port = await listen(answer.promise);
+  const socket = open(port);
+  const body = JSON.stringify({ text: "a".repeat(mebibyte) });
+  socket.write(`${headOf(2)}{}${headOf(body.length)}${body}`);
+  await vi.waitUntil(() => server.bodyIntake.heldBytes > mebibyte / 2);
+  socket.destroy();
+  await vi.waitUntil(() => server.bodyIntake.heldBytes === 0);
+  answer.resolve();
+});
+
 test("a body that stops arriving is answered with 408, and the connection is closed", async () => {
   const port = await listen();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
