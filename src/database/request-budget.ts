@@ -27,20 +27,19 @@ export async function withinBudget<T>(
   work: (isTooLate: () => boolean) => Promise<T>,
 ): Promise<T> {
   const budget = budgets.getStore();
-  if (budget === undefined) return await work(() => false);
+  if (budget === undefined) return work(() => false);
   if (budget.leftMs <= 0) throw unavailable("The database does not answer in time.", 2);
   const startedAt = monotonicMs();
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
   let isLate = false;
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      reject(new OutcomeUnknownError(new Error("The request has waited long enough.")));
-    }, budget.leftMs);
-  });
+  const timer = setTimeout(() => {
+    isLate = true;
+    reject(new OutcomeUnknownError(new Error("The request has waited long enough.")));
+  }, budget.leftMs);
+  // Nested calls are part of this work, so their time is not counted again.
+  budgets.run(undefined, work, () => isLate).then(resolve, reject);
   try {
-    // Nested calls are part of this work, so their time is not counted again.
-    return await Promise.race([budgets.run(undefined, () => work(() => isLate)), timeout]);
+    return await promise;
   } finally {
     clearTimeout(timer);
     budget.leftMs -= monotonicMs() - startedAt;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../../base/errors.ts";
+import { noBytes } from "./body-parser.ts";
 import type { LoopTurns } from "./loop-turns.ts";
 
 /** The minimum rate of a body: while the server waits, the client must send this much, or all that is left, in each window. */
@@ -62,9 +63,10 @@ export class BodyChunks implements AsyncIterableIterator<Buffer> {
   async return(): Promise<IteratorResult<Buffer, undefined>> {
     clearTimeout(this.#deadline);
     clearTimeout(this.#window);
+    if (this.#ended) return { done: true, value: undefined };
     const request = this.#request.off("data", this.#onData).off("end", this.#onEnd);
     request.off("close", this.#onClose).off("error", this.#onClose);
-    if (!this.#ended) request.pause();
+    request.pause();
     return { done: true, value: undefined };
   }
 
@@ -119,7 +121,7 @@ export class BodyChunks implements AsyncIterableIterator<Buffer> {
 /** Many small pieces are copied into one buffer: a piece of one byte would cost a hundred bytes as an object. */
 class ByteQueue {
   /** A single piece is kept as it is: its own length is the capacity. */
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer: Buffer = noBytes;
   #length = 0;
 
   get length(): number {
@@ -144,7 +146,7 @@ class ByteQueue {
   take(): Buffer | undefined {
     if (this.#length === 0) return undefined;
     const taken = this.#buffer.subarray(0, this.#length);
-    this.#buffer = Buffer.alloc(0);
+    this.#buffer = noBytes;
     this.#length = 0;
     return taken;
   }

@@ -24,9 +24,11 @@ export function textsTooLarge(what: string, bytesMax: number): AppError {
   return new AppError("too_large", `${what} may have ${bytesMax} bytes together.`);
 }
 
+export const noBytes = Buffer.alloc(0);
+
 /** Passes chunks to a reader that returns how many bytes it has used; the rest precedes the next chunk. */
 export class CarriedBytes {
-  #rest: Buffer = Buffer.alloc(0);
+  #rest: Buffer = noBytes;
 
   get length(): number {
     return this.#rest.length;
@@ -34,7 +36,8 @@ export class CarriedBytes {
 
   write(chunk: Buffer, read: (bytes: Buffer) => number): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const used = read(bytes);
     // A copy, so that a few bytes do not keep a whole chunk in memory.
-    this.#rest = Buffer.from(bytes.subarray(read(bytes)));
+    this.#rest = used === bytes.length ? noBytes : Buffer.from(bytes.subarray(used));
   }
 }

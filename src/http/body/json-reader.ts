@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import { type BodyParser, CarriedBytes, decodeText, textsTooLarge } from "./body-parser.ts";
+import { type BodyParser, CarriedBytes, decodeText, noBytes, textsTooLarge } from "./body-parser.ts";
 
 /** More than any valid request has; each value takes some 60 bytes. */
 const valuesMax = 10_000;
@@ -36,7 +36,7 @@ export class JsonReader implements BodyParser<unknown> {
   }
 
   end(): unknown {
-    this.#carried.write(Buffer.alloc(0), (bytes) => this.#read(bytes, true));
+    this.#carried.write(noBytes, (bytes) => this.#read(bytes, true));
     if (this.#carried.length > 0 || this.#expected !== "nothing") throw malformed();
     return this.#result;
   }
@@ -47,7 +47,9 @@ export class JsonReader implements BodyParser<unknown> {
     if (!this.#started) {
       if (bytes.length < byteOrderMark.length && !isLast) return 0;
       this.#started = true;
-      if (bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) at = byteOrderMark.length;
+      if (bytes[0] === byteOrderMark[0] && bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)) {
+        at = byteOrderMark.length;
+      }
     }
     while (at < bytes.length) {
       if (this.#pieces !== undefined) {

@@ -78,14 +78,13 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
   const limits = limitsOf(request.routeOptions.config);
   const hold = intake.hold(request.client.key);
   request.bodyHold = hold;
-  switch (mediaType(type)) {
+  switch (type === "" ? formType : mediaType(type)) {
     case "application/json": {
       refuseCharset(type);
       const value = await parseWhole(raw, limits.jsonBytesMax, intake, hold, new JsonReader());
       return { encoding: "json", value };
     }
-    case "":
-    case "application/x-www-form-urlencoded": {
+    case formType: {
       refuseCharset(type);
       const parser = new UrlencodedReader(limits.fieldBytesMax);
       return { encoding: "form", value: await parseWhole(raw, limits.urlencodedBytesMax, intake, hold, parser) };
@@ -140,6 +139,8 @@ export async function receiveForm(
 export function isMultipart(request: FastifyRequest): boolean {
   return mediaType(request.raw.headers["content-type"] ?? "") === "multipart/form-data";
 }
+
+const formType = "application/x-www-form-urlencoded";
 
 function mediaType(contentType: string): string {
   if (contentType === "application/json") return contentType;

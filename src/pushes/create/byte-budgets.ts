@@ -13,7 +13,8 @@ const reservedAtOnce = (max: number) => Math.min(64 * 1024, Math.floor(max / 100
 interface Budget {
   readonly counter: AmountCounter;
   readonly key: string;
-  readonly refusal: string;
+  readonly owner: "account" | "address";
+  readonly bytesPerDay: number;
 }
 
 export type ByteBudgets = ReturnType<typeof createByteBudgets>;
@@ -34,12 +35,16 @@ export function createByteBudgets({ limits, config }: { limits: Limits; config: 
 
   function budgetsOf(actor: Actor): readonly Budget[] {
     if (actor.user !== null) {
-      const refusal = `This account has used up its ${account} bytes of new pushes a day. Try again later.`;
-      return account === 0 ? [] : [{ counter: accountBytes, key: String(actor.user.id), refusal }];
+      const key = String(actor.user.id);
+      return account === 0 ? [] : [{ counter: accountBytes, key, owner: "account", bytesPerDay: account }];
     }
-    const refusal = `This address has used up its ${client} bytes of new pushes a day. Try again later.`;
     if (client === 0) return [];
-    return networksOf(actor.client).map(({ name, shares }) => ({ counter: clientBytes(shares), key: name, refusal }));
+    return networksOf(actor.client).map(({ name, shares }) => ({
+      counter: clientBytes(shares),
+      key: name,
+      owner: "address",
+      bytesPerDay: client,
+    }));
   }
 
   return {
@@ -60,9 +65,10 @@ export class SpentBytes {
   /** @throws AppError too_many_requests when the budget has less left. */
   async charge(bytes: number, now: number): Promise<void> {
     if (bytes === 0) return;
-    for (const { counter, key, refusal } of this.#budgets) {
+    for (const { counter, key, owner, bytesPerDay } of this.#budgets) {
       const charge = await counter.charge(key, now, bytes);
       if (charge.outcome === "refused") {
+        const refusal = `This ${owner} has used up its ${bytesPerDay} bytes of new pushes a day. Try again later.`;
         throw new AppError("too_many_requests", refusal, { retryAfterSeconds: charge.retryAfterSeconds });
       }
       this.#refunds.push(charge.refund);
