@@ -9,7 +9,6 @@ import type { LoadJob, LoadResult } from "./load-job.ts";
  */
 
 const tokenKey = Buffer.from('"url_token":"');
-const tokenLength = 26;
 let tokens: string[] = [];
 
 function requestsOf(job: LoadJob): readonly Buffer[] {
@@ -21,7 +20,7 @@ function requestsOf(job: LoadJob): readonly Buffer[] {
 
 function keepToken(body: Buffer): void {
   const at = body.indexOf(tokenKey) + tokenKey.length;
-  tokens.push(body.toString("latin1", at, at + tokenLength));
+  tokens.push(body.toString("latin1", at, body.indexOf('"', at)));
 }
 
 async function run(job: LoadJob): Promise<LoadResult> {

@@ -11,12 +11,15 @@ const assetsDir = join(root, "dist/assets");
 const manifestFile = join(assetsDir, "manifest.json");
 
 /**
- * The server: a small start file that checks the version of Node, and the program, which it loads only then. Packages
- * stay outside: some of them are native, and all are installed anyway.
+ * The server: a small start file that checks the version of Node, and the program, which it loads only then; and the file
+ * of its thread. Packages stay outside: some of them are native, and all are installed anyway.
  */
 export const serverBundle = {
   absWorkingDir: root,
-  entryPoints: ["src/main.ts"],
+  entryPoints: [
+    { in: "src/main.ts", out: "main" },
+    { in: "src/database/sqlite/checkpoint-thread.ts", out: "checkpoint-thread" },
+  ],
   outdir: dirname(serverFile),
   bundle: true,
   splitting: true,
@@ -35,7 +38,7 @@ export const serverBundle = {
 export const importerBundle = {
   ...serverBundle,
   absWorkingDir: dirname(dirname(importerFile)),
-  entryPoints: ["src/password-pusher.ts"],
+  entryPoints: [{ in: "src/password-pusher.ts", out: "password-pusher" }],
   outdir: dirname(importerFile),
 } as const satisfies BuildOptions;
 

@@ -13,14 +13,17 @@ const retryAfterSeconds = 2;
  */
 export class LogSync {
   readonly #file: number;
+  readonly #onSync: () => void;
   readonly #syncFile: SyncFile;
   #running: Promise<void> | undefined;
   #hasFailed = false;
   #isClosed = false;
 
-  constructor(logPath: string, syncFile: SyncFile = fdatasync) {
+  /** @param onSync called before each sync. */
+  constructor(logPath: string, onSync: () => void, syncFile: SyncFile = fdatasync) {
     // SQLite locks the database and its index, not the log: closing this descriptor releases none of its locks.
     this.#file = openSync(logPath, "r+");
+    this.#onSync = onSync;
     this.#syncFile = syncFile;
   }
 
@@ -37,6 +40,7 @@ export class LogSync {
    * @throws the error of the operating system.
    */
   async sync(): Promise<void> {
+    this.#onSync();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#running = promise;
     this.#syncFile(this.#file, (error) => (error === null ? resolve() : reject(error)));

@@ -6,7 +6,7 @@ import { schemaVersions } from "../schema/versions.ts";
 import { GroupCommit, type GroupCommitLimits } from "./group-commit.ts";
 import { HotReads } from "./hot-reads.ts";
 import { LogSync, type SyncFile } from "./log-sync.ts";
-import { LogTruncation } from "./log-truncation.ts";
+import { CheckpointThread, LogTruncation } from "./log-truncation.ts";
 import { migrate } from "./migrate.ts";
 import { SqliteStatements } from "./statements.ts";
 
@@ -54,8 +54,8 @@ const startRetryMs = 5;
  * hold the pages of one statement.
  */
 const cacheKibibytes = { writer: 16 * 1024, reader: 2 * 1024 };
-/** 16 MiB of log between checkpoints: a frequently changed page is copied into the database once, not every time. */
-const checkpointPages = 4_000;
+/** 256 MiB of log. Then a commit copies it into the database, because its thread cannot keep up. */
+const checkpointPagesMax = 64_000;
 
 /**
  * Opens or creates the database and brings its schema up to date. @throws NewerSchemaError, ForeignDatabaseError, or the
@@ -64,7 +64,12 @@ const checkpointPages = 4_000;
 export function openSqlite(options: SqliteOptions): SqliteDatabase {
   makePrivateFile(options.path);
   const { writer, reader } = openConnections(options.path, options.versions ?? schemaVersions);
-  const log = new LogSync(`${options.path}-wal`, options.syncLog);
+  const log = new LogSync(`${options.path}-wal`, () => truncation.request(), options.syncLog);
+  const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
+  const truncateLog = () => !log.hasFailed && truncate.get()?.busy === 0;
+  const thread = new CheckpointThread(options.path);
+  const truncateInBackground = () => !log.hasFailed && thread.truncate();
+  const truncation = new LogTruncation(truncateInBackground, truncateLog, options.onTruncationFailed);
   const commits = new GroupCommit(
     writer,
     log,
@@ -73,9 +78,6 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     options.onStorageFailure,
   );
   const hotReads = new HotReads(writer, reader);
-  const truncate = writer.prepare<[], { busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)");
-  const truncateLog = () => !log.hasFailed && truncate.get()?.busy === 0;
-  const truncation = new LogTruncation(truncateLog, options.onTruncationFailed);
   const probe = reader.prepare("PRAGMA user_version");
   const tx = new SqliteStatements(writer);
   const write = <T>(work: (tx: Transaction) => T | Promise<T>) => commits.write(() => work(tx));
@@ -111,9 +113,10 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
     truncateLog,
     answers: async () => probe.get() !== undefined,
     async close() {
-      truncation.close();
       await commits.close();
       hotReads.close();
+      await truncation.close();
+      await thread.close();
       log.close();
       // Closing the last connection copies the log into the database. After a failed sync nobody knows what the log has.
       if (log.hasFailed) return;
@@ -158,7 +161,7 @@ function configure(connection: Connection, role: "reader" | "writer"): void {
   connection.pragma("foreign_keys = ON");
   connection.pragma("temp_store = MEMORY");
   connection.pragma(`cache_size = -${cacheKibibytes[role]}`);
-  connection.pragma(`wal_autocheckpoint = ${checkpointPages}`);
+  connection.pragma(`wal_autocheckpoint = ${checkpointPagesMax}`);
   if (role === "reader") connection.pragma("query_only = ON");
 }
 
