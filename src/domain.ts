@@ -26,6 +26,7 @@ import { createAttempts } from "./pushes/claim/attempts.ts";
 import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
 import { createCapacity } from "./pushes/create/capacity.ts";
+import { createLargePayloads } from "./pushes/create/large-payloads.ts";
 import { createLinkDeliveryCounter, watchLinkEmails } from "./pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "./pushes/notifications/push-emails.ts";
 import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
@@ -128,6 +129,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
       anonymousBytes: () => store.upkeep.anonymousBytes(),
     }),
     byteBudgets: createByteBudgets({ limits, config }),
+    largePayloads: createLargePayloads(),
     ids: createIds(db, "pushes"),
     attempts: createAttempts({ limits, monotonicMs, pause: effects.pause }),
     linkDeliveryIds: createIds(db, "link_deliveries"),

@@ -9,6 +9,7 @@ import type { Attempts } from "./claim/attempts.ts";
 import type { FileOpener } from "./claim/stored-files.ts";
 import type { ByteBudgets } from "./create/byte-budgets.ts";
 import type { Capacity } from "./create/capacity.ts";
+import type { LargePayloads } from "./create/large-payloads.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
 import type { PushStore } from "./store/push-store.ts";
 import type { Vault } from "./vault.ts";
@@ -27,6 +28,7 @@ export interface PushDeps {
   readonly attempts: Attempts;
   readonly capacity: Capacity;
   readonly byteBudgets: ByteBudgets;
+  readonly largePayloads: LargePayloads;
   readonly emails: PushEmails;
   readonly linkDeliveryIds: Ids;
   /** Rate limit of the owners' requests to mail a link. */

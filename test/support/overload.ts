@@ -9,7 +9,7 @@ const json = "application/json";
 const form = "application/x-www-form-urlencoded";
 
 /** Bodies near the largest that are accepted, of characters that take time to parse. The first one creates a push. */
-const largeBodies: readonly { readonly type: string; readonly text: string }[] = [
+const largeBodies = [
   { type: json, text: `{"push":{"payload":"${"\\ud83d\\ude00".repeat(mebibyte)}"}}` },
   { type: json, text: `{"push":{"payload":"${'\\"'.repeat(12 * mebibyte)}"}}` },
   { type: json, text: `{"push":{"files":[${'"",'.repeat(8 * mebibyte)}""]}}` },
@@ -19,7 +19,7 @@ const largeBodies: readonly { readonly type: string; readonly text: string }[] =
     type: "multipart/form-data; boundary=b",
     text: `--b\r\nContent-Disposition: form-data; name="push[payload]"\r\n\r\n${"-".repeat(5 * mebibyte)}\r\n--b--\r\n`,
   },
-];
+].map(({ type, text }) => ({ type, bytes: Buffer.from(text) }));
 
 /** The addresses that attackers send from, behind the trusted proxy that the test is. */
 const from = (network: number, host: number) => ({ "x-forwarded-for": `198.51.${network}.${(host % 250) + 1}` });
@@ -60,7 +60,7 @@ export async function overload(origin: string, stop: AbortSignal): Promise<void>
         const answer = await fetch(`${origin}/api/v2/pushes`, {
           method: "POST",
           headers,
-          body: body?.text ?? "",
+          body: body?.bytes ?? "",
           signal: stop,
         });
         await answer.text();

@@ -3,6 +3,7 @@ import { createIds } from "../../src/database/ids.ts";
 import { createAttempts } from "../../src/pushes/claim/attempts.ts";
 import { createFileOpener } from "../../src/pushes/claim/stored-files.ts";
 import { createByteBudgets } from "../../src/pushes/create/byte-budgets.ts";
+import { createLargePayloads } from "../../src/pushes/create/large-payloads.ts";
 import type { PushDeps } from "../../src/pushes/deps.ts";
 import { createLinkDeliveryCounter } from "../../src/pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "../../src/pushes/notifications/push-emails.ts";
@@ -38,6 +39,7 @@ export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {
     linkDeliveryCounter: createLinkDeliveryCounter(limits),
     capacity: { assertRoomFor: async () => undefined, assertRoomForFile: async () => undefined },
     byteBudgets: createByteBudgets({ limits, config }),
+    largePayloads: createLargePayloads(),
     ...overrides,
   };
 }

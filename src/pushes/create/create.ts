@@ -95,16 +95,18 @@ async function sealAndInsert(
   const dataKey = upload?.dataKey ?? deps.random.bytes(dataKeyBytes);
   const files = upload?.files ?? [];
   const payloadContext = { ...row, fileIds: files.map((file) => file.id) };
-  const push: NewPush = {
-    row,
-    linkCheck: urlTokens.addressOf(urlToken).check,
-    dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
-    payloadSealed: sealPayload(dataKey, payloadContext, request.payload ?? "", deps.random),
-    files,
-    storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
-  };
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
-  const outcome = await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery);
+  const outcome = await deps.largePayloads.write(payloadBytes, actor.client, async () => {
+    const push: NewPush = {
+      row,
+      linkCheck: urlTokens.addressOf(urlToken).check,
+      dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
+      payloadSealed: sealPayload(dataKey, payloadContext, request.payload ?? "", deps.random),
+      files,
+      storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
+    };
+    return await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery);
+  });
   if (outcome === "upload_swept") throw uploadExpired();
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
   return toOwnersPush(row, urlToken, now, keyring);
