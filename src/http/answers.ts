@@ -37,6 +37,8 @@ export class AnswerHold {
   readonly #memory: ClientShares;
   readonly #client: string;
   #bytes = 0;
+  /** The answer is sent in any case: what it reports may have been done. */
+  isReserved = false;
 
   constructor(memory: ClientShares, client: string) {
     this.#memory = memory;
@@ -91,14 +93,18 @@ const growthMax = 6 + 4 / 3;
 const frameBytes = 128 * 1024;
 
 /**
- * Reserves the memory for an answer with texts of this many bytes, whatever their characters are.
- * @throws AppError unavailable.
+ * Reserves the memory for an answer with texts of this many bytes, whatever their characters are. From then on `sendText`
+ * does not refuse it.
+ * @throws AppError unavailable, also if the client has closed the connection: nobody would get the answer.
  */
 export function reserveAnswer(reply: FastifyReply, textBytes: number): void {
-  if (growthMax * textBytes <= uncountedCharacters) return;
-  // Only one-byte characters become longer when escaped, and the number of characters is limited.
-  const grown = growthMax * Math.min(textBytes, pushLimits.payloadCharacters.text.max);
-  reserve(reply, Math.ceil(Math.max(textBytes, grown)) + frameBytes);
+  if (reply.raw.closed) throw unavailable("The client has closed the connection.", 1);
+  if (growthMax * textBytes > uncountedCharacters) {
+    // Only one-byte characters become longer when escaped, and the number of characters is limited.
+    const grown = growthMax * Math.min(textBytes, pushLimits.payloadCharacters.text.max);
+    reserve(reply, Math.ceil(Math.max(textBytes, grown)) + frameBytes);
+  }
+  holdOf(reply).isReserved = true;
 }
 
 /**
@@ -109,9 +115,8 @@ export function sendText(reply: FastifyReply, text: string): FastifyReply {
   if (text.length <= uncountedCharacters) return reply.send(text);
   const bytes = Buffer.from(text, "utf8");
   const hold = holdOf(reply);
-  // An answer with a reservation is always sent: its view is counted.
-  if (hold.bytes === 0) reserve(reply, bytes.length);
-  else hold.shrink(bytes.length);
+  if (hold.isReserved) hold.shrink(bytes.length);
+  else reserve(reply, bytes.length);
   reply.header("content-length", String(bytes.length));
   return reply.send(Readable.from(slicesOf(bytes), { objectMode: false, highWaterMark: sliceBytes }));
 }

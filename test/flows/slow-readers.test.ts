@@ -92,6 +92,26 @@ test("every large answer is refused while the client has used up its share", asy
   expect(memory.held).toBe(0);
 });
 
+test.each([
+  ["a text that HTML escapes", { payload: '"'.repeat(4_400) }],
+  ["a text that JSON escapes", { payload: "\u0001".repeat(4_400) }],
+  ["the largest QR code", { kind: "qr", payload: "q".repeat(1_024) }],
+])("no view of %s is counted without its answer, while the client has used up its share", async (_, push) => {
+  await using app = await startTestApp();
+  const { pushes } = app.app.domain;
+  const client = "192.0.2.7";
+  const { memory } = app.server.answerOutflow;
+  while (memory.take(client, 1024 * 1024));
+  for (const path of ["/api/v2/pushes/", "/p/"]) {
+    const payload = { push: { ...push, expire_after_views: 5, retrieval_step: false } };
+    const created = await app.server.inject({ method: "POST", url: "/api/v2/pushes", payload });
+    const { url_token: token } = created.json();
+    const answer = await app.server.inject({ url: path + token, remoteAddress: client });
+    const left = (await pushes.find(token, stranger))?.viewsRemaining;
+    expect([path, answer.statusCode, left]).toEqual([path, 200, 4]);
+  }
+});
+
 test("a list of 50 long notes arrives complete, in pieces", async () => {
   await using app = await startTestApp();
   const token = await app.makeToken("ada@example.com");

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { TestClock } from "../support/domain.ts";
 import { allEndpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { readRows } from "../support/engine-database.ts";
+import { pausedReader } from "../support/paused-reader.ts";
 import { always, type Fault } from "../support/s3/faults.ts";
 import { environmentOf, type ObjectStore, startObjectStore } from "../support/s3/object-store.ts";
 import { makeSweeper } from "../support/sweeper.ts";
@@ -16,6 +18,8 @@ interface Fixture extends AsyncDisposable {
   /** Ends the wait of all retrievals for the store, as their deadline does. */
   passDeadline(): void;
   push(files: readonly Uint8Array<ArrayBuffer>[]): Promise<KnownPush>;
+  /** Holds the retries of all requests to the store, until the returned function is called. */
+  holdRetries(): () => void;
   /** Retrieves the push. @returns the addresses of its files. */
   claimFiles(push: KnownPush): Promise<readonly string[]>;
   sweep(): ReturnType<ReturnType<typeof makeSweeper>["sweep"]>;
@@ -24,10 +28,11 @@ interface Fixture extends AsyncDisposable {
 async function startFixture(): Promise<Fixture> {
   const store = await startObjectStore();
   const deadline = new AbortController();
+  let mayRetry = Promise.resolve();
   const app = await startTestApp({
     environment: { ...environmentOf(store), PWP__FILES__ALLOW_ANONYMOUS: "true" },
     clock: new TestClock(Date.now()),
-    effects: { abortAfter: () => deadline.signal },
+    effects: { abortAfter: () => deadline.signal, pause: () => mayRetry },
   });
   const origin = await app.listen();
   const sweeper = makeSweeper({ domain: app.app.domain, clock: app.clock });
@@ -36,6 +41,11 @@ async function startFixture(): Promise<Fixture> {
     origin,
     store,
     passDeadline: () => deadline.abort(),
+    holdRetries() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      mayRetry = promise;
+      return resolve;
+    },
     async push(files) {
       const form = new FormData();
       const payload = `text-${crypto.randomUUID()}`;
@@ -93,6 +103,30 @@ test("a retrieval waits for a silent store only until its deadline, and counts n
   const refused = await fetch(`${fixture.origin}/api/v2/pushes/${push.urlToken}`);
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
   await expectNothingCounted(fixture);
+});
+
+test("a retrieval whose client closes the connection while it waits for the store counts no view", async () => {
+  await using fixture = await startFixture();
+  const push = await fixture.push([some(1_000)]);
+  const { server } = fixture.app.server;
+  const connections = () => promisify(server.getConnections.bind(server))();
+  const others = await connections();
+  const release = fixture.holdRetries();
+  const asked = Promise.withResolvers<void>();
+  fixture.store.plan = ({ operation }) => {
+    if (operation !== "GetObject") return undefined;
+    asked.resolve();
+    return "error";
+  };
+  const client = await pausedReader(fixture.origin, `/api/v2/pushes/${push.urlToken}`);
+  await asked.promise;
+  client.destroy();
+  await expect.poll(connections).toBe(others);
+  fixture.store.plan = () => undefined;
+  release();
+  await expect.poll(() => fixture.app.logLines.join("")).toContain('"status":499');
+  await expectNothingCounted(fixture);
+  expect(await fixture.claimFiles(push)).toHaveLength(1);
 });
 
 test("a store without the file counts no view, and the log names the file", async () => {

@@ -17,7 +17,7 @@ export interface ClaimRequest {
    */
   readonly counting: "everyone" | "strangers";
   /**
-   * Called before anything is decrypted or counted, with the maximum UTF-8 length of the revealed texts in bytes. What it
+   * Called before the payload is decrypted, and again before the view is counted, with the maximum UTF-8 length of the revealed texts in bytes. What it
    * throws refuses the retrieval.
    */
   readonly reserveAnswer: (textBytes: number) => void;
@@ -114,7 +114,6 @@ async function open(
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
   }
   const fileRows = sealed.hasFiles ? await deps.store.files(row.id) : [];
-  request.reserveAnswer(payloadSealed.length + fileRows.reduce((bytes, file) => bytes + fileTextBytes(file), 0));
   const context = { ...row, fileIds: fileRows.map((file) => file.id) };
   const payload = openPayload(unlocked.dataKey, context, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
@@ -125,6 +124,8 @@ async function open(
     stored.push({ pushId: row.id, row: file, key });
   }
   if (stored.length > 0 && !(await openStoredFiles(deps, row, stored, actor))) return { outcome: "broken" };
+  // Last, because the client may have gone while passphrase and files were being checked.
+  request.reserveAnswer(payloadSealed.length + fileRows.reduce((bytes, file) => bytes + fileTextBytes(file), 0));
   // Read the clock again: the store may have been slow.
   const revealedAt = deps.clock.now();
   const files = stored.map((file) => reveal(deps, row, file.row, file.key, revealedAt));
