@@ -11,7 +11,7 @@ import type { RowShape } from "./database-job.ts";
 const checkBytes = 16;
 /** Nothing is imported. */
 const importedDigest = Buffer.alloc(32);
-const saltBytes = 16;
+const keyCheckBytes = 32;
 const claimIdBytes = 6;
 const lifetimeMs = 7 * dayMs;
 const audit = { userId: null, address: "127.0.0.1", userAgent: "", referrer: "" };
@@ -54,12 +54,12 @@ function newPush(id: number, shape: RowShape): NewPush {
     updatedAt: now,
     expiresAt: now + lifetimeMs,
     expireAfterViews: 1,
-    linkSalt: randomBytes(saltBytes),
+    keyCheck: randomBytes(keyCheckBytes),
   });
   return {
     row,
     linkCheck: randomBytes(checkBytes),
-    dataKeySealed: randomBytes(shape.dataKeyBytes),
+    rowSecretSealed: randomBytes(shape.rowSecretBytes),
     payloadSealed: randomBytes(shape.payloadBytes),
     files: [],
     storedBytes: shape.payloadBytes,

@@ -8,7 +8,7 @@ export interface DatabaseJob {
 
 /** The lengths of the parts of a row that the product writes. */
 export interface RowShape {
-  readonly dataKeyBytes: number;
+  readonly rowSecretBytes: number;
   readonly payloadBytes: number;
 }
 

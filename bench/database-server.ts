@@ -79,10 +79,10 @@ export async function startDatabaseServer(core: number | undefined): Promise<Dat
 export async function shapeOfRows(server: DatabaseServer, database: string): Promise<RowShape> {
   const lengths = await server.row(
     database,
-    `SELECT (SELECT octet_length(sealed) FROM data_keys LIMIT 1) AS key,
+    `SELECT (SELECT octet_length(sealed) FROM row_secrets LIMIT 1) AS key,
        (SELECT octet_length(sealed) FROM payloads LIMIT 1) AS payload`,
   );
-  return { dataKeyBytes: Number(lengths.key), payloadBytes: Number(lengths.payload) };
+  return { rowSecretBytes: Number(lengths.key), payloadBytes: Number(lengths.payload) };
 }
 
 function pin(pid: number, core: number): void {

@@ -26,7 +26,7 @@ export interface Segment {
 }
 
 const connections = 10;
-const tables = ["pushes", "data_keys", "payloads", "audit_entries"] as const;
+const tables = ["pushes", "row_secrets", "payloads", "audit_entries"] as const;
 /** Above all ids that the product has assigned. */
 const firstId = 1_000_000;
 const madeAtOnce = 50_000;
@@ -34,17 +34,17 @@ const madeAtOnce = 50_000;
 const sweepBatchRows = 50;
 
 /** Created by SQL: a million rows through the product would take minutes. Random values are digests here. */
-function rowsFrom(first: number, last: number, dataKeyBytes: number, payloadBytes: number): string {
+function rowsFrom(first: number, last: number, rowSecretBytes: number, payloadBytes: number): string {
   const now = Date.now();
   const bytes = (length: number) =>
     `substring(decode(repeat(md5(id::text), ${Math.ceil(length / 16)}), 'hex'), 1, ${length})`;
   const ids = `generate_series(${first}, ${last}) AS id`;
   return `
     INSERT INTO pushes (id, link_check, kind, created_at, updated_at, expires_at, expire_after_days, expire_after_views,
-      views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, data_key_id, stored_bytes, link_salt)
+      views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, row_secret_id, stored_bytes, key_check)
     SELECT id, decode(md5(id::text), 'hex'), 0, ${now} + id, ${now} + id, ${now + 7 * dayMs} + id, 7, 1, 0, 0, 1,
-      1, 1, 1, id, ${payloadBytes}, ${bytes(16)} FROM ${ids};
-    INSERT INTO data_keys (id, sealed) SELECT id, ${bytes(dataKeyBytes)} FROM ${ids};
+      1, 1, 1, id, ${payloadBytes}, ${bytes(32)} FROM ${ids};
+    INSERT INTO row_secrets (id, sealed) SELECT id, ${bytes(rowSecretBytes)} FROM ${ids};
     INSERT INTO payloads (push_id, sealed) SELECT id, ${bytes(payloadBytes)} FROM ${ids};
     INSERT INTO audit_entries (push_id, sequence, kind, address, user_agent, referrer, times, created_at, updated_at)
     SELECT id, 1, 0, '127.0.0.1', 'bench', '', 1, ${now} + id, ${now} + id FROM ${ids}`;
@@ -101,11 +101,11 @@ export class StoredRows {
   }
 
   async fillTo(count: number): Promise<void> {
-    const { dataKeyBytes, payloadBytes } = this.#shape;
+    const { rowSecretBytes, payloadBytes } = this.#shape;
     while (this.#ids.length < count) {
       const first = this.#nextId;
       const last = first + Math.min(madeAtOnce, count - this.#ids.length) - 1;
-      await this.#server.run(this.#name, rowsFrom(first, last, dataKeyBytes, payloadBytes));
+      await this.#server.run(this.#name, rowsFrom(first, last, rowSecretBytes, payloadBytes));
       for (let id = first; id <= last; id += 1) this.#ids.push(id);
       this.#nextId = last + 1;
     }

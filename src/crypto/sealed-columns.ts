@@ -50,14 +50,14 @@ export const sealedColumns = {
     owner: "NULL",
     from: "(SELECT * FROM meta WHERE name IN ('index_secret', 'access_secret')) AS meta",
   },
-  dataKey: {
-    table: "data_keys",
+  rowSecret: {
+    table: "row_secrets",
     column: "sealed",
     purpose: "row secrets",
-    key: "data_keys.id",
+    key: "row_secrets.id",
     id: "pushes.id",
     owner: "pushes.owner_id",
-    from: "pushes LEFT JOIN data_keys ON data_keys.id = pushes.data_key_id AND pushes.ended_at IS NULL",
+    from: "pushes LEFT JOIN row_secrets ON row_secrets.id = pushes.row_secret_id AND pushes.ended_at IS NULL",
   },
   urlToken: { ...labelOfPush, column: "token_sealed" },
   name: { ...labelOfPush, column: "name_sealed" },

@@ -39,14 +39,14 @@ export interface Capabilities {
   readonly manyProcesses: boolean;
   /** The table `totals` exists, and each write keeps it up to date. */
   readonly storedTotals: boolean;
-  /** How a data key gets its id: the next one, in an order that never reuses space, or that of its push. */
-  readonly dataKeyId: "appended" | "push";
+  /** How a row secret gets its id: the next one, in an order that never reuses space, or that of its push. */
+  readonly rowSecretId: "appended" | "push";
 }
 
 /** Code outside this folder that depends on the engine uses these. A new engine must define all of them. */
 export const capabilitiesOf: Readonly<Record<Engine, Capabilities>> = {
-  sqlite: { manyProcesses: false, storedTotals: true, dataKeyId: "appended" },
-  postgres: { manyProcesses: true, storedTotals: false, dataKeyId: "push" },
+  sqlite: { manyProcesses: false, storedTotals: true, rowSecretId: "appended" },
+  postgres: { manyProcesses: true, storedTotals: false, rowSecretId: "push" },
 };
 
 export interface AutocommitOptions {

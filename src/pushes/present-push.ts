@@ -3,7 +3,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import { type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
 import type { Actor, OwnedPush, Push } from "./push.ts";
 import { publicOptions } from "./push-options.ts";
-import { optionsBy, type PushRow } from "./store/tables.ts";
+import { optionsBy, type PushRow, type UnsealedPushRow } from "./store/tables.ts";
 
 /** How long an ended anonymous push is reported as expired before it becomes unknown. */
 export const tombstoneMs = 30 * dayMs;
@@ -23,7 +23,7 @@ export function isOwner(row: Pick<PushRow, "ownerId">, actor: Actor): boolean {
   return actor.user !== null && row.ownerId !== null && row.ownerId === actor.user.id;
 }
 
-export function toPush(row: PushRow, urlToken: string, now: number): Push {
+export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Push {
   const expired = hasEnded(row, now);
   return {
     urlToken,
@@ -48,7 +48,7 @@ export function toPush(row: PushRow, urlToken: string, now: number): Push {
 }
 
 /** Includes the labels and options that only the owner may see. */
-export function toOwnersPush(row: PushRow, urlToken: string, now: number, keyring: Keyring): OwnedPush {
+export function toOwnersPush(row: UnsealedPushRow, urlToken: string, now: number, keyring: Keyring): OwnedPush {
   return {
     ...toPush(row, urlToken, now),
     ...optionsBy((option) => row[option]),

@@ -1,63 +1,105 @@
 import type { Random } from "../base/random.ts";
-import type { Keyring, SealedRow } from "../crypto/keyring.ts";
-import { fileKey, linkKey } from "../crypto/link-key.ts";
-import { open, seal, unringedKey } from "../crypto/seal.ts";
-import { type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
+import { equalDigests } from "../crypto/digests.ts";
+import { columnData, type Keyring, type SealedRow } from "../crypto/keyring.ts";
+import { derivePushKey, type LinkSecrets, type PushIdentity, type PushKey } from "../crypto/push-key.ts";
+import { pushKeyColumns, type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
+import { deriveKey, keyBytes, openAead, sealAead } from "../crypto/sodium.ts";
 import type { FileRow, PushRow } from "./store/tables.ts";
 
-/**
- * The contexts under which a push's values are sealed. A context binds a sealed value to its row and field, so a value that
- * was moved to another row does not open. The seal generation binds payload and data key to each other across edits. The
- * payload's context includes the ids of the files, so it does not open if a file was removed, added or moved.
- */
-export const sealContexts = {
-  link: (pushId: number, generation: number) => `push:${pushId}:data-key-link:${generation}`,
-  payload: (pushId: number, generation: number, fileIds: readonly number[]) =>
-    `push:${pushId}:payload:${generation}:files:${fileIds.join(",")}`,
-  fileDetails: (fileId: number) => `file:${fileId}:details`,
-  fileContent: (fileId: number) => `file:${fileId}:content`,
-  fileKey: (fileId: number, generation: number) => `file:${fileId}:key:${generation}`,
-};
-
-export const dataKeyBytes = 32;
-/** Each edit of the content raises the seal generation by one. */
 export const firstGeneration = 1;
-/** For links and for passphrases. */
-export const saltBytes = 16;
 
 export interface FileDetails {
   readonly filename: string;
   readonly contentType: string;
 }
 
-/** seal(master, seal(link, data key)): neither the master key nor the link alone opens it. The width is constant. */
-export function sealDataKey(
-  keyring: Keyring,
-  push: Pick<PushRow, "id" | "ownerId" | "sealGeneration" | "linkSalt">,
-  secrets: { urlToken: string; passphraseHash: Buffer | undefined; dataKey: Buffer },
-  random: Random,
-): Buffer {
-  const link = linkKey(secrets.urlToken, push.linkSalt, secrets.passphraseHash);
-  const inner = seal(link, sealContexts.link(push.id, push.sealGeneration), secrets.dataKey, random);
-  return keyring.seal(sealedColumns.dataKey, push, inner);
+/** A file with its key of 32 random bytes. */
+export interface KeyedFile {
+  readonly id: number;
+  readonly sizeBytes: number;
+  readonly key: Buffer;
 }
 
-export type OpenedDataKey =
-  | { readonly outcome: "opened"; readonly dataKey: Buffer }
-  | { readonly outcome: "wrong_link" }
-  | { readonly outcome: "wrong_master_key" };
-
-export function openDataKey(
+/**
+ * Draws a row secret and seals the content of a push under the key that it makes with the link. Every change of the content
+ * calls this again for the next generation, so a copy of the old row secret opens nothing sealed after it.
+ * @param files all files of the push, in the order of their ids.
+ */
+export function sealPushContent<File extends KeyedFile>(
   keyring: Keyring,
-  push: Pick<PushRow, "id" | "ownerId" | "sealGeneration" | "linkSalt">,
+  push: PushIdentity,
+  secrets: LinkSecrets,
+  { payload, files }: { readonly payload: string; readonly files: readonly File[] },
+  random: Random,
+) {
+  const rowSecret = random.bytes(keyBytes);
+  const key = derivePushKey(rowSecret, secrets, push);
+  const { fileKeysKey } = key;
+  return {
+    keyCheck: key.check,
+    /** The length is constant. */
+    rowSecretSealed: keyring.seal(sealedColumns.rowSecret, push, rowSecret),
+    // Empty payloads are sealed, too, so that a missing row is not taken for an empty payload.
+    payloadSealed: sealAead(key.payloadKey, payloadData(push, files), Buffer.from(payload, "utf8"), random),
+    files: files.map(({ key: fileKey, ...file }) => ({
+      ...file,
+      keySealed: sealAead(fileKeysKey, fileKeyData(push, file.id), fileKey, random),
+    })),
+  };
+}
+
+export type OpenedKey =
+  | { readonly outcome: "opened"; readonly key: PushKey }
+  /** The link, or more likely the passphrase, is not the push's. */
+  | { readonly outcome: "wrong_link" }
+  /** Sealed under an unknown master key, of another row, or damaged. */
+  | { readonly outcome: "damaged" };
+
+/** Compares the key check in constant time. */
+export function openPushKey(
+  keyring: Keyring,
+  push: PushIdentity & Pick<PushRow, "keyCheck">,
+  rowSecretSealed: Buffer,
+  secrets: LinkSecrets,
+): OpenedKey {
+  const rowSecret = keyring.open(sealedColumns.rowSecret, push, rowSecretSealed);
+  if (rowSecret === undefined) return { outcome: "damaged" };
+  const key = derivePushKey(rowSecret, secrets, push);
+  return equalDigests(key.check, push.keyCheck) ? { outcome: "opened", key } : { outcome: "wrong_link" };
+}
+
+/** The payload opens only with all files of the push, so none can be removed, added, moved or resized. */
+function payloadData(push: PushIdentity, files: readonly Pick<FileRow, "id" | "sizeBytes">[]): Buffer {
+  const bound = files.flatMap(({ id, sizeBytes }) => [id, sizeBytes]);
+  return columnData(pushKeyColumns.payload, push, push.sealGeneration, ...bound);
+}
+
+/** @param files in the order of their ids. @returns undefined when the payload or the list of files was changed. */
+export function openPayload(
+  key: { readonly payloadKey: Uint8Array },
+  push: PushIdentity,
+  files: readonly Pick<FileRow, "id" | "sizeBytes">[],
   sealed: Buffer,
-  secrets: { urlToken: string; passphraseHash: Buffer | undefined },
-): OpenedDataKey {
-  const inner = keyring.open(sealedColumns.dataKey, push, sealed);
-  if (inner === undefined) return { outcome: "wrong_master_key" };
-  const link = linkKey(secrets.urlToken, push.linkSalt, secrets.passphraseHash);
-  const dataKey = open(link, sealContexts.link(push.id, push.sealGeneration), inner);
-  return dataKey === undefined ? { outcome: "wrong_link" } : { outcome: "opened", dataKey };
+): string | undefined {
+  return openAead(key.payloadKey, payloadData(push, files), sealed)?.toString("utf8");
+}
+
+function fileKeyData({ id, ownerId, sealGeneration }: PushIdentity, fileId: number): Buffer {
+  return columnData(pushKeyColumns.fileKey, { id: fileId, ownerId }, id, sealGeneration);
+}
+
+/** @returns undefined when the sealed key was changed or belongs to another file, push or generation. */
+export function openFileKey(
+  key: PushKey,
+  push: PushIdentity,
+  { id, keySealed }: Pick<FileRow, "id" | "keySealed">,
+): Buffer | undefined {
+  return openAead(key.fileKeysKey, fileKeyData(push, id), keySealed);
+}
+
+/** The context of a file's segments. The file's key is its own; the context additionally binds them to the row. */
+export function fileContentContext(fileId: number): string {
+  return `file:${fileId}:content`;
 }
 
 /** @returns null for an empty text, which is not stored. */
@@ -65,45 +107,9 @@ export function sealLabel(keyring: Keyring, column: SealedColumn, row: SealedRow
   return text === "" ? null : keyring.seal(column, row, Buffer.from(text, "utf8"));
 }
 
-type PayloadContext = Pick<PushRow, "id" | "sealGeneration"> & { readonly fileIds: readonly number[] };
-
-const payloadContext = (row: PayloadContext) => sealContexts.payload(row.id, row.sealGeneration, row.fileIds);
-
-/** Empty payloads are sealed, too, so that a missing row is not taken for an empty payload. */
-export function sealPayload(dataKey: Buffer, row: PayloadContext, payload: string, random: Random): Buffer {
-  return seal(unringedKey(dataKey), payloadContext(row), Buffer.from(payload, "utf8"), random);
-}
-
-/** @returns undefined when the payload or the list of files was changed. */
-export function openPayload(dataKey: Buffer, row: PayloadContext, sealed: Buffer): string | undefined {
-  return open(unringedKey(dataKey), payloadContext(row), sealed)?.toString("utf8");
-}
-
-/**
- * An edit generates another data key while the kept files are sealed already. Their keys are sealed under the new data key
- * and bound to its generation.
- */
-export function sealFileKey(dataKey: Buffer, fileId: number, generation: number, key: Buffer, random: Random): Buffer {
-  return seal(unringedKey(dataKey), sealContexts.fileKey(fileId, generation), key, random);
-}
-
-/**
- * The key is derived from the data key in the first generation and sealed under it in all later ones, so a removed key is
- * not taken for a derived one. @returns undefined when the key does not have the form that its generation requires.
- */
-export function openFileKey(
-  dataKey: Buffer,
-  file: Pick<FileRow, "id" | "keySealed">,
-  generation: number,
-): Buffer | undefined {
-  if (generation === firstGeneration) return file.keySealed === null ? fileKey(dataKey, file.id) : undefined;
-  if (file.keySealed === null) return undefined;
-  return open(unringedKey(dataKey), sealContexts.fileKey(file.id, generation), file.keySealed);
-}
-
 /**
  * Seals the name and type of a file. For an owned push they are sealed under the master key, since the owner may read them
- * after the end; for an anonymous push under the file's own key, so that they are unreadable without the link.
+ * after the end; for an anonymous push under a key derived from the file's, so that they are unreadable without the link.
  */
 export function sealFileDetails(
   keyring: Keyring,
@@ -113,7 +119,7 @@ export function sealFileDetails(
 ): Buffer {
   const plain = Buffer.from(JSON.stringify([details.filename, details.contentType]), "utf8");
   if (file.ownerId !== null) return keyring.seal(sealedColumns.fileDetails, file, plain);
-  return seal(unringedKey(file.key), sealContexts.fileDetails(file.id), plain, random);
+  return sealAead(detailsKey(file.key), columnData(pushKeyColumns.anonymousFileDetails, file), plain, random);
 }
 
 /** @returns undefined when the sealed details were changed. */
@@ -122,8 +128,11 @@ export function openFileDetails(
   file: Pick<FileRow, "id" | "detailsSealed"> & { ownerId: number | null; key: Buffer },
 ): FileDetails | undefined {
   if (file.ownerId !== null) return openOwnedFileDetails(keyring, file);
-  return readFileDetails(open(unringedKey(file.key), sealContexts.fileDetails(file.id), file.detailsSealed));
+  const data = columnData(pushKeyColumns.anonymousFileDetails, file);
+  return readFileDetails(openAead(detailsKey(file.key), data, file.detailsSealed));
 }
+
+const detailsKey = (fileKey: Buffer) => deriveKey(fileKey, "file details");
 
 /** For a file of an owned push. @returns undefined when the sealed details were changed. */
 export function openOwnedFileDetails(

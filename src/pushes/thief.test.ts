@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
-import { open, unringedKey } from "../crypto/seal.ts";
+import { derivePushKey } from "../crypto/push-key.ts";
 import { sealedColumns } from "../crypto/sealed-columns.ts";
-import { openDataKey, openPayload, sealContexts } from "./seals.ts";
+import { keyBytes } from "../crypto/sodium.ts";
+import { openPayload } from "./seals.ts";
 import type { SealedPush } from "./store/tables.ts";
 
 /** The thief has the database, the master key and the source code. The domain provides the first two. */
@@ -19,33 +20,44 @@ async function stolen(fixture: TestDomain, urlToken: string): Promise<SealedPush
 /** Every stored value that could be a link, or could be used as a key. */
 async function candidates(
   fixture: TestDomain,
-  { row, dataKeySealed, payloadSealed }: SealedPush,
+  { row, rowSecretSealed, payloadSealed }: SealedPush,
+  rowSecret: Buffer,
 ): Promise<readonly Buffer[]> {
-  const { keyring, db } = fixture.domain;
   const query = "SELECT link_check AS linkCheck FROM pushes WHERE id = ?";
-  const [{ linkCheck } = {}] = await readRows<{ linkCheck?: Buffer }>(db, query, row.id);
-  const inner = keyring.open(sealedColumns.dataKey, row, dataKeySealed ?? Buffer.alloc(0));
-  return [row.linkSalt, row.passphraseSalt, linkCheck, inner, dataKeySealed, payloadSealed].filter(
+  const [{ linkCheck } = {}] = await readRows<{ linkCheck?: Buffer }>(fixture.domain.db, query, row.id);
+  return [row.keyCheck, row.passphraseSalt, linkCheck, rowSecret, rowSecretSealed, payloadSealed].filter(
     (value) => value !== undefined && value !== null,
   );
 }
 
+/** The master key opens the row secret, which is one half of the push key. */
+function openedRowSecret({ domain: { keyring } }: TestDomain, push: SealedPush): Buffer {
+  const secret = keyring.open(sealedColumns.rowSecret, push.row, push.rowSecretSealed ?? Buffer.alloc(0));
+  if (secret === undefined) throw new Error("The threat model says that this opens.");
+  return secret;
+}
+
 test("database and master key together open no anonymous push", async () => {
   await using fixture = await openTestDomain();
-  const { pushes, keyring } = fixture.domain;
+  const { pushes } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "hunter2" }, stranger);
   const push = await stolen(fixture, urlToken);
-  expect(push.row).toMatchObject({ tokenSealed: null, nameSealed: null, noteSealed: null });
-  const inner = keyring.open(sealedColumns.dataKey, push.row, push.dataKeySealed ?? Buffer.alloc(0));
-  if (inner === undefined) throw new Error("The outer seal is the master key's.");
-  const context = sealContexts.link(push.row.id, push.row.sealGeneration);
-  for (const value of await candidates(fixture, push)) {
+  const { row, payloadSealed } = push;
+  expect(row).toMatchObject({ tokenSealed: null, nameSealed: null, noteSealed: null });
+  const rowSecret = openedRowSecret(fixture, push);
+  for (const value of await candidates(fixture, push, rowSecret)) {
     for (const text of [value.toString("latin1"), value.toString("hex"), value.toString("base64url")]) {
-      const secrets = { urlToken: text, passphraseHash: undefined };
-      expect(openDataKey(keyring, push.row, push.dataKeySealed ?? Buffer.alloc(0), secrets).outcome).toBe("wrong_link");
+      const key = derivePushKey(rowSecret, { urlToken: text, passphraseHash: undefined }, row);
+      expect(key.check.equals(row.keyCheck)).toBe(false);
+      expect(openPayload(key, row, [], payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
     }
-    if (value.length >= 32) expect(open(unringedKey(value.subarray(0, 32)), context, inner)).toBeUndefined();
+    if (value.length < keyBytes) continue;
+    const payloadKey = value.subarray(0, keyBytes);
+    expect(openPayload({ payloadKey }, row, [], payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
   }
+  // With the link the same steps open it.
+  const key = derivePushKey(rowSecret, { urlToken, passphraseHash: undefined }, row);
+  expect(openPayload(key, row, [], payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
 });
 
 test("they open an owned push without a passphrase, and only the labels of one with a passphrase", async () => {
@@ -54,19 +66,26 @@ test("they open an owned push without a passphrase, and only the labels of one w
   const owner = signedIn(7);
   const { urlToken: plain } = await pushes.create({ payload: "hunter2" }, owner);
   const { urlToken: guarded } = await pushes.create({ payload: "hunter3", passphrase: "p", name: "VPN" }, owner);
-  const readToken = (push: SealedPush) =>
-    keyring.open(sealedColumns.urlToken, push.row, push.row.tokenSealed ?? Buffer.alloc(0))?.toString("utf8") ?? "";
+  const readToken = ({ row }: SealedPush) =>
+    keyring.open(sealedColumns.urlToken, row, row.tokenSealed ?? Buffer.alloc(0))?.toString("utf8") ?? "";
+  const deriveKey = (push: SealedPush) =>
+    derivePushKey(openedRowSecret(fixture, push), { urlToken: readToken(push), passphraseHash: undefined }, push.row);
 
   const first = await stolen(fixture, plain);
-  const secrets = { urlToken: readToken(first), passphraseHash: undefined };
-  const opened = openDataKey(keyring, first.row, first.dataKeySealed ?? Buffer.alloc(0), secrets);
-  if (opened.outcome !== "opened") throw new Error("The threat model says that this opens.");
-  const payloadContext = { ...first.row, fileIds: [] };
-  expect(openPayload(opened.dataKey, payloadContext, first.payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
+  expect(openPayload(deriveKey(first), first.row, [], first.payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
 
   const second = await stolen(fixture, guarded);
   expect(readToken(second)).toBe(guarded);
-  const withoutPassphrase = { urlToken: guarded, passphraseHash: undefined };
-  const refused = openDataKey(keyring, second.row, second.dataKeySealed ?? Buffer.alloc(0), withoutPassphrase);
-  expect(refused.outcome).toBe("wrong_link");
+  expect(deriveKey(second).check.equals(second.row.keyCheck)).toBe(false);
+  expect(openPayload(deriveKey(second), second.row, [], second.payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
+});
+
+test("without the row secret, link and passphrase open nothing", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await fixture.domain.pushes.create({ payload: "hunter2" }, stranger);
+  const { row, payloadSealed } = await stolen(fixture, urlToken);
+  for (const rowSecret of [Buffer.alloc(keyBytes), row.keyCheck]) {
+    const key = derivePushKey(rowSecret, { urlToken, passphraseHash: undefined }, row);
+    expect(openPayload(key, row, [], payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
+  }
 });

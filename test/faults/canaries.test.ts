@@ -163,7 +163,7 @@ describe("no failure reveals a secret", () => {
     await client.ask(500, path, { headers: header });
     const body = new URLSearchParams({ passphrase: push.passphrase });
     await client.ask(500, `/p/${urlToken}/r`, { method: "POST", headers: browser, body });
-    await corrupt(client, "data_keys", "sealed");
+    await corrupt(client, "row_secrets", "sealed");
     await client.ask(500, path, { headers: header });
     await corrupt(client, "pushes", "note_sealed");
     await client.ask(500, `${api}/active`, { headers: bearer });

@@ -53,7 +53,7 @@ test("a backup contains the sealed keys of live pushes, and none of pushes that 
   const finder = new NeedleFinder<string>();
   const reader = new Database(databaseFile(fixture.cli.dataDir), { readonly: true });
   const sealed = reader.prepare<[number], Buffer>(
-    "SELECT sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id WHERE pushes.id = ?",
+    "SELECT sealed FROM row_secrets JOIN pushes ON row_secret_id = row_secrets.id WHERE pushes.id = ?",
   );
   for (const urlToken of [...living, ...ended]) {
     const key = sealed.pluck().get(source.domain.vault.urlTokens.addressOf(urlToken).pushId);

@@ -4,7 +4,7 @@ import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
 /** Tables of the domain. Other statements are the process's own, such as request counters or reading the theme. */
-const ofRequests = /\b(pushes|data_keys|payloads|files|audit_entries|api_tokens|users)\b/;
+const ofRequests = /\b(pushes|row_secrets|payloads|files|audit_entries|api_tokens|users)\b/;
 /** Statements of the sweeper and the mail job, and those that measure the used space. */
 const ofJobs = /SKIP LOCKED|\boutbox\b|\bdeparted_owners\b|FROM view_notifications|sum\(stored_bytes\)/;
 

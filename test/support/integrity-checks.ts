@@ -7,7 +7,7 @@ import { countRows } from "./engine-database.ts";
 const inconsistencies: Readonly<Record<string, readonly [table: string, where: string]>> = {
   "living push without its key": [
     "pushes",
-    "ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM data_keys WHERE data_keys.id = pushes.data_key_id)",
+    "ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM row_secrets WHERE row_secrets.id = pushes.row_secret_id)",
   ],
   "living push without its payload": [
     "pushes",

@@ -22,7 +22,7 @@ export function pushRow(overrides: Partial<PushRow> = {}): PushRow {
     refusals: 0,
     ...optionsBy(() => false),
     sealGeneration: 1,
-    linkSalt: Buffer.alloc(16),
+    keyCheck: Buffer.alloc(32),
     passphraseSalt: null,
     tokenSealed: null,
     nameSealed: null,

@@ -20,7 +20,7 @@ const pagesMax = 2 ** 31 - 1;
 /**
  * Copies the state of the database at one moment, while servers write to it, into a new file that only its user may read.
  * All pages are copied in one step and one read transaction, so that concurrent writes do not restart the copy. Pages keep
- * their layout. VACUUM INTO would move rows, and a moved row leaves a copy of its bytes in the page: a data key that is
+ * their layout. VACUUM INTO would move rows, and a moved row leaves a copy of its bytes in the page: a row secret that is
  * destroyed after a restore would stay in the file (see the schema of the table).
  * @throws BackupError if the copy cannot be written.
  */

@@ -109,9 +109,9 @@ ${postgres(`
     retrieval_step INTEGER NOT NULL,
     notify_on_view INTEGER NOT NULL DEFAULT 0,
     seal_generation INTEGER NOT NULL,
-    data_key_id INTEGER NOT NULL,
+    row_secret_id INTEGER NOT NULL,
     stored_bytes INTEGER NOT NULL,
-    link_salt BLOB NOT NULL,
+    key_check BLOB NOT NULL,
     passphrase_salt BLOB,
     token_sealed BLOB,
     name_sealed BLOB,
@@ -134,7 +134,7 @@ ${postgres(`
   -- SQLite: rows are appended and overwritten in place, never moved. A moved row would leave a copy of its bytes in the
   -- unallocated part of a page, where secure_delete does not reach it. Hence an id of its own, and values of one length.
   -- PostgreSQL: id is that of the push. The row is deleted when the push ends; the server reuses the space at its own pace.
-  CREATE TABLE data_keys (
+  CREATE TABLE row_secrets (
     id INTEGER PRIMARY KEY,
     sealed BLOB NOT NULL
   );
@@ -147,15 +147,14 @@ ${postgres(`
   -- Sealed bytes cannot be compressed.
   ALTER TABLE payloads ALTER COLUMN sealed SET STORAGE EXTERNAL;
 `)}
-  -- key_sealed: null: the key is derived from the push's data key. Set when an edit chose another data key, and sealed
-  -- under that one.
+  -- key_sealed: each file has a random key, sealed under the key of its push.
   CREATE TABLE files (
     id INTEGER PRIMARY KEY,
     push_id INTEGER NOT NULL,
     blob_key TEXT NOT NULL UNIQUE,
     size_bytes INTEGER NOT NULL,
     details_sealed BLOB NOT NULL,
-    key_sealed BLOB
+    key_sealed BLOB NOT NULL
   );
   CREATE INDEX files_push ON files(push_id, id);
 

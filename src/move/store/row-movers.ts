@@ -17,10 +17,10 @@ export interface MovedTable {
 }
 
 /**
- * Tables that are not copied row by row: `pushes` and `data_keys` are moved together, `totals` are counted again, and `processes`
+ * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, and `processes`
  * belong to one database.
  */
-const excluded: ReadonlySet<string> = new Set(["pushes", "data_keys", "totals", "processes"]);
+const excluded: ReadonlySet<string> = new Set(["pushes", "row_secrets", "totals", "processes"]);
 
 const tableNames = sql<[], { name: string }>(
   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
@@ -100,31 +100,31 @@ export function createTableMover({ name, columns, key }: MovedTable): RowMover {
   };
 }
 
-const keyColumn = "data_key_sealed";
+const keyColumn = "row_secret_sealed";
 
-const appendKey = sql<[sealed: Buffer], { id: number }>("INSERT INTO data_keys (sealed) VALUES (?) RETURNING id");
+const appendKey = sql<[sealed: Buffer], { id: number }>("INSERT INTO row_secrets (sealed) VALUES (?) RETURNING id");
 const insertKey: Statement<[pushId: number, sealed: Buffer], never> = sql(
-  "INSERT INTO data_keys (id, sealed) VALUES (?, ?)",
+  "INSERT INTO row_secrets (id, sealed) VALUES (?, ?)",
 );
 
 /**
- * For pushes with their data keys. On PostgreSQL a key has the id of its push. On SQLite it has the next id, because keys are
+ * For pushes with their row secrets. On PostgreSQL a secret has the id of its push. On SQLite it has the next id, because secrets are
  * only appended there. Destroyed keys are not moved.
  */
 export function createPushMover(pushes: MovedTable, to: Engine): RowMover {
-  const stored = pushes.columns.filter((column) => column !== "data_key_id");
+  const stored = pushes.columns.filter((column) => column !== "row_secret_id");
   const columns = [...stored, keyColumn];
-  const source = `(SELECT pushes.*, data_keys.sealed AS ${keyColumn} FROM pushes
-    LEFT JOIN data_keys ON data_keys.id = pushes.data_key_id AND pushes.ended_at IS NULL) AS sealed_pushes`;
-  const writePushes = writerOf("pushes", [...stored, "data_key_id"]);
+  const source = `(SELECT pushes.*, row_secrets.sealed AS ${keyColumn} FROM pushes
+    LEFT JOIN row_secrets ON row_secrets.id = pushes.row_secret_id AND pushes.ended_at IS NULL) AS sealed_pushes`;
+  const writePushes = writerOf("pushes", [...stored, "row_secret_id"]);
 
   async function writeKey(tx: Transaction, pushId: number, sealed: Buffer): Promise<number> {
-    if (capabilitiesOf[to].dataKeyId === "push") {
+    if (capabilitiesOf[to].rowSecretId === "push") {
       await tx.run(insertKey, pushId, sealed);
       return pushId;
     }
     const key = await tx.one(appendKey, sealed);
-    if (key === undefined) throw new Error("The data key was not written.");
+    if (key === undefined) throw new Error("The row secret was not written.");
     return key.id;
   }
 
@@ -138,7 +138,7 @@ export function createPushMover(pushes: MovedTable, to: Engine): RowMover {
       for (const row of rows) {
         const { id, [keyColumn]: sealed } = row;
         if (typeof id !== "number") throw new Error("A push has no id.");
-        withKeys.push({ ...row, data_key_id: Buffer.isBuffer(sealed) ? await writeKey(tx, id, sealed) : 0 });
+        withKeys.push({ ...row, row_secret_id: Buffer.isBuffer(sealed) ? await writeKey(tx, id, sealed) : 0 });
       }
       await writePushes(tx, withKeys);
     },

@@ -109,7 +109,7 @@ function EditForm({ model: { form, push }, page }: EditProps) {
   );
 }
 
-/** What only the push's data key decrypts. None of it is shown: each field takes a replacement. */
+/** What only the key of the push decrypts. None of it is shown: each field takes a replacement. */
 function ContentControls({ form, page }: FormProps) {
   const { edit } = page.messages;
   return (

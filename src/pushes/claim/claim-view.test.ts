@@ -93,7 +93,7 @@ test("a push expires exactly on time: the refusal ends it and destroys the secre
     push: { expired: true, deleted: false, expiredOn: push.expiresAt, viewsRemaining: 1 },
   });
   expect(await countRows(db, "payloads")).toBe(0);
-  const [left] = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM data_keys");
+  const [left] = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM row_secrets");
   expect(left === undefined || left.sealed.equals(Buffer.alloc(left.sealed.length))).toBe(true);
   // Setting the clock back afterwards restores nothing.
   fixture.clock.advance(-10 * minuteMs);

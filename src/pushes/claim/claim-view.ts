@@ -114,12 +114,11 @@ async function open(
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
   }
   const fileRows = sealed.hasFiles ? await deps.store.files(row.id) : [];
-  const context = { ...row, fileIds: fileRows.map((file) => file.id) };
-  const payload = openPayload(unlocked.dataKey, context, payloadSealed);
+  const payload = openPayload(unlocked.key, row, fileRows, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
   const stored: { pushId: number; row: FileRow; key: Buffer }[] = [];
   for (const file of fileRows) {
-    const key = openFileKey(unlocked.dataKey, file, row.sealGeneration);
+    const key = openFileKey(unlocked.key, row, file);
     if (key === undefined) return { outcome: "broken" };
     stored.push({ pushId: row.id, row: file, key });
   }

@@ -9,7 +9,7 @@ test("the write-ahead log left by a killed process is truncated after the next s
   const { pushes, db } = fixture.domain;
   const finder = new NeedleFinder<string>();
   const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
-  const key = sqliteOf(db).reader.prepare<[], { sealed: Buffer }>("SELECT sealed FROM data_keys").get()?.sealed;
+  const key = sqliteOf(db).reader.prepare<[], { sealed: Buffer }>("SELECT sealed FROM row_secrets").get()?.sealed;
   finder.add("the key", key ?? Buffer.alloc(0));
   await pushes.claimView(urlToken, countEveryone, stranger);
   // A kill would leave the files as they are at this moment.

@@ -62,7 +62,7 @@ class ShredFixture {
     });
     const made = await Promise.all(requests);
     const { db, vault } = this.domain.domain;
-    const query = "SELECT pushes.id AS id, sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id";
+    const query = "SELECT pushes.id AS id, sealed FROM row_secrets JOIN pushes ON row_secret_id = row_secrets.id";
     const rows = await readRows<{ id: number; sealed: Buffer }>(db, query);
     const sealed = new Map(rows.map((row) => [row.id, row.sealed]));
     for (const push of made) {

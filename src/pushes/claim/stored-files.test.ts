@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { systemRandom } from "../../base/random.ts";
 import { type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import { sealStream } from "../../crypto/stream-seal.ts";
-import { sealContexts } from "../seals.ts";
+import { fileContentContext } from "../seals.ts";
 import { createFileOpener, type StoredFile } from "./stored-files.ts";
 
 const key = Buffer.alloc(32, 1);
@@ -16,7 +16,7 @@ async function* chunksOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
 /** Files whose reads wait until they are released. */
 async function openBlockedStore() {
   const parts: Buffer[] = [];
-  const sealed = sealStream(key, sealContexts.fileContent(1), chunksOf(content), systemRandom);
+  const sealed = sealStream(key, fileContentContext(1), chunksOf(content), systemRandom);
   for await (const part of sealed) parts.push(Buffer.from(part));
   const bytes = Buffer.concat(parts);
   const state = { reading: 0, readingMax: 0, bytesRead: 0 };

@@ -3,7 +3,7 @@ import { unavailable } from "../../base/errors.ts";
 import { createFairQueue, type FairQueueLimits } from "../../base/fair-queue.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import { openStream, SealBrokenError, sealedLength, segmentBytes } from "../../crypto/stream-seal.ts";
-import { sealContexts } from "../seals.ts";
+import { fileContentContext } from "../seals.ts";
 import type { FileRow } from "../store/tables.ts";
 
 /** The store has lost a file, or has other bytes than were sealed. The ids, those of the database, are for the operator. */
@@ -45,7 +45,7 @@ export async function* readStoredFile(
   const read = ({ start, end }: { start: number; end: number }) =>
     blobs.read(blobKey, { start, end: Math.min(end, lastSealed) }, signal);
   try {
-    yield* openStream(key, sealContexts.fileContent(fileId), sizeBytes, range, read);
+    yield* openStream(key, fileContentContext(fileId), sizeBytes, range, read);
   } catch (error) {
     if (error instanceof BlobMissingError) throw new StoredFileError("missing", { pushId, fileId }, error);
     if (error instanceof SealBrokenError) throw new StoredFileError("damaged", { pushId, fileId }, error);

@@ -51,18 +51,18 @@ function swap(table: string, column: string, key: string, a: number, b: number):
   ];
 }
 
-const keyOfPush = "(SELECT data_key_id FROM pushes WHERE id = ?)";
+const keyOfPush = "(SELECT row_secret_id FROM pushes WHERE id = ?)";
 
 type Swap = (a: number, b: number) => Change;
-const swapKeys: Swap = (a, b) => swap("pushes", "data_key_id", "id", a, b);
+const swapKeys: Swap = (a, b) => swap("pushes", "row_secret_id", "id", a, b);
 const swapPayloads: Swap = (a, b) => swap("payloads", "sealed", "push_id", a, b);
-const swapSalts: Swap = (a, b) => swap("pushes", "link_salt", "id", a, b);
+const swapChecks: Swap = (a, b) => swap("pushes", "key_check", "id", a, b);
 const swaps: readonly (readonly [string, readonly Swap[]])[] = [
-  ["the data keys", [swapKeys]],
+  ["the row secrets", [swapKeys]],
   ["the payloads", [swapPayloads]],
-  ["the salts of the links", [swapSalts]],
-  ["data keys and payloads", [swapKeys, swapPayloads]],
-  ["everything that is sealed", [swapKeys, swapPayloads, swapSalts]],
+  ["the key checks", [swapChecks]],
+  ["row secrets and payloads", [swapKeys, swapPayloads]],
+  ["everything that is sealed", [swapKeys, swapPayloads, swapChecks]],
 ];
 
 test.each(swaps)(
@@ -114,28 +114,44 @@ test.each([
     "its payload is empty",
     (id: number): Change => ["UPDATE payloads SET sealed = ? WHERE push_id = ?", Buffer.alloc(0), id],
   ],
-  ["its data key is taken away", (id: number): Change => [`DELETE FROM data_keys WHERE id = ${keyOfPush}`, id]],
+  ["its row secret is taken away", (id: number): Change => [`DELETE FROM row_secrets WHERE id = ${keyOfPush}`, id]],
   [
-    "its data key is overwritten",
-    (id: number): Change => [`UPDATE data_keys SET sealed = ? WHERE id = ${keyOfPush}`, Buffer.alloc(98), id],
+    "its row secret is overwritten",
+    (id: number): Change => [`UPDATE row_secrets SET sealed = ? WHERE id = ${keyOfPush}`, Buffer.alloc(98), id],
   ],
   [
-    "its data key is its payload",
+    "its row secret is its payload",
     (id: number): Change => [
-      `UPDATE data_keys SET sealed = (SELECT sealed FROM payloads WHERE push_id = ?) WHERE id = ${keyOfPush}`,
+      `UPDATE row_secrets SET sealed = (SELECT sealed FROM payloads WHERE push_id = ?) WHERE id = ${keyOfPush}`,
       id,
       id,
     ],
   ],
   [
-    "its payload is its data key",
+    "its payload is its row secret",
     (id: number): Change => [
-      `UPDATE payloads SET sealed = (SELECT sealed FROM data_keys WHERE id = ${keyOfPush}) WHERE push_id = ?`,
+      `UPDATE payloads SET sealed = (SELECT sealed FROM row_secrets WHERE id = ${keyOfPush}) WHERE push_id = ?`,
       id,
       id,
     ],
   ],
   ["its seal generation is raised", (id: number): Change => ["UPDATE pushes SET seal_generation = 2 WHERE id = ?", id]],
+  [
+    "its seal generation is lowered",
+    (id: number): Change => ["UPDATE pushes SET seal_generation = 0 WHERE id = ?", id],
+  ],
+  ["it becomes a file push", (id: number): Change => ["UPDATE pushes SET kind = 1 WHERE id = ?", id]],
+  ["it becomes a web address", (id: number): Change => ["UPDATE pushes SET kind = 2 WHERE id = ?", id]],
+  ["it becomes a QR code", (id: number): Change => ["UPDATE pushes SET kind = 3 WHERE id = ?", id]],
+  ["it gets an owner", (id: number): Change => ["UPDATE pushes SET owner_id = 7 WHERE id = ?", id]],
+  [
+    "its key check is overwritten",
+    (id: number): Change => ["UPDATE pushes SET key_check = ? WHERE id = ?", randomBytes(32), id],
+  ],
+  [
+    "its key check is removed",
+    (id: number): Change => ["UPDATE pushes SET key_check = ? WHERE id = ?", Buffer.alloc(0), id],
+  ],
   [
     "it is given a passphrase",
     (id: number): Change => [
@@ -155,9 +171,10 @@ test.each([
   [
     "it is given a file",
     (id: number): Change => [
-      "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed) VALUES (900, ?, 'x', 1, ?)",
+      "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed, key_sealed) VALUES (900, ?, 'x', 1, ?, ?)",
       id,
       Buffer.alloc(1),
+      Buffer.alloc(72),
     ],
   ],
 ])("when %s, nothing opens and no view is counted", async (_, change) => {
@@ -202,7 +219,7 @@ test("a sealed value with any bit flipped does not open and costs no view", asyn
   await using fixture = await openTestDomain();
   const { db, pushes } = fixture.domain;
   const push = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
-  for (const table of ["data_keys", "payloads"]) {
+  for (const table of ["row_secrets", "payloads"]) {
     const [{ sealed } = {}] = await readRows<{ sealed?: Buffer }>(db, `SELECT sealed FROM ${table}`);
     if (sealed === undefined) throw new Error("There is nothing sealed.");
     const write = (value: Buffer) => run(fixture, [`UPDATE ${table} SET sealed = ?`, value]);
@@ -216,6 +233,53 @@ test("a sealed value with any bit flipped does not open and costs no view", asyn
   }
   expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
   expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed", payload: "x" });
+});
+
+test("a push that the database gives to another user neither opens nor shows its link to that user", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const push = await pushes.create({ payload: "x", name: "of 7", expireAfterViews: 1 }, owner);
+  const { id } = await rowOf(fixture, push);
+  for (const thief of [8, null]) {
+    await run(fixture, ["UPDATE pushes SET owner_id = ? WHERE id = ?", thief, id]);
+    if (thief !== null)
+      await expect(pushes.list(8, "active", 1).then((list) => [...list])).rejects.toThrow(/does not open/);
+    await expect(claim(fixture, push)).rejects.toThrow(/does not open/);
+  }
+  await run(fixture, ["UPDATE pushes SET owner_id = 7 WHERE id = ?", id]);
+  expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
+  expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed", payload: "x" });
+});
+
+test("a file whose size is changed in the database opens nothing and costs no view", async () => {
+  await using fixture = await openTestDomain();
+  const push = await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "some text")], { expireAfterViews: 1 });
+  for (const change of ["- 1", "+ 1"]) {
+    await run(fixture, [`UPDATE files SET size_bytes = size_bytes ${change}`]);
+    await expect(claim(fixture, push)).rejects.toThrow(/do not fit together/);
+    await run(fixture, [`UPDATE files SET size_bytes = size_bytes ${change === "- 1" ? "+ 1" : "- 1"}`]);
+  }
+  expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
+  expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed" });
+});
+
+test("file keys swapped between two files or two pushes do not open, and no view is counted", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const make = (name: string) =>
+    pushFiles(pushes, owner, [makeFile(`${name}1`, "1"), makeFile(`${name}2`, "2")], { expireAfterViews: 1 });
+  const [a, b] = [await make("a"), await make("b")];
+  const ids = (await readRows<{ id: number }>(fixture.domain.db, "SELECT id FROM files ORDER BY id")).map(
+    ({ id }) => id,
+  );
+  const [first = 0, second = 0, third = 0] = ids;
+  for (const other of [second, third]) {
+    const exchange = swap("files", "key_sealed", "id", first, other);
+    await run(fixture, exchange);
+    await expect(claim(fixture, a)).rejects.toThrow(/do not fit together/);
+    await run(fixture, exchange);
+  }
+  for (const push of [a, b]) expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed" });
 });
 
 test("labels moved to another push or column are not shown", async () => {

@@ -1,40 +1,44 @@
+import type { PushKey } from "../../crypto/push-key.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor } from "../push.ts";
-import { openDataKey } from "../seals.ts";
+import { openPushKey } from "../seals.ts";
 import type { SealedPush } from "../store/tables.ts";
 
 export type Unlocked =
-  | { readonly outcome: "unlocked"; readonly dataKey: Buffer; readonly passphraseHash: Buffer | undefined }
+  | { readonly outcome: "unlocked"; readonly key: PushKey; readonly passphraseHash: Buffer | undefined }
   | { readonly outcome: "wrong_passphrase" }
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number };
 
 /**
- * Opens the data key with the link and, where the push has one, the passphrase. An attempt stays charged unless the
+ * Derives the push key with the link and, where the push has one, the passphrase. An attempt stays charged unless the
  * passphrase is correct or could not be tried. A wrong passphrase is audited. Owners are throttled like viewers.
  */
 export async function unlock(
   deps: PushDeps,
-  { row, dataKeySealed }: SealedPush,
+  { row, rowSecretSealed }: SealedPush,
   secrets: { readonly urlToken: string; readonly passphrase: string },
   now: number,
   actor: Actor,
 ): Promise<Unlocked> {
   const derived = await derive(deps, row, secrets.passphrase, now, actor);
   if (derived.outcome !== "derived") return derived;
-  if (dataKeySealed === null) throw new Error(`The live push ${row.id} lacks its data key.`);
+  if (rowSecretSealed === null) throw new Error(`The live push ${row.id} lacks its row secret.`);
   const { urlToken } = secrets;
-  const opened = openDataKey(deps.vault.keyring, row, dataKeySealed, { urlToken, passphraseHash: derived.hash });
+  const opened = openPushKey(deps.vault.keyring, row, rowSecretSealed, { urlToken, passphraseHash: derived.hash });
   switch (opened.outcome) {
     case "opened":
       await derived.refund();
-      return { outcome: "unlocked", dataKey: opened.dataKey, passphraseHash: derived.hash };
+      return { outcome: "unlocked", key: opened.key, passphraseHash: derived.hash };
     case "wrong_link":
-      if (row.passphraseSalt === null) throw new Error(`The data key of push ${row.id} does not open.`);
+      if (row.passphraseSalt === null)
+        throw new Error(`Push ${row.id} does not open: its key does not match the check.`);
       await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
       return { outcome: "wrong_passphrase" };
-    case "wrong_master_key":
-      throw new Error(`The data key of push ${row.id} does not open under any given master key.`);
+    case "damaged":
+      throw new Error(
+        `Push ${row.id} does not open: its row secret is damaged, or sealed under an unknown master key.`,
+      );
   }
 }
 

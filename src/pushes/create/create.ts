@@ -9,9 +9,9 @@ import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-
 import { toOwnersPush } from "../present-push.ts";
 import type { Actor, CreatePush, OwnedPush, Upload } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
-import { dataKeyBytes, firstGeneration, saltBytes, sealDataKey, sealLabel, sealPayload } from "../seals.ts";
+import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
 import type { NewPush } from "../store/insert-push.ts";
-import { optionsBy, type PushRow } from "../store/tables.ts";
+import { optionsBy, type PushRow, type UnsealedPushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
 import { ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
@@ -91,18 +91,16 @@ async function sealAndInsert(
   const now = deps.clock.now();
   const { keyring, urlTokens } = deps.vault;
   const urlToken = urlTokens.make(id, deps.random);
-  const row = newRow(deps, { id, kind, now, passphraseSalt, urlToken }, request, actor);
-  const dataKey = upload?.dataKey ?? deps.random.bytes(dataKeyBytes);
-  const files = upload?.files ?? [];
-  const payloadContext = { ...row, fileIds: files.map((file) => file.id) };
+  const ownerId = actor.user?.id ?? null;
+  const row = newRow(deps, { id, kind, ownerId, now, passphraseSalt, urlToken }, request);
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
   const outcome = await deps.largePayloads.write(payloadBytes, actor.client, async () => {
+    const content = { payload: request.payload ?? "", files: upload?.files ?? [] };
+    const { keyCheck, ...sealed } = sealPushContent(keyring, row, { urlToken, passphraseHash }, content, deps.random);
     const push: NewPush = {
-      row,
+      row: { ...row, keyCheck },
       linkCheck: urlTokens.addressOf(urlToken).check,
-      dataKeySealed: sealDataKey(keyring, row, { urlToken, passphraseHash, dataKey }, deps.random),
-      payloadSealed: sealPayload(dataKey, payloadContext, request.payload ?? "", deps.random),
-      files,
+      ...sealed,
       storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
     };
     return await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery);
@@ -114,13 +112,11 @@ async function sealAndInsert(
 
 function newRow(
   deps: PushDeps,
-  made: { id: number; kind: KindName; now: number; passphraseSalt: Buffer | null; urlToken: string },
+  made: Pick<PushRow, "id" | "kind" | "ownerId" | "passphraseSalt"> & { now: number; urlToken: string },
   request: CreatePush,
-  actor: Actor,
-): PushRow {
-  const { id, kind, now } = made;
+): UnsealedPushRow {
+  const { id, kind, ownerId, now } = made;
   const { lifetimeMs, expireAfterDays, expireAfterViews } = lifetimeOf(request, kind, deps.config);
-  const ownerId = actor.user?.id ?? null;
   const label = (column: SealedColumn, text = "") =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
@@ -141,7 +137,6 @@ function newRow(
       return offered && (request[option] ?? byDefault);
     }),
     sealGeneration: firstGeneration,
-    linkSalt: deps.random.bytes(saltBytes),
     passphraseSalt: made.passphraseSalt,
     // The labels of an anonymous push could never be read, so they are not stored.
     tokenSealed: label(sealedColumns.urlToken, made.urlToken),

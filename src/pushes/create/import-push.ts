@@ -7,7 +7,7 @@ import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from 
 import type { PushDeps } from "../deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
 import type { AuditKind, EndReason, IncomingFile, LinkDeliveryReport } from "../push.ts";
-import { firstGeneration, saltBytes, sealDataKey, sealLabel, sealPayload } from "../seals.ts";
+import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
 import {
   fillNote,
   fillTrail,
@@ -82,6 +82,8 @@ export type PushImportDeps = Pick<
 
 /** The source's expiry may exceed this server's limits. It is capped at the latest date with a four-digit year. */
 const latestExpiry = Date.UTC(9999, 11, 31);
+/** A push that had ended has no key. */
+const noKeyCheck = Buffer.alloc(0);
 /** The client name in the Argon2 queue. It is not a network address, so it collides with no client. */
 const client = "import";
 
@@ -128,7 +130,18 @@ async function sealRows(
   const passphraseSalt = passphrase === "" ? null : makePassphraseSalt(random, push.ownerId !== null);
   const passphraseHash =
     passphraseSalt === null ? undefined : await deps.argon2.deriveKey(passphrase, passphraseSalt, client);
-  const row = rowOf(deps, await deps.ids.next(), push, passphraseSalt);
+  const id = await deps.ids.next();
+  const content =
+    open === null || upload === undefined
+      ? undefined
+      : sealPushContent(
+          vault.keyring,
+          { ...push, id, sealGeneration: firstGeneration },
+          { urlToken, passphraseHash },
+          { payload: open.payload, files: upload.files },
+          random,
+        );
+  const row = rowOf(deps, { id, keyCheck: content?.keyCheck ?? noKeyCheck, passphraseSalt }, push);
   const isTombstone = push.ownerId === null && open === null;
   const events = isTombstone ? [] : push.trail;
   const trail = importedTrail(events);
@@ -139,17 +152,12 @@ async function sealRows(
     eventCount: events.length,
     linkDeliveries: await sealLinkDeliveries(deps, row, trail),
   };
-  if (open === null || upload === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
-  const { dataKey, files } = upload;
-  const payloadContext = { ...row, fileIds: files.map((file) => file.id) };
+  if (content === undefined) return { ...common, sealed: null, files: [], storedBytes: 0 };
   return {
     ...common,
-    sealed: {
-      dataKey: sealDataKey(vault.keyring, row, { urlToken, passphraseHash, dataKey }, random),
-      payload: sealPayload(dataKey, payloadContext, open.payload, random),
-    },
-    files,
-    storedBytes: Buffer.byteLength(open.payload) + upload.storedBytes,
+    sealed: { rowSecret: content.rowSecretSealed, payload: content.payloadSealed },
+    files: content.files,
+    storedBytes: Buffer.byteLength(open?.payload ?? "") + (upload?.storedBytes ?? 0),
   };
 }
 
@@ -169,7 +177,11 @@ export async function sealLinkDeliveries(
   return rows;
 }
 
-function rowOf(deps: PushImportDeps, id: number, push: ImportedPush, passphraseSalt: Buffer | null): PushRow {
+function rowOf(
+  deps: PushImportDeps,
+  { id, keyCheck, passphraseSalt }: Pick<PushRow, "id" | "keyCheck" | "passphraseSalt">,
+  push: ImportedPush,
+): PushRow {
   const { ownerId } = push;
   const label = (column: SealedColumn, text: string) =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
@@ -188,7 +200,7 @@ function rowOf(deps: PushImportDeps, id: number, push: ImportedPush, passphraseS
     refusals: push.refusals,
     ...optionsBy((option) => push[option]),
     sealGeneration: firstGeneration,
-    linkSalt: deps.random.bytes(saltBytes),
+    keyCheck,
     passphraseSalt,
     tokenSealed: label(sealedColumns.urlToken, push.urlToken),
     nameSealed: label(sealedColumns.name, push.name),

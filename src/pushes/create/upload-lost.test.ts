@@ -113,9 +113,9 @@ test("an upload swept before its push is created is clearly refused and leaves n
   fixture.clock.advance(15 * minuteMs + 1);
   await makeSweeper(fixture).sweep();
   await expect(pushes.create({ upload }, owner)).rejects.toMatchObject({ code: "unavailable" });
-  expect(await Promise.all(["pushes", "payloads", "files", "data_keys"].map((table) => count(fixture, table)))).toEqual(
-    [0, 0, 0, 0],
-  );
+  expect(
+    await Promise.all(["pushes", "payloads", "files", "row_secrets"].map((table) => count(fixture, table))),
+  ).toEqual([0, 0, 0, 0]);
   expect(blobFiles(fixture)).toEqual([]);
 });
 

@@ -1,10 +1,10 @@
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { BlobStoreError } from "../../blobs/blob-store.ts";
-import { fileKey } from "../../crypto/link-key.ts";
+import { keyBytes } from "../../crypto/sodium.ts";
 import { sealStream } from "../../crypto/stream-seal.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor, IncomingFile, Upload } from "../push.ts";
-import { dataKeyBytes, sealContexts, sealFileDetails } from "../seals.ts";
+import { fileContentContext, type KeyedFile, sealFileDetails } from "../seals.ts";
 import type { FileRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 
@@ -23,16 +23,17 @@ type UploadDeps = Pick<
   "config" | "clock" | "random" | "store" | "ids" | "blobs" | "vault" | "capacity" | "byteBudgets"
 >;
 
+/** A stored file. Its key is sealed under the key of its push. */
+type UploadedFile = Omit<FileRow, "keySealed"> & KeyedFile;
+
 /** Files that are sealed and stored while the request for their push is still being received. */
 export class PendingUpload implements Upload {
-  /** Generated first, because the files are sealed under keys derived from it. */
-  readonly dataKey: Buffer;
   /** What the push has used of its creator's byte budget. */
   readonly spent: SpentBytes;
   readonly #deps: UploadDeps;
   readonly #actor: Actor;
   readonly #sent: { readonly blobKey: string; bytes: number }[] = [];
-  readonly #files: FileRow[] = [];
+  readonly #files: UploadedFile[] = [];
   #lastRenewal: number;
   #adding = false;
   #failed = false;
@@ -41,7 +42,6 @@ export class PendingUpload implements Upload {
   constructor(deps: UploadDeps, actor: Actor) {
     this.#deps = deps;
     this.#actor = actor;
-    this.dataKey = Buffer.from(deps.random.bytes(dataKeyBytes));
     this.spent = deps.byteBudgets.begin(actor);
     this.#lastRenewal = deps.clock.now();
   }
@@ -50,13 +50,8 @@ export class PendingUpload implements Upload {
     return this.#files.length;
   }
 
-  get files(): readonly FileRow[] {
+  get files(): readonly UploadedFile[] {
     return this.#files;
-  }
-
-  /** @returns the 32-byte key of a file of this upload, derived from the push's data key. */
-  fileKey(fileId: number): Buffer {
-    return fileKey(this.dataKey, fileId);
   }
 
   get storedBytes(): number {
@@ -102,15 +97,15 @@ export class PendingUpload implements Upload {
     if (this.#sent.length > 0) await this.#deps.store.abandonUploads(this.#sent.map((file) => file.blobKey));
   }
 
-  async #storeFile(file: IncomingFile): Promise<FileRow> {
+  async #storeFile(file: IncomingFile): Promise<UploadedFile> {
     const { store, ids, blobs, random, vault, capacity, clock } = this.#deps;
     await capacity.assertRoomForFile(this.#actor, 0);
     const id = await ids.next();
-    const key = fileKey(this.dataKey, id);
+    const key = Buffer.from(random.bytes(keyBytes));
     const sent = { blobKey: random.bytes(blobKeyBytes).toString("hex"), bytes: 0 };
     await store.addUpload(sent.blobKey, clock.now());
     this.#sent.push(sent);
-    const content = sealStream(key, sealContexts.fileContent(id), this.#metered(file.content, sent), random);
+    const content = sealStream(key, fileContentContext(id), this.#metered(file.content, sent), random);
     try {
       await storing(blobs.write(sent.blobKey, content));
     } catch (error) {
@@ -130,7 +125,7 @@ export class PendingUpload implements Upload {
     }
     const details = { filename: cleanFilename(file.filename), contentType: cleanContentType(file.contentType) };
     const detailsSealed = sealFileDetails(vault.keyring, { id, ownerId: this.ownerId, key }, details, random);
-    return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed, keySealed: null };
+    return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed, key };
   }
 
   #sentBytes(): number {

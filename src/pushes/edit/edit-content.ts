@@ -3,7 +3,7 @@ import { type Unlocked, unlock } from "../claim/unlock.ts";
 import type { PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor, EditPush } from "../push.ts";
-import { dataKeyBytes, openFileKey, openPayload, saltBytes, sealDataKey, sealFileKey, sealPayload } from "../seals.ts";
+import { type KeyedFile, openFileKey, openPayload, sealPushContent } from "../seals.ts";
 import type { ContentChange } from "../store/edit-push.ts";
 import type { FileRow, SealedPush } from "../store/tables.ts";
 import type { EditedFiles } from "./edit.ts";
@@ -26,12 +26,11 @@ export type SealedContent =
 
 interface OldContent {
   readonly payload: string;
-  /** In the same order as the kept files. */
-  readonly fileKeys: readonly Buffer[];
+  readonly keptFiles: readonly (Omit<FileRow, "keySealed"> & KeyedFile)[];
   readonly passphraseHash: Buffer | undefined;
 }
 
-/** Whether the edit changes anything sealed under the data key. */
+/** Whether the edit changes anything sealed under the push key. */
 export function changesContent(request: EditPush, upload: PendingUpload | undefined): boolean {
   return (
     request.payload !== undefined ||
@@ -42,8 +41,8 @@ export function changesContent(request: EditPush, upload: PendingUpload | undefi
 }
 
 /**
- * Every change of the content generates another data key, so that a copy of the old key, in a backup or a page of the disk,
- * opens nothing sealed after it. Kept files are not sealed again; their keys are sealed under the new data key.
+ * Every change of the content generates another row secret, so that a copy of the old one, in a backup or a page of the disk,
+ * opens nothing sealed after it. Kept files are not sealed again; their keys are sealed under the new push key.
  * An unprotected push is opened with its link. A protected one also needs the current passphrase, unless all of the old
  * content is replaced.
  */
@@ -56,32 +55,25 @@ export async function sealContent(
   const old = await openOld(deps, edit, now, actor);
   if (old.outcome !== "opened") return old;
   const { request, files, sealed, upload, urlToken } = edit;
-  const { random, vault } = deps;
   const payload = request.payload ?? old.payload;
   const { passphraseSalt, passphraseHash } = await nextPassphrase(deps, edit, old, actor);
-  const dataKey = random.bytes(dataKeyBytes);
-  const next = {
-    id: sealed.row.id,
-    ownerId: sealed.row.ownerId,
-    sealGeneration: sealed.row.sealGeneration + 1,
-    linkSalt: random.bytes(saltBytes),
-    fileIds: [...files.kept, ...files.added].map((file) => file.id).sort((a, b) => a - b),
-  };
-  const moved = (file: FileRow, key: Buffer | undefined) => {
-    if (key === undefined) throw new Error(`The key of file ${file.id} is not known.`);
-    return sealFileKey(dataKey, file.id, next.sealGeneration, key, random);
-  };
-  const fileBytes = [...files.kept, ...files.added].reduce((sum, file) => sum + file.sizeBytes, 0);
+  const all = [...old.keptFiles, ...(upload?.files ?? [])].sort((a, b) => a.id - b.id);
+  const { files: sealedFiles, ...content } = sealPushContent(
+    deps.vault.keyring,
+    { ...sealed.row, sealGeneration: sealed.row.sealGeneration + 1 },
+    { urlToken, passphraseHash },
+    { payload, files: all },
+    deps.random,
+  );
+  const keptIds = new Set(files.kept.map((file) => file.id));
   return {
     outcome: "sealed",
     content: {
-      linkSalt: next.linkSalt,
+      ...content,
       passphraseSalt,
-      dataKeySealed: sealDataKey(vault.keyring, next, { urlToken, passphraseHash, dataKey }, random),
-      payloadSealed: sealPayload(dataKey, next, payload, random),
-      storedBytes: Buffer.byteLength(payload) + fileBytes,
-      keptFiles: files.kept.map((file, at) => ({ id: file.id, keySealed: moved(file, old.fileKeys[at]) })),
-      addedFiles: files.added.map((file) => ({ ...file, keySealed: moved(file, upload?.fileKey(file.id)) })),
+      storedBytes: Buffer.byteLength(payload) + all.reduce((sum, file) => sum + file.sizeBytes, 0),
+      keptFiles: sealedFiles.filter((file) => keptIds.has(file.id)),
+      addedFiles: sealedFiles.filter((file) => !keptIds.has(file.id)),
       removedFileIds: edit.removed.map((file) => file.id),
     },
   };
@@ -98,22 +90,22 @@ async function openOld(
   const passphrase = request.currentPassphrase ?? "";
   if (row.passphraseSalt !== null && passphrase === "") {
     return leavesNothing(edit)
-      ? { outcome: "opened", payload: "", fileKeys: [], passphraseHash: undefined }
+      ? { outcome: "opened", payload: "", keptFiles: [], passphraseHash: undefined }
       : { outcome: "passphrase_required" };
   }
   const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
   if (unlocked.outcome !== "unlocked") return unlocked;
   if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
-  const fileIds = [...files.kept, ...removed].map((file) => file.id).sort((a, b) => a - b);
-  const payload = openPayload(unlocked.dataKey, { ...row, fileIds }, payloadSealed);
+  const present = [...files.kept, ...removed].sort((a, b) => a.id - b.id);
+  const payload = openPayload(unlocked.key, row, present, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
-  const fileKeys: Buffer[] = [];
-  for (const file of files.kept) {
-    const key = openFileKey(unlocked.dataKey, file, row.sealGeneration);
+  const keptFiles: (Omit<FileRow, "keySealed"> & KeyedFile)[] = [];
+  for (const { keySealed, ...file } of files.kept) {
+    const key = openFileKey(unlocked.key, row, { id: file.id, keySealed });
     if (key === undefined) return { outcome: "broken" };
-    fileKeys.push(key);
+    keptFiles.push({ ...file, key });
   }
-  return { outcome: "opened", payload, fileKeys, passphraseHash: unlocked.passphraseHash };
+  return { outcome: "opened", payload, keptFiles, passphraseHash: unlocked.passphraseHash };
 }
 
 /** The text of a file push is optional, so no new one is required: the old text is removed anyway. */

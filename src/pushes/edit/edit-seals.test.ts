@@ -3,34 +3,34 @@ import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
-import { open, unringedKey } from "../../crypto/seal.ts";
-import { openDataKey, sealContexts } from "../seals.ts";
+import { derivePushKey } from "../../crypto/push-key.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
+import { openFileKey, openPayload } from "../seals.ts";
 
 const owner = signedIn(7);
 
-test("an old link key and an old data key open nothing that an edit sealed", async () => {
+test("an old row secret and the key derived from it open nothing that an edit sealed", async () => {
   await using fixture = await openTestDomain();
   const { pushes, keyring, store, vault } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a", "in a")], { payload: "old" });
-  const old = await store.findSealed(vault.urlTokens.addressOf(urlToken), () => undefined);
-  if (old?.dataKeySealed == null) throw new Error("The push is not there.");
-  const opened = openDataKey(keyring, old.row, old.dataKeySealed, { urlToken, passphraseHash: undefined });
-  if (opened.outcome !== "opened") throw new Error("The data key does not open.");
-  await pushes.edit(urlToken, { payload: "new", passphrase: "two" }, owner);
-  const now = await store.findSealed(vault.urlTokens.addressOf(urlToken), () => undefined);
-  const [file] = await store.files(old.row.id);
-  if (now?.dataKeySealed == null || now.payloadSealed == null || file?.keySealed == null)
-    throw new Error("Not sealed.");
-  expect(now.row.linkSalt.equals(old.row.linkSalt)).toBe(false);
-  for (const row of [now.row, old.row]) {
-    const reopened = openDataKey(keyring, row, now.dataKeySealed, { urlToken, passphraseHash: undefined });
-    expect(reopened.outcome).toBe("wrong_link");
-  }
-  const key = unringedKey(opened.dataKey);
-  for (const generation of [1, 2]) {
-    const payloadContext = sealContexts.payload(old.row.id, generation, [file.id]);
-    expect(open(key, payloadContext, now.payloadSealed)).toBeUndefined();
-    expect(open(key, sealContexts.fileKey(file.id, generation), file.keySealed)).toBeUndefined();
+  const link = vault.urlTokens.addressOf(urlToken);
+  const secrets = { urlToken, passphraseHash: undefined };
+  const old = await store.findSealed(link, () => undefined);
+  const oldSecret = old?.rowSecretSealed && keyring.open(sealedColumns.rowSecret, old.row, old.rowSecretSealed);
+  if (old == null || oldSecret == null) throw new Error("The push is not there.");
+  await pushes.edit(urlToken, { payload: "new" }, owner);
+  const now = await store.findSealed(link, () => undefined);
+  const files = await store.files(old.row.id);
+  const [file] = files;
+  if (now?.rowSecretSealed == null || now.payloadSealed == null || file === undefined) throw new Error("Not sealed.");
+  expect(now.rowSecretSealed).toHaveLength(old.rowSecretSealed?.length ?? 0);
+  expect(keyring.open(sealedColumns.rowSecret, now.row, now.rowSecretSealed)?.equals(oldSecret)).toBe(false);
+  for (const sealGeneration of [1, 2]) {
+    const identity = { ...now.row, sealGeneration };
+    const key = derivePushKey(oldSecret, secrets, identity);
+    expect(key.check.equals(now.row.keyCheck)).toBe(false);
+    expect(openPayload(key, identity, files, now.payloadSealed)).toBeUndefined();
+    expect(openFileKey(key, identity, file)).toBeUndefined();
   }
 });
 
@@ -42,7 +42,7 @@ test("rows that do not match fail an edit as they fail a claim, and nothing chan
   const [{ sealed = null } = {}] = await readRows<{ sealed?: Buffer }>(db, "SELECT key_sealed AS sealed FROM files");
   const setKey = "UPDATE files SET key_sealed = ?";
   const changes = [
-    () => changeRows(db, setKey, null),
+    () => changeRows(db, setKey, Buffer.alloc(0)),
     () => changeRows(db, setKey, randomBytes(65)),
     () => changeRows(db, "UPDATE files SET key_sealed = (SELECT sealed FROM payloads)"),
   ];
@@ -52,6 +52,6 @@ test("rows that do not match fail an edit as they fail a claim, and nothing chan
     await expect(pushes.edit(urlToken, { payload: "z" }, owner)).rejects.toThrow(/do not fit/);
     expect(await pushes.find(urlToken, owner)).toMatchObject({ viewsRemaining: 5 });
   }
-  await changeRows(db, setKey, sealed);
+  await changeRows(db, setKey, sealed ?? Buffer.alloc(0));
   expect(await pushes.edit(urlToken, { payload: "z" }, owner)).toMatchObject({ outcome: "edited" });
 });

@@ -19,7 +19,7 @@ interface SealedKey {
 async function sealedKeys(fixture: TestDomain): Promise<ReadonlyMap<number, Buffer>> {
   const rows = await readRows<SealedKey>(
     fixture.domain.db,
-    "SELECT pushes.id AS id, sealed FROM data_keys JOIN pushes ON data_key_id = data_keys.id",
+    "SELECT pushes.id AS id, sealed FROM row_secrets JOIN pushes ON row_secret_id = row_secrets.id",
   );
   return new Map(rows.map(({ id, sealed }) => [id, sealed.subarray(5)]));
 }

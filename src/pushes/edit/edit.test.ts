@@ -113,7 +113,7 @@ describe("labels and options", () => {
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x", name: "old", note: "note", passphrase: "p" }, owner);
     const sealsOf = () =>
-      readRows(fixture.domain.db, "SELECT seal_generation, link_salt, sealed FROM pushes, data_keys");
+      readRows(fixture.domain.db, "SELECT seal_generation, key_check, sealed FROM pushes, row_secrets");
     const seals = await sealsOf();
     const asked = { name: "new", note: "", deletableByViewer: true, retrievalStep: true };
     expect(await pushes.edit(urlToken, asked, owner)).toMatchObject({

@@ -124,7 +124,7 @@ async function editedFiles(
   sealed: SealedPush,
   request: EditPush,
   upload: PendingUpload | undefined,
-): Promise<{ kept: FileRow[]; removed: FileRow[]; added: readonly FileRow[] } | undefined> {
+): Promise<(EditedFiles & { readonly removed: readonly FileRow[] }) | undefined> {
   const removedIds = new Set(request.removedFileIds ?? []);
   const present = sealed.hasFiles ? await deps.store.files(sealed.row.id) : [];
   const removed = present.filter((file) => removedIds.has(file.id));
@@ -207,7 +207,7 @@ function boundsOf(range: Range, current: number, leastUseful: number): Bounds {
 
 export interface EditedFiles {
   readonly kept: readonly FileRow[];
-  readonly added: readonly FileRow[];
+  readonly added: readonly Pick<FileRow, "sizeBytes">[];
 }
 
 /**

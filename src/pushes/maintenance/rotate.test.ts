@@ -24,7 +24,7 @@ async function keyIdsInDatabase(fixture: TestDomain): Promise<Record<string, num
   const found = await readRows<{ sealed: Buffer }>(
     fixture.domain.db,
     `SELECT value AS sealed FROM meta WHERE name IN ('index_secret', 'access_secret')
-     UNION ALL SELECT sealed FROM data_keys
+     UNION ALL SELECT sealed FROM row_secrets
      UNION ALL SELECT token_sealed FROM pushes WHERE token_sealed IS NOT NULL
      UNION ALL SELECT name_sealed FROM pushes WHERE name_sealed IS NOT NULL
      UNION ALL SELECT note_sealed FROM pushes WHERE note_sealed IS NOT NULL

@@ -72,7 +72,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   const { purgeAfterMs } = config;
   const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
   const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
-  const keyRowsTrimmed = await trusted(() => upkeep.trimDataKeys(batchRows * 10));
+  const keyRowsTrimmed = await trusted(() => upkeep.trimRowSecrets(batchRows * 10));
   await trusted(() => deps.extendedTickets.remove(now - finishDownloadMs));
   const ticketsResumed = clockTrusted ? await resumeTickets(deps, signal) : 0;
   const blobsDeleted = await drainBlobDeletions(deps, signal, clockTrusted ? now : 0, now);

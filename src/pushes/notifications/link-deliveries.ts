@@ -12,7 +12,7 @@ import { hasEnded, isForgotten, isOwner } from "../present-push.ts";
 import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
 import type { PushStore } from "../store/push-store.ts";
-import type { linkDeliveries, PushRow } from "../store/tables.ts";
+import type { linkDeliveries, UnsealedPushRow } from "../store/tables.ts";
 import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients } from "./email-rules.ts";
 
 /**
@@ -132,7 +132,7 @@ export function createLinkDeliveryCounter(limits: Limits): Counter {
 export async function prepareLinkDelivery(
   deps: PushDeps,
   request: AskedLinkDelivery,
-  { row, urlToken }: { readonly row: PushRow; readonly urlToken: string },
+  { row, urlToken }: { readonly row: UnsealedPushRow; readonly urlToken: string },
   actor: Actor,
 ): Promise<NewLinkDelivery | undefined> {
   const { ownerId } = row;

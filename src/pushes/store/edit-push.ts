@@ -32,9 +32,9 @@ export interface SealedLabel {
 
 /** Sealed for the generation that follows the one read. */
 export interface ContentChange {
-  readonly linkSalt: Buffer;
+  readonly keyCheck: Buffer;
   readonly passphraseSalt: Buffer | null;
-  readonly dataKeySealed: Buffer;
+  readonly rowSecretSealed: Buffer;
   readonly payloadSealed: Buffer;
   readonly storedBytes: number;
   readonly keptFiles: readonly Pick<FileRow, "id" | "keySealed">[];
@@ -50,7 +50,7 @@ export type ChangeOutcome =
   | { readonly outcome: "upload_swept" };
 
 // The guard: of concurrent edits, claims and ends only one finds the row as it read it. Used views stay below the limit.
-const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
+const changeRow = sql<(number | Buffer | null)[], { rowSecretId: number }>(
   `UPDATE pushes SET updated_at = ?, seal_generation = seal_generation + ?,
      expires_at = coalesce(?, expires_at), expire_after_days = coalesce(?, expire_after_days),
      expire_after_views = coalesce(?, expire_after_views),
@@ -59,17 +59,17 @@ const changeRow = sql<(number | Buffer | null)[], { dataKeyId: number }>(
      note_sealed = CASE CAST(? AS BIGINT) WHEN 1 THEN ? ELSE note_sealed END
    WHERE id = ? AND owner_id = ? AND ended_at IS NULL AND seal_generation = ? AND expires_at > ?
      AND coalesce(?, expires_at) > ? AND views < coalesce(?, expire_after_views)
-   RETURNING data_key_id AS dataKeyId`,
+   RETURNING row_secret_id AS rowSecretId`,
 );
 const rowById = readPushes.select<[pushId: number]>("WHERE id = ?");
-const changeSeals = sql<[linkSalt: Buffer, passphraseSalt: Buffer | null, storedBytes: number, pushId: number]>(
-  "UPDATE pushes SET link_salt = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
+const changeSeals = sql<[keyCheck: Buffer, passphraseSalt: Buffer | null, storedBytes: number, pushId: number]>(
+  "UPDATE pushes SET key_check = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
 );
 // In place on SQLite: the same width in the same row moves no bytes (see the schema).
-const writeKey = sql<[sealed: Buffer, dataKeyId: number, sealedBytes: number]>(
-  "UPDATE data_keys SET sealed = ? WHERE id = ? AND length(sealed) = ?",
+const writeKey = sql<[sealed: Buffer, rowSecretId: number, sealedBytes: number]>(
+  "UPDATE row_secrets SET sealed = ? WHERE id = ? AND length(sealed) = ?",
 );
-const writeFileKey = sql<[keySealed: Buffer | null, fileId: number, pushId: number]>(
+const writeFileKey = sql<[keySealed: Buffer, fileId: number, pushId: number]>(
   "UPDATE files SET key_sealed = ? WHERE id = ? AND push_id = ?",
 );
 const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
@@ -127,7 +127,7 @@ async function changePush(
   );
   if (changed === undefined) return undefined;
   if (content !== undefined) {
-    await writeContent(tx, pushId, changed.dataKeyId, content);
+    await writeContent(tx, pushId, changed.rowSecretId, content);
     keyDestroyed();
   }
   await record(tx, pushId, audit);
@@ -139,9 +139,14 @@ function flag(value: boolean | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
 
-async function writeContent(tx: Transaction, pushId: number, dataKeyId: number, content: ContentChange): Promise<void> {
-  once(await tx.run(writeKey, content.dataKeySealed, dataKeyId, content.dataKeySealed.length), "The data key");
-  await tx.run(changeSeals, content.linkSalt, content.passphraseSalt, content.storedBytes, pushId);
+async function writeContent(
+  tx: Transaction,
+  pushId: number,
+  rowSecretId: number,
+  content: ContentChange,
+): Promise<void> {
+  once(await tx.run(writeKey, content.rowSecretSealed, rowSecretId, content.rowSecretSealed.length), "The row secret");
+  await tx.run(changeSeals, content.keyCheck, content.passphraseSalt, content.storedBytes, pushId);
   once(await tx.run(deletePayload, pushId), "The payload");
   await tx.run(insertPayload, ...payloads.values({ pushId, sealed: content.payloadSealed }));
   for (const fileId of content.removedFileIds) {

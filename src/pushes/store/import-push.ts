@@ -14,7 +14,7 @@ import {
   insertPayload,
   insertPushWith,
   sqlOfLockedRows,
-  writeDataKey,
+  writeRowSecret,
 } from "./write-operations.ts";
 
 /** The sealed rows of a push from another installation. */
@@ -22,7 +22,7 @@ export interface ImportedPushRows {
   readonly row: PushRow;
   readonly link: LinkAddress;
   /** null: the push has ended. */
-  readonly sealed: { readonly dataKey: Buffer; readonly payload: Buffer } | null;
+  readonly sealed: { readonly rowSecret: Buffer; readonly payload: Buffer } | null;
   readonly files: readonly FileRow[];
   readonly storedBytes: number;
   readonly trail: readonly ImportedEntry[];
@@ -45,7 +45,7 @@ const entriesTogether = [64, 8, 1] as const;
 const insertEntries = entriesTogether.map((count) => [count, auditEntries.insert("", count)] as const);
 
 /** The key id of an ended push. Ids of live keys start at 1. */
-const noDataKey = 0;
+const noRowSecret = 0;
 
 /** Runs in a transaction, which must be undone on errors. @throws LinkTakenError, UploadSweptError. */
 export async function writeImportedPush(
@@ -55,8 +55,8 @@ export async function writeImportedPush(
 ): Promise<void> {
   const { row, link, sealed, files, storedBytes, eventCount } = rows;
   await takeLink(tx, row.id, link);
-  const dataKeyId = sealed === null ? noDataKey : await writeDataKey(tx, engine, row.id, sealed.dataKey);
-  const values = { ...row, linkCheck: link.check, storedBytes, dataKeyId, auditCount: eventCount };
+  const rowSecretId = sealed === null ? noRowSecret : await writeRowSecret(tx, engine, row.id, sealed.rowSecret);
+  const values = { ...row, linkCheck: link.check, storedBytes, rowSecretId, auditCount: eventCount };
   await tx.run(insertPush, ...newPushes.values(values));
   if (sealed !== null) {
     await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: sealed.payload }));

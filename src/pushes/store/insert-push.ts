@@ -14,14 +14,14 @@ import {
   insertPushWith,
   UploadSweptError,
   type WriteOperations,
-  writeDataKey,
   writeEntry,
+  writeRowSecret,
 } from "./write-operations.ts";
 
 export interface NewPush {
   readonly row: PushRow;
   readonly linkCheck: Buffer;
-  readonly dataKeySealed: Buffer;
+  readonly rowSecretSealed: Buffer;
   readonly payloadSealed: Buffer;
   readonly files: readonly FileRow[];
   readonly storedBytes: number;
@@ -82,15 +82,15 @@ async function insertInTransaction(
 
 async function writePush(tx: Transaction, engine: Engine, operations: Operations, push: NewPush): Promise<void> {
   const { row } = push;
-  const dataKeyId = await writeDataKey(tx, engine, row.id, push.dataKeySealed);
-  await tx.run(insertPush, ...pushValues(push, dataKeyId));
+  const rowSecretId = await writeRowSecret(tx, engine, row.id, push.rowSecretSealed);
+  await tx.run(insertPush, ...pushValues(push, rowSecretId));
   if (row.ownerId === null) await operations.addToAnonymous(tx, push.storedBytes);
   await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
   await insertFiles(tx, row.id, push.files);
 }
 
-function pushValues({ row, linkCheck, storedBytes }: NewPush, dataKeyId: number | null): Value[] {
-  return newPushes.values({ ...row, linkCheck, storedBytes, dataKeyId });
+function pushValues({ row, linkCheck, storedBytes }: NewPush, rowSecretId: number | null): Value[] {
+  return newPushes.values({ ...row, linkCheck, storedBytes, rowSecretId });
 }
 
 // Ids are used once, so a second run after a lost answer finds the row of the first and writes nothing.
@@ -98,7 +98,7 @@ const insertPushWithParts = sql<Value[]>(
   `WITH push AS (
      ${newPushes.insertText()} ON CONFLICT (id) DO NOTHING RETURNING id, created_at
    ), key AS (
-     INSERT INTO data_keys (id, sealed) SELECT id, ? FROM push
+     INSERT INTO row_secrets (id, sealed) SELECT id, ? FROM push
    ), payload AS (
      INSERT INTO payloads (push_id, sealed) SELECT id, ? FROM push
    )
@@ -121,7 +121,7 @@ async function insertInOneStatement(db: Pick<Database, "hot">, push: NewPush, au
   await db.hot.insert(
     insertPushWithParts,
     ...pushValues(push, push.row.id),
-    push.dataKeySealed,
+    push.rowSecretSealed,
     push.payloadSealed,
     audit.userId,
     audit.address,

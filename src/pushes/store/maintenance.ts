@@ -51,10 +51,10 @@ const postpone = sql<[dueAt: number, blobKey: string]>(
 );
 /** Only SQLite keeps rows of destroyed keys. */
 const leadingKeys = sql<[limit: number], { id: number; live: number }>({
-  sqlite: "SELECT id, sealed <> zeroblob(length(sealed)) AS live FROM data_keys ORDER BY id LIMIT ?",
-  postgres: "SELECT id, 1 AS live FROM data_keys ORDER BY id LIMIT least(?, 1)",
+  sqlite: "SELECT id, sealed <> zeroblob(length(sealed)) AS live FROM row_secrets ORDER BY id LIMIT ?",
+  postgres: "SELECT id, 1 AS live FROM row_secrets ORDER BY id LIMIT least(?, 1)",
 });
-const deleteKeysTo = sql<[id: number]>("DELETE FROM data_keys WHERE id <= ?");
+const deleteKeysTo = sql<[id: number]>("DELETE FROM row_secrets WHERE id <= ?");
 const anyFile = sql<[], { id: number }>("SELECT id FROM files ORDER BY id LIMIT 1");
 const anonymousBytes = sql<[], { bytes: number }>({
   sqlite: `SELECT bytes + (SELECT coalesce(sum(anonymous_bytes), 0) FROM uploads) AS bytes
@@ -117,7 +117,7 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
       await db.autocommit({ retry: "whenNotExecuted" }).run(postpone, dueAt, blobKey);
     },
     /** Deletes the leading run of overwritten key rows, except the margin that shields their live neighbours. */
-    async trimDataKeys(limit: number): Promise<number> {
+    async trimRowSecrets(limit: number): Promise<number> {
       const rows = await db.read.all(leadingKeys, limit + shieldRows);
       const firstLive = rows.findIndex((row) => row.live === 1);
       const overwritten = firstLive < 0 ? rows.length : firstLive;

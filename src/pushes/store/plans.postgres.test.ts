@@ -25,7 +25,7 @@ const pushes = 1_000_000;
 const large: readonly string[] = [
   "pushes",
   "audit_entries",
-  "data_keys",
+  "row_secrets",
   "payloads",
   "files",
   "link_deliveries",
@@ -96,8 +96,8 @@ function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
 
 function newPush(id: number, ownerId: number | null, files: NewPush["files"] = []): NewPush {
   const row = pushRow({ id, ownerId, createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs });
-  const [linkCheck, dataKeySealed, payloadSealed] = [randomBytes(16), randomBytes(90), randomBytes(100)];
-  return { row, linkCheck, dataKeySealed, payloadSealed, files, storedBytes: 100 };
+  const [linkCheck, rowSecretSealed, payloadSealed] = [randomBytes(16), randomBytes(90), randomBytes(100)];
+  return { row, linkCheck, rowSecretSealed, payloadSealed, files, storedBytes: 100 };
 }
 
 const nothing = () => Promise.resolve();
@@ -118,16 +118,16 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
   const blobKey = "a-key-of-a-file";
   const change = { pushId: 31, ownerId: busyOwner, sealGeneration: 1, now: newest, note: { sealed: randomBytes(50) } };
   const content = {
-    linkSalt: randomBytes(16),
+    keyCheck: randomBytes(32),
     passphraseSalt: null,
-    dataKeySealed: randomBytes(32),
+    rowSecretSealed: randomBytes(32),
     payloadSealed: randomBytes(40),
     storedBytes: 40,
     keptFiles: [],
     addedFiles: [],
     removedFileIds: [61],
   };
-  const file = { id: pushes + 1, blobKey, sizeBytes: 10, detailsSealed: randomBytes(40), keySealed: null };
+  const file = { id: pushes + 1, blobKey, sizeBytes: 10, detailsSealed: randomBytes(40), keySealed: randomBytes(72) };
   return {
     async insertPush() {
       await store.insertPush(newPush(pushes + 1, null), audit("creation"));
@@ -282,7 +282,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         }
       },
       postponeBlobDeletion: () => upkeep.postponeBlobDeletion(blobKey, newest),
-      trimDataKeys: () => upkeep.trimDataKeys(500),
+      trimRowSecrets: () => upkeep.trimRowSecrets(500),
       anonymousBytes: () => upkeep.anonymousBytes(),
       async releaseOwned() {
         expect(await upkeep.releaseOwned(busyOwner, newest, 50)).toBe(50);

@@ -38,9 +38,10 @@ const pushColumns = {
   /** The owner gets an email for each counted view. */
   notifyOnView: boolean,
   sealGeneration: integer,
-  dataKeyId: integer,
+  rowSecretId: integer,
   storedBytes: integer,
-  linkSalt: bytes,
+  /** 32 bytes; empty for an imported push that had ended. See `derivePushKey`. */
+  keyCheck: bytes,
   /** See `makePassphraseSalt`: it begins with the number of the parameter set. */
   passphraseSalt: nullable(bytes),
   tokenSealed: nullable(bytes),
@@ -48,8 +49,8 @@ const pushColumns = {
   noteSealed: nullable(bytes),
 };
 export const pushes = new Table("pushes", pushColumns);
-/** For rows to insert. A data key id of null: the key that the transaction has just appended. */
-export const newPushes = new Table("pushes", { ...pushColumns, dataKeyId: nullable(integer) });
+/** For rows to insert. A row secret id of null: the secret that the transaction has just appended. */
+export const newPushes = new Table("pushes", { ...pushColumns, rowSecretId: nullable(integer) });
 
 /**
  * The options of a push are its boolean columns. Requests and edits may contain each of them, and a new column needs no
@@ -78,8 +79,8 @@ export const files = new Table("files", {
   blobKey: text,
   sizeBytes: integer,
   detailsSealed: bytes,
-  /** null: the key is derived from the push's data key. After an edit, the key sealed under the new data key. */
-  keySealed: withDefault(nullable(bytes), null),
+  /** Under the key of the push. */
+  keySealed: bytes,
 });
 export const readFiles = files.omit("pushId");
 
@@ -117,7 +118,7 @@ export const linkDeliveries = new Table("link_deliveries", {
   settledAt: withDefault(nullable(integer), null),
 });
 
-export const dataKeys = new Table("data_keys", { id: integer, sealed: bytes });
+export const rowSecrets = new Table("row_secrets", { id: integer, sealed: bytes });
 export const payloads = new Table("payloads", { pushId: integer, sealed: bytes });
 export const uploads = new Table("uploads", {
   blobKey: text,
@@ -168,12 +169,14 @@ export const bulkEndings = new Table("bulk_endings", {
 });
 
 /** A push as it is stored, without the columns that only the store uses. Times in ms since the epoch. */
-export type PushRow = Omit<RowOf<typeof readPushes>, "auditCount" | "dataKeyId" | "storedBytes">;
+export type PushRow = Omit<RowOf<typeof readPushes>, "auditCount" | "rowSecretId" | "storedBytes">;
+/** A push whose content is not sealed yet. */
+export type UnsealedPushRow = Omit<PushRow, "keyCheck">;
 
 /** A push with the sealed values that a claim opens; both are null once the push has ended. */
 export interface SealedPush {
   readonly row: PushRow;
-  readonly dataKeySealed: Buffer | null;
+  readonly rowSecretSealed: Buffer | null;
   readonly payloadSealed: Buffer | null;
   /** Most pushes have no files, so files are read only if this is true. */
   readonly hasFiles: boolean;

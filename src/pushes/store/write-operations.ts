@@ -36,26 +36,26 @@ export function sqlOfLockedRows<Parameters extends readonly Value[], Row extends
 export function insertPushWith(rest: string): Statement<Value[], never> {
   return sql<Value[]>({
     // Cheaper than reading the id of the key with RETURNING.
-    sqlite: `${newPushes.insertText(1, { dataKeyId: "coalesce(?, last_insert_rowid())" })} ${rest}`,
+    sqlite: `${newPushes.insertText(1, { rowSecretId: "coalesce(?, last_insert_rowid())" })} ${rest}`,
     postgres: `${newPushes.insertText()} ${rest}`,
   });
 }
 
-const insertDataKey = sql<[id: number | null, sealed: Buffer]>("INSERT INTO data_keys (id, sealed) VALUES (?, ?)");
+const insertRowSecret = sql<[id: number | null, sealed: Buffer]>("INSERT INTO row_secrets (id, sealed) VALUES (?, ?)");
 
 /**
- * Writes the data key of a new push, just before the row of the push. SQLite only appends; on PostgreSQL a key has the id of
+ * Writes the row secret of a new push, just before its row. SQLite only appends; on PostgreSQL a secret has the id of
  * its push.
  * @returns the id for the row of the push; null: the appended one.
  */
-export async function writeDataKey(
+export async function writeRowSecret(
   tx: Transaction,
   engine: Database["engine"],
   pushId: number,
   sealed: Buffer,
 ): Promise<number | null> {
-  const id = capabilitiesOf[engine].dataKeyId === "push" ? pushId : null;
-  await tx.run(insertDataKey, id, sealed);
+  const id = capabilitiesOf[engine].rowSecretId === "push" ? pushId : null;
+  await tx.run(insertRowSecret, id, sealed);
   return id;
 }
 
@@ -64,10 +64,10 @@ export async function writeDataKey(
  * after another. The parameters identify the row: `?`, or a subselect that returns at most one row.
  */
 export const endParts = {
-  destroyDataKey: {
+  destroyRowSecret: {
     /** In place: the same width in the same row moves no bytes (see the schema). */
-    sqlite: (keyId: string) => `UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ${keyId}`,
-    postgres: (keyId: string) => `DELETE FROM data_keys WHERE id = ${keyId}`,
+    sqlite: (keyId: string) => `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id = ${keyId}`,
+    postgres: (keyId: string) => `DELETE FROM row_secrets WHERE id = ${keyId}`,
   },
   deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}`,
   /** The first parameter is the due time; files that are due earlier keep their time. */
@@ -78,9 +78,9 @@ export const endParts = {
   deleteAuditEntries: (pushId: string) => `DELETE FROM audit_entries WHERE push_id = ${pushId}`,
 };
 
-const destroyDataKey = sql<[keyId: number]>({
-  sqlite: endParts.destroyDataKey.sqlite("?"),
-  postgres: endParts.destroyDataKey.postgres("?"),
+const destroyRowSecret = sql<[keyId: number]>({
+  sqlite: endParts.destroyRowSecret.sqlite("?"),
+  postgres: endParts.destroyRowSecret.postgres("?"),
 });
 const queueBlobs = sql<[dueAt: number, pushId: number]>(endParts.queueBlobs("?"));
 export const deletePayload = sql<[pushId: number]>(endParts.deletePayload("?"));
@@ -109,10 +109,10 @@ export class UploadSweptError extends Error {
   override readonly name = "UploadSweptError";
 }
 
-type Ended = Pick<StoredPush, "dataKeyId" | "ownerId" | "storedBytes">;
+type Ended = Pick<StoredPush, "rowSecretId" | "ownerId" | "storedBytes">;
 
 const insertFile = files.insert();
-const endedColumns = pushes.pick("dataKeyId", "ownerId", "storedBytes").selectList;
+const endedColumns = pushes.pick("rowSecretId", "ownerId", "storedBytes").selectList;
 const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
   `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ? WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
 );
@@ -143,7 +143,7 @@ export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroye
 
   /** For the transaction that ends the push. Only the row of an anonymous push remains, as its tombstone. */
   async function destroySecret(tx: Transaction, pushId: number, ended: Ended, blobsDueAt: number): Promise<void> {
-    await tx.run(destroyDataKey, ended.dataKeyId);
+    await tx.run(destroyRowSecret, ended.rowSecretId);
     await tx.run(deletePayload, pushId);
     await tx.run(queueBlobs, blobsDueAt, pushId);
     if (ended.ownerId === null) {

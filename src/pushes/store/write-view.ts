@@ -68,7 +68,7 @@ function mayNotifyOwner({ counted, notByOwner }: ViewClaim): boolean {
 type ClaimDatabase = Pick<Database, "engine" | "autocommit" | "hot" | "read" | "write" | "untilKnown">;
 
 type StoredSealedPush = StoredPush &
-  Pick<SealedPush, "dataKeySealed" | "payloadSealed"> & { readonly hasFiles: number };
+  Pick<SealedPush, "rowSecretSealed" | "payloadSealed"> & { readonly hasFiles: number };
 
 /** Larger payloads are read by themselves, when there is memory for the answer. */
 const payloadBytesAtOnce = 64 * 1024;
@@ -78,7 +78,7 @@ const readsMax = 3;
 // the bound digest might fit a partial index. That cost seven times as much as the read itself.
 const sealedByLink = selectByLink<StoredSealedPush>(
   (condition) => `SELECT ${readPushes.selectList},
-     (SELECT sealed FROM data_keys WHERE id = pushes.data_key_id AND pushes.ended_at IS NULL) AS dataKeySealed,
+     (SELECT sealed FROM row_secrets WHERE id = pushes.row_secret_id AND pushes.ended_at IS NULL) AS rowSecretSealed,
      (SELECT CASE WHEN length(sealed) <= ${payloadBytesAtOnce} THEN sealed END FROM payloads WHERE push_id = pushes.id)
        AS payloadSealed,
      CASE WHEN EXISTS (SELECT 1 FROM files WHERE push_id = pushes.id) THEN 1 ELSE 0 END AS hasFiles
@@ -97,13 +97,13 @@ export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations,
       for (let reads = 1; ; reads += 1) {
         const stored = await findByLink({ one: db.hot.read }, sealedByLink, link);
         if (stored === undefined) return undefined;
-        const { dataKeySealed, hasFiles } = stored;
+        const { rowSecretSealed, hasFiles } = stored;
         const row = readPushes.decode(stored);
         const payloadSealed =
           stored.payloadSealed ?? (row.endedAt === null ? await readLargePayload(db.read, row.id, reserve) : null);
         // The push may have ended between the two reads.
         if (payloadSealed === null && row.endedAt === null && reads < readsMax) continue;
-        return { row, dataKeySealed, payloadSealed, hasFiles: hasFiles === 1 };
+        return { row, rowSecretSealed, payloadSealed, hasFiles: hasFiles === 1 };
       }
     },
 
@@ -218,9 +218,9 @@ const anyView = sql<
        ${endOnLastView("?")}
      WHERE ${guardOfClaim} RETURNING *
    ), ended AS (
-     SELECT id, data_key_id, owner_id FROM claimed WHERE ended_at IS NOT NULL
+     SELECT id, row_secret_id, owner_id FROM claimed WHERE ended_at IS NOT NULL
    ), key AS (
-     ${endParts.destroyDataKey.postgres("(SELECT data_key_id FROM ended)")}
+     ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM ended)")}
    ), payload AS (
      ${endParts.deletePayload("(SELECT id FROM ended)")}
    ), blobs AS (
@@ -253,7 +253,7 @@ const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: nu
        end_reason = ${endReasons.views}, updated_at = ?
      WHERE ${guardOfClaim} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
    ), key AS (
-     ${endParts.destroyDataKey.postgres("(SELECT data_key_id FROM claimed)")}
+     ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM claimed)")}
    ), payload AS (
      ${endParts.deletePayload("(SELECT id FROM claimed)")}
    ), trail AS (

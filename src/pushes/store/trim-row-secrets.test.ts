@@ -13,9 +13,9 @@ const keyBytes = 98;
 function makeKeys() {
   const { db, path } = makeTestDatabase();
   const { upkeep } = createPushStore(db);
-  const insert = db.writer.prepare("INSERT INTO data_keys (sealed) VALUES (?)");
-  const overwrite = db.writer.prepare("UPDATE data_keys SET sealed = zeroblob(length(sealed)) WHERE id = ?");
-  const rowIds = db.reader.prepare<[], { id: number }>("SELECT id FROM data_keys ORDER BY id");
+  const insert = db.writer.prepare("INSERT INTO row_secrets (sealed) VALUES (?)");
+  const overwrite = db.writer.prepare("UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id = ?");
+  const rowIds = db.reader.prepare<[], { id: number }>("SELECT id FROM row_secrets ORDER BY id");
   const finder = new NeedleFinder<number>();
   const live = new Set<number>();
   return {
@@ -39,7 +39,7 @@ function makeKeys() {
       }),
     async trim(limit: number) {
       let trimmed = 0;
-      for (let done = await upkeep.trimDataKeys(limit); done > 0; done = await upkeep.trimDataKeys(limit))
+      for (let done = await upkeep.trimRowSecrets(limit); done > 0; done = await upkeep.trimRowSecrets(limit))
         trimmed += done;
       return trimmed;
     },
