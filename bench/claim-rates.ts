@@ -71,8 +71,12 @@ export async function measureClaimRates(
 
 /** Each measurement includes the cost of its own log. */
 function truncateLog({ db }: Domain): void {
+  sqliteOf(db).truncateLog();
+}
+
+export function sqliteOf(db: Database): SqliteDatabase {
   if (!isSqlite(db)) throw new Error("Only SQLite has a log to cut.");
-  db.truncateLog();
+  return db;
 }
 
 function isSqlite(db: Database): db is SqliteDatabase {

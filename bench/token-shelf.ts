@@ -1,4 +1,4 @@
-const tokenBytes = 26;
+const tokenBytes = 32;
 
 /** url_tokens in the order of creation, in one buffer: a million strings would slow down the garbage collector. */
 export class TokenShelf {
