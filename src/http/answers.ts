@@ -125,6 +125,22 @@ function* slicesOf(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length; start += sliceBytes) yield bytes.subarray(start, start + sliceBytes);
 }
 
+/** A text that is made while it is sent. */
+export interface LongText {
+  readonly pieces: Generator<string, void>;
+  /** What the source holds in memory until its end. */
+  readonly heldBytes: number;
+}
+
+/** Sends a text in slices. @throws AppError unavailable, as `sendText`. */
+export function sendLongText(reply: FastifyReply, { pieces, heldBytes }: LongText): FastifyReply {
+  const hold = holdOf(reply);
+  // An answer with a reservation is always sent: its view is counted.
+  if (hold.bytes === 0) reserve(reply, heldBytes + streamBytes);
+  else hold.shrink(heldBytes + streamBytes);
+  return streamPieces(reply, pieces.next(), pieces);
+}
+
 /** Reserves what a streamed answer holds. @throws AppError unavailable. */
 export function reserveStream(reply: FastifyReply): void {
   reserve(reply, streamBytes);
@@ -141,7 +157,14 @@ type Pieces = Generator<string | Uint8Array, void> | AsyncGenerator<string | Uin
 export async function sendPieces(reply: FastifyReply, pieces: Pieces, heldBytes = 0): Promise<FastifyReply> {
   reserve(reply, heldBytes + streamBytes);
   // Before the answer begins, so that a refusal is not a truncated answer.
-  const first = await pieces.next();
+  return streamPieces(reply, await pieces.next(), pieces);
+}
+
+function streamPieces(
+  reply: FastifyReply,
+  first: IteratorResult<string | Uint8Array, void>,
+  pieces: Pieces,
+): FastifyReply {
   const slices = slicesInTurns(first, pieces, reply.server.answerOutflow.turns);
   const stream = Readable.from(slices, { objectMode: false, highWaterMark: sliceBytes });
   // Even if no byte was read.

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { sendPieces, sendText } from "./answers.ts";
+import { type LongText, sendLongText, sendPieces, sendText } from "./answers.ts";
 
 /** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
@@ -29,10 +29,10 @@ export const jsonType = "application/json; charset=utf-8";
 const listBytesAtOnce = 32 * 1024;
 const htmlType = "text/html; charset=utf-8";
 
-export function sendPage(reply: FastifyReply, status: number, html: string): FastifyReply {
-  reply.header("content-security-policy", pagePolicy);
-  reply.header("content-type", htmlType);
-  return sendText(reply.code(status), html);
+/** @throws AppError unavailable, as `sendText`. */
+export function sendPage(reply: FastifyReply, status: number, html: string | LongText): FastifyReply {
+  reply.code(status).header("content-security-policy", pagePolicy).header("content-type", htmlType);
+  return typeof html === "string" ? sendText(reply, html) : sendLongText(reply, html);
 }
 
 /** Sends a JSON text. */

@@ -18,7 +18,8 @@ import type { FailedEmails } from "../mail/mail.ts";
 import type { Actor, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetUrl } from "./assets.ts";
-import { type Page, type PageContext, pageHref, renderPage } from "./page.ts";
+import { type Page, type PageContext, pageHref } from "./page.ts";
+import { renderInPieces } from "./parts/long-text.tsx";
 import { robotView } from "./robot.tsx";
 
 /** What the handlers of pages work with. */
@@ -163,7 +164,8 @@ export class PageRequest {
     view: (context: PageContext) => Page,
     { status = 200, selfPath = null }: RenderOptions = {},
   ): FastifyReply {
-    return sendPage(this.reply, status, renderPage(view(this.context(selfPath))));
+    const page = renderInPieces(view(this.context(selfPath)));
+    return sendPage(this.reply, status, page);
   }
 
   /** @throws AppError unavailable; see `reserveAnswer`. */

@@ -1,3 +1,5 @@
+import { LongText } from "./long-text.tsx";
+
 // What an HTML parser changes: NUL is replaced, a carriage return becomes a line feed.
 const changedByParser = /[\0\r]/;
 
@@ -9,7 +11,7 @@ export function ExactText({ id, text }: { readonly id: string; readonly text: st
   const exact = changedByParser.test(text) ? Buffer.from(text, "utf8").toString("base64") : undefined;
   return (
     <pre id={id} class="exact-text" dir="auto" translate={false} data-exact-base64={exact}>
-      {keepFirstLineEnd(text)}
+      <LongText text={keepFirstLineEnd(text)} />
     </pre>
   );
 }

@@ -5,6 +5,7 @@ import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field, InputField, type InputFieldProps, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { LongText } from "../parts/long-text.tsx";
 import type { PushForm } from "./form.ts";
 
 /** The controls of a push's fields that are more than one plain input. `fields.tsx` says which field has which. */
@@ -74,7 +75,7 @@ function TextArea({ id, name, label, hint, problem, value, rows, required, form,
             autoCapitalize="off"
             data-count
           >
-            {keepFirstLineEnd(value)}
+            <LongText text={keepFirstLineEnd(value)} />
           </textarea>
         )}
       />
