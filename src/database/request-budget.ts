@@ -4,6 +4,9 @@ import { OutcomeUnknownError } from "./database.ts";
 
 interface Budget {
   leftMs: number;
+  /** How much of the request's work waits for the database now, and since when any of it does. */
+  waits: number;
+  since: number;
 }
 
 const budgets = new AsyncLocalStorage<Budget | undefined>();
@@ -13,7 +16,7 @@ const budgets = new AsyncLocalStorage<Budget | undefined>();
  * spends on other things, such as receiving a file, does not count.
  */
 export function withDatabaseBudget(ms: number, request: () => void): void {
-  budgets.run({ leftMs: ms }, request);
+  budgets.run({ leftMs: ms, waits: 0, since: 0 }, request);
 }
 
 /**
@@ -28,20 +31,24 @@ export async function withinBudget<T>(
 ): Promise<T> {
   const budget = budgets.getStore();
   if (budget === undefined) return work(() => false);
-  if (budget.leftMs <= 0) throw unavailable("The database does not answer in time.", 2);
   const startedAt = monotonicMs();
+  // Nested and concurrent work waits at the same time, which is counted once.
+  if (budget.waits === 0) budget.since = startedAt;
+  const leftMs = budget.leftMs - (startedAt - budget.since);
+  if (leftMs <= 0) throw unavailable("The database does not answer in time.", 2);
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
     reject(new OutcomeUnknownError(new Error("The request has waited long enough.")));
-  }, budget.leftMs);
-  // Nested calls are part of this work, so their time is not counted again.
-  budgets.run(undefined, work, () => isLate).then(resolve, reject);
+  }, leftMs);
+  budget.waits += 1;
+  work(() => isLate).then(resolve, reject);
   try {
     return await promise;
   } finally {
     clearTimeout(timer);
-    budget.leftMs -= monotonicMs() - startedAt;
+    budget.waits -= 1;
+    if (budget.waits === 0) budget.leftMs -= monotonicMs() - budget.since;
   }
 }

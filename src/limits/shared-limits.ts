@@ -35,7 +35,7 @@ export function createSharedLimits(db: Database, onUnanswered: (error: unknown) 
     }
   };
   return {
-    inWindows: (limit) => shared(limit, countingLocally(limit, windowsAt(db, limit, refundOf)), own.inWindows(limit)),
+    inWindows: (limit) => countingLocally(limit, shared(limit, windowsAt(db, limit, refundOf), own.inWindows(limit))),
     sliding: (limit) => shared(limit, slidingAt(db, limit, refundOf), own.sliding(limit)),
     requests: createRequestCounts(db),
     async removeExpired(now, rowsMax) {

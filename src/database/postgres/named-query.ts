@@ -19,8 +19,16 @@ interface Column {
   readonly read: (text: string) => unknown;
 }
 
-/** The columns of the statements prepared on each connection, by statement name. */
-const described = new WeakMap<Connection, Map<string, readonly Column[]>>();
+interface Result {
+  readonly columns: readonly Column[];
+  /** A row of nulls. Its copies have all properties from the start: adding them one by one costs several times the memory. */
+  readonly empty: Readonly<Record<string, unknown>>;
+}
+
+const noColumns: Result = { columns: [], empty: {} };
+
+/** The results of the statements prepared on each connection, by statement name. */
+const described = new WeakMap<Connection, Map<string, Result>>();
 
 /**
  * Runs named statements; replaces the driver's own query. Statements name their columns, so each result has the same shape
@@ -37,10 +45,10 @@ export class NamedQuery implements Submittable {
   callback: (error: Error | null, done?: readonly RunDone[]) => void;
   readonly #runs: readonly NamedRun[];
   readonly #done: RunDone[] = [];
-  #known = new Map<string, readonly Column[]>();
+  #known = new Map<string, Result>();
   #rows: unknown[] = [];
   /** Statements described in this query. The connection knows them once the whole query has succeeded. */
-  readonly #described = new Map<string, readonly Column[]>();
+  readonly #described = new Map<string, Result>();
 
   constructor(runs: readonly NamedRun[]) {
     const { promise, resolve, reject } = Promise.withResolvers<readonly RunDone[]>();
@@ -65,17 +73,18 @@ export class NamedQuery implements Submittable {
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
     const columns = fields.map(({ name, dataTypeID }) => ({ name, read: readerOf(dataTypeID) }));
-    this.#described.set(this.#running(), columns);
+    const empty = Object.fromEntries(columns.map(({ name }) => [name, null]));
+    this.#described.set(this.#running(), { columns, empty });
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
     const name = this.#running();
-    const columns = this.#known.get(name) ?? this.#described.get(name) ?? [];
-    const row: Record<string, unknown> = {};
-    for (const [at, { name, read }] of columns.entries()) {
+    const result = this.#known.get(name) ?? this.#described.get(name) ?? noColumns;
+    const row = { ...result.empty };
+    result.columns.forEach(({ name, read }, at) => {
       const text = fields[at] ?? null;
-      row[name] = text === null ? null : read(text);
-    }
+      if (text !== null) row[name] = read(text);
+    });
     this.#rows.push(row);
   }
 
@@ -83,7 +92,7 @@ export class NamedQuery implements Submittable {
   handleCommandComplete({ text }: { readonly text: string }): void {
     const name = this.#running();
     // A statement that returns no rows is not described.
-    if (!this.#known.has(name) && !this.#described.has(name)) this.#described.set(name, []);
+    if (!this.#known.has(name) && !this.#described.has(name)) this.#described.set(name, noColumns);
     this.#done.push({ rows: this.#rows, rowCount: Number(text.slice(text.lastIndexOf(" ") + 1)) });
     this.#rows = [];
   }
@@ -103,8 +112,8 @@ export class NamedQuery implements Submittable {
   }
 }
 
-function knownTo(connection: Connection): Map<string, readonly Column[]> {
-  const known = described.get(connection) ?? new Map<string, readonly Column[]>();
+function knownTo(connection: Connection): Map<string, Result> {
+  const known = described.get(connection) ?? new Map<string, Result>();
   described.set(connection, known);
   return known;
 }

@@ -103,10 +103,14 @@ export class JsonReader implements BodyParser<unknown> {
   #readString(bytes: Buffer, from: number, pieces: string[]): number {
     let at = from;
     let hasEscapes = false;
+    // Of all bytes so far: below 0x80 they are ASCII.
+    let bits = 0;
     for (; at < bytes.length; at += 1) {
       const byte = bytes[at] ?? quote;
+      bits |= byte;
       if (byte === quote) {
-        this.#addPiece(pieces, bytes.subarray(from, at), hasEscapes);
+        if (bits < 0x80 && !hasEscapes) this.#addText(pieces, bytes.toString("latin1", from, at));
+        else this.#addPiece(pieces, bytes.subarray(from, at), hasEscapes);
         this.#endString(pieces.length === 1 ? (pieces[0] ?? "") : pieces.join(""));
         return at + 1;
       }
@@ -125,7 +129,10 @@ export class JsonReader implements BodyParser<unknown> {
   #addPiece(pieces: string[], bytes: Buffer, hasEscapes: boolean): void {
     if (bytes.length === 0) return;
     const text = decodeText(bytes);
-    const piece = hasEscapes ? withoutEscapes(text) : text;
+    this.#addText(pieces, hasEscapes ? withoutEscapes(text) : text);
+  }
+
+  #addText(pieces: string[], piece: string): void {
     this.#textCharacters += piece.length;
     if (this.#textCharacters > textCharactersMax) throw textsTooLarge("The texts of a body", textCharactersMax);
     pieces.push(piece);

@@ -100,14 +100,14 @@ class Measured<T> {
     this.#options = options;
   }
 
-  async current(): Promise<T> {
+  current(): T | Promise<T> {
     const { monotonicMs, unmeasuredMax } = this.#options;
     const known = this.#known;
     if (known !== undefined && monotonicMs() < known.holdsUntil && this.takenSince < unmeasuredMax) return known.value;
     this.#measuring ??= this.#measure().finally(() => {
       this.#measuring = undefined;
     });
-    return await this.#measuring;
+    return this.#measuring;
   }
 
   async #measure(): Promise<T> {
