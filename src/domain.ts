@@ -90,7 +90,7 @@ interface Opened {
 
 async function openParts({ db, keyring, config, effects, events }: Opened) {
   const { clock, random, monotonicMs } = effects;
-  const vault = await openVault({ db, keyring, random, now: clock.now() });
+  const vault = await openVault({ db, keyring, random, now: clock.now(), onForgedRow: events.forgedRowRefused });
   const store = createPushStore(db);
   const blobs = await openBlobs(config, { ...effects, isExpected: store.upkeep.hasFiles });
   const argon2 = createArgon2Queue(argon2Limits);

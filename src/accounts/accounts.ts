@@ -51,11 +51,11 @@ export type Accounts = ReturnType<typeof createAccounts>;
 
 /** The entry point of this room: users, how they sign in, and their API tokens. Secrets are returned once, on creation. */
 export function createAccounts(deps: AccountsDeps) {
-  const users = createUserStore(deps.db);
-  const administration = createAdministrationStore(deps.db);
-  const links = createMailedLinkStore(deps.db);
-  const passwordStore = createPasswordStore(deps.db);
-  const sessionStore = createSessionStore(deps.db);
+  const users = createUserStore(deps.db, deps.access);
+  const administration = createAdministrationStore(deps.db, deps.access);
+  const links = createMailedLinkStore(deps.db, deps.access);
+  const passwordStore = createPasswordStore(deps.db, deps.access);
+  const sessionStore = createSessionStore(deps.db, deps.access);
 
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
   const starts = createSessionStarts({ ...deps, store: sessionStore, knownClients });
@@ -80,7 +80,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...deps,
     passwords: passwordStore,
     check,
-    identities: createIdentityStore(deps.db),
+    identities: createIdentityStore(deps.db, deps.access),
     startSession: starts.start,
     steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,
@@ -95,12 +95,12 @@ export function createAccounts(deps: AccountsDeps) {
     ...createSessions({ ...deps, store: sessionStore }),
     ...createAdministration({ clock: deps.clock, store: administration, findUser: users.findUser }),
     ...secondFactors,
-    ...createApiTokens({ ...deps, store: createTokenStore(deps.db), change: secondFactors.change }),
+    ...createApiTokens({ ...deps, store: createTokenStore(deps.db, deps.access), change: secondFactors.change }),
     ...passwords,
     ...profile,
     ...createEmailChange({
       ...deps,
-      store: createEmailChangeStore(deps.db),
+      store: createEmailChangeStore(deps.db, deps.access),
       confirmIdentity: profile.confirmIdentity,
     }),
     ...createSignIn({ ...deps, store: users, passwords: passwordStore, check, startSession: starts.start }),

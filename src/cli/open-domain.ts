@@ -99,7 +99,13 @@ export async function openDatabaseOf(config: Config, io: Pick<CliIo, "monotonicM
 
 async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Accounts> {
   const opened = openKeyring(config, io, eventsFor(io));
-  const { access } = await openVault({ db, keyring: opened, random: io.random, now: io.clock.now() });
+  const { access } = await openVault({
+    db,
+    keyring: opened,
+    random: io.random,
+    now: io.clock.now(),
+    onForgedRow: (table) => io.stderr(`A row of ${table} was not written by this server and is ignored.\n`),
+  });
   const keyring = () => opened;
   return createAccounts({
     db,

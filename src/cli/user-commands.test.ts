@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
+import { addUnusablePasskey } from "../../test/support/accounts.ts";
 import { createUser, email, makeTestCli, password, type TestCli } from "../../test/support/cli.ts";
 import { withDatabaseOf } from "../../test/support/database-of.ts";
-import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
+import { openTestDomain } from "../../test/support/domain.ts";
+import { countRows, readRows } from "../../test/support/engine-database.ts";
 
 async function makeDomain(cli: TestCli): Promise<void> {
   await cli.run([...createUser, "--admin"], { stdin: password });
@@ -52,9 +54,10 @@ it("user reset-factors is refused for a user without factors", async () => {
 it("user reset-factors removes them", async () => {
   const cli = makeTestCli();
   await makeDomain(cli);
-  const insert = `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
-    VALUES (1, 2, 'key', ?, ?, 0, '', 0)`;
-  await withDatabaseOf(cli.dataDir, (db) => changeRows(db, insert, Buffer.from([1]), Buffer.alloc(1)));
+  {
+    await using fixture = await openTestDomain({ dataDir: cli.dataDir });
+    await addUnusablePasskey(fixture.domain, { id: 2 });
+  }
   const { stdout } = await cli.run(about("reset-factors", "eve@example.org"));
   expect(stdout).toBe("User 2 has no second factor, and is signed out everywhere.\n");
   expect(await withDatabaseOf(cli.dataDir, (db) => countRows(db, "passkeys"))).toBe(0);

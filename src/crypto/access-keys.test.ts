@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { AccessKeys } from "./access-keys.ts";
 
-const keys = new AccessKeys(Buffer.alloc(32, 1));
-const others = new AccessKeys(Buffer.alloc(32, 2));
+const reported: string[] = [];
+const report = (table: string) => void reported.push(table);
+const keys = new AccessKeys(Buffer.alloc(32, 1), report);
+const others = new AccessKeys(Buffer.alloc(32, 2), report);
 
 // Computed with hashlib.blake2b of Python.
 test("known answers", () => {
@@ -35,15 +37,19 @@ test("digests and MACs depend on the secret, the purpose or table, and each part
   expect(new Set(digests.map((digest) => digest.toString("hex"))).size).toBe(digests.length);
 });
 
-test("a MAC is verified as a whole", () => {
+test("a MAC is verified as a whole, and a wrong one is reported", () => {
+  reported.length = 0;
   const mac = keys.mac("users", [1, "a"]);
-  expect(keys.isMac(mac, "users", [1, "a"])).toBe(true);
-  expect(keys.isMac(mac, "users", [1, "b"])).toBe(false);
+  expect(keys.verifies(mac, "users", [1, "a"])).toBe(true);
+  expect(reported).toEqual([]);
+  expect(keys.verifies(mac, "users", [1, "b"])).toBe(false);
   for (const wrong of [Buffer.alloc(0), mac.subarray(1), Buffer.concat([mac, Buffer.of(0)]), Buffer.alloc(16)]) {
-    expect(keys.isMac(wrong, "users", [1, "a"])).toBe(false);
+    expect(keys.verifies(wrong, "users", [1, "a"])).toBe(false);
   }
+  expect(keys.verifies(null, "users", [1, "a"])).toBe(false);
+  expect(reported).toEqual(Array(6).fill("users"));
 });
 
 test("a secret has 32 bytes", () => {
-  expect(() => new AccessKeys(Buffer.alloc(31))).toThrow(RangeError);
+  expect(() => new AccessKeys(Buffer.alloc(31), report)).toThrow(RangeError);
 });

@@ -18,9 +18,11 @@ export type AccessPurpose =
 export class AccessKeys {
   readonly #digestKey: Buffer;
   readonly #macKey: Buffer;
+  readonly #onForgedRow: (table: string) => void;
 
-  /** @param secret 32 bytes. */
-  constructor(secret: Uint8Array) {
+  /** @param secret 32 bytes. @param onForgedRow reports a row that this server did not write. */
+  constructor(secret: Uint8Array, onForgedRow: (table: string) => void) {
+    this.#onForgedRow = onForgedRow;
     this.#digestKey = deriveKey(secret, "sealpush access digests");
     this.#macKey = deriveKey(secret, "sealpush access rows");
   }
@@ -39,7 +41,15 @@ export class AccessKeys {
     return keyedHash(this.#macKey, macBytes, table, ...values);
   }
 
-  isMac(mac: Uint8Array, table: string, values: readonly Part[]): boolean {
-    return equalDigests(mac, this.mac(table, values));
+  /** Whether this server wrote the row; if not, that is reported. @param mac null: the row does not count any more. */
+  verifies(mac: Uint8Array | null, table: string, values: readonly Part[]): boolean {
+    const genuine = mac !== null && equalDigests(mac, this.mac(table, values));
+    if (!genuine) this.#onForgedRow(table);
+    return genuine;
+  }
+
+  /** For rows with a sealed value that does not open. */
+  reportForgedRow(table: string): void {
+    this.#onForgedRow(table);
   }
 }

@@ -76,13 +76,13 @@ export function withDefault<Domain, Stored extends Value>(
   return { ...column, hasDefault: true, defaultValue: value };
 }
 
-type Columns = Readonly<Record<string, Column<unknown, Value>>>;
+export type Columns = Readonly<Record<string, Column<unknown, Value>>>;
 interface TableEntry {
   readonly key: string;
   readonly column: Column<unknown, Value>;
 }
-type DomainOf<C> = C extends Column<infer Domain, Value> ? Domain : never;
-type StoredOf<C> = C extends { encode(value: never): infer Stored } ? Stored : never;
+export type DomainOf<C> = C extends Column<infer Domain, Value> ? Domain : never;
+export type StoredOf<C> = C extends { encode(value: never): infer Stored } ? Stored : never;
 type DefaultedKey<C> = { [Key in keyof C]: C[Key] extends { readonly hasDefault: true } ? Key : never }[keyof C];
 
 type DomainRow<C> = { readonly [Key in keyof C]: DomainOf<C[Key]> };
@@ -198,7 +198,8 @@ export class Table<C extends Columns> {
   }
 }
 
-function columnName(key: string): string {
+/** `expiresAt` is the column `expires_at`. */
+export function columnName(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

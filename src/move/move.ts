@@ -51,7 +51,7 @@ export async function moveDatabase(deps: MoveDeps) {
   const source = await fingerprintOf(from);
   const movers = await readMovers(from, to);
   const progress = await findProgress(to, movers, source);
-  await openVault({ db: from, keyring, random, now: clock.now() });
+  await openVault({ db: from, keyring, random, now: clock.now(), onForgedRow: () => undefined });
   if (!(await isMovedAway(from.read))) await markMovedAway(from);
   await refuseRunningServers(from, "from", clock, progress === undefined);
   await refuseRunningServers(to, "to", clock, false);

@@ -32,7 +32,14 @@ const readMeta = sql<[name: string], { value: Buffer }>("SELECT value FROM meta 
  * rows.
  * @throws WrongMasterKeyError when a key that seals rows of this database is not in the ring.
  */
-export async function openVault(deps: { db: Database; keyring: Keyring; random: Random; now: number }) {
+export async function openVault(deps: {
+  db: Database;
+  keyring: Keyring;
+  random: Random;
+  now: number;
+  /** See `AccessKeys`. */
+  onForgedRow: (table: string) => void;
+}) {
   const { db, keyring, now } = deps;
   for (const id of await keysInUse(db)) {
     if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
@@ -48,7 +55,7 @@ export async function openVault(deps: { db: Database; keyring: Keyring; random: 
     urlTokens: createUrlTokens(indexSecret),
     /** A key of 32 bytes for what is stored with links. @param label the purpose. */
     indexKey: (label: string): Buffer => deriveKey(indexSecret, label),
-    access: new AccessKeys(accessSecret),
+    access: new AccessKeys(accessSecret, deps.onForgedRow),
   };
 }
 
@@ -83,7 +90,7 @@ export async function findSealedSecret(
 export async function findAccessKeys(connection: ReadConnection, keyring: Keyring): Promise<AccessKeys | undefined> {
   const sealed = await findSealedSecret(connection, "access_secret");
   const secret = sealed && openSecret(keyring, "access_secret", sealed);
-  return secret && new AccessKeys(secret);
+  return secret && new AccessKeys(secret, () => undefined);
 }
 
 /** Ids of the master keys that may seal rows of this database. */

@@ -38,6 +38,11 @@ export interface Events {
   untrustedForwarder(address: string): void;
   /** One client, or all together, have too many connections. At most one line per second; `suppressedCount` counts the others. */
   connectionRefused(): void;
+  /**
+   * A row that grants access was changed outside of this server: it counts as absent. At most one line per second;
+   * `suppressedCount` counts the others.
+   */
+  forgedRowRefused(table: string): void;
   unexpectedError(where: RequestReference, error: unknown): void;
   /** A 503. At most one line per second; `suppressedCount` counts the others. */
   refusedUnavailable(where: RequestReference, error: unknown): void;
@@ -148,6 +153,9 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
         "A peer that is not a trusted proxy sends X-Forwarded headers. They are ignored: see PWP__TRUSTED_PROXIES.",
       );
     },
+    forgedRowRefused: rateLimitedLog(clock, (suppressedCount, table) =>
+      logger.error({ event: "forged_row_refused", table, suppressedCount }, "A row was not written by this server."),
+    ),
     connectionRefused: rateLimitedLog(clock, (suppressedCount) =>
       logger.warn(
         { event: "connection_refused", suppressedCount },

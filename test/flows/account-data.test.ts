@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
+import { changeUsers } from "../support/access-rows.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { countEveryone, signedIn, stranger } from "../support/domain.ts";
-import { changeRows, readRows, tablesOf } from "../support/engine-database.ts";
+import { readRows, tablesOf } from "../support/engine-database.ts";
 import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 const ada = "ada@example.com";
@@ -180,7 +181,7 @@ test("a user without a password needs a fresh session to change the email addres
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   // Like an account created by single sign-on.
-  await changeRows(fixture.app.domain.db, "UPDATE users SET password_hash = ''");
+  await changeUsers(fixture.app.domain, { passwordHash: "", hasPassword: false });
   const move = () => person.post("/users/edit/email", { email: "countess@example.com", password: "" });
   fixture.clock.advance(10 * minuteMs + 1);
   const late = await move();

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { changeUsers } from "../support/access-rows.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { engine } from "../support/engine.ts";
-import { changeRows } from "../support/engine-database.ts";
 import { encode, type Fields, sendForm } from "../support/every-form.ts";
 import { startMailSink } from "../support/mail-sink.ts";
 import { signInClient } from "../support/signed-in-client.ts";
@@ -54,10 +54,10 @@ async function open(environment: Readonly<Record<string, string>> = {}): Promise
   const sink = await startMailSink();
   const fixture = await startQuietly({ ...sink.environment, ...environment });
   onTestFinished(() => fixture[Symbol.asyncDispose]());
-  const { accounts, db } = fixture.app.domain;
+  const { accounts } = fixture.app.domain;
   await accounts.createUser({ email: known, password, admin: false });
   await accounts.createUser({ email: elsewhere, password, admin: false });
-  await changeRows(db, "UPDATE users SET password_hash = '' WHERE email = ?", elsewhere);
+  await changeUsers(fixture.app.domain, { passwordHash: "", hasPassword: false }, elsewhere);
   const { id } = await accounts.createUser({ email: disabled, password, admin: false });
   await accounts.setDisabled(id, true, { userId: null, email: "shell", address: "" });
   const cookie = (await signInClient(fixture, "mallory@example.com", { join: true })).cookie();

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await app.makeToken(admin, true);
   await app.makeToken(halfSignedIn);
   const half = await app.app.domain.accounts.findUserByEmail(halfSignedIn);
-  await addUnusablePasskey(app.app.domain.db, { id: half?.id ?? 0 });
+  await addUnusablePasskey(app.app.domain, { id: half?.id ?? 0 });
 });
 afterAll(() => app[Symbol.asyncDispose]());
 

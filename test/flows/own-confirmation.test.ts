@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { dayMs, hourMs } from "../../src/base/clock.ts";
-import { sql } from "../../src/database/statement.ts";
 import { en } from "../../src/i18n/i18n.ts";
+import { changeUsers } from "../support/access-rows.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { countEveryone, stranger } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
@@ -163,9 +163,7 @@ test("following a link mailed to a new address confirms it", async () => {
   const { fixture, sink } = await startWithoutAccountEmails({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = fixture;
   const person = await signInClient(fixture, ada, { join: true });
-  await fixture.app.domain.db
-    .autocommit({ retry: "whenNotExecuted" })
-    .run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
+  await changeUsers(fixture.app.domain, { confirmedAt: null }, "ada@example.com");
   await person.post("/users/edit/email", { email: eve, password });
   const link = linkIn(await sink.next(eve), "/users/confirmation/new_email");
   await person.post("/users/confirmation/new_email", { token: link.searchParams.get("token") ?? "" });
@@ -176,9 +174,7 @@ test("with account emails on, users from before confirm in the same way", async 
   const { fixture, sink } = await startWithoutAccountEmails({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
   await using _ = fixture;
   const person = await signInClient(fixture, ada, { join: true });
-  await fixture.app.domain.db
-    .autocommit({ retry: "whenNotExecuted" })
-    .run(sql("UPDATE users SET confirmed_at = NULL WHERE email = 'ada@example.com'"));
+  await changeUsers(fixture.app.domain, { confirmedAt: null }, "ada@example.com");
   expect((await person.get("/users/edit")).body).toContain(messages.send);
   await person.post(asking);
   expect((await press(person, await tokenFrom(sink))).location).toBe("/users/edit?done=confirmed");

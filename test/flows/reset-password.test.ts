@@ -139,7 +139,7 @@ test("a reset does not bypass the second factor", async () => {
   const started = await startMailing();
   await using fixture = started.fixture;
   const user = await fixture.app.domain.accounts.findUserByEmail(ada);
-  await addUnusablePasskey(fixture.app.domain.db, { id: user?.id ?? 0 });
+  await addUnusablePasskey(fixture.app.domain, { id: user?.id ?? 0 });
   expect((await set(fixture, await linkFrom(started))).cookie).toBe("");
   const half = await signIn(fixture, next);
   expect(half.location).toBe("/users/second_factor");

@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import { totpCode, totpStep } from "../../src/accounts/factors/totp.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
+import { changeUsers } from "../support/access-rows.ts";
 import { password } from "../support/app.ts";
-import { changeRows, readRows } from "../support/engine-database.ts";
+import { readRows } from "../support/engine-database.ts";
 import { type CookieClient, type SignOnApp, startSignOnApp } from "../support/sign-on.ts";
 
 const messages = en.singleSignOn;
@@ -130,7 +131,7 @@ describe("an identity with the email address of an account", () => {
 
   test("is not linked to an unconfirmed account, whose creator has proven nothing", async () => {
     const site = await startSignOnApp(mail);
-    await changeRows(site.app.app.domain.db, "UPDATE users SET confirmed_at = NULL");
+    await changeUsers(site.app.app.domain, { confirmedAt: null });
     const visitor = await signInAtProvider(site);
     expect((await visitor.post(confirmPath, { password })).statusCode).toBe(400);
     expect(await identitiesIn(site)).toBe(0);

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { sql } from "../../src/database/statement.ts";
 import { en } from "../../src/i18n/i18n.ts";
+import { changeUsers } from "../support/access-rows.ts";
 import { password } from "../support/app.ts";
 import { changeRows } from "../support/engine-database.ts";
 import { clientSecret, providerName } from "../support/provider.ts";
@@ -196,7 +197,7 @@ describe("a user without an account", () => {
     const { app, provider, signOn, newVisitor } = await startSignOnApp();
     provider.people.set("b-1", bob).set("b-2", { ...bob });
     await signOn(newVisitor(), "b-1");
-    await changeRows(app.app.domain.db, "UPDATE users SET disabled_at = 1 WHERE email = 'bob@example.com'");
+    await changeUsers(app.app.domain, { disabledAt: 1 }, "bob@example.com");
     for (const person of ["b-1", "b-2"]) {
       const visitor = newVisitor();
       const answer = await signOn(visitor, person);

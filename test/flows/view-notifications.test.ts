@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { sql } from "../../src/database/statement.ts";
+import { changeUsers } from "../support/access-rows.ts";
 import { startTestApp } from "../support/app.ts";
 import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger } from "../support/domain.ts";
 import { countRows } from "../support/engine-database.ts";
@@ -120,8 +121,7 @@ test("anonymous users, unconfirmed addresses and servers without mail get no not
   const asked = { notify_on_view: true };
   expect(await refused(mailing.create(asked, null))).toEqual([422, ["notify_on_view"]]);
   expect((await mailing.create({ notify_on_view: false }, null)).status).toBe(201);
-  const { db } = mailing.fixture.app.domain;
-  await db.autocommit({ retry: "whenNotExecuted" }).run(sql("UPDATE users SET confirmed_at = NULL"));
+  await changeUsers(mailing.fixture.app.domain, { confirmedAt: null });
   expect(await refused(mailing.create(asked))).toEqual([422, ["notify_on_view"]]);
 
   await using without = await startTestApp();

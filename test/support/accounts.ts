@@ -1,13 +1,15 @@
 import { expect, onTestFinished } from "vitest";
 import { type Accounts, type ClientContext, createAccounts } from "../../src/accounts/accounts.ts";
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
+import { createPasskeyStore } from "../../src/accounts/store/passkeys.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { AccessKeys } from "../../src/crypto/access-keys.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createInMemoryLimits } from "../../src/limits/in-memory-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
-import { changeRows, makeFolder, openEngineDatabase, readRows } from "./engine-database.ts";
+import { accessOf } from "./access-rows.ts";
+import { makeFolder, openEngineDatabase, readRows } from "./engine-database.ts";
 
 /** Settings without any restriction. */
 export const openSettings: AccountsDeps["settings"] = {
@@ -30,6 +32,8 @@ export interface TestAccounts {
   readonly accounts: Accounts;
   readonly db: Database;
   readonly access: AccessKeys;
+  /** The tables of rows that were refused because this server did not write them. */
+  readonly forgedRows: readonly string[];
   /** Moves the clock; negative: sets it back. */
   readonly advance: (ms: number) => void;
   /** Password checks so far. */
@@ -62,7 +66,8 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     isOver = true;
   });
   const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
-  const access = new AccessKeys(Buffer.alloc(32, 8));
+  const forgedRows: string[] = [];
+  const access = new AccessKeys(Buffer.alloc(32, 8), (table) => void forgedRows.push(table));
   const outbox = createOutbox({ db, keyring: () => keyring, open: true });
   const accounts = createAccounts({
     db,
@@ -86,6 +91,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     accounts,
     db,
     access,
+    forgedRows,
     checks,
     advance(ms) {
       now += ms;
@@ -100,15 +106,13 @@ export function makeUser(accounts: Accounts, email = "ada@example.com") {
 }
 
 /** Adds a passkey that no authenticator has. */
-export async function addUnusablePasskey(db: Database, { id }: { readonly id: number }): Promise<void> {
-  await changeRows(
-    db,
-    `INSERT INTO passkeys (id, user_id, name, credential_id, public_key, sign_count, transports, created_at)
-     VALUES (1, ?, 'key', ?, ?, 0, '', 0)`,
-    id,
-    Buffer.of(1),
-    Buffer.of(0),
-  );
+export async function addUnusablePasskey(
+  domain: { readonly db: Database } & Parameters<typeof accessOf>[0],
+  { id }: { readonly id: number },
+): Promise<void> {
+  const passkeys = createPasskeyStore(domain.db, accessOf(domain));
+  const passkey = { credentialId: Buffer.of(1), publicKey: Buffer.of(0), signCount: 0, transports: [], name: "key" };
+  await domain.db.writeSerialized("accounts", (tx) => passkeys.addPasskey(tx, { ...passkey, userId: id, now: 0 }));
 }
 
 /** Waits until the use of the only session or token is recorded, which happens after the request. */

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Session } from "../../src/accounts/accounts.ts";
+import { createIdentityStore } from "../../src/accounts/store/identities.ts";
+import { accessOf } from "./access-rows.ts";
 import { password, type TestApp } from "./app.ts";
 import { Canaries } from "./canaries.ts";
-import { changeRows, readRows } from "./engine-database.ts";
+import { readRows } from "./engine-database.ts";
 import { type AuthenticatorApp, addApp, addPasskey, type FactorFixture } from "./factors.ts";
 import { type SignedInClient, signInClient } from "./signed-in-client.ts";
 
@@ -55,8 +57,10 @@ export async function createOwnedPushes(fixture: TestApp, withFactors = true): P
   for (const urlToken of urlTokens) {
     await fixture.server.inject({ url: `/api/v2/pushes/${urlToken}`, remoteAddress: address, headers });
   }
-  const identity = "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ('i', ?, ?, 0)";
-  await changeRows(db, identity, canaries.makeCore("subject"), userId);
+  const subject = canaries.makeCore("subject");
+  const identity = { issuer: "i", subject, userId, now: 0, factorShown: true, perUserMax: 1 };
+  const identities = createIdentityStore(db, accessOf(fixture.app.domain));
+  await db.writeSerialized("accounts", (tx) => identities.linkIdentity(tx, identity));
   const { app, backupCodes } = withFactors
     ? await addApp(clocked, session)
     : { app: { code: () => "000000" }, backupCodes: [] };

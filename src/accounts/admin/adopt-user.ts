@@ -60,7 +60,7 @@ export function createUserAdoption(deps: {
   readonly clock: Clock;
 }) {
   const { db, keyring, access, clock } = deps;
-  const store = createAdoptionStore(adoptedTokenName);
+  const store = createAdoptionStore(access, adoptedTokenName);
 
   const readTokenDigest = (token: string | null): Buffer | undefined => {
     if (token !== null && !isApiToken(token)) throw new Error("The API token does not look like an API token.");
@@ -110,6 +110,7 @@ export function createUserAdoption(deps: {
         if (current.hasPassword || current.totpSealed !== null || current.passkeys > 0) return "superseded";
         await store.setFirstPassword(tx, userId, user.passwordHash);
         await putTotp(tx, userId, user.totp);
+        if (user.totp !== null) await store.countFactor(tx, userId);
         return "filled";
       case "password":
         if (current.hasPassword || !hasSameFactor(userId, current, user.totp)) return "superseded";
@@ -151,7 +152,7 @@ export function createUserAdoption(deps: {
         const details = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
         if (!(await record(tx, userId, details))) return { outcome: "known" };
         if (!details.merged) {
-          await store.insertUser(tx, userId, user);
+          await store.insertUser(tx, userId, user, user.totp === null ? 0 : 1);
           await putTotp(tx, userId, user.totp);
         }
         if (!details.tokenTaken) await putToken(tx, userId, token);

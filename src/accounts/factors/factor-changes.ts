@@ -139,7 +139,11 @@ export function createFactorChanges(deps: Deps) {
     },
 
     removeAuthenticatorApp: (asked: ProtectedChange) =>
-      remove(asked, async (tx, userId) => ((await factors.removeTotp(tx, userId)) ? "" : undefined)),
+      remove(asked, async (tx, userId) => {
+        if (!(await codes.hasApp(tx, userId))) return undefined;
+        await factors.removeTotp(tx, userId);
+        return "";
+      }),
 
     offerPasskey: (session: Session, party: RelyingParty): Promise<PublicKeyCredentialCreationOptionsJSON> =>
       ceremonies.offerRegistration(session.user, { purpose: "add", sessionId: session.id }, party),
@@ -192,6 +196,7 @@ export function createFactorChanges(deps: Deps) {
         if ((await factors.countFactors(tx, userId)) === 0) return { outcome: "no_factors", user };
         await factors.removeTotp(tx, userId);
         await passkeys.removePasskeys(tx, userId);
+        await factors.forgetFactors(tx, userId);
         await factors.replaceBackupCodes(tx, userId, []);
         await factors.writeFailures(tx, userId, { count: 0, since: now });
         await endSessions(tx, userId, null);

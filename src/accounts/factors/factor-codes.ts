@@ -65,7 +65,10 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
     const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(tx, userId);
     if (importedCode === undefined || sealed === undefined) return undefined;
     const key = keyring().open(sealedColumns.importedCodeKey, { id: userId, ownerId: userId }, sealed);
-    if (key === undefined) throw new Error("The key of imported backup codes cannot be opened.");
+    if (key === undefined) {
+      access.reportForgedRow("imported_backup_code_keys");
+      return undefined;
+    }
     return keptCodeDigest(access, userId, importedCodeDigest(openImportedCodeKey(key), importedCode));
   }
 
@@ -73,13 +76,15 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
     const sealed = await store.findTotpSecret(tx, userId);
     if (sealed === undefined) return undefined;
     const secret = keyring().open(sealedColumns.totpSecret, { id: userId, ownerId: userId }, sealed);
-    if (secret === undefined) throw new Error("The secret of an authenticator app cannot be opened.");
+    if (secret === undefined) access.reportForgedRow("totp_factors");
     return secret;
   }
 
   return {
     /** Counts another guess of a six-digit code with the account's codes. */
     tryGuess,
+    /** Whether the account has an authenticator app. */
+    hasApp: async (tx: Transaction, userId: number) => (await openSecret(tx, userId)) !== undefined,
     /** @param typed a code of the authenticator app or a backup code; a correct one cannot be used again. */
     tryCode: (tx: Transaction, userId: number, typed: string, now: number): Promise<CodeAnswer> =>
       tryGuess(tx, userId, now, () => claim(tx, userId, typed, now)),

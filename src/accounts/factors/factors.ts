@@ -20,8 +20,8 @@ export function createSecondFactors(
     readonly checkPassword: (userId: number, password: string, client: ClientContext) => Promise<boolean>;
   },
 ) {
-  const factors = createFactorStore(deps.db);
-  const passkeys = createPasskeyStore(deps.db);
+  const factors = createFactorStore(deps.db, deps.access);
+  const passkeys = createPasskeyStore(deps.db, deps.access);
   const codes = createFactorCodes(factors, deps);
   const ceremonies = createPasskeyCeremonies({
     store: passkeys,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { changeUsers } from "../../../test/support/access-rows.ts";
 import { makeUser, openSettings, password } from "../../../test/support/accounts.ts";
 import { TestAuthenticator } from "../../../test/support/authenticator.ts";
-import { changeRows } from "../../../test/support/engine-database.ts";
 import { addPasskey, changeBy, client, openFactorFixture, party, signInAs } from "../../../test/support/factors.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { passkeyNameCharactersMax } from "../accounts.ts";
@@ -156,15 +156,15 @@ describe("a passkey", () => {
   });
 
   test("does not sign in a disabled or unconfirmed account, nor when sign-in is disabled", async () => {
-    const { accounts, db, signIn, fixture } = await openFactorFixture();
+    const { accounts, db, access, signIn, fixture } = await openFactorFixture();
     const { authenticator } = await addPasskey(fixture, (await signIn()).session, "laptop");
     const attempt = async () => {
       const answer = authenticator.get(await accounts.offerAnyPasskey(party));
       return accounts.signInByPasskey({ answer, party }, client);
     };
-    await changeRows(db, "UPDATE users SET disabled_at = 1");
+    await changeUsers({ db, access }, { disabledAt: 1 });
     expect(await attempt()).toBeUndefined();
-    await changeRows(db, "UPDATE users SET disabled_at = NULL, confirmed_at = NULL");
+    await changeUsers({ db, access }, { disabledAt: null, confirmedAt: null });
     expect(await attempt()).toBeUndefined();
     const closed = await openFactorFixture({ settings: { ...openSettings, loginsDisabled: true } });
     expect(await closed.accounts.signInByPasskey({ answer: "{}", party }, client)).toBeUndefined();

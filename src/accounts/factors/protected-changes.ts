@@ -40,9 +40,9 @@ export function createProtectedChanges(deps: {
 
   /** The proof that a protected change needs in this session. */
   async function proofNeeded(session: Session): Promise<ProofNeeded> {
-    const { id, hasPassword } = session.user;
+    const { id, hasPassword, hasSecondFactor } = session.user;
     const [{ appAddedAt }, listed] = await Promise.all([factors.findFactors(id), passkeys.listPasskeys(id)]);
-    if (appAddedAt !== null || listed.length > 0) return "password_or_factor";
+    if (hasSecondFactor || appAddedAt !== null || listed.length > 0) return "password_or_factor";
     if (isFreshSession(session, clock.now())) return "nothing";
     return hasPassword ? "password" : "sign_in_again";
   }

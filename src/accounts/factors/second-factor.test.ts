@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { changeUsers } from "../../../test/support/access-rows.ts";
 import { makeUser, password } from "../../../test/support/accounts.ts";
-import { changeRows } from "../../../test/support/engine-database.ts";
 import {
   addApp,
   addPasskey,
@@ -86,9 +86,9 @@ describe("a code of the app", () => {
   });
 
   test("does not sign a disabled account in", async () => {
-    const { accounts, db, signIn, app } = await openAppFixture();
+    const { accounts, db, access, signIn, app } = await openAppFixture();
     const waiting = await signIn();
-    await changeRows(db, "UPDATE users SET disabled_at = 1");
+    await changeUsers({ db, access }, { disabledAt: 1 });
     expect((await accounts.giveCode({ ...waiting, client }, app.code())).outcome).toBe("session_ended");
   });
 });

@@ -70,10 +70,10 @@ describe("known clients", () => {
   });
 
   it("are not remembered for a wrong password, nor before the second factor", async () => {
-    const { accounts, emails, db } = makeFixture();
+    const { accounts, emails, ...domain } = makeFixture();
     const ada = await makeUser(accounts);
     await enter(accounts, home);
-    await addUnusablePasskey(db, ada);
+    await addUnusablePasskey(domain, ada);
     const away = { ...home, throttleKey: "198.51.100.9" };
     await enter(accounts, away);
     expect(await accounts.signIn({ email: "ada@example.com", password: "wrong", client: away })).toBeUndefined();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { changeUsers } from "../../../test/support/access-rows.ts";
 import {
   addUnusablePasskey,
   clientAt,
@@ -16,10 +17,10 @@ import { createSessionStarts } from "./sessions.ts";
 async function makeFixture() {
   const fixture = makeTestAccounts();
   const ada = await makeUser(fixture.accounts);
-  await addUnusablePasskey(fixture.db, ada);
+  await addUnusablePasskey(fixture, ada);
   const noted: number[] = [];
   const starts = createSessionStarts({
-    store: createSessionStore(fixture.db),
+    store: createSessionStore(fixture.db, fixture.access),
     knownClients: { note: async (_tx, user) => void noted.push(user.id) },
     random: systemRandom,
     access: fixture.access,
@@ -76,9 +77,9 @@ describe("the start of a session", () => {
   });
 
   it("is refused if the user was disabled or deleted since the sign-in began", async () => {
-    const { accounts, ada, starts, client, db } = await makeFixture();
+    const { accounts, access, ada, starts, client, db } = await makeFixture();
     const eve = await makeUser(accounts, "eve@example.com");
-    await changeRows(db, "UPDATE users SET disabled_at = 1 WHERE id = ?", ada.id);
+    await changeUsers({ db, access }, { disabledAt: 1 }, ada.email);
     expect(await starts.start(ada, client, startOfTests)).toBeUndefined();
     await changeRows(db, "DELETE FROM users WHERE id = ?", eve.id);
     expect(await starts.start(eve, client, startOfTests)).toBeUndefined();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { changeUsers } from "../../../test/support/access-rows.ts";
 import { clientAt, makeTestAccounts, makeUser, password } from "../../../test/support/accounts.ts";
-import { changeRows, openEngineDatabase } from "../../../test/support/engine-database.ts";
+import { openEngineDatabase } from "../../../test/support/engine-database.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
 import type { Database, Transaction } from "../../database/database.ts";
@@ -54,10 +55,10 @@ async function makeFixture() {
   const { counted, during } = countStatements(db);
   const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
   const outbox = createOutbox({ db, keyring: () => keyring, open: true });
-  const { accounts } = makeTestAccounts({ db: counted, outbox });
+  const { accounts, access } = makeTestAccounts({ db: counted, outbox });
   await makeUser(accounts, confirmed);
   await makeUser(accounts, disabled);
-  await changeRows(db, "UPDATE users SET disabled_at = 1 WHERE email = ?", disabled);
+  await changeUsers({ db, access }, { disabledAt: 1 }, disabled);
   const request = (email: string) => ({ email, language: "en", client: clientAt(email) });
   await accounts.signUp({ ...request(pending), password });
   return { accounts, request, during };

@@ -1,3 +1,4 @@
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { integer, nullable, type StoredRowOf, Table } from "../../database/table.ts";
@@ -6,7 +7,7 @@ import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from
 import { endFirstRun } from "./first-run.ts";
 import { endSessions } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";
-import { toUser, type UserRow, userById, userColumns } from "./users.ts";
+import { findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
 
 export interface NewEntry {
   readonly by: Administrator;
@@ -33,14 +34,8 @@ const searchUsers = sql<
   sqlite: searchBy("instr(email, ?)"),
   postgres: searchBy("strpos(email, ?)"),
 });
-const otherAdmins = sql<[userId: number], { count: number }>(
-  "SELECT count(*) AS count FROM users WHERE admin = 1 AND disabled_at IS NULL AND id <> ?",
-);
-const setAdmin = sql<[admin: number, now: number, userId: number]>(
-  "UPDATE users SET admin = ?, updated_at = ? WHERE id = ?",
-);
-const setDisabled = sql<[disabledAt: number | null, now: number, userId: number]>(
-  "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ?",
+const otherAdmins = sql<[userId: number], UserRow>(
+  `SELECT ${userColumns} FROM users WHERE admin = 1 AND disabled_at IS NULL AND id <> ?`,
 );
 const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
 const markDeleted = deletedUsers.insert();
@@ -58,7 +53,10 @@ async function recordAction(tx: Transaction, { by, action, subject, now }: NewEn
 
 export type AdministrationStore = ReturnType<typeof createAdministrationStore>;
 
-export function createAdministrationStore(db: Database) {
+export function createAdministrationStore(db: Database, access: AccessKeys) {
+  const hasOtherAdmin = async (tx: Transaction, userId: number) =>
+    (await tx.all(otherAdmins, userId)).some((row) => openUser(access, row) !== undefined);
+
   /** The check runs inside the write: if two administrators remove each other at once, one of them stays. */
   function changeUser(
     userId: number,
@@ -66,11 +64,10 @@ export function createAdministrationStore(db: Database) {
     apply: (tx: Transaction, user: User) => Promise<void>,
   ): Promise<Change> {
     return db.writeSerialized("accounts", async (tx) => {
-      const row = await tx.one(userById, userId);
-      if (row === undefined) return { outcome: "unknown" };
-      const user = toUser(row);
+      const user = await findUserIn(tx, access, userId);
+      if (user === undefined) return { outcome: "unknown" };
       const isActiveAdmin = user.admin && user.disabledAt === null;
-      if (losesAnAdmin && isActiveAdmin && ((await tx.one(otherAdmins, userId))?.count ?? 0) === 0) {
+      if (losesAnAdmin && isActiveAdmin && !(await hasOtherAdmin(tx, userId))) {
         return { outcome: "last_admin", user };
       }
       await apply(tx, user);
@@ -92,25 +89,25 @@ export function createAdministrationStore(db: Database) {
       offset: number;
     }): Promise<readonly UserSummary[]> {
       const rows = await db.read.all(searchUsers, now, text, limit, offset);
-      return rows.map((row) => ({
-        user: toUser(row),
-        lastSignedInAt: row.lastSignedInAt,
-        tokensInUse: row.tokensInUse,
-      }));
+      return rows.flatMap((row) => {
+        const user = openUser(access, row);
+        const { lastSignedInAt, tokensInUse } = row;
+        return user === undefined ? [] : [{ user, lastSignedInAt, tokensInUse }];
+      });
     },
 
     setAdmin: (userId: number, admin: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, !admin, async (tx, user) => {
         // Only actual changes are recorded.
         if (user.admin === admin) return;
-        await tx.run(setAdmin, users.column("admin").encode(admin), entry.now, userId);
+        await users.change(tx, access, userId, { admin, updatedAt: entry.now });
         await recordAction(tx, entry);
       }),
 
     setDisabled: (userId: number, disabled: boolean, entry: NewEntry): Promise<Change> =>
       changeUser(userId, disabled, async (tx, user) => {
         if ((user.disabledAt !== null) === disabled) return;
-        await tx.run(setDisabled, disabled ? entry.now : null, entry.now, userId);
+        await users.change(tx, access, userId, { disabledAt: disabled ? entry.now : null, updatedAt: entry.now });
         if (disabled) await endSessions(tx, userId, null);
         await recordAction(tx, entry);
       }),

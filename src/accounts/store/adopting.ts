@@ -1,9 +1,11 @@
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { boolean, bytes, integer, nullable, type RowOf, type StoredRowOf, Table } from "../../database/table.ts";
 import { allScopes } from "../account.ts";
+import { countAddedFactor } from "./factors.ts";
 import { apiTokens, backupCodes, importedCodeKeys, totpFactors, users } from "./tables.ts";
-import { nextId } from "./users.ts";
+import { findUserByEmailIn, findUserIn, nextId } from "./users.ts";
 
 /** The account of a user from another installation. Times in milliseconds since the epoch. */
 export interface AdoptedAccount {
@@ -30,15 +32,14 @@ const credentials = new Table("users", {
 });
 export type Credentials = RowOf<typeof credentials>;
 
-const idByEmail = sql<[email: string], { id: number }>("SELECT id FROM users WHERE email = ?");
-const insertRow = users.insert();
+const insertAccount = users.insertion();
 const insertTotpSecret = totpFactors.insert();
 const insertCodeKey = importedCodeKeys.insert();
 const insertCode = backupCodes.insert("ON CONFLICT (user_id, digest) DO NOTHING");
-const insertApiToken = apiTokens.insert("ON CONFLICT (digest) DO NOTHING");
+const insertApiToken = apiTokens.insertion("ON CONFLICT (digest) DO NOTHING");
 
 const credentialColumns = credentials.selectExpressions({
-  hasPassword: "CASE WHEN password_hash <> '' THEN 1 ELSE 0 END",
+  hasPassword: "users.has_password",
   totpSealed: "totp_factors.secret_sealed",
   passkeys: "(SELECT count(*) FROM passkeys WHERE passkeys.user_id = users.id)",
   codes: `(SELECT count(*) FROM backup_codes WHERE backup_codes.user_id = users.id)
@@ -47,35 +48,33 @@ const credentialColumns = credentials.selectExpressions({
 const credentialsOf = sql<[userId: number], StoredRowOf<typeof credentials>>(
   `SELECT ${credentialColumns} FROM users LEFT JOIN totp_factors ON totp_factors.user_id = users.id WHERE users.id = ?`,
 );
-const setPassword = sql<[passwordHash: string, userId: number]>(
-  "UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ''",
-);
 const setCreation = sql<[createdAt: number, userId: number]>("UPDATE users SET created_at = ? WHERE id = ?");
-const holderOf = apiTokens.pick("userId").select<[digest: Buffer]>("WHERE digest = ?");
+const holderOf = apiTokens.unverified("userId").select<[digest: Buffer]>("WHERE digest = ?");
 
 /** All functions require the accounts lock. @param tokenName of the adopted API tokens. */
-export function createAdoptionStore(tokenName: string) {
+export function createAdoptionStore(access: AccessKeys, tokenName: string) {
   return {
-    findId: async (tx: Transaction, email: string): Promise<number | undefined> => (await tx.one(idByEmail, email))?.id,
+    findId: async (tx: Transaction, email: string): Promise<number | undefined> =>
+      (await findUserByEmailIn(tx, access, email))?.id,
 
     nextUserId: (tx: Transaction): Promise<number> => nextId(tx, "users"),
 
-    async insertUser(tx: Transaction, userId: number, account: AdoptedAccount): Promise<void> {
+    /** @param secondFactors the number of factors that the same transaction inserts. */
+    async insertUser(tx: Transaction, userId: number, account: AdoptedAccount, secondFactors: number): Promise<void> {
       const { email, passwordHash, admin, language, confirmedAt, createdAt, updatedAt, lastSignedInAt } = account;
-      await tx.run(
-        insertRow,
-        ...users.values({
-          id: userId,
-          email,
-          passwordHash,
-          admin,
-          language,
-          createdAt,
-          updatedAt,
-          confirmedAt,
-          lastSignedInAt,
-        }),
-      );
+      await insertAccount(tx, access, {
+        id: userId,
+        email,
+        passwordHash,
+        hasPassword: passwordHash !== "",
+        secondFactors,
+        admin,
+        language,
+        createdAt,
+        updatedAt,
+        confirmedAt,
+        lastSignedInAt,
+      });
     },
 
     async insertTotp(tx: Transaction, totp: RowOf<typeof totpFactors>): Promise<void> {
@@ -91,7 +90,7 @@ export function createAdoptionStore(tokenName: string) {
     async insertToken(tx: Transaction, userId: number, digest: Buffer, now: number): Promise<void> {
       const id = await nextId(tx, "api_tokens");
       const token = { id, userId, name: tokenName, digest, scopes: allScopes, createdAt: now };
-      await tx.run(insertApiToken, ...apiTokens.values(token));
+      await insertApiToken(tx, access, token);
     },
 
     findTokenHolder: async (tx: Transaction, digest: Buffer): Promise<number | undefined> =>
@@ -105,8 +104,12 @@ export function createAdoptionStore(tokenName: string) {
 
     /** @throws Error when the account has a password. */
     async setFirstPassword(tx: Transaction, userId: number, passwordHash: string): Promise<void> {
-      if ((await tx.run(setPassword, passwordHash, userId)) !== 1) throw new Error("The account has a password.");
+      const user = await findUserIn(tx, access, userId);
+      if (user === undefined || user.hasPassword) throw new Error("The account has a password.");
+      await users.change(tx, access, userId, { passwordHash, hasPassword: passwordHash !== "" });
     },
+
+    countFactor: (tx: Transaction, userId: number) => countAddedFactor(tx, access, userId),
 
     async setCreatedAt(tx: Transaction, userId: number, createdAt: number): Promise<void> {
       await tx.run(setCreation, createdAt, userId);

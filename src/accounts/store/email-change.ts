@@ -1,8 +1,10 @@
-import type { Database, Transaction } from "../../database/database.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import { mailedLinks } from "./tables.ts";
-import { findUserByEmailIn, toUser, type UserRow, userColumns } from "./users.ts";
+import type { UnopenedRow } from "./access-table.ts";
+import { mailedLinks, users } from "./tables.ts";
+import { findUserByEmailIn, findUserIn, isEmailTaken } from "./users.ts";
 
 interface NewLink {
   readonly userId: number;
@@ -36,36 +38,38 @@ const removeOld = sql<[userId: number, since: number]>(
 );
 // They are kept because they count towards the limit.
 const invalidateEarlier = sql<[userId: number]>(
-  `UPDATE mailed_links SET new_email = NULL WHERE user_id = ? AND purpose = ${purpose}`,
+  `UPDATE mailed_links SET new_email = NULL, mac = NULL WHERE user_id = ? AND purpose = ${purpose}`,
 );
-const insertRow = mailedLinks.insert();
+const insertLink = mailedLinks.insertion();
 const setUnconfirmed = sql<[email: string, userId: number]>("UPDATE users SET unconfirmed_email = ? WHERE id = ?");
-const openLink = sql<[digest: Buffer, since: number], { userId: number; email: string }>(
-  `SELECT user_id AS userId, new_email AS email FROM mailed_links
+const reading = mailedLinks.reading();
+const openLink = sql<[digest: Buffer, since: number], UnopenedRow<typeof reading>>(
+  `SELECT ${reading.selectList} FROM mailed_links
    WHERE digest = ? AND purpose = ${purpose} AND new_email IS NOT NULL AND created_at > ?`,
-);
-const enabledById = sql<[userId: number], UserRow>(
-  `SELECT ${userColumns} FROM users WHERE id = ? AND disabled_at IS NULL`,
-);
-const setEmail = sql<[email: string, confirmedAt: number | null, updatedAt: number, userId: number]>(
-  "UPDATE users SET email = ?, unconfirmed_email = NULL, confirmed_at = ?, updated_at = ? WHERE id = ?",
 );
 // Links mailed to the old address are removed, too: it may belong to another person by now.
 const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
-async function findEnabledUser(tx: Transaction, userId: number): Promise<User | undefined> {
-  const row = await tx.one(enabledById, userId);
-  return row === undefined ? undefined : toUser(row);
+async function findLink(connection: ReadConnection, access: AccessKeys, digest: Buffer, since: number) {
+  const row = await connection.one(openLink, digest, since);
+  const link = row === undefined ? undefined : reading.open(access, row);
+  return link === undefined || link.newEmail === null ? undefined : { userId: link.userId, email: link.newEmail };
+}
+
+async function findEnabledUser(tx: Transaction, access: AccessKeys, userId: number): Promise<User | undefined> {
+  const user = await findUserIn(tx, access, userId);
+  return user?.disabledAt === null ? user : undefined;
 }
 
 async function change(
   tx: Transaction,
+  access: AccessKeys,
   { userId, email, confirmedAt, now, onChanged }: Change,
 ): Promise<"changed" | "taken" | "unknown"> {
-  const user = await findEnabledUser(tx, userId);
+  const user = await findEnabledUser(tx, access, userId);
   if (user === undefined) return "unknown";
-  if ((await findUserByEmailIn(tx, email)) !== undefined) return "taken";
-  await tx.run(setEmail, email, confirmedAt, now, userId);
+  if (await isEmailTaken(tx, email)) return "taken";
+  await users.change(tx, access, userId, { email, unconfirmedEmail: null, confirmedAt, updatedAt: now });
   await tx.run(removeLinks, userId);
   await onChanged(tx, user);
   return "changed";
@@ -73,23 +77,20 @@ async function change(
 
 export type EmailChangeStore = ReturnType<typeof createEmailChangeStore>;
 
-export function createEmailChangeStore(db: Database) {
+export function createEmailChangeStore(db: Database, access: AccessKeys) {
   return {
     /** Invalidates the user's earlier links. @returns "too_many": nothing was written. */
     insertLink: (link: NewLink): Promise<"sent" | "too_many" | "unknown"> =>
       db.writeSerialized("accounts", async (tx) => {
         const { userId, digest, email, now, since, perUserMax } = link;
-        const user = await findEnabledUser(tx, userId);
+        const user = await findEnabledUser(tx, access, userId);
         if (user === undefined) return "unknown";
         if (((await tx.one(countLinks, userId, since))?.count ?? 0) >= perUserMax) return "too_many";
         await tx.run(removeOld, userId, since);
         await tx.run(invalidateEarlier, userId);
-        const owner = await findUserByEmailIn(tx, email);
+        const owner = await findUserByEmailIn(tx, access, email);
         const newEmail = owner === undefined ? email : null;
-        await tx.run(
-          insertRow,
-          ...mailedLinks.values({ digest, userId, purpose: "change_email", newEmail, createdAt: now }),
-        );
+        await insertLink(tx, access, { digest, userId, purpose: "change_email", newEmail, createdAt: now });
         await tx.run(setUnconfirmed, email, userId);
         await link.onWritten(tx, user, owner);
         return "sent";
@@ -105,18 +106,18 @@ export function createEmailChangeStore(db: Database) {
       "changed" | "invalid" | "taken"
     > =>
       db.writeSerialized("accounts", async (tx) => {
-        const link = await tx.one(openLink, digest, since);
+        const link = await findLink(tx, access, digest, since);
         if (link === undefined) return "invalid";
-        const outcome = await change(tx, { ...link, confirmedAt: now, now, onChanged });
+        const outcome = await change(tx, access, { ...link, confirmedAt: now, now, onChanged });
         return outcome === "unknown" ? "invalid" : outcome;
       }),
 
     /** Changes the address without a confirmation. */
     changeEmail: (wanted: Omit<Change, "confirmedAt">): Promise<"changed" | "taken" | "unknown"> =>
-      db.writeSerialized("accounts", (tx) => change(tx, { ...wanted, confirmedAt: null })),
+      db.writeSerialized("accounts", (tx) => change(tx, access, { ...wanted, confirmedAt: null })),
 
     /** The address that a link would change to; undefined: no such link. */
     findLink: async (digest: Buffer, since: number): Promise<string | undefined> =>
-      (await db.read.one(openLink, digest, since))?.email,
+      (await findLink(db.read, access, digest, since))?.email,
   };
 }

@@ -1,7 +1,10 @@
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { FactorFailures } from "../factors/factor-codes.ts";
-import { backupCodes, importedCodeKeys, totpFactors } from "./tables.ts";
+import type { UnopenedRow } from "./access-table.ts";
+import { findCompleteSession } from "./sessions.ts";
+import { backupCodes, importedCodeKeys, totpFactors, users } from "./tables.ts";
 
 interface FactorSummary {
   readonly appAddedAt: number | null;
@@ -13,12 +16,9 @@ const summary = sql<[userId: number, userId: number], FactorSummary>(
      (SELECT count(*) FROM backup_codes WHERE user_id = ? AND used_at IS NULL) AS backupCodesLeft`,
 );
 
-const factorCount = sql<[userId: number, userId: number], { count: number }>(
-  `SELECT (SELECT count(*) FROM totp_factors WHERE user_id = ?) + (SELECT count(*) FROM passkeys WHERE user_id = ?)
-     AS count`,
-);
-const completeSession = sql<[sessionId: number, userId: number], { id: number }>(
-  "SELECT id FROM sessions WHERE id = ? AND user_id = ? AND waits_for_factor = 0",
+const factorCount = users.reading();
+const factorCountOf = sql<[userId: number], UnopenedRow<typeof factorCount>>(
+  `SELECT ${factorCount.selectList} FROM users WHERE id = ?`,
 );
 
 const totpSecret = totpFactors.pick("secretSealed").select<[userId: number]>("WHERE user_id = ?");
@@ -49,34 +49,71 @@ const setFailures = sql<[count: number, since: number, userId: number]>(
   "UPDATE users SET factor_failures = ?, factor_failures_since = ? WHERE id = ?",
 );
 
+/** Authenticator app and passkeys together, as this server has counted them. */
+async function countFactors(tx: Transaction, access: AccessKeys, userId: number): Promise<number> {
+  const row = await tx.one(factorCountOf, userId);
+  return (row === undefined ? undefined : factorCount.open(access, row))?.secondFactors ?? 0;
+}
+
+const factorRows = sql<[userId: number, userId: number], { count: number }>(
+  `SELECT (SELECT count(*) FROM totp_factors WHERE user_id = ?) + (SELECT count(*) FROM passkeys WHERE user_id = ?)
+     AS count`,
+);
+
+async function setFactorCount(tx: Transaction, access: AccessKeys, userId: number, count: number): Promise<void> {
+  if (!(await users.change(tx, access, userId, { secondFactors: count }))) throw new Error("The user is gone.");
+}
+
+/** Part of every transaction that adds a factor. */
+export async function countAddedFactor(tx: Transaction, access: AccessKeys, userId: number): Promise<void> {
+  await setFactorCount(tx, access, userId, (await countFactors(tx, access, userId)) + 1);
+}
+
+/**
+ * Part of every transaction that removes a factor, after the removal. The rows alone must not lower the count, because a
+ * writer of the database can delete them; nor may the removal of a row that such a writer has put back turn the second
+ * factor off while the account has one.
+ */
+export async function countRemovedFactor(tx: Transaction, access: AccessKeys, userId: number): Promise<void> {
+  const left = (await tx.one(factorRows, userId, userId))?.count ?? 0;
+  await setFactorCount(tx, access, userId, Math.max((await countFactors(tx, access, userId)) - 1, left));
+}
+
 export type FactorStore = ReturnType<typeof createFactorStore>;
 
 /** Authenticator apps, backup codes and failed attempts. Functions that take a transaction require the accounts lock. */
-export function createFactorStore(db: Pick<Database, "read">) {
+export function createFactorStore(db: Pick<Database, "read">, access: AccessKeys) {
   return {
     /** `appAddedAt` null: there is no authenticator app. */
     findFactors: async (userId: number): Promise<FactorSummary> =>
       (await db.read.one(summary, userId, userId)) ?? { appAddedAt: null, backupCodesLeft: 0 },
 
     /** Authenticator app and passkeys together. */
-    countFactors: async (tx: Transaction, userId: number) => (await tx.one(factorCount, userId, userId))?.count ?? 0,
+    countFactors: (tx: Transaction, userId: number) => countFactors(tx, access, userId),
+
+    /** For an account that has none left. */
+    forgetFactors: (tx: Transaction, userId: number) => setFactorCount(tx, access, userId, 0),
 
     /** Whether the session still exists and is complete. */
     isSessionComplete: async (tx: Transaction, sessionId: number, userId: number) =>
-      (await tx.one(completeSession, sessionId, userId)) !== undefined,
+      (await findCompleteSession(tx, access, sessionId, userId)) !== undefined,
 
     findTotpSecret: async (tx: Transaction, userId: number) => (await tx.one(totpSecret, userId))?.secretSealed,
 
     /** Replaces an existing secret. @param step of the code that confirmed it. */
     async putTotp(tx: Transaction, userId: number, secretSealed: Buffer, step: number, now: number): Promise<void> {
+      const isNew = (await tx.one(totpSecret, userId)) === undefined;
       await tx.run(putTotpSecret, ...totpFactors.values({ userId, secretSealed, lastStep: step, confirmedAt: now }));
+      if (isNew) await countAddedFactor(tx, access, userId);
     },
 
     /** @returns false: a code of this step or of a later one has been used. */
     claimTotpStep: async (tx: Transaction, userId: number, step: number) =>
       (await tx.run(claimStep, step, userId, step)) === 1,
 
-    removeTotp: async (tx: Transaction, userId: number) => (await tx.run(removeTotpSecret, userId)) === 1,
+    async removeTotp(tx: Transaction, userId: number): Promise<void> {
+      if ((await tx.run(removeTotpSecret, userId)) === 1) await countRemovedFactor(tx, access, userId);
+    },
 
     /** @returns false: there is no such code, or it has been used. */
     claimBackupCode: async (tx: Transaction, userId: number, digest: Buffer, now: number) =>

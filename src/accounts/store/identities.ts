@@ -1,9 +1,11 @@
-import type { Database, Transaction } from "../../database/database.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
+import type { UnopenedRow } from "./access-table.ts";
 import { isFirstRunOver } from "./first-run.ts";
 import { identities } from "./tables.ts";
-import { insertUserIn, toUser, type UserRow, userById, userColumns } from "./users.ts";
+import { findUserIn, insertUserIn } from "./users.ts";
 
 /** Identifies a person at a provider. The pair is never assigned to another person. */
 export interface IdentityKey {
@@ -25,32 +27,34 @@ export interface NewLink extends IdentityKey {
   readonly perUserMax: number;
 }
 
-const userByIdentity = sql<[issuer: string, subject: string], UserRow>(
-  `SELECT ${userColumns} FROM identities JOIN users ON users.id = identities.user_id WHERE issuer = ? AND subject = ?`,
+const reading = identities.reading("createdAt");
+type Row = UnopenedRow<typeof reading>;
+
+const identitiesOf = sql<[userId: number], Row>(
+  `SELECT ${reading.selectList} FROM identities WHERE user_id = ? ORDER BY created_at DESC, issuer, subject`,
 );
-const identitiesOf = identities
-  .pick("issuer", "subject", "createdAt")
-  .select<[userId: number]>("WHERE user_id = ? ORDER BY created_at DESC, issuer, subject");
-const ownerOf = identities.pick("userId").select<[issuer: string, subject: string]>("WHERE issuer = ? AND subject = ?");
+const byKey = sql<[issuer: string, subject: string], Row>(
+  `SELECT ${reading.selectList} FROM identities WHERE issuer = ? AND subject = ?`,
+);
 const countOf = sql<[userId: number], { identities: number }>(
   "SELECT count(*) AS identities FROM identities WHERE user_id = ?",
 );
-const insertIdentity = identities.insert();
+const insertIdentity = identities.insertion();
 const removeIdentities = sql<[userId: number]>(
   `DELETE FROM identities WHERE user_id = ?
-     AND EXISTS (SELECT 1 FROM users WHERE users.id = identities.user_id AND password_hash <> '')`,
+     AND EXISTS (SELECT 1 FROM users WHERE users.id = identities.user_id AND has_password = 1)`,
 );
 export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
-export function createIdentityStore(db: Database) {
+export function createIdentityStore(db: Database, access: AccessKeys) {
   return {
     async findUserByIdentity({ issuer, subject }: IdentityKey): Promise<User | undefined> {
-      const row = await db.read.one(userByIdentity, issuer, subject);
-      return row === undefined ? undefined : toUser(row);
+      const owner = await findOwner(db.read, access, { issuer, subject });
+      return owner === undefined ? undefined : findUserIn(db.read, access, owner);
     },
     /** Newest first. */
     listIdentities: async (userId: number): Promise<readonly Identity[]> =>
-      (await db.read.all(identitiesOf, userId)).map(({ issuer, subject, createdAt }) => ({
+      reading.openAll(access, await db.read.all(identitiesOf, userId)).map(({ issuer, subject, createdAt }) => ({
         issuer,
         subject,
         linkedAt: createdAt,
@@ -65,43 +69,55 @@ export function createIdentityStore(db: Database) {
       User | "email_taken" | "identity_taken" | "no_users_yet"
     > =>
       db.writeSerialized("accounts", async (tx) => {
-        if ((await tx.one(ownerOf, issuer, subject)) !== undefined) return "identity_taken";
-        const user = await insertConfirmed(tx, email, now);
+        if ((await tx.one(byKey, issuer, subject)) !== undefined) return "identity_taken";
+        const user = await insertConfirmed(tx, access, email, now);
         if (typeof user === "object") {
-          await tx.run(insertIdentity, ...identities.values({ issuer, subject, userId: user.id, createdAt: now }));
+          await insertIdentity(tx, access, { issuer, subject, userId: user.id, createdAt: now });
         }
         return user;
       }),
     /** Requires the accounts lock. "taken": it is linked to another account. */
-    linkIdentity,
+    linkIdentity: (tx: Transaction, link: NewLink) => linkIdentity(tx, access, link),
     /** Whether the identity is still linked to this user. */
-    isIdentityOf: async (tx: Transaction, { issuer, subject }: IdentityKey, userId: number): Promise<boolean> =>
-      (await tx.one(ownerOf, issuer, subject))?.userId === userId,
+    isIdentityOf: async (tx: Transaction, key: IdentityKey, userId: number): Promise<boolean> =>
+      (await findOwner(tx, access, key)) === userId,
     /** Removes all identities of the user. @returns false: there was none, or the account has no password to sign in with. */
     deleteIdentities: async (tx: Transaction, userId: number): Promise<boolean> =>
       (await tx.run(removeIdentities, userId)) > 0,
   };
 }
 
-async function linkIdentity(tx: Transaction, link: NewLink): Promise<"linked" | "linked_before" | "taken" | "refused"> {
+/** @returns the id of its user; undefined: it is linked to no account. */
+async function findOwner(connection: ReadConnection, access: AccessKeys, { issuer, subject }: IdentityKey) {
+  const row = await connection.one(byKey, issuer, subject);
+  return row === undefined ? undefined : reading.open(access, row)?.userId;
+}
+
+async function linkIdentity(
+  tx: Transaction,
+  access: AccessKeys,
+  link: NewLink,
+): Promise<"linked" | "linked_before" | "taken" | "refused"> {
   const { issuer, subject, userId, now, factorShown, perUserMax } = link;
-  const row = await tx.one(userById, userId);
-  const user = row === undefined ? undefined : toUser(row);
+  const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null || (user.hasSecondFactor && !factorShown)) return "refused";
-  const owner = await tx.one(ownerOf, issuer, subject);
-  if (owner !== undefined) return owner.userId === userId ? "linked_before" : "taken";
+  // Also a row that this server did not write: the columns are unique.
+  if ((await tx.one(byKey, issuer, subject)) !== undefined) {
+    return (await findOwner(tx, access, link)) === userId ? "linked_before" : "taken";
+  }
   if (((await tx.one(countOf, userId))?.identities ?? 0) >= perUserMax) return "refused";
-  await tx.run(insertIdentity, ...identities.values({ issuer, subject, userId, createdAt: now }));
+  await insertIdentity(tx, access, { issuer, subject, userId, createdAt: now });
   return "linked";
 }
 
 async function insertConfirmed(
   tx: Transaction,
+  access: AccessKeys,
   email: string,
   now: number,
 ): Promise<User | "email_taken" | "no_users_yet"> {
   // The first account has to be an administrator's, created with the boot code. Any other one would make that impossible.
   if (!(await isFirstRunOver(tx))) return "no_users_yet";
   const user = { email, passwordHash: "", admin: false, confirmed: true, language: null, now };
-  return (await insertUserIn(tx, user)) ?? "email_taken";
+  return (await insertUserIn(tx, access, user)) ?? "email_taken";
 }

@@ -1,6 +1,9 @@
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { mailedLinks } from "./tables.ts";
+import type { UnopenedRow } from "./access-table.ts";
+import { mailedLinks, users } from "./tables.ts";
+import { findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
 
 /** Links for changes of the email address are in email-change.ts. */
 export type LinkPurpose = "confirm_account" | "reset_password";
@@ -22,18 +25,15 @@ export interface NewLink {
 
 const purposes = mailedLinks.column("purpose");
 
-const insertLink = mailedLinks.insert();
-const openLink = sql<[digest: Buffer, purpose: number, since: number], MailedLink>(
-  `SELECT user_id AS userId, email, mailed_links.password_hash AS passwordHash FROM mailed_links
+const insertLink = mailedLinks.insertion();
+const reading = mailedLinks.reading("passwordHash");
+const openLink = sql<[digest: Buffer, purpose: number, since: number], UserRow & UnopenedRow<typeof reading>>(
+  `SELECT ${userColumns}, ${reading.selectList} FROM mailed_links
    JOIN users ON users.id = user_id
    WHERE digest = ? AND purpose = ? AND mailed_links.created_at > ? AND disabled_at IS NULL`,
 );
 const removeLinks = sql<[userId: number, purpose: number]>(
   "DELETE FROM mailed_links WHERE user_id = ? AND purpose = ?",
-);
-const confirmUser = sql<[confirmedAt: number, updatedAt: number, passwordHash: string | null, userId: number]>(
-  `UPDATE users SET confirmed_at = ?, updated_at = ?, password_hash = coalesce(CAST(? AS TEXT), password_hash)
-   WHERE id = ? AND confirmed_at IS NULL`,
 );
 const putNothing = sql<[value: Buffer]>(
   "INSERT INTO meta (name, value) VALUES ('nothing', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -55,27 +55,37 @@ const removeAccounts = sql<[upTo: number]>(
 );
 const removeOld = sql<[upTo: number]>("DELETE FROM mailed_links WHERE created_at <= ?");
 
-const findOpen = (
+async function findOpen(
   connection: ReadConnection,
+  access: AccessKeys,
   digest: Buffer,
-  purpose: LinkPurpose,
-  since: number,
-): Promise<MailedLink | undefined> => connection.one(openLink, digest, purposes.encode(purpose), since);
+  { purpose, since }: { readonly purpose: LinkPurpose; readonly since: number },
+): Promise<MailedLink | undefined> {
+  const row = await connection.one(openLink, digest, purposes.encode(purpose), since);
+  const link = row === undefined ? undefined : reading.open(access, row);
+  const user = openUser(access, row);
+  // The MAC of the row names the user, and the join could name another one.
+  if (link === undefined || user?.id !== link.userId || user.disabledAt !== null) return undefined;
+  return { userId: user.id, email: user.email, passwordHash: link.setsPassword ? link.passwordHash : null };
+}
 
 export type MailedLinkStore = ReturnType<typeof createMailedLinkStore>;
 
 /** Functions that take a transaction require the accounts lock. */
-export function createMailedLinkStore(db: Database) {
+export function createMailedLinkStore(db: Database, access: AccessKeys) {
   return {
     async insert(tx: Transaction, { digest, userId, purpose, passwordHash, now }: NewLink): Promise<void> {
-      await tx.run(insertLink, ...mailedLinks.values({ digest, userId, purpose, passwordHash, createdAt: now }));
+      const setsPassword = passwordHash !== null;
+      await insertLink(tx, access, { digest, userId, purpose, passwordHash, setsPassword, createdAt: now });
     },
 
     /** @returns undefined: unknown, invalidated, used, created at `since` or earlier, or of a disabled user. */
-    findFresh: findOpen,
+    findFresh: (tx: Transaction, digest: Buffer, purpose: LinkPurpose, since: number) =>
+      findOpen(tx, access, digest, { purpose, since }),
 
     /** As `findFresh`, outside of a transaction. */
-    find: (digest: Buffer, purpose: LinkPurpose, since: number) => findOpen(db.read, digest, purpose, since),
+    find: (digest: Buffer, purpose: LinkPurpose, since: number) =>
+      findOpen(db.read, access, digest, { purpose, since }),
 
     async removeOf(tx: Transaction, userId: number, purpose: LinkPurpose): Promise<void> {
       await tx.run(removeLinks, userId, purposes.encode(purpose));
@@ -83,7 +93,13 @@ export function createMailedLinkStore(db: Database) {
 
     /** Confirms the account and removes its links for that. @returns false: it was confirmed before. */
     async confirm(tx: Transaction, userId: number, passwordHash: string | null, now: number): Promise<boolean> {
-      if ((await tx.run(confirmUser, now, now, passwordHash, userId)) !== 1) return false;
+      const user = await findUserIn(tx, access, userId);
+      if (user === undefined || user.confirmedAt !== null) return false;
+      await users.change(tx, access, userId, {
+        confirmedAt: now,
+        updatedAt: now,
+        ...(passwordHash !== null && { passwordHash, hasPassword: true }),
+      });
       await tx.run(removeLinks, userId, purposes.encode("confirm_account"));
       return true;
     },

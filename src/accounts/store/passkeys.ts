@@ -1,25 +1,31 @@
-import type { Database, Transaction } from "../../database/database.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { RowOf } from "../../database/table.ts";
+import type { Passkey } from "../account.ts";
+import type { UnopenedRow } from "./access-table.ts";
+import { countAddedFactor, countRemovedFactor } from "./factors.ts";
 import { passkeyChallenges, passkeys } from "./tables.ts";
 import { nextId } from "./users.ts";
 
-const credentials = passkeys.pick("id", "userId", "credentialId", "publicKey", "signCount", "transports");
-/** A passkey with everything that its responses are verified against. */
-export type StoredPasskey = RowOf<typeof credentials>;
+const reading = passkeys.reading("signCount", "transports", "name", "createdAt", "lastUsedAt");
+const select = (rest: string) => `SELECT ${reading.selectList} FROM passkeys ${rest}`;
+type Row = UnopenedRow<typeof reading>;
 
-const passkeysOf = passkeys
-  .pick("id", "name", "createdAt", "lastUsedAt")
-  .select<[userId: number]>("WHERE user_id = ? ORDER BY id");
-const credentialsOf = credentials.select<[userId: number]>("WHERE user_id = ? ORDER BY id");
-const credentialById = credentials.select<[credentialId: Buffer]>("WHERE credential_id = ?");
-const passkeyCount = sql<[userId: number], { count: number }>(
-  "SELECT count(*) AS count FROM passkeys WHERE user_id = ?",
-);
-const insertPasskey = passkeys.insert("ON CONFLICT (credential_id) DO NOTHING");
-const removeOne = sql<[passkeyId: number, userId: number], { name: string }>(
-  "DELETE FROM passkeys WHERE id = ? AND user_id = ? RETURNING name",
-);
+/** A passkey with everything that its responses are verified against. */
+export interface StoredPasskey {
+  readonly id: number;
+  readonly userId: number;
+  readonly credentialId: Buffer;
+  readonly publicKey: Buffer;
+  readonly signCount: number;
+  readonly transports: readonly string[];
+}
+
+const passkeysOf = sql<[userId: number], Row>(select("WHERE user_id = ? ORDER BY id"));
+const passkeyByCredential = sql<[credentialId: Buffer], Row>(select("WHERE credential_id = ?"));
+const passkeyById = sql<[passkeyId: number], Row>(select("WHERE id = ?"));
+const insertPasskey = passkeys.insertion("ON CONFLICT (credential_id) DO NOTHING");
+const removeOne = sql<[passkeyId: number]>("DELETE FROM passkeys WHERE id = ?");
 const removeAll = sql<[userId: number]>("DELETE FROM passkeys WHERE user_id = ?");
 const claimUse = sql<[signCount: number, usedAt: number, passkeyId: number, signCount: number, signCount: number]>(
   `UPDATE passkeys SET sign_count = ?, last_used_at = ?
@@ -31,20 +37,28 @@ const answerChallenge = passkeyChallenges.insert("ON CONFLICT (digest) DO NOTHIN
 export type PasskeyStore = ReturnType<typeof createPasskeyStore>;
 
 /** Functions that take a transaction require the accounts lock. */
-export function createPasskeyStore({ read }: Pick<Database, "read">) {
+export function createPasskeyStore({ read }: Pick<Database, "read">, access: AccessKeys) {
+  const passkeysIn = async (connection: ReadConnection, userId: number) =>
+    reading.openAll(access, await connection.all(passkeysOf, userId));
+
   return {
     /** In the order they were added. */
-    listPasskeys: (userId: number) => read.all(passkeysOf, userId),
+    listPasskeys: async (userId: number): Promise<readonly Passkey[]> =>
+      (await passkeysIn(read, userId)).map(({ id, name, createdAt, lastUsedAt }) => ({
+        id,
+        name,
+        createdAt,
+        lastUsedAt,
+      })),
 
-    listCredentials: async (userId: number) =>
-      (await read.all(credentialsOf, userId)).map((row) => credentials.decode(row)),
+    listCredentials: (userId: number): Promise<readonly StoredPasskey[]> => passkeysIn(read, userId),
 
     async findCredential(credentialId: Buffer): Promise<StoredPasskey | undefined> {
-      const row = await read.one(credentialById, credentialId);
-      return row === undefined ? undefined : credentials.decode(row);
+      const row = await read.one(passkeyByCredential, credentialId);
+      return row === undefined ? undefined : reading.open(access, row);
     },
 
-    countPasskeys: async (tx: Transaction, userId: number) => (await tx.one(passkeyCount, userId))?.count ?? 0,
+    countPasskeys: async (tx: Transaction, userId: number) => (await passkeysIn(tx, userId)).length,
 
     /** @returns false: some user already has this credential. */
     async addPasskey(
@@ -53,7 +67,9 @@ export function createPasskeyStore({ read }: Pick<Database, "read">) {
     ): Promise<boolean> {
       const { now, ...row } = passkey;
       const id = await nextId(tx, "passkeys");
-      return (await tx.run(insertPasskey, ...passkeys.values({ ...row, id, createdAt: now }))) === 1;
+      const added = (await insertPasskey(tx, access, { ...row, id, createdAt: now })) === 1;
+      if (added) await countAddedFactor(tx, access, passkey.userId);
+      return added;
     },
 
     /**
@@ -70,9 +86,17 @@ export function createPasskeyStore({ read }: Pick<Database, "read">) {
     },
 
     /** @returns its name; undefined: the user has no such passkey. */
-    removePasskey: async (tx: Transaction, userId: number, passkeyId: number): Promise<string | undefined> =>
-      (await tx.one(removeOne, passkeyId, userId))?.name,
+    async removePasskey(tx: Transaction, userId: number, passkeyId: number): Promise<string | undefined> {
+      const row = await tx.one(passkeyById, passkeyId);
+      // Removing a row that a writer of the database has inserted must not lower the number of factors.
+      const passkey = row === undefined ? undefined : reading.open(access, row);
+      if (passkey?.userId !== userId) return undefined;
+      await tx.run(removeOne, passkeyId);
+      await countRemovedFactor(tx, access, userId);
+      return passkey.name;
+    },
 
+    /** Leaves the number of factors to the caller. */
     async removePasskeys(tx: Transaction, userId: number): Promise<void> {
       await tx.run(removeAll, userId);
     },

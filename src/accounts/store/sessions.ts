@@ -1,10 +1,11 @@
 import { userAgentLengthMax } from "../../base/user-agent.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { boolean, integer, type StoredRowOf, Table } from "../../database/table.ts";
 import type { ClientContext, ListedSession, Session, User } from "../account.ts";
+import type { UnopenedRow } from "./access-table.ts";
 import { sessions } from "./tables.ts";
-import { allBeyond, nextId, toUser, type UserRow, userById, userColumns } from "./users.ts";
+import { allBeyond, findUserIn, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 
 export interface NewSession {
   readonly digest: Buffer;
@@ -23,29 +24,20 @@ export interface NewSession {
   readonly onComplete: (tx: Transaction, user: User) => Promise<void>;
 }
 
-/** A session as it is read together with its user. */
-const sessionView = new Table("sessions", {
-  sessionId: integer,
-  sessionCreatedAt: integer,
-  seenAt: integer,
-  waitsForFactor: boolean,
-});
-const sessionColumns = sessionView.selectExpressions({
-  sessionId: "sessions.id",
-  sessionCreatedAt: "sessions.created_at",
-  seenAt: "sessions.seen_at",
-  waitsForFactor: "sessions.waits_for_factor",
-});
+const reading = sessions.reading("seenAt");
 
-const byDigest = sql<[digest: Buffer], UserRow & StoredRowOf<typeof sessionView>>(
-  `SELECT ${userColumns}, ${sessionColumns}
+const byDigest = sql<[digest: Buffer], UserRow & UnopenedRow<typeof reading>>(
+  `SELECT ${userColumns}, ${reading.selectList}
    FROM sessions JOIN users ON users.id = sessions.user_id WHERE digest = ? AND disabled_at IS NULL`,
 );
-const sessionsOf = sessions
-  .pick("id", "createdAt", "seenAt", "address", "userAgent")
-  .select<[userId: number, seenAfter: number, createdAfter: number]>(
-    `WHERE user_id = ? AND waits_for_factor = 0 AND seen_at > ? AND created_at > ? ORDER BY seen_at DESC, id DESC`,
-  );
+const byId = sql<[sessionId: number], UnopenedRow<typeof reading>>(
+  `SELECT ${reading.selectList} FROM sessions WHERE id = ?`,
+);
+const listed = sessions.reading("seenAt", "address", "userAgent");
+const sessionsOf = sql<[userId: number, seenAfter: number, createdAfter: number], UnopenedRow<typeof listed>>(
+  `SELECT ${listed.selectList} FROM sessions
+   WHERE user_id = ? AND waits_for_factor = 0 AND seen_at > ? AND created_at > ? ORDER BY seen_at DESC, id DESC`,
+);
 const recordUse = sql<[now: number, digest: Buffer]>("UPDATE sessions SET seen_at = ? WHERE digest = ?");
 const removeSession = sql<[digest: Buffer]>("DELETE FROM sessions WHERE digest = ?");
 const removeSessionOf = sql<[sessionId: number, userId: number]>("DELETE FROM sessions WHERE id = ? AND user_id = ?");
@@ -58,14 +50,15 @@ const removeIdle = sql<[seenAt: number, sessionsMax: number]>({
   // As an array, which is evaluated once: a join could run the limited SELECT again for each row.
   postgres: `DELETE FROM sessions WHERE digest = ANY (ARRAY(${idle} FOR UPDATE SKIP LOCKED))`,
 });
-const waitingSession = sql<[digest: Buffer, userId: number, since: number], { one: number }>(
-  "SELECT 1 AS one FROM sessions WHERE digest = ? AND user_id = ? AND waits_for_factor = 1 AND created_at > ?",
+const waitingSession = sql<[digest: Buffer, userId: number, since: number], UnopenedRow<typeof reading>>(
+  `SELECT ${reading.selectList} FROM sessions
+   WHERE digest = ? AND user_id = ? AND waits_for_factor = 1 AND created_at > ?`,
 );
 const dropOldest = sql<[userId: number, keptMax: number]>(
   `DELETE FROM sessions WHERE digest IN
      (SELECT digest FROM sessions WHERE user_id = ? ORDER BY created_at DESC, digest ${allBeyond})`,
 );
-const insertRow = sessions.insert();
+const insertSession = sessions.insertion();
 const recordSignIn = sql<[now: number, userId: number]>("UPDATE users SET last_signed_in_at = ? WHERE id = ?");
 
 /**
@@ -76,16 +69,22 @@ export async function endSessions(tx: WriteConnection, userId: number, exceptId:
   await tx.run(removeSessions, userId, exceptId);
 }
 
+/** Requires the accounts lock. @returns the user's complete session; undefined: it has ended or waits for a factor. */
+export async function findCompleteSession(tx: Transaction, access: AccessKeys, sessionId: number, userId: number) {
+  const row = await tx.one(byId, sessionId);
+  const session = row === undefined ? undefined : reading.open(access, row);
+  return session?.userId === userId && !session.waitsForFactor ? session : undefined;
+}
+
 /** Requires the accounts lock. Writes nothing when it refuses. */
-async function insert(tx: Transaction, session: NewSession): Promise<boolean> {
+async function insert(tx: Transaction, access: AccessKeys, session: NewSession): Promise<boolean> {
   const { digest, userId, complete, replaces, client, now, perUserMax, provided, onComplete } = session;
   // Read again: the user may have changed since the sign-in began.
-  const row = await tx.one(userById, userId);
-  const user = row === undefined ? undefined : toUser(row);
+  const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null) return false;
   if (replaces !== null) {
     const waiting = await tx.one(waitingSession, replaces.digest, userId, replaces.since);
-    if (waiting === undefined) return false;
+    if (waiting === undefined || reading.open(access, waiting) === undefined) return false;
   }
   if (!(await provided(tx))) return false;
   if (replaces !== null) await tx.run(removeSession, replaces.digest);
@@ -95,10 +94,8 @@ async function insert(tx: Transaction, session: NewSession): Promise<boolean> {
   const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
   const { address } = client;
-  await tx.run(
-    insertRow,
-    ...sessions.values({ digest, id, userId, createdAt: now, seenAt: now, waitsForFactor, address, userAgent }),
-  );
+  const row = { digest, id, userId, createdAt: now, seenAt: now, waitsForFactor, address, userAgent };
+  await insertSession(tx, access, row);
   if (waitsForFactor) return true;
   await tx.run(recordSignIn, now, userId);
   await onComplete(tx, user);
@@ -107,26 +104,37 @@ async function insert(tx: Transaction, session: NewSession): Promise<boolean> {
 
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
-export function createSessionStore(db: Database) {
+export function createSessionStore(db: Database, access: AccessKeys) {
   const { read } = db;
   const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   const idempotent = db.autocommit({ retry: "idempotent" });
   return {
     /** @returns false: the user is gone or disabled, the session to replace no longer waits, or `provided` returned false. */
     insertSession: (session: NewSession): Promise<boolean> =>
-      db.writeSerialized("accounts", (tx) => insert(tx, session)),
+      db.writeSerialized("accounts", (tx) => insert(tx, access, session)),
 
     /** @returns undefined also for a session of a disabled user. */
     async findSession(digest: Buffer): Promise<(Omit<Session, "formToken"> & { seenAt: number }) | undefined> {
       const row = await read.one(byDigest, digest);
-      if (row === undefined) return undefined;
-      const { sessionId, sessionCreatedAt, seenAt, waitsForFactor } = sessionView.decode(row);
-      return { id: sessionId, user: toUser(row), waitsForFactor, createdAt: sessionCreatedAt, seenAt };
+      const session = row === undefined ? undefined : reading.open(access, row);
+      const user = openUser(access, row);
+      // The MAC of the row names the user, and the join could name another one.
+      if (session === undefined || user?.id !== session.userId || user.disabledAt !== null) return undefined;
+      const { id, createdAt, seenAt, waitsForFactor } = session;
+      return { id, user, waitsForFactor, createdAt, seenAt };
     },
 
     /** Complete ones, seen after `seenAfter` and begun after `createdAfter`; last seen first. */
-    listSessions: (userId: number, seenAfter: number, createdAfter: number): Promise<readonly ListedSession[]> =>
-      read.all(sessionsOf, userId, seenAfter, createdAfter),
+    async listSessions(userId: number, seenAfter: number, createdAfter: number): Promise<readonly ListedSession[]> {
+      const rows = listed.openAll(access, await read.all(sessionsOf, userId, seenAfter, createdAfter));
+      return rows.map(({ id, createdAt, seenAt, address, userAgent }) => ({
+        id,
+        createdAt,
+        seenAt,
+        address,
+        userAgent,
+      }));
+    },
 
     async recordSessionUse(digest: Buffer, now: number): Promise<void> {
       await autocommit.run(recordUse, now, digest);

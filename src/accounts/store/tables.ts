@@ -1,9 +1,11 @@
 import { boolean, bytes, converted, integer, nullable, oneOf, Table, text, withDefault } from "../../database/table.ts";
 import { allScopes, type Scope } from "../account.ts";
 import { type AdminAction, adminActions } from "../admin/administration.ts";
+import { AccessTable } from "./access-table.ts";
 
-/** Columns are either readable metadata or sealed. Times in milliseconds since the epoch. */
-export const users = new Table("users", {
+// Columns are either readable metadata or sealed. Times in milliseconds since the epoch.
+
+const userColumns = {
   id: integer,
   email: text,
   /** A new address that waits for its confirmation. */
@@ -21,9 +23,22 @@ export const users = new Table("users", {
   lastSignedInAt: withDefault(nullable(integer), null),
   factorFailures: withDefault(integer, 0),
   factorFailuresSince: withDefault(integer, 0),
-});
+  /** Deciding, unlike the hash. */
+  hasPassword: boolean,
+  /** How many authenticator apps and passkeys the account has: a deleted row of one must not turn the second factor off. */
+  secondFactors: withDefault(integer, 0),
+};
+export const users = new AccessTable("users", "user", userColumns, [
+  "id",
+  "email",
+  "admin",
+  "confirmedAt",
+  "disabledAt",
+  "hasPassword",
+  "secondFactors",
+]);
 
-export const sessions = new Table("sessions", {
+const sessionColumns = {
   digest: bytes,
   id: integer,
   userId: integer,
@@ -32,7 +47,14 @@ export const sessions = new Table("sessions", {
   waitsForFactor: boolean,
   address: text,
   userAgent: text,
-});
+};
+export const sessions = new AccessTable("sessions", "session", sessionColumns, [
+  "digest",
+  "id",
+  "userId",
+  "createdAt",
+  "waitsForFactor",
+]);
 
 const scopeList = converted<readonly Scope[], string>({
   decode: (stored) => {
@@ -47,7 +69,8 @@ const networkList = converted<readonly string[], string | null>({
   encode: (networks) => (networks.length === 0 ? null : networks.join(",")),
 });
 
-export const apiTokens = new Table("api_tokens", {
+/** A revoked token loses its MAC. */
+const apiTokenColumns = {
   id: integer,
   userId: integer,
   name: text,
@@ -60,9 +83,17 @@ export const apiTokens = new Table("api_tokens", {
   revokedAt: withDefault(nullable(integer), null),
   lastUsedAt: withDefault(nullable(integer), null),
   lastUsedAddress: withDefault(nullable(text), null),
-});
+};
+export const apiTokens = new AccessTable("api_tokens", "token", apiTokenColumns, [
+  "id",
+  "userId",
+  "digest",
+  "scopes",
+  "networks",
+  "expiresAt",
+]);
 
-export const mailedLinks = new Table("mailed_links", {
+const mailedLinkColumns = {
   digest: bytes,
   userId: integer,
   purpose: oneOf({ confirm_account: 0, reset_password: 1, change_email: 2 }),
@@ -70,8 +101,18 @@ export const mailedLinks = new Table("mailed_links", {
   newEmail: withDefault(nullable(text), null),
   /** The password of the sign-up that caused the email; null: not caused by a sign-up. */
   passwordHash: withDefault(nullable(text), null),
+  /** Deciding, unlike the hash. */
+  setsPassword: withDefault(boolean, false),
   createdAt: integer,
-});
+};
+export const mailedLinks = new AccessTable("mailed_links", "link", mailedLinkColumns, [
+  "digest",
+  "userId",
+  "purpose",
+  "newEmail",
+  "setsPassword",
+  "createdAt",
+]);
 
 /** Deleted accounts, until all data of their pushes is removed. */
 export const deletedUsers = new Table("deleted_users", { userId: integer, deletedAt: integer });
@@ -79,6 +120,7 @@ export const deletedUsers = new Table("deleted_users", { userId: integer, delete
 /** Clients that have signed in to an account before, as digests. */
 export const knownClients = new Table("known_clients", { userId: integer, digest: bytes, seenAt: integer });
 
+/** The sealed secret contains the user, so it authenticates the row. */
 export const totpFactors = new Table("totp_factors", {
   userId: integer,
   secretSealed: bytes,
@@ -87,6 +129,7 @@ export const totpFactors = new Table("totp_factors", {
   confirmedAt: integer,
 });
 
+/** The digest contains the user, so it authenticates the row. */
 export const backupCodes = new Table("backup_codes", {
   userId: integer,
   digest: bytes,
@@ -95,7 +138,7 @@ export const backupCodes = new Table("backup_codes", {
 
 export const importedCodeKeys = new Table("imported_backup_code_keys", { userId: integer, keySealed: bytes });
 
-export const passkeys = new Table("passkeys", {
+const passkeyColumns = {
   id: integer,
   userId: integer,
   name: text,
@@ -109,17 +152,21 @@ export const passkeys = new Table("passkeys", {
   }),
   createdAt: integer,
   lastUsedAt: withDefault(nullable(integer), null),
-});
+};
+export const passkeys = new AccessTable("passkeys", "passkey", passkeyColumns, [
+  "id",
+  "userId",
+  "credentialId",
+  "publicKey",
+]);
 
 /** Challenges that were answered, until they expire. */
 export const passkeyChallenges = new Table("passkey_challenges", { digest: bytes, answeredAt: integer });
 
-export const identities = new Table("identities", {
-  issuer: text,
-  subject: text,
-  userId: integer,
-  createdAt: integer,
-});
+const identityColumns = { issuer: text, subject: text, userId: integer, createdAt: integer };
+export const identities = new AccessTable("identities", "identity", identityColumns, ["issuer", "subject", "userId"]);
+
+export const accessTables = [users, sessions, apiTokens, mailedLinks, passkeys, identities] as const;
 
 export const signOnSteps = new Table("sign_on_steps", {
   digest: bytes,

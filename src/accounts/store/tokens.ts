@@ -1,9 +1,10 @@
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { integer, type RowOf, type StoredRowOf, Table } from "../../database/table.ts";
 import type { ApiToken, Scope, User } from "../account.ts";
+import type { UnopenedRow } from "./access-table.ts";
 import { apiTokens } from "./tables.ts";
-import { allBeyond, nextId, toUser, type UserRow, userColumns } from "./users.ts";
+import { allBeyond, findUserIn, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 
 /** Runs in the transaction that creates or revokes the token. */
 type Notify = (tx: Transaction, user: Pick<User, "email" | "language">, tokenName: string) => Promise<void>;
@@ -22,12 +23,26 @@ export interface NewToken {
   readonly onMade: Notify;
 }
 
-const listedTokens = apiTokens.omit("userId", "digest");
+/** Includes revoked tokens, which have no MAC any more. */
+const listedTokens = apiTokens.unverified(
+  "id",
+  "name",
+  "scopes",
+  "networks",
+  "createdAt",
+  "expiresAt",
+  "revokedAt",
+  "lastUsedAt",
+  "lastUsedAddress",
+);
 
-/** The columns of a token that a request needs, read together with the token's user. */
-const foundTokens = apiTokens.pick("scopes", "networks", "expiresAt", "lastUsedAt");
-const tokenIds = new Table("api_tokens", { tokenId: integer });
-export type FoundToken = RowOf<typeof foundTokens> & { readonly tokenId: number; readonly user: User };
+/** Read together with the token's user. */
+const reading = apiTokens.reading("lastUsedAt");
+
+export interface FoundToken extends Pick<ApiToken, "scopes" | "networks" | "expiresAt" | "lastUsedAt"> {
+  readonly tokenId: number;
+  readonly user: User;
+}
 
 const countInUse = sql<[userId: number, now: number], { count: number }>(
   `SELECT count(*) AS count FROM api_tokens
@@ -38,49 +53,47 @@ const removeEnded = sql<[userId: number, now: number, keptMax: number]>(
      (SELECT id FROM api_tokens WHERE user_id = ? AND (revoked_at IS NOT NULL OR expires_at <= ?)
       ORDER BY id DESC ${allBeyond})`,
 );
-const insertRow = apiTokens.insert();
+const insertToken = apiTokens.insertion();
 const tokensOf = listedTokens.select<[userId: number]>("WHERE user_id = ? ORDER BY id DESC");
 const tokenPage = listedTokens.select<[userId: number, now: number, tokensMax: number, skipped: number]>(
   `WHERE user_id = ?
    ORDER BY CASE WHEN revoked_at IS NOT NULL OR expires_at <= ? THEN 1 ELSE 0 END, id DESC LIMIT ? OFFSET ?`,
 );
 const revoke = sql<[now: number, tokenId: number, userId: number], { name: string }>(
-  "UPDATE api_tokens SET revoked_at = ? WHERE id = ? AND user_id = ? AND revoked_at IS NULL RETURNING name",
+  "UPDATE api_tokens SET revoked_at = ?, mac = NULL WHERE id = ? AND user_id = ? AND revoked_at IS NULL RETURNING name",
 );
-const ownerOf = sql<[userId: number], Pick<User, "email" | "language">>(
-  "SELECT email, language FROM users WHERE id = ?",
-);
-const byDigest = sql<[digest: Buffer], UserRow & StoredRowOf<typeof foundTokens> & StoredRowOf<typeof tokenIds>>(
-  `SELECT ${userColumns}, ${tokenIds.selectExpressions({ tokenId: "api_tokens.id" })}, ${foundTokens.selectList}
+const byDigest = sql<[digest: Buffer], UserRow & UnopenedRow<typeof reading>>(
+  `SELECT ${userColumns}, ${reading.selectList}
    FROM api_tokens JOIN users ON users.id = user_id WHERE digest = ? AND revoked_at IS NULL AND disabled_at IS NULL`,
 );
 const recordUse = sql<[now: number, address: string, tokenId: number]>(
   "UPDATE api_tokens SET last_used_at = ?, last_used_address = ? WHERE id = ?",
 );
 
-async function notifyOwner(tx: Transaction, userId: number, tokenName: string, notify: Notify): Promise<void> {
-  const user = await tx.one(ownerOf, userId);
+async function notifyOwner(
+  tx: Transaction,
+  access: AccessKeys,
+  { userId, tokenName, notify }: { readonly userId: number; readonly tokenName: string; readonly notify: Notify },
+): Promise<void> {
+  const user = await findUserIn(tx, access, userId);
   if (user !== undefined) await notify(tx, user, tokenName);
 }
 
 /** Requires the accounts lock. */
-async function insert(tx: Transaction, token: NewToken): Promise<ApiToken | undefined> {
+async function insert(tx: Transaction, access: AccessKeys, token: NewToken): Promise<ApiToken | undefined> {
   const { userId, name, digest, scopes, networks, expiresAt, now, inUseMax, endedKeptMax, onMade } = token;
   if (((await tx.one(countInUse, userId, now))?.count ?? 0) >= inUseMax) return undefined;
   await tx.run(removeEnded, userId, now, endedKeptMax);
   const id = await nextId(tx, "api_tokens");
-  await tx.run(
-    insertRow,
-    ...apiTokens.values({ id, userId, name, digest, scopes, networks, createdAt: now, expiresAt }),
-  );
-  await notifyOwner(tx, userId, name, onMade);
+  await insertToken(tx, access, { id, userId, name, digest, scopes, networks, createdAt: now, expiresAt });
+  await notifyOwner(tx, access, { userId, tokenName: name, notify: onMade });
   const unused = { lastUsedAt: null, lastUsedAddress: null, revokedAt: null };
   return { id, name, scopes, networks, createdAt: now, expiresAt, ...unused };
 }
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
-export function createTokenStore(db: Database) {
+export function createTokenStore(db: Database, access: AccessKeys) {
   const autocommit = db.autocommit({ retry: "whenNotExecuted" });
   return {
     /**
@@ -88,10 +101,10 @@ export function createTokenStore(db: Database) {
      * @returns undefined: `inUseMax` tokens are in use.
      */
     insertToken: (token: NewToken): Promise<ApiToken | undefined> =>
-      db.writeSerialized("accounts", (tx) => insert(tx, token)),
+      db.writeSerialized("accounts", (tx) => insert(tx, access, token)),
 
     /** As `insertToken`, in a transaction with the accounts lock. */
-    insert,
+    insert: (tx: Transaction, token: NewToken) => insert(tx, access, token),
 
     listTokens: async (userId: number): Promise<ApiToken[]> =>
       (await db.read.all(tokensOf, userId)).map((row) => listedTokens.decode(row)),
@@ -122,16 +135,19 @@ export function createTokenStore(db: Database) {
       db.write(async (tx) => {
         const revoked = await tx.one(revoke, now, tokenId, userId);
         if (revoked === undefined) return false;
-        await notifyOwner(tx, userId, revoked.name, onRevoked);
+        await notifyOwner(tx, access, { userId, tokenName: revoked.name, notify: onRevoked });
         return true;
       }),
 
     /** The caller checks the expiry. @returns undefined also for a revoked token and one of a disabled user. */
     async findToken(digest: Buffer): Promise<FoundToken | undefined> {
       const row = await db.read.one(byDigest, digest);
-      if (row === undefined) return undefined;
-      const { scopes, networks, expiresAt, lastUsedAt } = foundTokens.decode(row);
-      return { tokenId: row.tokenId, scopes, networks, expiresAt, lastUsedAt, user: toUser(row) };
+      const token = row === undefined ? undefined : reading.open(access, row);
+      const user = openUser(access, row);
+      // The MAC of the row names the user, and the join could name another one.
+      if (token === undefined || user?.id !== token.userId || user.disabledAt !== null) return undefined;
+      const { id, scopes, networks, expiresAt, lastUsedAt } = token;
+      return { tokenId: id, scopes, networks, expiresAt, lastUsedAt, user };
     },
 
     async recordTokenUse(tokenId: number, now: number, address: string): Promise<void> {

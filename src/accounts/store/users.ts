@@ -1,46 +1,34 @@
-import type { Database, InTransaction, Transaction } from "../../database/database.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { boolean, integer, nullable, type StoredRowOf, Table, text } from "../../database/table.ts";
 import type { User } from "../account.ts";
+import type { UnopenedRow } from "./access-table.ts";
 import { users } from "./tables.ts";
 
-/** A `User` as it is read, with two computed columns. */
-const userView = new Table("users", {
-  id: integer,
-  email: text,
-  admin: boolean,
-  createdAt: integer,
-  confirmedAt: nullable(integer),
-  disabledAt: nullable(integer),
-  language: nullable(text),
-  hasPassword: boolean,
-  hasSecondFactor: boolean,
-});
+const reading = users.reading("createdAt", "language");
 
-export type UserRow = StoredRowOf<typeof userView>;
+export type UserRow = UnopenedRow<typeof reading>;
 
 /** For statements that read from `users`, alone or in a join. */
-export const userColumns = userView.selectExpressions({
-  id: "users.id",
-  email: "users.email",
-  admin: "users.admin",
-  createdAt: "users.created_at",
-  confirmedAt: "users.confirmed_at",
-  disabledAt: "users.disabled_at",
-  language: "users.language",
-  hasPassword: "CASE WHEN users.password_hash <> '' THEN 1 ELSE 0 END",
-  hasSecondFactor: `CASE WHEN EXISTS (SELECT 1 FROM totp_factors WHERE totp_factors.user_id = users.id)
-     OR EXISTS (SELECT 1 FROM passkeys WHERE passkeys.user_id = users.id) THEN 1 ELSE 0 END`,
-});
+export const userColumns = reading.selectList;
 
 export const userById = sql<[userId: number], UserRow>(`SELECT ${userColumns} FROM users WHERE id = ?`);
-export const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
+const userByEmail = sql<[email: string], UserRow>(`SELECT ${userColumns} FROM users WHERE email = ?`);
 
-/** @param row may contain other columns, which are omitted. */
-export function toUser(row: UserRow): User {
-  const { id, email, admin, createdAt, confirmedAt, disabledAt, language, hasPassword, hasSecondFactor } =
-    userView.decode(row);
-  return { id, email, admin, createdAt, confirmedAt, disabledAt, language, hasPassword, hasSecondFactor };
+/** @param row may contain other columns, which are omitted. @returns undefined: no row, or this server did not write it. */
+export function openUser(access: AccessKeys, row: UserRow | undefined): User | undefined {
+  const opened = row === undefined ? undefined : reading.open(access, row);
+  if (opened === undefined) return undefined;
+  const { secondFactors, ...user } = opened;
+  return { ...user, hasSecondFactor: secondFactors > 0 };
+}
+
+export async function findUserIn(
+  connection: ReadConnection,
+  access: AccessKeys,
+  userId: number,
+): Promise<User | undefined> {
+  return openUser(access, await connection.one(userById, userId));
 }
 
 /** Skips the given number of rows and returns all others. Both engines accept it. */
@@ -56,62 +44,70 @@ export interface NewUser {
   readonly now: number;
 }
 
-const insertRow = users.insert();
+const insertUser = users.insertion();
 const credentialsByEmail = sql<[email: string], UserRow & { passwordHash: string }>(
   `SELECT ${userColumns}, password_hash AS passwordHash FROM users WHERE email = ?`,
 );
+const emailTaken = sql<[email: string], { one: number }>("SELECT 1 AS one FROM users WHERE email = ?");
 const everSignedIn = sql<[userId: number], { one: number }>(
   "SELECT 1 AS one FROM users WHERE id = ? AND last_signed_in_at IS NOT NULL",
 );
 
-export async function findUserByEmailIn(tx: Transaction, email: string): Promise<User | undefined> {
-  const row = await tx.one(userByEmail, email);
-  return row === undefined ? undefined : toUser(row);
+export async function findUserByEmailIn(tx: Transaction, access: AccessKeys, email: string): Promise<User | undefined> {
+  return openUser(access, await tx.one(userByEmail, email));
+}
+
+/** Also by a row that this server did not write: the column is unique. */
+export async function isEmailTaken(tx: Transaction, email: string): Promise<boolean> {
+  return (await tx.one(emailTaken, email)) !== undefined;
 }
 
 /** Requires the accounts lock. @returns undefined: the email address is taken. */
-export async function insertUserIn(tx: Transaction, user: NewUser): Promise<User | undefined> {
+export async function insertUserIn(tx: Transaction, access: AccessKeys, user: NewUser): Promise<User | undefined> {
   const { email, passwordHash, admin, confirmed, language, now } = user;
-  if ((await findUserByEmailIn(tx, email)) !== undefined) return undefined;
+  if (await isEmailTaken(tx, email)) return undefined;
   const id = await nextId(tx, "users");
   const confirmedAt = confirmed ? now : null;
-  const row = { id, email, passwordHash, admin, language, createdAt: now, updatedAt: now, confirmedAt };
-  await tx.run(insertRow, ...users.values(row));
-  return findUserByEmailIn(tx, email);
+  const hasPassword = passwordHash !== "";
+  const row = { id, email, passwordHash, hasPassword, admin, language, createdAt: now, updatedAt: now, confirmedAt };
+  await insertUser(tx, access, row);
+  return findUserByEmailIn(tx, access, email);
 }
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
 /** Functions that take a transaction require the accounts lock; the others read committed rows. */
-export function createUserStore(db: Database) {
+export function createUserStore(db: Database, access: AccessKeys) {
   return {
     /** @param together written in the same transaction. @returns undefined: the email address is taken. */
     insertUser: (user: NewUser, together?: (made: User) => InTransaction): Promise<User | undefined> =>
       db.writeSerialized("accounts", async (tx) => {
-        const made = await insertUserIn(tx, user);
+        const made = await insertUserIn(tx, access, user);
         if (made !== undefined) await together?.(made)(tx);
         return made;
       }),
 
-    insert: insertUserIn,
+    insert: (tx: Transaction, user: NewUser) => insertUserIn(tx, access, user),
 
-    findFresh: findUserByEmailIn,
+    findFresh: (tx: Transaction, email: string) => findUserByEmailIn(tx, access, email),
 
     hasSignedIn: async (tx: Transaction, userId: number) => (await tx.one(everSignedIn, userId)) !== undefined,
 
-    async findUser(userId: number): Promise<User | undefined> {
-      const row = await db.read.one(userById, userId);
-      return row === undefined ? undefined : toUser(row);
-    },
+    findUser: (userId: number): Promise<User | undefined> => findUserIn(db.read, access, userId),
 
     /** `passwordHash` "": there is no password. */
     async findUserByEmail(email: string): Promise<{ user: User; passwordHash: string } | undefined> {
       const row = await db.read.one(credentialsByEmail, email);
-      return row === undefined ? undefined : { user: toUser(row), passwordHash: row.passwordHash };
+      const user = openUser(access, row);
+      return row === undefined || user === undefined ? undefined : { user, passwordHash: passwordOf(user, row) };
     },
   };
 }
 
+/** @returns "" if the account has no password, whatever the column contains. */
+export function passwordOf(user: User, { passwordHash }: { readonly passwordHash: string }): string {
+  return user.hasPassword ? passwordHash : "";
+}
 const takeId = sql<[name: string], { nextId: number }>(
   `INSERT INTO id_blocks (name, next_id) VALUES (?, 2)
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
@@ -130,7 +126,7 @@ const setLanguage = sql<[language: string | null, now: number, userId: number]>(
 const setDefaults = sql<[defaults: string, now: number, userId: number]>(
   "UPDATE users SET push_defaults = ?, updated_at = ? WHERE id = ?",
 );
-const readProfile = users.pick("pushDefaults", "unconfirmedEmail").select<[userId: number]>("WHERE id = ?");
+const readProfile = users.unverified("pushDefaults", "unconfirmedEmail").select<[userId: number]>("WHERE id = ?");
 
 export type ProfileStore = ReturnType<typeof createProfileStore>;
 

@@ -26,7 +26,7 @@ export function clearTransientState(path: string, options: { readonly now: numbe
         emailsDropped,
         sessionsEnded: run("DELETE FROM sessions"),
         tokensRevoked: options.revokeTokens
-          ? run("UPDATE api_tokens SET revoked_at = ? WHERE revoked_at IS NULL", options.now)
+          ? run("UPDATE api_tokens SET revoked_at = ?, mac = NULL WHERE revoked_at IS NULL", options.now)
           : 0,
         /** API tokens that work now. Some may have been revoked since the backup. */
         tokensInUse: count("SELECT count(*) FROM api_tokens WHERE revoked_at IS NULL"),

@@ -35,6 +35,8 @@ ${postgres(`
     seen_at INTEGER NOT NULL
   ) WITHOUT ROWID;
 
+  -- mac, here and in other tables: authenticates the row's deciding columns. NULL: the row counts no more.
+  -- second_factors: authenticator apps and passkeys together.
   -- password_hash '': the account has no password and signs in by single sign-on.
   -- confirmed_at: when the owner proved that the email address is theirs.
   -- factor_failures: wrong second factors since factor_failures_since. Only somebody who knows the password can add to them.
@@ -52,7 +54,10 @@ ${postgres(`
     disabled_at INTEGER,
     last_signed_in_at INTEGER,
     factor_failures INTEGER NOT NULL DEFAULT 0,
-    factor_failures_since INTEGER NOT NULL DEFAULT 0
+    factor_failures_since INTEGER NOT NULL DEFAULT 0,
+    has_password INTEGER NOT NULL,
+    second_factors INTEGER NOT NULL,
+    mac BLOB
   );
 
   CREATE TABLE sessions (
@@ -63,7 +68,8 @@ ${postgres(`
     seen_at INTEGER NOT NULL,
     waits_for_factor INTEGER NOT NULL,
     address TEXT NOT NULL,
-    user_agent TEXT NOT NULL
+    user_agent TEXT NOT NULL,
+    mac BLOB
   ) WITHOUT ROWID;
   CREATE INDEX sessions_user ON sessions(user_id);
   CREATE INDEX sessions_seen ON sessions(seen_at);
@@ -80,7 +86,8 @@ ${postgres(`
     expires_at INTEGER,
     revoked_at INTEGER,
     last_used_at INTEGER,
-    last_used_address TEXT
+    last_used_address TEXT,
+    mac BLOB
   );
   CREATE INDEX api_tokens_user ON api_tokens(user_id);
 
@@ -255,7 +262,9 @@ ${postgres(`
     purpose INTEGER NOT NULL,
     new_email TEXT,
     password_hash TEXT,
-    created_at INTEGER NOT NULL
+    sets_password INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    mac BLOB
   ) WITHOUT ROWID;
   CREATE INDEX mailed_links_user ON mailed_links(user_id, purpose);
   CREATE INDEX mailed_links_created ON mailed_links(created_at);
@@ -301,7 +310,8 @@ ${postgres(`
     sign_count INTEGER NOT NULL,
     transports TEXT NOT NULL,
     created_at INTEGER NOT NULL,
-    last_used_at INTEGER
+    last_used_at INTEGER,
+    mac BLOB
   );
   CREATE INDEX passkeys_user ON passkeys(user_id);
   -- Answered challenges, so that none is accepted twice. Open ones carry their own seal and are not stored: anybody may
@@ -318,6 +328,7 @@ ${postgres(`
     subject TEXT NOT NULL,
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     created_at INTEGER NOT NULL,
+    mac BLOB,
     PRIMARY KEY (issuer, subject)
   ) WITHOUT ROWID;
   CREATE INDEX identities_user ON identities(user_id);

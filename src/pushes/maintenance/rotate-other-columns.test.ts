@@ -9,8 +9,8 @@ import type { RowId } from "../store/reseal.ts";
 
 /** Adds rows until every registered column has a value. */
 async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): Promise<void> {
-  const user =
-    "INSERT INTO users (id, email, password_hash, admin, created_at, updated_at) VALUES (7, 'a', '', 0, 0, 0)";
+  const user = `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, has_password, second_factors)
+     VALUES (7, 'a', '', 0, 0, 0, 0, 0)`;
   await changeRows(db, user);
   await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, signedIn(7));
   await pushFiles(pushes, signedIn(7), [makeFile("plan.txt", "the plan")]);

@@ -1,0 +1,173 @@
+import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { Transaction, WriteConnection } from "../../database/database.ts";
+import { type Statement, sql, type Value } from "../../database/statement.ts";
+import {
+  bytes,
+  type Columns,
+  columnName,
+  type DomainOf,
+  type NewRowOf,
+  nullable,
+  type StoredOf,
+  Table,
+} from "../../database/table.ts";
+
+type Alias<Prefix extends string, Key extends string> = `${Prefix}${Capitalize<Key>}`;
+type Unopened<C, Prefix extends string, Key extends keyof C & string> = {
+  readonly [K in Key as Alias<Prefix, K>]: StoredOf<C[K]>;
+} & { readonly [K in Alias<Prefix, "mac">]: Buffer | null };
+type Opened<C, Key extends keyof C> = { readonly [K in Key]: DomainOf<C[K]> };
+
+/** A row as the database returned it. Only `open` makes a row from it that may decide anything. */
+export type UnopenedRow<R> = R extends Reading<infer C, infer Prefix, infer Key> ? Unopened<C, Prefix, Key> : never;
+
+type Stored = Readonly<Record<string, Value>>;
+
+/** Texts differ from NULL and, within a column, from numbers. */
+function partOf(value: Value | undefined): string | Buffer | null {
+  if (value === undefined) throw new Error("A deciding column was not read.");
+  return typeof value === "number" ? String(value) : value;
+}
+
+function aliasOf(prefix: string, key: string): string {
+  return `${prefix}${key.charAt(0).toUpperCase()}${key.slice(1)}`;
+}
+
+/** The columns of an access table that a statement reads: all deciding ones, and others. */
+class Reading<C extends Columns, Prefix extends string, Key extends keyof C & string> {
+  /** For SELECT, also in joins: names in results begin with the table's prefix. */
+  readonly selectList: string;
+  readonly #name: string;
+  readonly #prefix: string;
+  readonly #columns: Columns;
+  readonly #deciding: readonly string[];
+  readonly #keys: readonly string[];
+
+  constructor(name: string, prefix: Prefix, columns: C, deciding: readonly string[], keys: readonly Key[]) {
+    this.#name = name;
+    this.#prefix = prefix;
+    this.#columns = columns;
+    this.#deciding = deciding;
+    this.#keys = keys;
+    this.selectList = [...keys, "mac"].map((key) => `${name}.${columnName(key)} AS ${aliasOf(prefix, key)}`).join(", ");
+  }
+
+  /** @returns undefined: this server did not write the row. That is reported, and the row counts as absent. */
+  open(access: AccessKeys, row: Unopened<C, Prefix, Key>): Opened<C, Key> | undefined {
+    const stored = row as unknown as Stored;
+    const mac = stored[aliasOf(this.#prefix, "mac")];
+    const given = Buffer.isBuffer(mac) ? mac : null;
+    if (
+      !access.verifies(
+        given,
+        this.#name,
+        this.#deciding.map((key) => partOf(this.storedIn(row, key))),
+      )
+    )
+      return undefined;
+    const opened: Record<string, unknown> = {};
+    for (const key of this.#keys) opened[key] = this.#columns[key]?.decode(this.storedIn(row, key));
+    return opened as Opened<C, Key>;
+  }
+
+  openAll(access: AccessKeys, rows: readonly Unopened<C, Prefix, Key>[]): readonly Opened<C, Key>[] {
+    return rows.map((row) => this.open(access, row)).filter((row) => row !== undefined);
+  }
+
+  storedIn(row: Unopened<C, Prefix, Key>, key: string): Value {
+    const value = (row as unknown as Stored)[aliasOf(this.#prefix, key)];
+    if (value === undefined) throw new Error(`The column ${key} of ${this.#name} was not read.`);
+    return value;
+  }
+}
+
+/**
+ * A table whose rows grant access. Each row carries a MAC over its deciding columns, so a row that a writer of the database
+ * inserts, changes or moves counts as absent. The deciding columns are only written here: a row that is written in another
+ * way has no valid MAC.
+ */
+export class AccessTable<C extends Columns, Prefix extends string, Deciding extends keyof C & string> {
+  readonly name: string;
+  readonly deciding: readonly Deciding[];
+  /** For the comparison with the schema. */
+  readonly columnNames: readonly string[];
+  readonly #prefix: Prefix;
+  readonly #columns: C;
+  readonly #table: Table<C>;
+  readonly #deciders: Reading<C, Prefix, Deciding>;
+  readonly #byId: Statement<[id: number], Stored>;
+  readonly #changes = new Map<string, Statement<Value[], never>>();
+
+  /** @param prefix for the names of columns in results, so that those of joined tables differ. */
+  constructor(name: string, prefix: Prefix, columns: C, deciding: readonly Deciding[]) {
+    this.name = name;
+    this.deciding = deciding;
+    this.#prefix = prefix;
+    this.#columns = columns;
+    this.#table = new Table(name, columns);
+    this.columnNames = [...this.#table.columnNames, "mac"];
+    this.#deciders = this.reading();
+    this.#byId = sql<[id: number], Stored>(`SELECT ${this.#deciders.selectList} FROM ${name} WHERE id = ?`);
+  }
+
+  /** For lists that decide nothing. */
+  unverified<Key extends keyof C & string>(...keys: readonly Key[]): Table<Pick<C, Key>> {
+    return this.#table.pick(...keys);
+  }
+
+  /** A column's conversions, for parameters of conditions. */
+  column<Key extends keyof C>(key: Key): C[Key] {
+    return this.#columns[key];
+  }
+
+  /** The deciding columns and the given others, which decide nothing. */
+  reading<Key extends keyof C & string = never>(...others: readonly Key[]): Reading<C, Prefix, Deciding | Key> {
+    return new Reading(this.name, this.#prefix, this.#columns, this.deciding, [...this.deciding, ...others]);
+  }
+
+  /** @param rest of the statement, after the values. @returns inserts a row with its MAC. */
+  insertion(rest = ""): (tx: WriteConnection, access: AccessKeys, row: NewRowOf<Table<C>>) => Promise<number> {
+    const statement = new Table(this.name, { ...this.#columns, mac: nullable(bytes) }).insert(rest);
+    const positions = this.deciding.map((key) => this.#table.keys.indexOf(key));
+    return (tx, access, row) => {
+      const values = this.#table.values(row);
+      const mac = access.mac(
+        this.name,
+        positions.map((position) => partOf(values[position])),
+      );
+      return tx.run(statement, ...values, mac);
+    };
+  }
+
+  /**
+   * Changes columns of the row with this id, and its MAC. Requires the accounts lock.
+   * @returns false: there is no such row, or this server did not write it.
+   */
+  async change(
+    tx: Transaction,
+    access: AccessKeys,
+    id: number,
+    changes: Partial<Opened<C, keyof C>>,
+  ): Promise<boolean> {
+    const found = await tx.one(this.#byId, id);
+    if (found === undefined) return false;
+    const row = found as unknown as Unopened<C, Prefix, Deciding>;
+    if (this.#deciders.open(access, row) === undefined) return false;
+    const keys = this.#table.keys.filter((key) => changes[key] !== undefined);
+    const encoded = new Map<string, Value>(keys.map((key) => [key, this.#columns[key]?.encode(changes[key]) ?? null]));
+    const deciding = this.deciding.map((key) =>
+      partOf(encoded.has(key) ? encoded.get(key) : this.#deciders.storedIn(row, key)),
+    );
+    await tx.run(this.#change(keys), ...encoded.values(), access.mac(this.name, deciding), id);
+    return true;
+  }
+
+  #change(keys: readonly string[]): Statement<Value[], never> {
+    const known = this.#changes.get(keys.join());
+    if (known !== undefined) return known;
+    const assignments = [...keys, "mac"].map((key) => `${columnName(key)} = ?`).join(", ");
+    const statement = sql<Value[]>(`UPDATE ${this.name} SET ${assignments} WHERE id = ?`);
+    this.#changes.set(keys.join(), statement);
+    return statement;
+  }
+}
