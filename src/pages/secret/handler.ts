@@ -92,14 +92,20 @@ function renderStep(
 /** A URL of these characters goes into the Location header unchanged; any other one as a browser would write it. */
 const headerSafe = /^[!-~]+$/;
 
+/** @returns undefined for what no form here accepts, but an import may have brought: the page shows it as text. */
+function redirectTarget(payload: string): string | undefined {
+  const parsed = URL.parse(payload);
+  if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") return undefined;
+  return headerSafe.test(payload) ? payload : parsed.href;
+}
+
 function renderSecret(
   page: PageRequest,
   { push, payload, files }: Extract<ClaimOutcome, { outcome: "revealed" }>,
 ): FastifyReply {
   // The content security policy stops a form's POST that redirects to another site, so only a GET redirects.
-  if (push.kind === "url" && files.length === 0 && page.isGet) {
-    return page.redirectToUrl(headerSafe.test(payload) ? payload : new URL(payload).href);
-  }
+  const target = push.kind === "url" && files.length === 0 && page.isGet ? redirectTarget(payload) : undefined;
+  if (target !== undefined) return page.redirectToUrl(target);
   const { config } = page.services;
   const counted = isCounted(push, page.actor);
   const ended = counted && push.viewsRemaining === 0;
