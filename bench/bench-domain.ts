@@ -33,6 +33,7 @@ export async function openBenchDomain(
   const logger = createLogger("error", process.stderr);
   const effects = {
     clock,
+    correctClock: () => undefined,
     random: systemRandom,
     monotonicMs: () => performance.now(),
     pause: (ms: number) => sleep(ms),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
 import type { Provider } from "./accounts/sso/provider.ts";
 import type { Clock } from "./base/clock.ts";
+import { ClockTrust } from "./base/clock-trust.ts";
 import { unavailable } from "./base/errors.ts";
 import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
@@ -16,6 +17,7 @@ import { createKeyring, type Keyring } from "./crypto/keyring.ts";
 import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { sealedLength } from "./crypto/stream-seal.ts";
 import type { Database } from "./database/database.ts";
+import { measureDatabaseClock } from "./database/database-clock.ts";
 import { createIds } from "./database/ids.ts";
 import { refuseMovedDatabase } from "./database/move-marks.ts";
 import { embeddedFileOf, openDatabase, refuseForeignFile } from "./database/open-database.ts";
@@ -38,6 +40,8 @@ import type { Events } from "./telemetry/events.ts";
 /** The program's dependencies on the outside world; tests replace them. */
 export interface Effects {
   readonly clock: Clock;
+  /** Moves `clock` forward by `ms`, which may be negative: whether a push has expired is decided by the database's time. */
+  readonly correctClock: (ms: number) => void;
   readonly random: Random;
   /** A monotonic clock; only differences are meaningful. */
   readonly monotonicMs: () => number;
@@ -68,6 +72,7 @@ export async function openDomain(config: Config, effects: Effects, events: Event
   });
   try {
     await refuseMovedDatabase(db);
+    await followDatabaseClock(db, effects);
     const keyring = embeddedKeyring ?? (await openKeyringOf(db, config, effects, events));
     const parts = await openParts({ db, keyring, config, effects, events });
     return { config, db, keyring, ...parts, close: () => db.close() };
@@ -75,6 +80,12 @@ export async function openDomain(config: Config, effects: Effects, events: Event
     await db.close();
     throw error;
   }
+}
+
+/** Call it regularly: clocks drift, and after a failover another server answers. */
+export async function followDatabaseClock(db: Database, { clock, correctClock }: Effects): Promise<void> {
+  const aheadMs = await measureDatabaseClock(db, clock);
+  if (aheadMs !== 0) correctClock(aheadMs);
 }
 
 /** One at a time bounds the memory to 64 MiB. A unit is about 20 ms, so the last in the queue waits two seconds. */
@@ -90,6 +101,7 @@ interface Opened {
 
 async function openParts({ db, keyring, config, effects, events }: Opened) {
   const { clock, random, monotonicMs } = effects;
+  const clockTrust = new ClockTrust(clock, monotonicMs);
   const vault = await openVault({ db, keyring, random, now: clock.now(), onForgedRow: events.forgedRowRefused });
   const store = createPushStore(db);
   const blobs = await openBlobs(config, { ...effects, isExpected: store.upkeep.hasFiles });
@@ -130,6 +142,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     }),
     byteBudgets: createByteBudgets({ limits, config }),
     largePayloads: createLargePayloads(),
+    clockTrust,
     ids: createIds(db, "pushes"),
     attempts: createAttempts({ limits, monotonicMs, pause: effects.pause }),
     linkDeliveryIds: createIds(db, "link_deliveries"),
@@ -138,6 +151,8 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const canServe = () => db.answers();
   return {
     vault,
+    /** Whether anything may be destroyed because time has passed. */
+    clockTrust,
     store,
     blobs,
     pushes,

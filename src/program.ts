@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isatty } from "node:tty";
 import packageJson from "../package.json" with { type: "json" };
-import { systemClock, systemEvery } from "./base/clock.ts";
+import { CorrectedClock, systemClock, systemEvery } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Config } from "./config/config.ts";
 import { loadConfig } from "./config/load-config.ts";
@@ -25,8 +25,10 @@ const retiredIdleMsMin = 5_000;
 /** The primary kills a worker that hangs, but only after the worker's own limit. */
 const killAfterMs = 2_000;
 
+const clock = new CorrectedClock(systemClock);
 const effects: Effects = {
-  clock: systemClock,
+  clock,
+  correctClock: clock.correct,
   random: systemRandom,
   monotonicMs: () => performance.now(),
   pause: (ms) => sleep(ms),

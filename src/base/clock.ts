@@ -5,6 +5,24 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** A clock that is corrected while it runs, so that all processes on one database use the database's time. */
+export class CorrectedClock implements Clock {
+  readonly #clock: Clock;
+  #aheadMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now() + this.#aheadMs;
+  }
+
+  readonly correct = (byMs: number): void => {
+    this.#aheadMs += byMs;
+  };
+}
+
 /** Calls `run` at this interval until the returned function is called. */
 export type Every = (ms: number, run: () => void) => () => void;
 

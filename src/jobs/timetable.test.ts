@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { openTestDomain } from "../../test/support/domain.ts";
 import { hourMs, minuteMs, systemEvery } from "../base/clock.ts";
+import { ClockTrust } from "../base/clock-trust.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTimetable } from "./timetable.ts";
@@ -32,8 +33,8 @@ test("reports that nothing is removed after a trusted clock has jumped", async (
   const { events, nextSweep } = watchSweeps(createEvents({ logger, clock: fixture.clock }));
   const first = nextSweep();
   const timetable = await startTimetable(
-    fixture.domain,
-    { ...fixture.effects, every: systemEvery, monotonicMs: () => monotonic },
+    { ...fixture.domain, clockTrust: new ClockTrust(fixture.clock, () => monotonic) },
+    { ...fixture.effects, every: systemEvery },
     events,
   );
   await first;

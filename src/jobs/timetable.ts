@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Every, hourMs, minuteMs, secondMs } from "../base/clock.ts";
-import { ClockTrust } from "../base/clock-trust.ts";
 import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
-import type { Domain, Effects } from "../domain.ts";
+import { type Domain, type Effects, followDatabaseClock } from "../domain.ts";
 import { runBulkEndings } from "../pushes/maintenance/bulk-endings.ts";
 import { sweep } from "../pushes/maintenance/sweep.ts";
 import type { Events } from "../telemetry/events.ts";
@@ -36,7 +35,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const beat = () => registry.beat(process, effects.clock.now());
   await beat();
 
-  const clockTrust = new ClockTrust(effects.clock, effects.monotonicMs);
+  const { clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;
   const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
   const { upkeep, extendedTickets } = domain.store;
@@ -70,6 +69,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     startJob(job, { everyMs, every: effects.every, onError: (error) => events.jobFailed(name, error) });
   const jobs = [
     repeat("heartbeat", heartbeatMs, beat),
+    repeat("database clock", heartbeatMs, () => followDatabaseClock(domain.db, effects)),
     repeat("sweep", sweepEveryMs, sweepOnce),
     repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal)),
     repeat("view notifications", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal)),

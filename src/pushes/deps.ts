@@ -1,4 +1,5 @@
 import { type Clock, dayMs, hourMs, secondMs } from "../base/clock.ts";
+import type { ClockTrust } from "../base/clock-trust.ts";
 import type { Random } from "../base/random.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config/config.ts";
@@ -18,6 +19,7 @@ import type { Vault } from "./vault.ts";
 export interface PushDeps {
   readonly config: Config;
   readonly clock: Clock;
+  readonly clockTrust: Pick<ClockTrust, "check">;
   readonly random: Random;
   readonly vault: Vault;
   readonly store: PushStore;

@@ -52,6 +52,7 @@ export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
         stdin: oneChunk(Buffer.from(more.stdin ?? "")),
         environment: { ...(await settingsOfEngine(dataDir, more.environment)), DATA_DIR: dataDir, ...more.environment },
         clock: systemClock,
+        correctClock: () => undefined,
         random: systemRandom,
         monotonicMs: () => performance.now(),
         pause: async () => undefined,

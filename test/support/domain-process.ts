@@ -34,6 +34,7 @@ export interface Report {
 
 const effects: Effects = {
   clock: systemClock,
+  correctClock: () => undefined,
   random: systemRandom,
   monotonicMs: () => performance.now(),
   pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

@@ -61,6 +61,7 @@ export function testConfig(dataDir: string, environment: Readonly<Record<string,
 export function testEffects(clock: TestClock): Effects {
   return {
     clock,
+    correctClock: () => undefined,
     random: systemRandom,
     monotonicMs: () => clock.now(),
     pause: async () => undefined,

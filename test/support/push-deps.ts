@@ -22,7 +22,7 @@ const silentEmails: PushEmails = {
 
 /** The dependencies of push operations of an open domain, with replacements by the test. */
 export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
-  const { config, vault, store, blobs, db, limits } = fixture.domain;
+  const { config, vault, store, blobs, db, limits, clockTrust } = fixture.domain;
   return {
     config,
     vault,
@@ -30,6 +30,7 @@ export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {
     blobs,
     openFiles: createFileOpener(blobs, fixture.effects.abortAfter),
     clock: fixture.clock,
+    clockTrust,
     random: fixture.effects.random,
     ids: createIds(db, "pushes"),
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),

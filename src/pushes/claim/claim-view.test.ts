@@ -11,7 +11,7 @@ import { changeRows, countRows, readRows } from "../../../test/support/engine-da
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { refuseWrites } from "../../../test/support/refused-writes.ts";
-import { minuteMs } from "../../base/clock.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { claimOperations } from "./claim-view.ts";
 
@@ -256,4 +256,19 @@ test("payloads are returned byte for byte", async () => {
     const claim = await retrieve(fixture, urlToken);
     expect(claim.outcome === "revealed" && claim.payload === payload).toBe(true);
   }
+});
+
+test("while the clock may be wrong, a refusal by time destroys nothing: with the right clock the push opens", async () => {
+  await using fixture = await openTestDomain();
+  const push = await fixture.domain.pushes.create({ payload: "x", expireAfterDays: 1 }, stranger);
+  const wrong = { now: () => fixture.clock.now() + 400 * dayMs };
+  const { claimView } = claimOperations(pushDepsOf(fixture, { clock: wrong, clockTrust: { check: () => false } }));
+  expect(await claimView(push.urlToken, countEveryone, stranger)).toMatchObject({ outcome: "unknown" });
+  const oneDayLate = { now: () => fixture.clock.now() + 2 * dayMs };
+  const late = claimOperations(pushDepsOf(fixture, { clock: oneDayLate, clockTrust: { check: () => false } }));
+  expect(await late.claimView(push.urlToken, countEveryone, stranger)).toMatchObject({ outcome: "gone" });
+  expect(await fixture.domain.pushes.claimView(push.urlToken, countEveryone, stranger)).toMatchObject({
+    outcome: "revealed",
+    payload: "x",
+  });
 });

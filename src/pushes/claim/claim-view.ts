@@ -162,7 +162,10 @@ function reveal(deps: PushDeps, row: PushRow, file: FileRow, key: Buffer, now: n
   return { ...details, sizeBytes: file.sizeBytes, ticket };
 }
 
-/** Refuses a retrieval of an ended push and logs it. Records the end of a push that has just expired by time. */
+/**
+ * Refuses a retrieval of an ended push and logs it. Records the end of a push that has just expired by time, unless the clock
+ * may be wrong: the end destroys the secret.
+ */
 async function refuse(
   deps: PushDeps,
   row: PushRow,
@@ -170,7 +173,7 @@ async function refuse(
   now: number,
   actor: Actor,
 ): Promise<ClaimOutcome> {
-  if (row.endedAt === null && row.expiresAt <= now) {
+  if (row.endedAt === null && row.expiresAt <= now && deps.clockTrust.check()) {
     const blobsDueAt = row.expiresAt + blobsGraceMs(deps.config);
     await deps.store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
   }

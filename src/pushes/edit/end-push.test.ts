@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { countRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
+import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { dayMs } from "../../base/clock.ts";
 import type { Actor } from "../push.ts";
+import { endOperations } from "./end-push.ts";
 
 const owner = signedIn(7);
 const other = signedIn(8);
@@ -121,4 +123,19 @@ test("an ended anonymous push keeps only its tombstone, an owned one also its tr
   expect(await rows("payloads", "audit_entries")).toEqual([0, 2]);
   expect(await pushes.find(owned.urlToken, owner)).toMatchObject({ name: "VPN", expired: true });
   expect(await pushes.find(owned.urlToken, other)).toMatchObject({ name: null });
+});
+
+test("while the clock may be wrong, a deletion destroys the secret of a push that seems to have expired", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
+  const secrets = () => countRows(db, "payloads");
+  const late = { now: () => fixture.clock.now() + 2 * dayMs };
+  const { expire } = endOperations(pushDepsOf(fixture, { clock: late, clockTrust: { check: () => false } }));
+  const guarded = await pushes.create({ payload: "x", expireAfterDays: 1, deletableByViewer: false }, stranger);
+  expect(await expire(guarded.urlToken, stranger)).toMatchObject({ expired: true });
+  expect(await secrets()).toBe(1);
+  const open = await pushes.create({ payload: "x", expireAfterDays: 1, deletableByViewer: true }, stranger);
+  expect(await expire(open.urlToken, stranger)).toMatchObject({ expired: true, deleted: true });
+  expect(await secrets()).toBe(1);
+  expect(await pushes.claimView(open.urlToken, countEveryone, stranger)).toMatchObject({ outcome: "gone" });
 });
