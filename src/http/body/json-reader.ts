@@ -103,7 +103,7 @@ export class JsonReader implements BodyParser<unknown> {
   #readString(bytes: Buffer, from: number, pieces: string[]): number {
     let at = from;
     let hasEscapes = false;
-    // Of all bytes so far: below 0x80 they are ASCII.
+    // All bytes so far, combined: below 0x80 they are ASCII.
     let bits = 0;
     for (; at < bytes.length; at += 1) {
       const byte = bytes[at] ?? quote;
