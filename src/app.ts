@@ -137,6 +137,7 @@ async function composeServer(
   await registerPages(fastify, {
     config,
     clock,
+    random,
     pushes,
     accounts,
     branding,

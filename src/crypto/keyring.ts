@@ -1,5 +1,5 @@
 import type { Random } from "../base/random.ts";
-import type { Purpose, PushKeyColumn, SealedColumn } from "./sealed-columns.ts";
+import type { JointColumn, Purpose, PushKeyColumn, SealedColumn } from "./sealed-columns.ts";
 import {
   aeadOverheadBytes,
   deriveKey,
@@ -33,7 +33,7 @@ export interface SealedRow {
 
 /** For values of a column that are sealed under the key of their push. @param extra binds the value to more than its row. */
 export function columnData(
-  { table, column }: SealedColumn | PushKeyColumn,
+  { table, column }: SealedColumn | JointColumn | PushKeyColumn,
   { id, ownerId }: SealedRow,
   ...extra: readonly Part[]
 ): Buffer {
@@ -41,7 +41,7 @@ export function columnData(
 }
 
 /** Values that are not stored in a column. */
-export type MessagePurpose = Exclude<Purpose, SealedColumn["purpose"]>;
+export type MessagePurpose = Exclude<Purpose, SealedColumn["purpose"] | JointColumn["purpose"]>;
 
 class MasterKey {
   readonly header: Buffer;
@@ -90,16 +90,23 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
   const active = first;
   const { header } = active;
 
-  function sealValue(purpose: Purpose, data: Buffer, plaintext: Uint8Array): Buffer {
-    const sealed = sealAead(active.purposeKey(purpose), Buffer.concat([header, data]), plaintext, random);
+  type KeyOf = (purposeKey: Buffer) => Buffer;
+  const itself: KeyOf = (purposeKey) => purposeKey;
+  const joinedWith =
+    (secrets: readonly Part[]): KeyOf =>
+    (purposeKey) =>
+      deriveKey(purposeKey, "joint", ...secrets);
+
+  function sealValue(purpose: Purpose, data: Buffer, plaintext: Uint8Array, keyOf = itself): Buffer {
+    const sealed = sealAead(keyOf(active.purposeKey(purpose)), Buffer.concat([header, data]), plaintext, random);
     return Buffer.concat([header, sealed]);
   }
 
-  function openValue(purpose: Purpose, data: Buffer, envelope: Uint8Array): Buffer | undefined {
+  function openValue(purpose: Purpose, data: Buffer, envelope: Uint8Array, keyOf = itself): Buffer | undefined {
     const id = envelopeKeyId(envelope);
     const key = id === undefined ? undefined : keys.get(id);
     if (key === undefined) return undefined;
-    return openAead(key.purposeKey(purpose), Buffer.concat([key.header, data]), envelope.subarray(headerBytes));
+    return openAead(keyOf(key.purposeKey(purpose)), Buffer.concat([key.header, data]), envelope.subarray(headerBytes));
   }
 
   const messageData = (context: readonly Part[]) => encodeParts("message", ...context);
@@ -113,6 +120,15 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
     /** @returns undefined when the envelope belongs to another row, was changed, or its key is not in the ring. */
     open: (column: SealedColumn, row: SealedRow, envelope: Uint8Array): Buffer | undefined =>
       openValue(column.purpose, columnData(column, row), envelope),
+    /** Seals under the active key and a client's secrets together: neither opens the value alone. */
+    sealJointly: (column: JointColumn, row: SealedRow, secrets: readonly Part[], plaintext: Uint8Array): Buffer =>
+      sealValue(column.purpose, columnData(column, row), plaintext, joinedWith(secrets)),
+    openJointly: (
+      column: JointColumn,
+      row: SealedRow,
+      secrets: readonly Part[],
+      envelope: Uint8Array,
+    ): Buffer | undefined => openValue(column.purpose, columnData(column, row), envelope, joinedWith(secrets)),
     /** Seals a value that is given out instead of stored. @param context must be the same to open. */
     sealMessage: (purpose: MessagePurpose, context: readonly Part[], plaintext: Uint8Array): Buffer =>
       sealValue(purpose, messageData(context), plaintext),

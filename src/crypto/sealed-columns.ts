@@ -6,6 +6,7 @@
 /** Master keys derive one key for each purpose, and seal nothing themselves. */
 export type Purpose =
   | RotatedColumn["purpose"]
+  | JointColumn["purpose"]
   | "passkey challenges"
   | "authenticator set-up"
   | "backup manifest"
@@ -124,6 +125,15 @@ export const sealedColumns = {
 type RotatedColumn = (typeof sealedColumns)[keyof typeof sealedColumns];
 export type SealedColumn = RotatedColumn & RotatedShape;
 
+/**
+ * Columns whose values need a secret of the client as well. They live for minutes and are not resealed: after a rotation
+ * they open while the older master key is given.
+ */
+export const jointColumns = {
+  /** The copy of a push's row secret for the idempotency key of a claim. */
+  claimRetry: { table: "row_secrets", column: "sealed", purpose: "claim retries" },
+} as const satisfies Readonly<Record<string, ColumnName & { readonly purpose: string }>>;
+
 /** Columns whose values are sealed under the key of their push. A rotation reseals the row secret instead. */
 export const pushKeyColumns = {
   payload: { table: "payloads", column: "sealed" },
@@ -136,4 +146,5 @@ interface ColumnName {
   readonly column: string;
 }
 
+export type JointColumn = (typeof jointColumns)[keyof typeof jointColumns];
 export type PushKeyColumn = (typeof pushKeyColumns)[keyof typeof pushKeyColumns];

@@ -35,6 +35,23 @@ export function passphraseOf(request: FastifyRequest): string | undefined {
   return given;
 }
 
+const idempotencyKeyPattern = /^[\x21-\x7e]{16,255}$/;
+
+/** A client's secret for repeating a request. */
+export function isIdempotencyKey(text: string): boolean {
+  return idempotencyKeyPattern.test(text);
+}
+
+/** The header Idempotency-Key; undefined: none. @throws AppError invalid_request. */
+export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
+  const header = request.raw.headers["idempotency-key"];
+  if (header === undefined) return undefined;
+  if (typeof header !== "string" || !isIdempotencyKey(header)) {
+    throw new AppError("invalid_request", "Idempotency-Key must have 16 to 255 visible ASCII characters.");
+  }
+  return header;
+}
+
 /** Node decodes header bytes as Latin-1, but most clients send UTF-8 (RFC 9110, 5.5 allows both). */
 function decodeHeader(header: string): string {
   const bytes = Buffer.from(header, "latin1");

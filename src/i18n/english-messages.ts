@@ -135,6 +135,7 @@ export interface EnglishMessages {
     readonly lastView: string;
     readonly lastViewFiles: string;
     readonly viewsLeft: Message<{ count: number }>;
+    readonly repeated: string;
     readonly notCounted: string;
     readonly delete: string;
     readonly deleteText: string;
@@ -662,6 +663,7 @@ export interface EnglishMessages {
       readonly creation: string;
       readonly view: string;
       readonly owner_view: string;
+      readonly repeated_view: string;
       readonly failed_view: string;
       readonly failed_passphrase: string;
       readonly download: string;
@@ -673,6 +675,7 @@ export interface EnglishMessages {
       readonly creation: string;
       readonly view: string;
       readonly owner_view: string;
+      readonly repeated_view: string;
       readonly failed_view: string;
       readonly failed_passphrase: string;
       readonly download: string;

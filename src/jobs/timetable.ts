@@ -38,11 +38,11 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const { clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;
   const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
-  const { upkeep, extendedTickets } = domain.store;
+  const { upkeep, extendedTickets, claimRetries } = domain.store;
   let clockWasTrusted = false;
   const sweepOnce = async () => {
     const { config, blobs } = domain;
-    const data = { config, blobs, upkeep, extendedTickets };
+    const data = { config, blobs, upkeep, extendedTickets, claimRetries };
     const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed };
     const { clockTrusted, ...counts } = await sweep(deps, abort.signal);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Accounts, Administrator, Change, ClientContext, Session, User } from "../accounts/accounts.ts";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
 import type { Branding } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
 import type { Health } from "../health.ts";
@@ -26,6 +27,7 @@ import { robotView } from "./robot.tsx";
 export interface PageServices {
   readonly config: Config;
   readonly clock: Clock;
+  readonly random: Random;
   readonly pushes: Pushes;
   readonly accounts: Accounts;
   /** An account and its pushes; see Domain. */

@@ -88,6 +88,7 @@ const created: CreatedModel = {
 
 const step: StepModel = {
   action: `/p/${hostile}`,
+  idempotencyKey: hostile,
   passphraseRequired: true,
   refusal: { reason: "wrong" },
   viewsRemaining: 1,
@@ -97,7 +98,14 @@ const step: StepModel = {
 
 function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
   const files = [{ filename: hostile, sizeBytes: 812, href: `/files/${hostile}` }];
-  const common = { ticketTtlSeconds: 900, viewsRemaining: 3, expiresAt, counted: true, deletePath: `/p/${hostile}` };
+  const common = {
+    ticketTtlSeconds: 900,
+    viewsRemaining: 3,
+    expiresAt,
+    counted: true,
+    repeated: true,
+    deletePath: `/p/${hostile}`,
+  };
   return { kind, payload: hostile, files, blur: true, ...common, ...more };
 }
 

@@ -180,6 +180,8 @@ export type ClaimOutcome =
       readonly push: Push;
       readonly payload: string;
       readonly files: readonly RevealedFile[];
+      /** The answer to an earlier view is sent again under its idempotency key, and nothing is counted. */
+      readonly repeated: boolean;
     }
   | { readonly outcome: "passphrase_required"; readonly push: Push }
   | { readonly outcome: "wrong_passphrase"; readonly push: Push }

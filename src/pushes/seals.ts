@@ -49,23 +49,21 @@ export function sealPushContent<File extends KeyedFile>(
 }
 
 export type OpenedKey =
-  | { readonly outcome: "opened"; readonly key: PushKey }
+  | { readonly outcome: "opened"; readonly key: PushKey; readonly rowSecret: Buffer }
   /** The link, or more likely the passphrase, is not the push's. */
   | { readonly outcome: "wrong_link" }
   /** Sealed under an unknown master key, of another row, or damaged. */
   | { readonly outcome: "damaged" };
 
-/** Compares the key check in constant time. */
+/** Compares the key check in constant time. @param rowSecret undefined: its sealed value does not open. */
 export function openPushKey(
-  keyring: Keyring,
   push: PushIdentity & Pick<PushRow, "keyCheck">,
-  rowSecretSealed: Buffer,
+  rowSecret: Buffer | undefined,
   secrets: LinkSecrets,
 ): OpenedKey {
-  const rowSecret = keyring.open(sealedColumns.rowSecret, push, rowSecretSealed);
   if (rowSecret === undefined) return { outcome: "damaged" };
   const key = derivePushKey(rowSecret, secrets, push);
-  return equalDigests(key.check, push.keyCheck) ? { outcome: "opened", key } : { outcome: "wrong_link" };
+  return equalDigests(key.check, push.keyCheck) ? { outcome: "opened", key, rowSecret } : { outcome: "wrong_link" };
 }
 
 /** The payload opens only with all files of the push, so none can be removed, added, moved or resized. */

@@ -15,9 +15,14 @@ const inconsistencies: Readonly<Record<string, readonly [table: string, where: s
   ],
   "living push with all its views used": ["pushes", "ended_at IS NULL AND views >= expire_after_views"],
   "push with more views than it has": ["pushes", "views > expire_after_views"],
-  "payload without a living push": [
+  "payload without a living push or a claim that can be repeated": [
     "payloads",
-    "NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.id = payloads.push_id AND ended_at IS NULL)",
+    `NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.id = payloads.push_id AND ended_at IS NULL)
+     AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE claim_retries.push_id = payloads.push_id)`,
+  ],
+  "claim that can be repeated without its copy of the row secret": [
+    "claim_retries",
+    "NOT EXISTS (SELECT 1 FROM row_secrets WHERE row_secrets.id = claim_retries.row_secret_id)",
   ],
   "audit entry without its push": [
     "audit_entries",

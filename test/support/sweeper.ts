@@ -30,6 +30,7 @@ export function makeSweeper(
     monotonicMs: () => 0,
     upkeep: fixture.domain.store.upkeep,
     extendedTickets: fixture.domain.store.extendedTickets,
+    claimRetries: fixture.domain.store.claimRetries,
     blobs: fixture.domain.blobs,
     abortAfter: (ms) => AbortSignal.timeout(ms),
     pause: async () => undefined,

@@ -133,8 +133,8 @@ export const operations: readonly V1Operation[] = [
     summary: "Retrieve a push",
     description:
       "Each successful call is one counted view, except those of the owner and of administrators. The one that " +
-      "reaches the limit still gets the payload.",
-    parameters: ["url_token", "X-Push-Passphrase", "passphrase"],
+      "reaches the limit still gets the payload. A counted view can be repeated with the same Idempotency-Key.",
+    parameters: ["url_token", "X-Push-Passphrase", "passphrase", "Idempotency-Key"],
     answers: {
       200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },
       401: { description: "The passphrase is missing or wrong.", schema: WrongPassphraseAnswer },

@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
-import { pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
+import { idempotencyKeyOf, pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
 import type { ClaimOutcome, CreatePush, OwnedPush, Pushes } from "../../pushes/pushes.ts";
 import {
   presentAudit,
@@ -104,7 +104,8 @@ export async function claimView(
   counting: "everyone" | "strangers",
 ): Promise<Claimed> {
   const passphrase = passphraseOf(request);
-  const claim = { counting, reserveAnswer: (textBytes: number) => reserveAnswer(reply, textBytes) };
+  const idempotencyKey = idempotencyKeyOf(request);
+  const claim = { counting, idempotencyKey, reserveAnswer: (textBytes: number) => reserveAnswer(reply, textBytes) };
   const claimed = await pushes.claimView(
     urlTokenOf(request),
     passphrase === undefined ? claim : { ...claim, passphrase },

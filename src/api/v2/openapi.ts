@@ -58,6 +58,15 @@ export const describedParameters: Readonly<Record<ParameterName, OpenApiParamete
     description: "The push's passphrase, in UTF-8.",
     schema: { type: "string" },
   },
+  "Idempotency-Key": {
+    name: "Idempotency-Key",
+    in: "header",
+    required: false,
+    description:
+      "A new random text for each retrieval, for example a UUID. Keep it secret: for PWP__CLAIM_RETRY_SECONDS (default 60) " +
+      "the same key with the same link and passphrase gets the same answer again, not counted.",
+    schema: { type: "string", pattern: "^[!-~]{16,255}$" },
+  },
 };
 
 const scopeMeanings =

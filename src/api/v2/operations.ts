@@ -10,7 +10,7 @@ interface Answer {
   readonly schema: TSchema;
 }
 
-export type ParameterName = "url_token" | "page" | "passphrase" | "X-Push-Passphrase";
+export type ParameterName = "url_token" | "page" | "passphrase" | "X-Push-Passphrase" | "Idempotency-Key";
 
 /** One endpoint: its route, its part of the OpenAPI file and its entry at /help/api all come from this row. */
 export interface Operation {
@@ -133,8 +133,9 @@ export const operations: readonly Operation[] = [
     summary: "Retrieve a push",
     description:
       "Each successful call is one counted view, also the owner's. The one that reaches the limit still gets the " +
-      "payload. HEAD and declared prefetches are not counted and get no payload.",
-    parameters: ["url_token", "X-Push-Passphrase", "passphrase"],
+      "payload. HEAD and declared prefetches are not counted and get no payload. If the answer was lost, send the request " +
+      "again with the same Idempotency-Key: within a minute it gets the same answer, and no other view is counted.",
+    parameters: ["url_token", "X-Push-Passphrase", "passphrase", "Idempotency-Key"],
     takesPush: false,
     answers: {
       200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },

@@ -79,6 +79,12 @@ export const limitSettings = {
       ),
       default: "disabled",
     }),
+    claimRetrySeconds: setting({
+      env: "PWP__CLAIM_RETRY_SECONDS",
+      doc: "How many seconds a retrieval can be repeated with the same `Idempotency-Key`: its answer is sent again and no view is counted. Opening a link on a page uses this as well, so that reloading the opened page shows the secret again. 0 switches it off.",
+      type: wholeNumber(0, 3_600),
+      default: "60",
+    }),
     logLevel: setting({
       env: "PWP__LOG_LEVEL",
       doc: "The least severe events that are logged. `trace` is read as debug, `warning` as warn, `fatal` as error.",
@@ -116,6 +122,8 @@ export function limitsConfig(settings: ParsedGroup<typeof limitSettings>) {
     bytesPerDay: { client: settings.clientBytesPerDay.value, account: settings.accountBytesPerDay.value },
     /** Ended pushes with an owner are removed this long after their end, with their audit trail; undefined: kept. */
     purgeAfterMs: settings.purgeAfter.value,
+    /** How long a claim can be repeated under its idempotency key; 0 is off. */
+    claimRetrySeconds: settings.claimRetrySeconds.value,
     logLevel: settings.logLevel.value,
   };
 }

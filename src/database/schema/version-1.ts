@@ -146,6 +146,17 @@ ${postgres(`
     sealed BLOB NOT NULL
   );
 
+  -- Claims that their clients may repeat for a short time. digest: keyed, of the client's idempotency key. row_secret_id: a copy
+  -- of the push's row secret in the same table, which only that key opens.
+  CREATE TABLE claim_retries (
+    push_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    row_secret_id INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (push_id, digest)
+  ) WITHOUT ROWID;
+  CREATE INDEX claim_retries_expiry ON claim_retries(expires_at);
+
   CREATE TABLE payloads (
     push_id INTEGER PRIMARY KEY,
     sealed BLOB NOT NULL

@@ -17,10 +17,10 @@ export interface MovedTable {
 }
 
 /**
- * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, and `processes`
- * belong to one database.
+ * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, `claim_retries`
+ * expire within minutes, and `processes` belong to one database.
  */
-const excluded: ReadonlySet<string> = new Set(["pushes", "row_secrets", "totals", "processes"]);
+const excluded: ReadonlySet<string> = new Set(["pushes", "row_secrets", "claim_retries", "totals", "processes"]);
 
 const tableNames = sql<[], { name: string }>(
   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",

@@ -153,6 +153,7 @@ const icons: Readonly<Record<TrailEvent["kind"], IconName>> = {
   view: "eye",
   owner_view: "eye",
   admin_view: "eye",
+  repeated_view: "eye",
   failed_view: "alert",
   failed_passphrase: "key",
   download: "download",
@@ -172,6 +173,7 @@ function toneOf({ kind }: TrailEvent): "opened" | "refused" | "ended" | "plain" 
     case "view":
     case "owner_view":
     case "admin_view":
+    case "repeated_view":
     case "download":
       return "opened";
     case "failed_view":

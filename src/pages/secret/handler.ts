@@ -1,5 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { unreachable } from "../../base/errors.ts";
+import { makeOpaqueToken } from "../../crypto/tokens.ts";
+import { isIdempotencyKey } from "../../http/parameters.ts";
 import type { Actor, ClaimOutcome, Push } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import type { PageRequest } from "../request.ts";
@@ -27,21 +29,27 @@ export async function claimByForm(
   page: PageRequest,
   { asksForStep }: { readonly asksForStep: boolean },
 ): Promise<FastifyReply> {
-  const { passphrase } = await page.form();
+  const { passphrase, idempotency_key: key } = await page.form();
   const { urlToken } = page;
   if (urlToken === undefined) return renderGone(page);
   return await claim(page, {
     urlToken,
     passphrase: typeof passphrase === "string" ? passphrase : undefined,
+    idempotencyKey: typeof key === "string" && isIdempotencyKey(key) ? key : undefined,
     asksForStep,
   });
 }
 
 async function claim(
   page: PageRequest,
-  { urlToken, passphrase, asksForStep }: { urlToken: string; passphrase: string | undefined; asksForStep: boolean },
+  {
+    urlToken,
+    passphrase,
+    idempotencyKey,
+    asksForStep,
+  }: { urlToken: string; passphrase: string | undefined; idempotencyKey?: string | undefined; asksForStep: boolean },
 ): Promise<FastifyReply> {
-  const request = { counting: "strangers", reserveAnswer: page.reserveAnswer } as const;
+  const request = { counting: "strangers", reserveAnswer: page.reserveAnswer, idempotencyKey } as const;
   const claimed = await page.services.pushes.claimView(
     urlToken,
     passphrase === undefined ? request : { ...request, passphrase },
@@ -80,6 +88,8 @@ function renderStep(
   const path = `/p/${page.urlToken ?? ""}${asksForStep ? "/r" : ""}`;
   const model = {
     action: path,
+    // Browsers send it again when the opened page is reloaded.
+    idempotencyKey: makeOpaqueToken(page.services.random),
     passphraseRequired: push?.passphraseRequired ?? true,
     refusal,
     viewsRemaining: push?.viewsRemaining ?? null,
@@ -101,7 +111,7 @@ function redirectTarget(payload: string): string | undefined {
 
 function renderSecret(
   page: PageRequest,
-  { push, payload, files }: Extract<ClaimOutcome, { outcome: "revealed" }>,
+  { push, payload, files, repeated }: Extract<ClaimOutcome, { outcome: "revealed" }>,
 ): FastifyReply {
   // The content security policy stops a form's POST that redirects to another site, so only a GET redirects.
   const target = push.kind === "url" && files.length === 0 && page.isGet ? redirectTarget(payload) : undefined;
@@ -118,6 +128,7 @@ function renderSecret(
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
     counted,
+    repeated,
     deletePath: !ended && mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,
   });
 }

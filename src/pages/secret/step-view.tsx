@@ -11,6 +11,8 @@ import { LocalTime } from "../parts/times.tsx";
 export interface StepModel {
   /** Path that the form is posted to; the POST claims the view. */
   readonly action: string;
+  /** A random text that lets the POST be repeated. */
+  readonly idempotencyKey: string;
   readonly passphraseRequired: boolean;
   /** Why the attempt before this one failed; null on the first visit. */
   readonly refusal:
@@ -42,6 +44,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
         />
         <PostForm page={page} class="form" action={model.action} autoComplete="off">
+          <input type="hidden" name="idempotency_key" value={model.idempotencyKey} />
           {model.passphraseRequired && (
             <InputField
               id="passphrase"

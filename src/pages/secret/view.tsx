@@ -31,6 +31,8 @@ export interface SecretModel {
   readonly expiresAt: number;
   /** False for the owner and administrators, whose views do not count. */
   readonly counted: boolean;
+  /** The page was opened before and is reloaded. */
+  readonly repeated: boolean;
   /** Where deleting is posted to; null where it is not allowed or the push has ended. */
   readonly deletePath: string | null;
 }
@@ -46,6 +48,11 @@ export function secretView(model: SecretModel, page: PageContext): Page {
       <div class="page-heading">
         <h1>{secret[model.kind]}</h1>
       </div>
+      {model.repeated && (
+        <Notice tone="info" icon="eye">
+          <p>{secret.repeated}</p>
+        </Notice>
+      )}
       <Remaining model={model} page={page} />
       <div class="card stack" data-secret>
         <Payload model={model} page={page} />

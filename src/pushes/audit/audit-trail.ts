@@ -12,6 +12,8 @@ export const auditKinds = {
   edit: 7,
   creation_email_send: 8,
   download: 9,
+  /** The answer to a counted view was sent again, under its idempotency key. */
+  repeated_view: 10,
 } as const;
 export type AuditKind = keyof typeof auditKinds;
 export const auditKindNames = Object.keys(auditKinds) as readonly AuditKind[];
@@ -53,6 +55,7 @@ const foldable: ReadonlySet<AuditKind> = new Set([
   "admin_view",
   "owner_view",
   "download",
+  "repeated_view",
 ]);
 
 /** An event in the form that the store writes. */

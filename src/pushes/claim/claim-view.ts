@@ -5,6 +5,7 @@ import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
 import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "../push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { FileRow, PushRow, SealedPush } from "../store/tables.ts";
+import { type RetryKey, retryKeyOf } from "./claim-retry.ts";
 import { fileRefusal, type StoredFile, StoredFileError } from "./stored-files.ts";
 import { makeTicket } from "./tickets.ts";
 import { unlock } from "./unlock.ts";
@@ -21,10 +22,20 @@ export interface ClaimRequest {
    * throws refuses the retrieval.
    */
   readonly reserveAnswer: (textBytes: number) => void;
+  /**
+   * A secret of the client. For `PWP__CLAIM_RETRY_SECONDS` a counted claim under the same key on the same push gets the same
+   * answer again, not counted.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
 type Opened =
-  | { readonly outcome: "opened"; readonly payload: string; readonly files: readonly RevealedFile[] }
+  | {
+      readonly outcome: "opened";
+      readonly payload: string;
+      readonly files: readonly RevealedFile[];
+      readonly rowSecret: Buffer;
+    }
   | { readonly outcome: "broken" }
   | Exclude<ClaimOutcome, { outcome: "revealed" | "unknown" }>;
 
@@ -46,6 +57,10 @@ export function claimOperations(deps: PushDeps) {
         const now = deps.clock.now();
         const sealed = await deps.store.findSealed(link, request.reserveAnswer);
         if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
+        const { kind, counted } = viewKind(sealed.row, request, actor);
+        const retry = counted ? retryKeyOf(deps, sealed.row, request.idempotencyKey) : undefined;
+        const repeated = retry && (await repeat(deps, sealed, retry, urlToken, request, now, actor));
+        if (repeated !== undefined) return repeated;
         if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
         const opened = await open(deps, sealed, urlToken, request, now, actor);
         if (opened.outcome === "broken") {
@@ -54,7 +69,6 @@ export function claimOperations(deps: PushDeps) {
           throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
         }
         if (opened.outcome !== "opened") return opened;
-        const { kind, counted } = viewKind(sealed.row, request, actor);
         // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
         const claimedAt = deps.clock.now();
         const claimed = await deps.store.writeView({
@@ -67,15 +81,47 @@ export function claimOperations(deps: PushDeps) {
           notByOwner: !isOwner(sealed.row, actor),
           audit: auditRecord(kind, actor, claimedAt),
           blobsDueAt: claimedAt + blobsGraceMs(deps.config),
+          retry: retry?.seal(opened.rowSecret, await deps.ids.next(), claimedAt),
         });
         if (claimed === undefined) continue;
         // The view that reaches the limit still gets the payload, with no views remaining.
         const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
-        return { outcome: "revealed", push, payload: opened.payload, files: opened.files };
+        return { outcome: "revealed", push, payload: opened.payload, files: opened.files, repeated: false };
       }
       throw unavailable("The push is being changed. Try again.", 1);
     },
   };
+}
+
+/**
+ * Answers a claim again that was counted under the same idempotency key. The push may have ended since, but not by a person.
+ * @returns undefined: there is no such claim.
+ */
+async function repeat(
+  deps: PushDeps,
+  sealed: SealedPush,
+  retry: RetryKey,
+  urlToken: string,
+  request: ClaimRequest,
+  now: number,
+  actor: Actor,
+): Promise<ClaimOutcome | undefined> {
+  const { row } = sealed;
+  const { claimRetries } = deps.store;
+  const rowSecretSealed = await claimRetries.find(row.id, retry.digest, now);
+  if (rowSecretSealed === undefined) return undefined;
+  const payloadSealed = sealed.payloadSealed ?? (await claimRetries.payload(row.id));
+  if (payloadSealed === undefined) return undefined;
+  const copied = { ...sealed, rowSecretSealed, payloadSealed };
+  const opened = await open(deps, copied, urlToken, request, now, actor, retry.open);
+  if (opened.outcome === "broken") return undefined;
+  if (opened.outcome !== "opened") return opened;
+  const repeatedAt = deps.clock.now();
+  const audit = auditRecord("repeated_view", actor, repeatedAt);
+  const logged = await claimRetries.repeat(row.id, row.sealGeneration, retry.digest, repeatedAt, audit);
+  if (logged === undefined) return undefined;
+  const push = { ...toPush(logged, urlToken, repeatedAt), expired: false, expiredOn: null };
+  return { outcome: "revealed", push, payload: opened.payload, files: opened.files, repeated: true };
 }
 
 async function hasChanged(deps: PushDeps, row: PushRow): Promise<boolean> {
@@ -98,6 +144,7 @@ async function open(
   request: ClaimRequest,
   now: number,
   actor: Actor,
+  openSecret?: RetryKey["open"],
 ): Promise<Opened> {
   const { row, payloadSealed } = sealed;
   const { passphrase = "" } = request;
@@ -108,7 +155,7 @@ async function open(
   }
   if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
   request.reserveAnswer(payloadSealed.length);
-  const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
+  const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor, openSecret);
   if (unlocked.outcome === "too_many_attempts") return unlocked;
   if (unlocked.outcome === "wrong_passphrase") {
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
@@ -128,7 +175,7 @@ async function open(
   // Read the clock again: the store may have been slow.
   const revealedAt = deps.clock.now();
   const files = stored.map((file) => reveal(deps, row, file.row, file.key, revealedAt));
-  return { outcome: "opened", payload, files };
+  return { outcome: "opened", payload, files, rowSecret: unlocked.rowSecret };
 }
 
 /**

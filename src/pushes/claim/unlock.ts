@@ -1,4 +1,5 @@
 import type { PushKey } from "../../crypto/push-key.ts";
+import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor } from "../push.ts";
@@ -6,13 +7,19 @@ import { openPushKey } from "../seals.ts";
 import type { SealedPush } from "../store/tables.ts";
 
 export type Unlocked =
-  | { readonly outcome: "unlocked"; readonly key: PushKey; readonly passphraseHash: Buffer | undefined }
+  | {
+      readonly outcome: "unlocked";
+      readonly key: PushKey;
+      readonly rowSecret: Buffer;
+      readonly passphraseHash: Buffer | undefined;
+    }
   | { readonly outcome: "wrong_passphrase" }
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number };
 
 /**
  * Derives the push key with the link and, where the push has one, the passphrase. An attempt stays charged unless the
  * passphrase is correct or could not be tried. A wrong passphrase is audited. Owners are throttled like viewers.
+ * @param openSecret opens the row secret; default: that of the push's own row.
  */
 export async function unlock(
   deps: PushDeps,
@@ -20,16 +27,17 @@ export async function unlock(
   secrets: { readonly urlToken: string; readonly passphrase: string },
   now: number,
   actor: Actor,
+  openSecret = (sealed: Buffer) => deps.vault.keyring.open(sealedColumns.rowSecret, row, sealed),
 ): Promise<Unlocked> {
   const derived = await derive(deps, row, secrets.passphrase, now, actor);
   if (derived.outcome !== "derived") return derived;
   if (rowSecretSealed === null) throw new Error(`The live push ${row.id} lacks its row secret.`);
   const { urlToken } = secrets;
-  const opened = openPushKey(deps.vault.keyring, row, rowSecretSealed, { urlToken, passphraseHash: derived.hash });
+  const opened = openPushKey(row, openSecret(rowSecretSealed), { urlToken, passphraseHash: derived.hash });
   switch (opened.outcome) {
     case "opened":
       await derived.refund();
-      return { outcome: "unlocked", key: opened.key, passphraseHash: derived.hash };
+      return { outcome: "unlocked", key: opened.key, rowSecret: opened.rowSecret, passphraseHash: derived.hash };
     case "wrong_link":
       if (row.passphraseSalt === null)
         throw new Error(`Push ${row.id} does not open: its key does not match the check.`);

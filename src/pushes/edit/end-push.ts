@@ -30,6 +30,9 @@ export function endOperations(deps: PushDeps) {
         const audit = auditRecord("expire", actor, now);
         const reason = owner ? "owner" : "viewer";
         await deps.store.end({ pushId: row.id, reason, endedAt: now, blobsDueAt: 0, audit });
+      } else if (owner || row.deletableByViewer) {
+        // It has ended, but its last views could still be repeated.
+        await deps.store.claimRetries.voidAll(row.id);
       }
       const ended = (await deps.store.findById(row.id)) ?? row;
       return owner ? toOwnersPush(ended, urlToken, now, deps.vault.keyring) : toPush(ended, urlToken, now);

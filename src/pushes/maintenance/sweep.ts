@@ -4,6 +4,7 @@ import { BlobMissingError, type BlobStore, BlobStoreError } from "../../blobs/bl
 import type { Config } from "../../config/config.ts";
 import { blobsGraceMs, finishDownloadMs, type PushDeps, ticketTtlMs } from "../deps.ts";
 import { tombstoneMs } from "../present-push.ts";
+import type { ClaimRetries } from "../store/claim-retries.ts";
 import type { ExtendedTickets } from "../store/extended-tickets.ts";
 import type { PushUpkeep } from "../store/maintenance.ts";
 
@@ -14,6 +15,7 @@ export interface SweepDeps {
   readonly monotonicMs: () => number;
   readonly upkeep: PushUpkeep;
   readonly extendedTickets: ExtendedTickets;
+  readonly claimRetries: ClaimRetries;
   readonly blobs: BlobStore;
   /** A signal that is aborted after `ms`. */
   readonly abortAfter: (ms: number) => AbortSignal;
@@ -30,6 +32,8 @@ export interface SweepReport {
   readonly tombstonesRemoved: number;
   readonly purged: number;
   readonly orphansAbandoned: number;
+  /** Copies of row secrets for claims that can no longer be repeated. */
+  readonly retriesRemoved: number;
   readonly keyRowsTrimmed: number;
   /** Downloads that waited for the store and can continue, because it answers again. */
   readonly ticketsResumed: number;
@@ -72,6 +76,10 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   const { purgeAfterMs } = config;
   const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
   const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
+  // Whatever the clock says: an earlier end of a copy only ends the time to repeat a request.
+  const { claimRetries } = deps;
+  const latestRetry = now + config.claimRetrySeconds * secondMs;
+  const retriesRemoved = await inBatches(() => claimRetries.removeExpired(now, latestRetry, batchRows));
   const keyRowsTrimmed = await trusted(() => upkeep.trimRowSecrets(batchRows * 10));
   await trusted(() => deps.extendedTickets.remove(now - finishDownloadMs));
   const ticketsResumed = clockTrusted ? await resumeTickets(deps, signal) : 0;
@@ -83,6 +91,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
     tombstonesRemoved,
     purged,
     orphansAbandoned,
+    retriesRemoved,
     keyRowsTrimmed,
     ticketsResumed,
     blobsDeleted,

@@ -3,7 +3,14 @@ import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
 import { hasNoExtendedTicket } from "./extended-tickets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
-import { deleteAuditEntries, queueBlob, sqlOfFreeRows, type WriteOperations } from "./write-operations.ts";
+import {
+  deleteAuditEntries,
+  deletePayload,
+  destroyClaimRetries,
+  queueBlob,
+  sqlOfFreeRows,
+  type WriteOperations,
+} from "./write-operations.ts";
 
 /**
  * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 38 key rows and a merge covers
@@ -180,6 +187,7 @@ export function createDepartures(db: Database, operations: Pick<WriteOperations,
   async function release(tx: Transaction, pushId: number, now: number): Promise<void> {
     await operations.end(tx, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
     await operations.end(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
+    if ((await destroyClaimRetries(tx, pushId)) > 0) await tx.run(deletePayload, pushId);
     await tx.run(hasten, pushId);
     await tx.run(deleteGoneFiles, pushId);
     await tx.run(deleteAuditEntries, pushId);

@@ -186,6 +186,13 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       resume: () => store.extendedTickets.resume(newest),
       remove: () => store.extendedTickets.remove(newest),
     },
+    claimRetries: {
+      find: () => store.claimRetries.find(1, randomBytes(32), newest),
+      payload: () => store.claimRetries.payload(1),
+      repeat: () => store.claimRetries.repeat(1, 1, randomBytes(32), newest, audit("repeated_view")),
+      voidAll: () => store.claimRetries.voidAll(1),
+      removeExpired: () => store.claimRetries.removeExpired(newest, newest, 50),
+    },
     linkDeliveries: {
       async put() {
         expect(await store.linkDeliveries.put(91, linkDelivery(pushes + 2))).toBe("put");

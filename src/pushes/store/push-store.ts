@@ -3,6 +3,7 @@ import type { Database, InTransaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
 import { createBulkEndings } from "./bulk-endings.ts";
+import { createClaimRetries } from "./claim-retries.ts";
 import { editWrites } from "./edit-push.ts";
 import { createExtendedTickets } from "./extended-tickets.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
@@ -115,6 +116,7 @@ export function createPushStore(db: Database) {
           if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
         }
       }),
+    claimRetries: createClaimRetries(db),
     linkDeliveries: createLinkDeliveries(db),
     viewNotifications: createViewNotifications(db, lists),
     lists,

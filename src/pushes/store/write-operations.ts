@@ -59,6 +59,8 @@ export async function writeRowSecret(
   return id;
 }
 
+const copiesOf = (pushId: string) => `SELECT row_secret_id FROM claim_retries WHERE push_id = ${pushId}`;
+
 /**
  * The parts of a statement that ends a push. PostgreSQL's claim combines them in one statement; transactions run them one
  * after another. The parameters identify the row: `?`, or a subselect that returns at most one row.
@@ -69,7 +71,15 @@ export const endParts = {
     sqlite: (keyId: string) => `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id = ${keyId}`,
     postgres: (keyId: string) => `DELETE FROM row_secrets WHERE id = ${keyId}`,
   },
-  deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}`,
+  /** All copies of the row secret that let claims be repeated. */
+  destroyCopies: {
+    sqlite: (pushId: string) =>
+      `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id IN (${copiesOf(pushId)})`,
+    postgres: (pushId: string) => `DELETE FROM row_secrets WHERE id IN (${copiesOf(pushId)})`,
+  },
+  /** While a claim may be repeated, the payload stays. The sweeper removes it with the last copy of the row secret. */
+  deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}
+     AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE claim_retries.push_id = payloads.push_id)`,
   /** The first parameter is the due time; files that are due earlier keep their time. */
   queueBlobs: (pushId: string) => `INSERT INTO blob_deletions (blob_key, due_at, attempts)
      SELECT blob_key, CAST(? AS BIGINT), 0 FROM files WHERE push_id = ${pushId}
@@ -82,6 +92,11 @@ const destroyRowSecret = sql<[keyId: number]>({
   sqlite: endParts.destroyRowSecret.sqlite("?"),
   postgres: endParts.destroyRowSecret.postgres("?"),
 });
+const destroyCopies = sql<[pushId: number]>({
+  sqlite: endParts.destroyCopies.sqlite("?"),
+  postgres: endParts.destroyCopies.postgres("?"),
+});
+const deleteRetries = sql<[pushId: number]>("DELETE FROM claim_retries WHERE push_id = ?");
 const queueBlobs = sql<[dueAt: number, pushId: number]>(endParts.queueBlobs("?"));
 export const deletePayload = sql<[pushId: number]>(endParts.deletePayload("?"));
 export const deleteAuditEntries = sql<[pushId: number]>(endParts.deleteAuditEntries("?"));
@@ -132,6 +147,12 @@ const countEvent = sql<[pushId: number], Pick<StoredPush, "auditCount" | "ownerI
    RETURNING audit_count AS auditCount, owner_id AS ownerId, ended_at AS endedAt`,
 );
 
+/** For an end by a person and for an edit of the content: no claim may be repeated. @returns how many copies there were. */
+export async function destroyClaimRetries(tx: Transaction, pushId: number): Promise<number> {
+  await tx.run(destroyCopies, pushId);
+  return await tx.run(deleteRetries, pushId);
+}
+
 export type WriteOperations = ReturnType<typeof createWriteOperations>;
 
 /** Operations inside a transaction of `db.write`; none of them opens its own. */
@@ -170,6 +191,7 @@ export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroye
           ? await tx.one(endOverdue, pushId, endedAt)
           : await tx.one(endPush, endedAt, endReasons[reason], endedAt, pushId);
       if (ended === undefined) return false;
+      if (reason !== "time") await destroyClaimRetries(tx, pushId);
       await destroySecret(tx, pushId, ended, request.blobsDueAt);
       if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
       return true;

@@ -3,6 +3,7 @@ import type { Database, OutcomeUnknownError, Transaction } from "../../database/
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
+import { ClaimRepeatedError, type ClaimRetry, insertClaimRetry } from "./claim-retries.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
 import { insertViewNotification } from "./notifications.ts";
 import {
@@ -39,6 +40,8 @@ export interface ViewClaim {
   readonly audit: AuditRecord;
   /** When the blobs may be deleted if the push ends. */
   readonly blobsDueAt: number;
+  /** undefined: the claim cannot be repeated. */
+  readonly retry?: ClaimRetry | undefined;
 }
 
 /**
@@ -109,10 +112,13 @@ export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations,
 
     /**
      * Counts a view, or logs one that does not count, and ends the push with its last view, atomically.
-     * @returns the push after the claim; undefined when the guard refused and nothing was written.
+     * @returns the push after the claim; undefined when the guard refused, or a claim under the same idempotency key was
+     * counted before, and nothing was written.
      * @throws OutcomeUnknownError when the answer was lost: the view may be counted, but the secret must not be sent.
      */
     writeView(claim: ViewClaim): Promise<PushRow | undefined> {
+      const { retry } = claim;
+      if (retry !== undefined) return claimRepeatably(db, { ...claim, retry }, operations);
       switch (db.engine) {
         case "sqlite":
           return db.write((tx) => claimInTransaction(tx, claim, operations));
@@ -159,6 +165,35 @@ async function claimInTransaction(
   // The entry of a view is never folded, so its sequence is the audit count.
   if (mayNotifyOwner(claim) && row.notifyOnView) await tx.run(insertViewNotification, pushId, row.auditCount);
   return row;
+}
+
+/**
+ * The copy of the row secret and the count are one transaction: a guard that refuses undoes the copy, and a copy that exists
+ * prevents the count. If its answer is lost, the client repeats the request: the copy says whether the view was counted.
+ */
+async function claimRepeatably(
+  db: ClaimDatabase,
+  claim: ViewClaim & { readonly retry: ClaimRetry },
+  operations: Pick<WriteOperations, "destroySecret">,
+): Promise<PushRow | undefined> {
+  try {
+    return await db.untilKnown(() =>
+      db.write(async (tx) => {
+        await insertClaimRetry(tx, db.engine, claim.pushId, claim.retry);
+        const row = await claimInTransaction(tx, claim, operations);
+        if (row === undefined) throw new ClaimRefusedError();
+        return row;
+      }),
+    );
+  } catch (error) {
+    if (error instanceof ClaimRefusedError || error instanceof ClaimRepeatedError) return undefined;
+    throw error;
+  }
+}
+
+/** The guard refused. Undoes the transaction. */
+class ClaimRefusedError extends Error {
+  override readonly name = "ClaimRefusedError";
 }
 
 /** Claims on PostgreSQL have ids. If the answer to a claim is lost, the id finds it and prevents a second one. */

@@ -1,0 +1,208 @@
+import { expect, test } from "vitest";
+import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
+import { makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
+import { makeSweeper } from "../../../test/support/sweeper.ts";
+import { minuteMs, secondMs } from "../../base/clock.ts";
+import { ClockTrust } from "../../base/clock-trust.ts";
+import type { Actor, CreatePush } from "../pushes.ts";
+
+const key = "a-random-key-of-the-client";
+const otherKey = "another-key-of-a-client";
+const owner = signedIn(7);
+
+interface Claim {
+  readonly key?: string;
+  readonly passphrase?: string;
+  readonly actor?: Actor;
+}
+
+const claim = ({ domain }: TestDomain, urlToken: string, { key: idempotencyKey, passphrase, actor }: Claim = {}) =>
+  domain.pushes.claimView(
+    urlToken,
+    { ...countEveryone, idempotencyKey, ...(passphrase !== undefined && { passphrase }) },
+    actor ?? stranger,
+  );
+
+const create = ({ domain }: TestDomain, push: Partial<CreatePush> = {}, actor: Actor = stranger) =>
+  domain.pushes.create({ payload: "hunter2", expireAfterViews: 1, ...push }, actor);
+
+const first = { outcome: "revealed", payload: "hunter2", repeated: false };
+const again = { outcome: "revealed", payload: "hunter2", repeated: true };
+
+async function viewsOf(fixture: TestDomain, urlToken: string): Promise<number | undefined> {
+  return (await fixture.domain.pushes.find(urlToken, stranger))?.viewsRemaining;
+}
+
+test("for a minute the same key gets the same answer again, not counted; every other request is refused", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture);
+  const answer = await claim(fixture, urlToken, { key });
+  expect(answer).toMatchObject(first);
+  fixture.clock.advance(59 * secondMs);
+  expect(await claim(fixture, urlToken, { key })).toEqual({ ...answer, repeated: true });
+  expect(await claim(fixture, urlToken, { key: otherKey })).toMatchObject({ outcome: "gone" });
+  expect(await claim(fixture, urlToken)).toMatchObject({ outcome: "gone" });
+  fixture.clock.advance(secondMs);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
+});
+
+test("each key counts one view, and a repetition of an earlier one counts none", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture, { expireAfterViews: 5 });
+  for (const used of [key, otherKey, key, key, otherKey]) await claim(fixture, urlToken, { key: used });
+  expect(await viewsOf(fixture, urlToken)).toBe(3);
+});
+
+test("the key opens only the push that it was used for", async () => {
+  await using fixture = await openTestDomain();
+  const one = await create(fixture);
+  const other = await create(fixture, { payload: "other" });
+  await claim(fixture, one.urlToken, { key });
+  expect(await claim(fixture, other.urlToken, { key })).toMatchObject({ payload: "other", repeated: false });
+});
+
+test("a repetition needs the passphrase, and a wrong one is charged", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture, { passphrase: "open sesame" });
+  expect(await claim(fixture, urlToken, { key, passphrase: "open sesame" })).toMatchObject(first);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "passphrase_required" });
+  for (let guess = 0; guess < 5; guess += 1) {
+    expect(await claim(fixture, urlToken, { key, passphrase: "guess" })).toMatchObject({ outcome: "wrong_passphrase" });
+  }
+  expect(await claim(fixture, urlToken, { key, passphrase: "guess" })).toMatchObject({ outcome: "too_many_attempts" });
+  fixture.clock.advance(30 * secondMs);
+  const elsewhere = { ...stranger, client: "elsewhere" };
+  const right = { key, passphrase: "open sesame", actor: elsewhere };
+  expect(await claim(fixture, urlToken, right)).toMatchObject(again);
+});
+
+test("files can be downloaded again with the tickets of a repetition", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await pushFiles(fixture.domain.pushes, owner, [makeFile("plan.txt", "the plan")]);
+  await changeRows(fixture.domain.db, "UPDATE pushes SET expire_after_views = 1");
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ repeated: false });
+  const repeated = await claim(fixture, urlToken, { key });
+  if (repeated.outcome !== "revealed") throw new Error("It was not repeated.");
+  const download = await fixture.domain.pushes.openTicket(repeated.files[0]?.ticket ?? "", stranger, 0);
+  expect(download && (await readDownload(download)).toString()).toBe("the plan");
+});
+
+test("each repetition is in the audit trail as such", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture, { expireAfterViews: 2 }, owner);
+  await claim(fixture, urlToken, { key });
+  await claim(fixture, urlToken, { key });
+  const trail = await fixture.domain.pushes.audit(urlToken, owner, 1);
+  expect(trail.map(({ kind }) => kind)).toEqual(["repeated_view", "view", "creation"]);
+});
+
+test.each(["owner", "viewer"] as const)(
+  "a deletion by the %s, even after the last view, voids all keys",
+  async (who) => {
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
+    for (const expireAfterViews of [1, 2]) {
+      const { urlToken } = await create(fixture, { expireAfterViews, deletableByViewer: true }, owner);
+      await claim(fixture, urlToken, { key });
+      await pushes.expire(urlToken, who === "owner" ? owner : stranger);
+      expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
+    }
+    expect(await countRows(fixture.domain.db, "claim_retries")).toBe(0);
+    expect(await countRows(fixture.domain.db, "payloads")).toBe(0);
+  },
+);
+
+test("an edit of the content voids all keys: the same key then gets the new content as a view of its own", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture, { expireAfterViews: 3 }, owner);
+  await claim(fixture, urlToken, { key });
+  await fixture.domain.pushes.edit(urlToken, { payload: "changed" }, owner);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ payload: "changed", repeated: false });
+  expect(await viewsOf(fixture, urlToken)).toBe(1);
+});
+
+test("a push whose time is over can still be repeated within the minute", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture, { expireAfterViews: 5 });
+  await changeRows(fixture.domain.db, "UPDATE pushes SET expires_at = ?", fixture.clock.now() + secondMs);
+  await claim(fixture, urlToken, { key });
+  fixture.clock.advance(2 * secondMs);
+  await makeSweeper(fixture).sweep();
+  expect(await claim(fixture, urlToken)).toMatchObject({ outcome: "gone" });
+  expect(await claim(fixture, urlToken, { key })).toMatchObject(again);
+});
+
+test("after the minute, the sweeper overwrites the copy and removes the payload, whatever the clock did", async () => {
+  await using fixture = await openTestDomain();
+  const { db } = fixture.domain;
+  const sweeper = makeSweeper(fixture, { clockTrust: new ClockTrust(fixture.clock, () => 0) });
+  for (const step of [minuteMs, -60 * minuteMs]) {
+    const { urlToken } = await create(fixture);
+    await claim(fixture, urlToken, { key });
+    expect((await sweeper.sweep()).retriesRemoved).toBe(0);
+    const [copy] = await readRows<{ id: number }>(db, "SELECT row_secret_id AS id FROM claim_retries");
+    fixture.clock.advance(step);
+    expect((await sweeper.sweep()).retriesRemoved).toBe(1);
+    expect(await countRows(db, "claim_retries")).toBe(0);
+    expect(await countRows(db, "payloads")).toBe(0);
+    const left = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM row_secrets WHERE id = ?", copy?.id ?? 0);
+    expect(left.every(({ sealed }) => sealed.every((byte) => byte === 0))).toBe(true);
+    expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
+  }
+});
+
+test("the database holds no idempotency key, and a copy opens with no other key, push or owner", async () => {
+  await using fixture = await openTestDomain();
+  const { db } = fixture.domain;
+  const [one, other] = [await create(fixture), await create(fixture)];
+  await claim(fixture, one.urlToken, { key });
+  await claim(fixture, other.urlToken, { key });
+  const rows = await readRows<{ digest: Buffer; id: number }>(
+    db,
+    "SELECT digest, row_secret_id AS id FROM claim_retries",
+  );
+  expect(new Set(rows.map(({ digest }) => digest.toString("hex"))).size).toBe(2);
+  for (const { digest } of rows) expect(digest.includes(key)).toBe(false);
+  const [left, right] = rows;
+  await changeRows(db, "UPDATE claim_retries SET row_secret_id = ? WHERE row_secret_id = ?", -1, left?.id ?? 0);
+  await changeRows(
+    db,
+    "UPDATE claim_retries SET row_secret_id = ? WHERE row_secret_id = ?",
+    left?.id ?? 0,
+    right?.id ?? 0,
+  );
+  await changeRows(db, "UPDATE claim_retries SET row_secret_id = ? WHERE row_secret_id = ?", right?.id ?? 0, -1);
+  for (const { urlToken } of [one, other])
+    await expect(claim(fixture, urlToken, { key })).rejects.toThrow("does not open");
+});
+
+test("0 seconds switch it off", async () => {
+  await using fixture = await openTestDomain({ environment: { PWP__CLAIM_RETRY_SECONDS: "0" } });
+  const { urlToken } = await create(fixture);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject(first);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
+  expect(await countRows(fixture.domain.db, "payloads")).toBe(0);
+});
+
+test.each([1, 5])("50 racers with one key get the secret and count one of %i views", async (expireAfterViews) => {
+  await using fixture = await openTestDomain();
+  for (let round = 0; round < 10; round += 1) {
+    const { urlToken } = await create(fixture, { expireAfterViews });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => claim(fixture, urlToken, { key })));
+    expect(answers.every((answer) => answer.outcome === "revealed" && answer.payload === "hunter2")).toBe(true);
+    expect(answers.filter((answer) => answer.outcome === "revealed" && !answer.repeated)).toHaveLength(1);
+    expect(await viewsOf(fixture, urlToken)).toBe(expireAfterViews - 1);
+  }
+});
+
+test("50 racers with different keys get exactly the limit", async () => {
+  await using fixture = await openTestDomain();
+  for (let round = 0; round < 10; round += 1) {
+    const { urlToken } = await create(fixture, { expireAfterViews: 5 });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, racer) => claim(fixture, urlToken, { key: `${key}-${racer}` })),
+    );
+    expect(answers.filter((answer) => answer.outcome === "revealed")).toHaveLength(5);
+  }
+});

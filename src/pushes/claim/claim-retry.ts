@@ -1,0 +1,27 @@
+import { secondMs } from "../../base/clock.ts";
+import { jointColumns } from "../../crypto/sealed-columns.ts";
+import { keyedHash } from "../../crypto/sodium.ts";
+import type { PushDeps } from "../deps.ts";
+import type { ClaimRetry } from "../store/claim-retries.ts";
+import type { PushRow } from "../store/tables.ts";
+
+const digestBytes = 32;
+
+/** What makes a claim repeatable: the server keeps a copy of the row secret that only the client's idempotency key opens. */
+export type RetryKey = NonNullable<ReturnType<typeof retryKeyOf>>;
+
+/** @returns undefined: the client sent no idempotency key, or claims cannot be repeated on this server. */
+export function retryKeyOf({ vault, config }: PushDeps, row: PushRow, idempotencyKey: string | undefined) {
+  const { claimRetrySeconds } = config;
+  if (idempotencyKey === undefined || claimRetrySeconds === 0) return undefined;
+  const secrets = [idempotencyKey, row.id, row.sealGeneration] as const;
+  return {
+    digest: keyedHash(vault.indexKey("claim retries"), digestBytes, "digest", ...secrets),
+    seal(rowSecret: Buffer, copyId: number, now: number): ClaimRetry {
+      const secretSealed = vault.keyring.sealJointly(jointColumns.claimRetry, row, secrets, rowSecret);
+      return { digest: this.digest, secretSealed, copyId, expiresAt: now + claimRetrySeconds * secondMs };
+    },
+    open: (secretSealed: Buffer): Buffer | undefined =>
+      vault.keyring.openJointly(jointColumns.claimRetry, row, secrets, secretSealed),
+  };
+}

@@ -1,0 +1,133 @@
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
+import { endReasons } from "../push.ts";
+import { type PushRow, readPushes, type StoredPush } from "./tables.ts";
+import {
+  destroyClaimRetries,
+  endParts,
+  keepsTrail,
+  sqlOfFreeRows,
+  writeEntry,
+  writeRowSecret,
+} from "./write-operations.ts";
+
+/** What lets a claim be repeated: a copy of the row secret that only the client's idempotency key opens. */
+export interface ClaimRetry {
+  /** Keyed, of the idempotency key. */
+  readonly digest: Buffer;
+  readonly secretSealed: Buffer;
+  /** An id that no push has: on PostgreSQL the id of the row of the copy. */
+  readonly copyId: number;
+  readonly expiresAt: number;
+}
+
+/** A claim under the same idempotency key was counted before. Undoes the transaction. */
+export class ClaimRepeatedError extends Error {
+  override readonly name = "ClaimRepeatedError";
+}
+
+const insertRetry = sql<[pushId: number, digest: Buffer, expiresAt: number]>(
+  `INSERT INTO claim_retries (push_id, digest, row_secret_id, expires_at) VALUES (?, ?, 0, ?)
+   ON CONFLICT (push_id, digest) DO NOTHING`,
+);
+const nameCopy = sql<[copyId: number | null, pushId: number, digest: Buffer]>({
+  sqlite: `UPDATE claim_retries SET row_secret_id = coalesce(?, last_insert_rowid()) WHERE push_id = ? AND digest = ?`,
+  postgres: `UPDATE claim_retries SET row_secret_id = ? WHERE push_id = ? AND digest = ?`,
+});
+
+/**
+ * For the transaction that counts the view, before it counts: of concurrent claims under one key, the second one waits for the
+ * first.
+ * @throws ClaimRepeatedError.
+ */
+export async function insertClaimRetry(
+  tx: Transaction,
+  engine: Database["engine"],
+  pushId: number,
+  { digest, secretSealed, copyId, expiresAt }: ClaimRetry,
+): Promise<void> {
+  if ((await tx.run(insertRetry, pushId, digest, expiresAt)) === 0) throw new ClaimRepeatedError();
+  // With the row secrets, where overwriting it leaves no copy of the copy.
+  await tx.run(nameCopy, await writeRowSecret(tx, engine, copyId, secretSealed), pushId, digest);
+}
+
+const copyOf = sql<[pushId: number, digest: Buffer, now: number], { sealed: Buffer }>(
+  `SELECT sealed FROM claim_retries JOIN row_secrets ON row_secrets.id = claim_retries.row_secret_id
+   WHERE push_id = ? AND digest = ? AND expires_at > ?`,
+);
+const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM payloads WHERE push_id = ?");
+// A person's end and an edit void all copies. Both change the row, so the guard does not depend on the order of locks.
+const repeatView = sql<
+  [pushId: number, sealGeneration: number, copyOf: number, digest: Buffer, now: number],
+  StoredPush
+>(
+  `UPDATE pushes SET audit_count = audit_count + 1
+   WHERE id = ? AND seal_generation = ? AND (ended_at IS NULL OR end_reason IN (${endReasons.views}, ${endReasons.time}))
+     AND EXISTS (SELECT 1 FROM claim_retries WHERE push_id = ? AND digest = ? AND expires_at > ?)
+   RETURNING ${readPushes.selectList}`,
+);
+
+type Due = { readonly pushId: number; readonly digest: Buffer; readonly rowSecretId: number };
+const due = sqlOfFreeRows<[now: number, latest: number, limit: number], Due>(
+  `SELECT push_id AS "pushId", digest, row_secret_id AS "rowSecretId" FROM claim_retries
+   WHERE expires_at <= ? OR expires_at > ? ORDER BY expires_at LIMIT ?`,
+);
+const destroySecret = sql<[rowSecretId: number]>({
+  sqlite: endParts.destroyRowSecret.sqlite("?"),
+  postgres: endParts.destroyRowSecret.postgres("?"),
+});
+const deleteRetry = sql<[pushId: number, digest: Buffer]>("DELETE FROM claim_retries WHERE push_id = ? AND digest = ?");
+const deleteEndedPayload = sql<[pushId: number, livePushId: number]>(
+  `${endParts.deletePayload("?")} AND NOT EXISTS (SELECT 1 FROM pushes WHERE id = ? AND ended_at IS NULL)`,
+);
+
+type RetryDatabase = Pick<Database, "engine" | "read" | "write" | "keyDestroyed">;
+
+export type ClaimRetries = ReturnType<typeof createClaimRetries>;
+
+export function createClaimRetries(db: RetryDatabase) {
+  return {
+    /** The sealed copy of the row secret. */
+    find: async (pushId: number, digest: Buffer, now: number): Promise<Buffer | undefined> =>
+      (await db.read.one(copyOf, pushId, digest, now))?.sealed,
+    /** Also of an ended push, whose payload stays as long as its copies. */
+    payload: async (pushId: number): Promise<Buffer | undefined> => (await db.read.one(payloadOf, pushId))?.sealed,
+    /** Logs a repeated answer. @returns undefined: the copy was voided meanwhile, so the answer must not be sent. */
+    repeat: (
+      pushId: number,
+      sealGeneration: number,
+      digest: Buffer,
+      now: number,
+      audit: AuditRecord,
+    ): Promise<PushRow | undefined> =>
+      db.write(async (tx) => {
+        const stored = await tx.one(repeatView, pushId, sealGeneration, pushId, digest, now);
+        if (stored === undefined) return undefined;
+        if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
+        return readPushes.decode(stored);
+      }),
+    /** Voids the copies of a push that has ended already. */
+    voidAll: (pushId: number): Promise<void> =>
+      db.write(async (tx) => {
+        if ((await destroyClaimRetries(tx, pushId)) === 0) return;
+        await tx.run(deleteEndedPayload, pushId, pushId);
+        db.keyDestroyed();
+      }),
+    /**
+     * Overwrites copies that have expired, and the payloads that stayed for them.
+     * @param latest copies that expire later were made before the clock was set back. @returns how many.
+     */
+    removeExpired: (now: number, latest: number, limit: number): Promise<number> =>
+      db.write(async (tx) => {
+        const rows = await tx.all(due, now, latest, limit);
+        for (const { pushId, digest, rowSecretId } of rows) {
+          await tx.run(destroySecret, rowSecretId);
+          await tx.run(deleteRetry, pushId, digest);
+          await tx.run(deleteEndedPayload, pushId, pushId);
+        }
+        if (rows.length > 0) db.keyDestroyed();
+        return rows.length;
+      }),
+  };
+}
