@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { measureClaimRates } from "./claim-rates.ts";
+import { measureLogPages } from "./log-pages.ts";
 import { describeMachine } from "./machine.ts";
 import { readOptions } from "./options.ts";
 import { measurePostgresGrowth } from "./postgres-growth.ts";
@@ -16,16 +17,19 @@ const plan = options.short
       rates: { sizes: { small: 300, large: 1_200 }, segmentClaims: 50, warmUpSegments: 0, segments: 3 },
       sweep: { expired: 500, claimsPerSecond: 500, calmMs: 300, claimsMax: 500 },
       serializedWritesMs: 200,
+      log: { stored: 300, rounds: 3 },
     }
   : {
       rates: { sizes: { small: 10_000, large: 1_000_000 }, segmentClaims: 2_500, warmUpSegments: 8, segments: 12 },
       sweep: { expired: 100_000, claimsPerSecond: 2_000, calmMs: 10_000, claimsMax: 60_000 },
       serializedWritesMs: 5_000,
+      log: { stored: 20_000, rounds: 15 },
     };
 
 const machine = describeMachine();
 const folder = mkdtempSync(join(tmpdir(), "sealpush-bench-"));
 const { recent, uniform } = await measureClaimRates(folder, plan.rates);
+const logPages = await measureLogPages(folder, plan.log.stored, plan.log.rounds);
 const sweeping = await measureSweepLatencies(folder, plan.sweep);
 const onPostgres = await measurePostgresGrowth(folder, { ...plan.rates, serializedWritesMs: plan.serializedWritesMs });
 rmSync(folder, { recursive: true });
@@ -51,7 +55,7 @@ process.exitCode = publish(
       { name: `recent: claims at ${large} stored`, value: recent.large.perSecond, unit: "/s" },
       { name: `recent: CPU per claim at ${small} stored`, value: recent.small.cpuMicros, unit: "us" },
       { name: `recent: CPU per claim at ${large} stored`, value: recent.large.cpuMicros, unit: "us" },
-      { name: "uniform: claim rate, large against small", value: uniform.ratio, unit: "x" },
+      { name: "uniform: claim rate, large against small", value: uniform.ratio, unit: "x", wanted: { atLeast: 0.8 } },
       { name: `uniform: claims at ${small} stored`, value: uniform.small.perSecond, unit: "/s" },
       { name: `uniform: claims at ${large} stored`, value: uniform.large.perSecond, unit: "/s" },
       {
@@ -64,6 +68,8 @@ process.exitCode = publish(
       { name: "p99 of claims during the sweep", value: p99.sweeping / 1_000, unit: "ms" },
       { name: "claims during the sweep", value: sweeping.sweeping.count, unit: "" },
       { name: "the sweep took", value: sweeping.sweepMs / 1_000, unit: "s" },
+      { name: "pages in the log for 64 creates", value: logPages.create, unit: "", wanted: { atMost: 30 } },
+      { name: `pages in the log for 64 claims at ${plan.log.stored} stored`, value: logPages.claim, unit: "" },
       ...onPostgres,
     ],
     broken: unswept === 0 ? [] : [`${unswept} expired pushes were not swept`],
