@@ -22,7 +22,6 @@ export function bareDatabase(connection: PoolClient): BareDatabase {
     untilKnown: (write) => write(undefined),
     autocommit: () => statements,
     write: () => Promise.reject(new Error("A statement alone is measured, no transaction.")),
-    keyDestroyed: () => undefined,
   };
 }
 

@@ -91,7 +91,10 @@ export interface HotPath {
   ): Promise<Row | undefined>;
 }
 
-/** Where the domain keeps its rows. Both engines give the same answers; nothing is acknowledged before it is durable. */
+/**
+ * Where the domain keeps its rows. Both engines give the same answers; nothing is acknowledged before it is durable. What is
+ * overwritten is gone from all files of SQLite about a second later. PostgreSQL reuses the space on its own schedule.
+ */
 export interface Database {
   readonly engine: Engine;
   /** Sees what is durable, never a write that is still in progress. Retried a few times when the connection is lost. */
@@ -131,10 +134,6 @@ export interface Database {
     readonly conflicts: number;
     readonly waiting: number;
   };
-  /**
-   * Called inside a transaction that has destroyed a key. If the engine can, it soon removes the key's bytes from all files.
-   */
-  keyDestroyed(): void;
   /** Connections in use; undefined for an engine that has no pool. */
   poolUse(): PoolUse | undefined;
   /** Whether a read succeeds now. */

@@ -99,7 +99,6 @@ function deferred(databaseOpening: Promise<Database>): Database {
     get counts() {
       return opened?.counts ?? counts;
     },
-    keyDestroyed: () => undefined,
     poolUse: () => undefined,
     answers: async () => (await opening).answers(),
     close() {

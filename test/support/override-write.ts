@@ -14,7 +14,6 @@ export function overrideWrite(db: Database, write: Database["write"]): Database 
     get counts() {
       return db.counts;
     },
-    keyDestroyed: () => db.keyDestroyed(),
     poolUse: () => db.poolUse(),
     answers: () => db.answers(),
     close: () => db.close(),

@@ -139,10 +139,6 @@ class Postgres implements Database {
     return { commits: this.#commits, transactions: this.#transactions, waiting: this.#pool.use().waiting, conflicts };
   }
 
-  keyDestroyed(): void {
-    // The server reuses the space of deleted rows later, on its own schedule.
-  }
-
   poolUse() {
     return this.#pool.use();
   }

@@ -104,7 +104,6 @@ export function openSqlite(options: SqliteOptions): SqliteDatabase {
       insert: autocommit.run,
       update: (_row, statement, ...parameters) => autocommit.one(statement, ...parameters),
     },
-    keyDestroyed: () => truncation.request(),
     poolUse: () => undefined,
     get counts() {
       // All transactions run one after another.

@@ -80,14 +80,12 @@ const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
 const deleteFile = sql<[fileId: number, pushId: number]>("DELETE FROM files WHERE id = ? AND push_id = ?");
 const insertFile = files.insert();
 
-export function editWrites(db: Pick<Database, "write" | "keyDestroyed">, operations: Pick<WriteOperations, "record">) {
+export function editWrites(db: Pick<Database, "write">, operations: Pick<WriteOperations, "record">) {
   return {
     /** Atomic. Guarded like a claim, and by the used views, which stay below the limit. */
     async change(request: PushChange, audit: AuditRecord): Promise<ChangeOutcome> {
       try {
-        const row = await db.write((tx) =>
-          changePush(tx, request, audit, { ...operations, keyDestroyed: () => db.keyDestroyed() }),
-        );
+        const row = await db.write((tx) => changePush(tx, request, audit, operations));
         return row === undefined ? { outcome: "refused" } : { outcome: "changed", row };
       } catch (error) {
         if (error instanceof UploadSweptError) return { outcome: "upload_swept" };
@@ -102,7 +100,7 @@ async function changePush(
   tx: Transaction,
   change: PushChange,
   audit: AuditRecord,
-  { record, keyDestroyed }: Pick<WriteOperations, "record"> & Pick<Database, "keyDestroyed">,
+  { record }: Pick<WriteOperations, "record">,
 ): Promise<PushRow | undefined> {
   const { pushId, expiry, expireAfterViews = null, name, note, content, now } = change;
   const expiresAt = expiry?.expiresAt ?? null;
@@ -127,10 +125,7 @@ async function changePush(
     expireAfterViews,
   );
   if (changed === undefined) return undefined;
-  if (content !== undefined) {
-    await writeContent(tx, pushId, changed.rowSecretId, content);
-    keyDestroyed();
-  }
+  if (content !== undefined) await writeContent(tx, pushId, changed.rowSecretId, content);
   await record(tx, pushId, audit);
   const raw = await tx.one(rowById, pushId);
   return raw === undefined ? undefined : readPushes.decode(raw);

@@ -35,10 +35,7 @@ const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
 );
 
 /** The database operations that creating and retrieving a push need. */
-export type HotDatabase = Pick<
-  Database,
-  "engine" | "hot" | "read" | "lookUp" | "autocommit" | "write" | "untilKnown" | "keyDestroyed"
->;
+export type HotDatabase = Pick<Database, "engine" | "hot" | "read" | "lookUp" | "autocommit" | "write" | "untilKnown">;
 export type HotPath = ReturnType<typeof createHotPath>;
 
 export function createHotPath(db: HotDatabase) {

@@ -156,7 +156,7 @@ export async function destroyClaimRetries(tx: Transaction, pushId: number): Prom
 export type WriteOperations = ReturnType<typeof createWriteOperations>;
 
 /** Operations inside a transaction of `db.write`; none of them opens its own. */
-export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroyed">) {
+export function createWriteOperations(db: Pick<Database, "engine">) {
   /** SQLite updates the total of anonymous pushes with each write. On PostgreSQL these writes would block one another. */
   async function addToAnonymous(tx: Transaction, bytes: number): Promise<void> {
     if (capabilitiesOf[db.engine].storedTotals) await tx.run(addToTotal, bytes);
@@ -171,7 +171,6 @@ export function createWriteOperations(db: Pick<Database, "engine" | "keyDestroye
       await tx.run(deleteAuditEntries, pushId);
       await addToAnonymous(tx, -ended.storedBytes);
     }
-    db.keyDestroyed();
   }
 
   async function record(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void> {

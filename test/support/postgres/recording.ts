@@ -46,7 +46,6 @@ export function recordRuns(db: Database, runs: Run[]): Database {
     untilKnown: (write) => db.untilKnown(write),
     writeSerialized: (turn, work) => db.writeSerialized(turn, recorded(work)),
     counts: db.counts,
-    keyDestroyed: () => db.keyDestroyed(),
     poolUse: () => db.poolUse(),
     answers: () => db.answers(),
     close: () => db.close(),
