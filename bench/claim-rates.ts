@@ -5,12 +5,15 @@ import type { SqliteDatabase } from "../src/database/sqlite/sqlite.ts";
 import type { Domain } from "../src/domain.ts";
 import { openBenchDomain } from "./bench-domain.ts";
 import { type ClaimPattern, seededRandom } from "./claim-choice.ts";
+import { RowCopies } from "./row-copies.ts";
 import { median } from "./statistics.ts";
 import { StoredPushes } from "./stored-pushes.ts";
 
 export interface RatePlan {
   /** Pushes in each of the two domains, on average over a segment. */
   readonly sizes: { readonly small: number; readonly large: number };
+  /** How many pushes of the large domain are copies of each created one, which are never claimed. */
+  readonly copies: number;
   readonly segmentClaims: number;
   readonly warmUpSegments: number;
   readonly segments: number;
@@ -31,6 +34,7 @@ export interface ClaimRates {
 }
 
 const seed = 20_240_517;
+const blockPushes = 1_000;
 
 /**
  * Claims per second in a small and in a large domain. Their segments alternate, so that other load on the machine affects
@@ -50,9 +54,12 @@ export async function measureClaimRates(
     small: new StoredPushes(domains.small, plan.sizes.small + extra),
     large: new StoredPushes(domains.large, plan.sizes.large + extra),
   };
+  const createdLarge = plan.sizes.large / (1 + plan.copies);
+  if (plan.copies > 0) await fillWithCopies(domains.large, stored.large, createdLarge, plan.copies);
   const random = seededRandom(seed);
+  const counts = { small: plan.sizes.small + extra, large: createdLarge + extra };
   const segment = (size: "small" | "large", pattern: ClaimPattern) =>
-    measureSegment(domains[size], stored[size], plan.sizes[size] + extra, pattern, plan.segmentClaims, random);
+    measureSegment(domains[size], stored[size], counts[size], pattern, plan.segmentClaims, random);
 
   const measure = async (pattern: ClaimPattern): Promise<ClaimRates> => {
     const small: Speed[] = [];
@@ -69,13 +76,22 @@ export async function measureClaimRates(
   return rates;
 }
 
+/** Created pushes in blocks, each followed by its copies, so that the claimed ones are spread over all. */
+async function fillWithCopies(domain: Domain, stored: StoredPushes, count: number, copies: number): Promise<void> {
+  const rows = new RowCopies(sqliteOf(domain.db));
+  while (stored.count < count) {
+    await stored.fillTo(Math.min(count, stored.count + blockPushes));
+    await rows.add(copies);
+  }
+}
+
 /** Each measurement includes the cost of its own log. */
 function truncateLog({ db }: Domain): void {
   sqliteOf(db).truncateLog();
 }
 
 export function sqliteOf(db: Database): SqliteDatabase {
-  if (!isSqlite(db)) throw new Error("Only SQLite has a log to cut.");
+  if (!isSqlite(db)) throw new Error("Only SQLite has a log to cut, and rows to copy.");
   return db;
 }
 

@@ -14,13 +14,19 @@ import { measureSweepLatencies } from "./sweep-latency.ts";
 const options = readOptions(process.argv.slice(2));
 const plan = options.short
   ? {
-      rates: { sizes: { small: 300, large: 1_200 }, segmentClaims: 50, warmUpSegments: 0, segments: 3 },
+      rates: { sizes: { small: 300, large: 1_200 }, copies: 0, segmentClaims: 50, warmUpSegments: 0, segments: 3 },
       sweep: { expired: 500, claimsPerSecond: 500, calmMs: 300, claimsMax: 500 },
       serializedWritesMs: 200,
       log: { stored: 300, rounds: 3 },
     }
   : {
-      rates: { sizes: { small: 10_000, large: 1_000_000 }, segmentClaims: 2_500, warmUpSegments: 8, segments: 12 },
+      rates: {
+        sizes: { small: 10_000, large: 1_000_000 },
+        copies: 0,
+        segmentClaims: 2_500,
+        warmUpSegments: 8,
+        segments: 12,
+      },
       sweep: { expired: 100_000, claimsPerSecond: 2_000, calmMs: 10_000, claimsMax: 60_000 },
       serializedWritesMs: 5_000,
       log: { stored: 20_000, rounds: 15 },

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { assignCores } from "./cores.ts";
+import type { LoadJob } from "./load-job.ts";
 import { LoadProcess } from "./load-process.ts";
 import { describeMachine } from "./machine.ts";
 import { readOptions } from "./options.ts";
@@ -17,13 +18,21 @@ import { median } from "./statistics.ts";
 const options = readOptions(process.argv.slice(2));
 const plan = options.short
   ? { connections: 16, durationMs: 300, warmUpRounds: 0, rounds: 1 }
-  : { connections: 64, durationMs: 3_000, warmUpRounds: 1, rounds: 5 };
+  : { connections: 64, durationMs: 3_000, warmUpRounds: 1, rounds: 4 };
 
+const fewConnections = 8;
 const syncsMicros = [200, 2_000, 10_000] as const;
 type SyncMicros = (typeof syncsMicros)[number];
 const [fastest] = syncsMicros;
 const phases = ["create", "claim"] as const;
 type Phase = (typeof phases)[number];
+
+/** Another request, which needs no database, beside creates. */
+interface Beside {
+  readonly syncMicros: SyncMicros;
+  readonly p50Micros: number;
+  readonly p99Micros: number;
+}
 
 interface SyncRound {
   readonly syncMicros: SyncMicros;
@@ -34,7 +43,7 @@ interface SyncRound {
 const machine = describeMachine();
 const cores = assignCores();
 const folder = mkdtempSync(join(tmpdir(), "sealpush-bench-"));
-const rounds = await measureRounds();
+const { rounds, besides } = await measureRounds();
 rmSync(folder, { recursive: true });
 
 process.exitCode = publish(
@@ -46,7 +55,10 @@ process.exitCode = publish(
       `${cores.sentence}; ${plan.connections} connections, closed loop, ${plan.rounds} alternating rounds, medians`,
       "each fsync and fdatasync of the server takes at least the given time, one after the other",
     ],
-    figures: phases.flatMap((phase) => syncsMicros.flatMap((syncMicros) => figuresOf(phase, syncMicros))),
+    figures: [
+      ...phases.flatMap((phase) => syncsMicros.flatMap((syncMicros) => figuresOf(phase, syncMicros))),
+      ...syncsMicros.flatMap(figuresBeside),
+    ],
     broken: rounds.flatMap(({ phase, syncMicros, measured: { failures } }) =>
       failures === 0 ? [] : [`${phase} at ${syncMicros} us: ${failures} requests were not answered as they should`],
     ),
@@ -54,7 +66,7 @@ process.exitCode = publish(
   options.json,
 );
 
-async function measureRounds(): Promise<readonly SyncRound[]> {
+async function measureRounds(): Promise<{ rounds: readonly SyncRound[]; besides: readonly Beside[] }> {
   const library = compileSlowSync();
   const servers = await Promise.all(
     syncsMicros.map(async (syncMicros) => {
@@ -64,18 +76,39 @@ async function measureRounds(): Promise<readonly SyncRound[]> {
     }),
   );
   const load = new LoadProcess(cores.load);
-  const done: SyncRound[] = [];
+  const other = new LoadProcess(cores.load);
+  const rounds: SyncRound[] = [];
+  const besides: Beside[] = [];
   for (let round = 0; round < plan.warmUpRounds + plan.rounds; round += 1) {
     for (const { syncMicros, server } of servers) {
+      // First, because its pushes are claimed with the others.
+      const creates = measurePhase(load, server, "create", { ...plan, connections: fewConnections });
+      const { p50Micros, p99Micros } = await other.run(livenessJob(server.port));
+      await creates;
+      if (round >= plan.warmUpRounds) besides.push({ syncMicros, p50Micros, p99Micros });
       for (const phase of phases) {
         const measured = await measurePhase(load, server, phase, plan);
-        if (round >= plan.warmUpRounds) done.push({ syncMicros, phase, measured });
+        if (round >= plan.warmUpRounds) rounds.push({ syncMicros, phase, measured });
       }
     }
   }
   load.close();
+  other.close();
   for (const { server } of servers) await server.end();
-  return done;
+  return { rounds, besides };
+}
+
+function livenessJob(port: number): LoadJob {
+  const request = `GET /up HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+  return {
+    port,
+    request,
+    connections: 1,
+    durationMs: plan.durationMs,
+    each: "same",
+    madeUpTokens: [],
+    keepTokens: false,
+  };
 }
 
 function compileSlowSync(): string {
@@ -113,5 +146,15 @@ function figuresOf(phase: Phase, syncMicros: SyncMicros): Figure[] {
     { name: `${name}: server CPU per request`, value: of(({ serverCpuMicros }) => serverCpuMicros), unit: "us" },
     { name: `${name}: latency p50`, value: of(({ p50Micros }) => p50Micros / 1_000), unit: "ms" },
     { name: `${name}: latency p99`, value: of(p99), unit: "ms" },
+  ];
+}
+
+function figuresBeside(syncMicros: SyncMicros): Figure[] {
+  const of = (read: (beside: Beside) => number) =>
+    median(besides.filter((each) => each.syncMicros === syncMicros).map(read)) / 1_000;
+  const name = `GET /up beside creates of ${fewConnections} connections, sync ${syncMicros / 1_000} ms`;
+  return [
+    { name: `${name}: latency p50`, value: of(({ p50Micros }) => p50Micros), unit: "ms" },
+    { name: `${name}: latency p99`, value: of(({ p99Micros }) => p99Micros), unit: "ms" },
   ];
 }
