@@ -82,7 +82,7 @@ const deleteEndedPayload = sql<[pushId: number, livePushId: number]>(
   `${endParts.deletePayload("?")} AND NOT EXISTS (SELECT 1 FROM pushes WHERE id = ? AND ended_at IS NULL)`,
 );
 
-type RetryDatabase = Pick<Database, "engine" | "read" | "write" | "keyDestroyed">;
+type RetryDatabase = Pick<Database, "engine" | "read" | "write">;
 
 export type ClaimRetries = ReturnType<typeof createClaimRetries>;
 
@@ -112,7 +112,6 @@ export function createClaimRetries(db: RetryDatabase) {
       db.write(async (tx) => {
         if ((await destroyClaimRetries(tx, pushId)) === 0) return;
         await tx.run(deleteEndedPayload, pushId, pushId);
-        db.keyDestroyed();
       }),
     /**
      * Overwrites copies that have expired, and the payloads that stayed for them.
@@ -126,7 +125,6 @@ export function createClaimRetries(db: RetryDatabase) {
           await tx.run(deleteRetry, pushId, digest);
           await tx.run(deleteEndedPayload, pushId, pushId);
         }
-        if (rows.length > 0) db.keyDestroyed();
         return rows.length;
       }),
   };
