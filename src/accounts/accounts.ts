@@ -20,6 +20,7 @@ import { createEmailChangeStore } from "./store/email-change.ts";
 import { createIdentityStore } from "./store/identities.ts";
 import { createKnownClientStore } from "./store/known-clients.ts";
 import { createMailedLinkStore } from "./store/mailed-links.ts";
+import { PasswordSeals } from "./store/password-seals.ts";
 import { createPasswordStore } from "./store/passwords.ts";
 import { createSessionStore } from "./store/sessions.ts";
 import { createSignOnStepStore } from "./store/sign-on-steps.ts";
@@ -51,10 +52,11 @@ export type Accounts = ReturnType<typeof createAccounts>;
 
 /** The entry point of this room: users, how they sign in, and their API tokens. Secrets are returned once, on creation. */
 export function createAccounts(deps: AccountsDeps) {
-  const users = createUserStore(deps.db, deps.access);
+  const seals = new PasswordSeals(deps);
+  const users = createUserStore(deps.db, seals);
   const administration = createAdministrationStore(deps.db, deps.access);
-  const links = createMailedLinkStore(deps.db, deps.access);
-  const passwordStore = createPasswordStore(deps.db, deps.access);
+  const links = createMailedLinkStore(deps.db, seals);
+  const passwordStore = createPasswordStore(deps.db, seals);
   const sessionStore = createSessionStore(deps.db, deps.access);
 
   const knownClients = createKnownClients({ store: createKnownClientStore(deps.db), outbox: deps.outbox });
@@ -80,7 +82,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...deps,
     passwords: passwordStore,
     check,
-    identities: createIdentityStore(deps.db, deps.access),
+    identities: createIdentityStore(deps.db, seals),
     startSession: starts.start,
     steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,

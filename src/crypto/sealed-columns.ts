@@ -84,6 +84,25 @@ export const sealedColumns = {
     from: "link_deliveries LEFT JOIN pushes ON pushes.id = link_deliveries.push_id",
     ownedOnly: true,
   },
+  password: {
+    table: "users",
+    column: "password_sealed",
+    purpose: "passwords",
+    key: "id",
+    id: "id",
+    owner: "id",
+    from: "users",
+  },
+  /** The password of a sign-up, until its link is used. */
+  signUpPassword: {
+    table: "mailed_links",
+    column: "password_sealed",
+    purpose: "passwords",
+    key: "digest",
+    id: "digest",
+    owner: "user_id",
+    from: "mailed_links",
+  },
   totpSecret: {
     table: "totp_factors",
     column: "secret_sealed",

@@ -34,8 +34,8 @@ it("returns the newest time of all tables", async () => {
   const db = makeDatabase();
   const inspection = createInspection(db);
   db.writer.exec(
-    `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, has_password, second_factors)
-     VALUES (1, 'ada@example.com', 'hash', 0, 1000, 1000, 1, 0)`,
+    `INSERT INTO users (id, email, admin, created_at, updated_at, has_password, second_factors)
+     VALUES (1, 'ada@example.com', 0, 1000, 1000, 1, 0)`,
   );
   expect(await inspection.newestTime()).toBe(1_000);
   db.writer.exec("INSERT INTO sessions VALUES (x'00', 1, 1, 1000, 3000, 0, '192.0.2.1', 'test', NULL)");

@@ -24,7 +24,7 @@ const brought = sql<[], DriverRow>(
    WHERE imported_rows.kind = 'push' ORDER BY imported_rows.source_id`,
 );
 const accounts = sql<[], DriverRow>(
-  `SELECT email, password_hash AS hash, admin, (SELECT count(*) FROM api_tokens WHERE user_id = users.id) AS tokens,
+  `SELECT email, has_password, admin, (SELECT count(*) FROM api_tokens WHERE user_id = users.id) AS tokens,
      (SELECT count(*) FROM backup_codes WHERE user_id = users.id) AS codes FROM users ORDER BY email`,
 );
 const totals = sql<[], DriverRow>(

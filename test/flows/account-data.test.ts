@@ -181,7 +181,7 @@ test("a user without a password needs a fresh session to change the email addres
   await using fixture = await startTestApp();
   const person = await signInClient(fixture, ada, { join: true });
   // Like an account created by single sign-on.
-  await changeUsers(fixture.app.domain, { passwordHash: "", hasPassword: false });
+  await changeUsers(fixture.app.domain, { passwordSealed: null, hasPassword: false });
   const move = () => person.post("/users/edit/email", { email: "countess@example.com", password: "" });
   fixture.clock.advance(10 * minuteMs + 1);
   const late = await move();

@@ -57,7 +57,7 @@ async function open(environment: Readonly<Record<string, string>> = {}): Promise
   const { accounts } = fixture.app.domain;
   await accounts.createUser({ email: known, password, admin: false });
   await accounts.createUser({ email: elsewhere, password, admin: false });
-  await changeUsers(fixture.app.domain, { passwordHash: "", hasPassword: false }, elsewhere);
+  await changeUsers(fixture.app.domain, { passwordSealed: null, hasPassword: false }, elsewhere);
   const { id } = await accounts.createUser({ email: disabled, password, admin: false });
   await accounts.setDisabled(id, true, { userId: null, email: "shell", address: "" });
   const cookie = (await signInClient(fixture, "mallory@example.com", { join: true })).cookie();

@@ -70,8 +70,8 @@ describe("a backup that was damaged or changed", () => {
     const before = readFileSync(database);
     const db = new Database(database);
     db.prepare(
-      `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, has_password, second_factors)
-       VALUES (9, 'm@x', '', 1, 1, 1, 0, 0)`,
+      `INSERT INTO users (id, email, admin, created_at, updated_at, has_password, second_factors)
+       VALUES (9, 'm@x', 1, 1, 1, 0, 0)`,
     ).run();
     db.close();
     const sum = (bytes: Buffer) => execFileSync("sha256sum", { input: bytes }).toString().slice(0, 64);

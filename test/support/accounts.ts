@@ -2,6 +2,8 @@ import { expect, onTestFinished } from "vitest";
 import { type Accounts, type ClientContext, createAccounts } from "../../src/accounts/accounts.ts";
 import type { AccountsDeps } from "../../src/accounts/deps.ts";
 import { createPasskeyStore } from "../../src/accounts/store/passkeys.ts";
+import { PasswordSeals } from "../../src/accounts/store/password-seals.ts";
+import { users } from "../../src/accounts/store/tables.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { AccessKeys } from "../../src/crypto/access-keys.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
@@ -32,6 +34,11 @@ export interface TestAccounts {
   readonly accounts: Accounts;
   readonly db: Database;
   readonly access: AccessKeys;
+  readonly seals: PasswordSeals;
+  /** Of all users, as they are inside their seals. */
+  readonly passwordHashes: () => Promise<readonly string[]>;
+  /** Of the first user. */
+  readonly setPasswordHash: (hash: string) => Promise<void>;
   /** The tables of rows that were refused because this server did not write them. */
   readonly forgedRows: readonly string[];
   /** Moves the clock; negative: sets it back. */
@@ -87,9 +94,21 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     },
     ...overrides,
   });
+  const seals = new PasswordSeals({ access, keyring: () => keyring });
   return {
     accounts,
     db,
+    seals,
+    async passwordHashes() {
+      const rows = await readRows<{ id: number; sealed: Buffer | null }>(
+        db,
+        "SELECT id, password_sealed AS sealed FROM users ORDER BY id",
+      );
+      return rows.map(({ id, sealed }) => seals.open({ id: Number(id), hasPassword: true }, sealed));
+    },
+    async setPasswordHash(hash) {
+      await db.writeSerialized("accounts", (tx) => users.change(tx, access, 1, seals.columnsOf(1, hash)));
+    },
     access,
     forgedRows,
     checks,

@@ -69,7 +69,7 @@ const email = "ada@example.com";
 
 /** A new database with one user, who has no second factor. */
 export async function openFactorFixture(overrides: Partial<AccountsDeps> = {}) {
-  const { accounts, access, forgedRows, db, advance } = makeTestAccounts(overrides);
+  const { accounts, access, seals, forgedRows, db, advance } = makeTestAccounts(overrides);
   await makeUser(accounts, email);
   let moved = 0;
   const fixture: FactorFixture = {
@@ -82,5 +82,5 @@ export async function openFactorFixture(overrides: Partial<AccountsDeps> = {}) {
   };
   const signIn = () => signInAs(fixture, email, password);
   const give = async (code: string) => accounts.giveCode({ ...(await signIn()), client }, code);
-  return { ...fixture, fixture, db, access, forgedRows, signIn, give };
+  return { ...fixture, fixture, db, access, seals, forgedRows, signIn, give };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Session } from "../../src/accounts/accounts.ts";
 import { createIdentityStore } from "../../src/accounts/store/identities.ts";
+import { PasswordSeals } from "../../src/accounts/store/password-seals.ts";
 import { accessOf } from "./access-rows.ts";
 import { password, type TestApp } from "./app.ts";
 import { Canaries } from "./canaries.ts";
@@ -59,7 +60,10 @@ export async function createOwnedPushes(fixture: TestApp, withFactors = true): P
   }
   const subject = canaries.makeCore("subject");
   const identity = { issuer: "i", subject, userId, now: 0, factorShown: true, perUserMax: 1 };
-  const identities = createIdentityStore(db, accessOf(fixture.app.domain));
+  const identities = createIdentityStore(
+    db,
+    new PasswordSeals({ access: accessOf(fixture.app.domain), keyring: () => fixture.app.domain.keyring }),
+  );
   await db.writeSerialized("accounts", (tx) => identities.linkIdentity(tx, identity));
   const { app, backupCodes } = withFactors
     ? await addApp(clocked, session)

@@ -5,6 +5,7 @@ import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type ImportedCodeKey, keptCodeDigest, writeImportedCodeKey } from "../factors/backup-codes.ts";
 import { type AdoptedAccount, type Credentials, createAdoptionStore } from "../store/adopting.ts";
+import { PasswordSeals } from "../store/password-seals.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
 
 /** A user of another installation. */
@@ -60,7 +61,7 @@ export function createUserAdoption(deps: {
   readonly clock: Clock;
 }) {
   const { db, keyring, access, clock } = deps;
-  const store = createAdoptionStore(access, adoptedTokenName);
+  const store = createAdoptionStore(new PasswordSeals({ access, keyring: () => keyring }), adoptedTokenName);
 
   const readTokenDigest = (token: string | null): Buffer | undefined => {
     if (token !== null && !isApiToken(token)) throw new Error("The API token does not look like an API token.");

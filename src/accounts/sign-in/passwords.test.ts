@@ -1,7 +1,7 @@
 import bcrypt from "bcryptjs";
 import { describe, expect, it } from "vitest";
 import { clientAt, makeTestAccounts, makeUser, password, type TestAccounts } from "../../../test/support/accounts.ts";
-import { changeRows, readRows } from "../../../test/support/engine-database.ts";
+import { readRows } from "../../../test/support/engine-database.ts";
 import { minuteMs } from "../../base/clock.ts";
 import { createArgon2Queue } from "../../crypto/passphrase.ts";
 
@@ -20,10 +20,9 @@ async function signIn({ accounts }: TestAccounts, as = password) {
 
 const emails = async ({ db }: TestAccounts) => (await readRows(db, "SELECT id FROM outbox")).length;
 
-const setHash = ({ db }: TestAccounts, hash: string) => changeRows(db, "UPDATE users SET password_hash = ?", hash);
+const setHash = (fixture: TestAccounts, hash: string) => fixture.setPasswordHash(hash);
 
-const hashOf = async ({ db }: TestAccounts) =>
-  (await readRows(db, "SELECT password_hash FROM users"))[0]?.password_hash;
+const hashOf = async (fixture: TestAccounts) => (await fixture.passwordHashes())[0];
 
 describe("checkPassword", () => {
   it("accepts the password of this user only", async () => {

@@ -76,11 +76,11 @@ test("no statement outside of the access table inserts its rows or sets their de
 /** One row in each access table, and for each the request that it grants. */
 async function openEverything() {
   const opened = await openFactorFixture();
-  const { accounts, db, access, fixture } = opened;
+  const { accounts, db, seals, fixture } = opened;
   const { session, sessionToken } = await opened.signIn();
   const { id: userId } = session.user;
   const { token } = await accounts.createToken(userId, "n", { networks: ["192.0.2.0/24"], expiresInDays: 9 });
-  const identities = createIdentityStore(db, access);
+  const identities = createIdentityStore(db, seals);
   const identity = { issuer: "https://id.example.com", subject: "a-1" };
   await db.writeSerialized("accounts", (tx) =>
     identities.linkIdentity(tx, { ...identity, userId, now: 0, factorShown: true, perUserMax: 1 }),
@@ -217,8 +217,8 @@ test("an emailed link is refused when its row was inserted or changed", async ()
   const forged = "b".repeat(43);
   await changeRows(
     db,
-    `INSERT INTO mailed_links (digest, user_id, purpose, new_email, password_hash, sets_password, created_at, mac)
-     SELECT ?, user_id, purpose, new_email, password_hash, sets_password, created_at, mac FROM mailed_links`,
+    `INSERT INTO mailed_links (digest, user_id, purpose, new_email, password_sealed, sets_password, created_at, mac)
+     SELECT ?, user_id, purpose, new_email, password_sealed, sets_password, created_at, mac FROM mailed_links`,
     createHash("sha256").update(forged).digest(),
   );
   expect(await accounts.isResettable(forged)).toBe(false);
@@ -236,6 +236,23 @@ test("an address that was written into the row of a user gets no link for a new 
   expect(await accounts.signIn({ email: "mallory@example.com", password, client })).toBeUndefined();
   expect(await accounts.findUserByEmail("mallory@example.com")).toBeUndefined();
   expect(forgedRows).toContain("users");
+});
+
+test("a password that was written into the row of a user, or copied from another user's, signs nobody in", async () => {
+  const { accounts, db, forgedRows } = makeTestAccounts();
+  await makeUser(accounts);
+  await makeUser(accounts, "mallory@example.com");
+  const own = "SELECT password_sealed FROM users WHERE email = 'mallory@example.com'";
+  await changeRows(db, `UPDATE users SET password_sealed = (${own}) WHERE email = 'ada@example.com'`);
+  expect(await accounts.signIn({ email: "ada@example.com", password, client })).toBeUndefined();
+  expect(forgedRows).toEqual(["users"]);
+  await changeRows(
+    db,
+    "UPDATE users SET password_sealed = ? WHERE email = 'ada@example.com'",
+    Buffer.from(`plain:${password}`),
+  );
+  expect(await accounts.signIn({ email: "ada@example.com", password, client })).toBeUndefined();
+  expect(await accounts.signIn({ email: "mallory@example.com", password, client })).toBeDefined();
 });
 
 test("an inserted passkey or identity signs nobody in, and is in no list", async () => {

@@ -1,9 +1,9 @@
-import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { boolean, bytes, integer, nullable, type RowOf, type StoredRowOf, Table } from "../../database/table.ts";
 import { allScopes } from "../account.ts";
 import { countAddedFactor } from "./factors.ts";
+import type { PasswordSeals } from "./password-seals.ts";
 import { apiTokens, backupCodes, importedCodeKeys, totpFactors, users } from "./tables.ts";
 import { findUserByEmailIn, findUserIn, nextId } from "./users.ts";
 
@@ -52,7 +52,8 @@ const setCreation = sql<[createdAt: number, userId: number]>("UPDATE users SET c
 const holderOf = apiTokens.unverified("userId").select<[digest: Buffer]>("WHERE digest = ?");
 
 /** All functions require the accounts lock. @param tokenName of the adopted API tokens. */
-export function createAdoptionStore(access: AccessKeys, tokenName: string) {
+export function createAdoptionStore(seals: PasswordSeals, tokenName: string) {
+  const { access } = seals;
   return {
     findId: async (tx: Transaction, email: string): Promise<number | undefined> =>
       (await findUserByEmailIn(tx, access, email))?.id,
@@ -65,8 +66,7 @@ export function createAdoptionStore(access: AccessKeys, tokenName: string) {
       await insertAccount(tx, access, {
         id: userId,
         email,
-        passwordHash,
-        hasPassword: passwordHash !== "",
+        ...seals.columnsOf(userId, passwordHash),
         secondFactors,
         admin,
         language,
@@ -106,7 +106,7 @@ export function createAdoptionStore(access: AccessKeys, tokenName: string) {
     async setFirstPassword(tx: Transaction, userId: number, passwordHash: string): Promise<void> {
       const user = await findUserIn(tx, access, userId);
       if (user === undefined || user.hasPassword) throw new Error("The account has a password.");
-      await users.change(tx, access, userId, { passwordHash, hasPassword: passwordHash !== "" });
+      await users.change(tx, access, userId, seals.columnsOf(userId, passwordHash));
     },
 
     countFactor: (tx: Transaction, userId: number) => countAddedFactor(tx, access, userId),

@@ -4,6 +4,7 @@ import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import type { UnopenedRow } from "./access-table.ts";
 import { isFirstRunOver } from "./first-run.ts";
+import type { PasswordSeals } from "./password-seals.ts";
 import { identities } from "./tables.ts";
 import { findUserIn, insertUserIn } from "./users.ts";
 
@@ -46,7 +47,8 @@ const removeIdentities = sql<[userId: number]>(
 );
 export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
-export function createIdentityStore(db: Database, access: AccessKeys) {
+export function createIdentityStore(db: Database, seals: PasswordSeals) {
+  const { access } = seals;
   return {
     async findUserByIdentity({ issuer, subject }: IdentityKey): Promise<User | undefined> {
       const owner = await findOwner(db.read, access, { issuer, subject });
@@ -70,7 +72,7 @@ export function createIdentityStore(db: Database, access: AccessKeys) {
     > =>
       db.writeSerialized("accounts", async (tx) => {
         if ((await tx.one(byKey, issuer, subject)) !== undefined) return "identity_taken";
-        const user = await insertConfirmed(tx, access, email, now);
+        const user = await insertConfirmed(tx, seals, email, now);
         if (typeof user === "object") {
           await insertIdentity(tx, access, { issuer, subject, userId: user.id, createdAt: now });
         }
@@ -112,12 +114,12 @@ async function linkIdentity(
 
 async function insertConfirmed(
   tx: Transaction,
-  access: AccessKeys,
+  seals: PasswordSeals,
   email: string,
   now: number,
 ): Promise<User | "email_taken" | "no_users_yet"> {
   // The first account has to be an administrator's, created with the boot code. Any other one would make that impossible.
   if (!(await isFirstRunOver(tx))) return "no_users_yet";
   const user = { email, passwordHash: "", admin: false, confirmed: true, language: null, now };
-  return (await insertUserIn(tx, access, user)) ?? "email_taken";
+  return (await insertUserIn(tx, seals, user)) ?? "email_taken";
 }

@@ -1,7 +1,7 @@
-import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { UnopenedRow } from "./access-table.ts";
+import type { PasswordSeals } from "./password-seals.ts";
 import { mailedLinks, users } from "./tables.ts";
 import { findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
 
@@ -26,7 +26,7 @@ export interface NewLink {
 const purposes = mailedLinks.column("purpose");
 
 const insertLink = mailedLinks.insertion();
-const reading = mailedLinks.reading("passwordHash");
+const reading = mailedLinks.reading("passwordSealed");
 const openLink = sql<[digest: Buffer, purpose: number, since: number], UserRow & UnopenedRow<typeof reading>>(
   `SELECT ${userColumns}, ${reading.selectList} FROM mailed_links
    JOIN users ON users.id = user_id
@@ -49,7 +49,7 @@ const removeAccounts = sql<[upTo: number]>(
   `DELETE FROM users WHERE id IN (
      SELECT users.id FROM mailed_links JOIN users ON users.id = mailed_links.user_id
      WHERE mailed_links.created_at <= ? AND purpose = ${purposes.encode("confirm_account")}
-       AND mailed_links.password_hash IS NOT NULL
+       AND mailed_links.sets_password = 1
        AND mailed_links.created_at = users.created_at AND confirmed_at IS NULL AND last_signed_in_at IS NULL
        AND NOT EXISTS (SELECT 1 FROM api_tokens WHERE api_tokens.user_id = users.id))`,
 );
@@ -57,35 +57,36 @@ const removeOld = sql<[upTo: number]>("DELETE FROM mailed_links WHERE created_at
 
 async function findOpen(
   connection: ReadConnection,
-  access: AccessKeys,
+  seals: PasswordSeals,
   digest: Buffer,
   { purpose, since }: { readonly purpose: LinkPurpose; readonly since: number },
 ): Promise<MailedLink | undefined> {
   const row = await connection.one(openLink, digest, purposes.encode(purpose), since);
-  const link = row === undefined ? undefined : reading.open(access, row);
-  const user = openUser(access, row);
+  const link = row === undefined ? undefined : reading.open(seals.access, row);
+  const user = openUser(seals.access, row);
   // The MAC of the row names the user, and the join could name another one.
   if (link === undefined || user?.id !== link.userId || user.disabledAt !== null) return undefined;
-  return { userId: user.id, email: user.email, passwordHash: link.setsPassword ? link.passwordHash : null };
+  const passwordHash = seals.openOfLink(link, link.passwordSealed);
+  return passwordHash === undefined ? undefined : { userId: user.id, email: user.email, passwordHash };
 }
 
 export type MailedLinkStore = ReturnType<typeof createMailedLinkStore>;
 
 /** Functions that take a transaction require the accounts lock. */
-export function createMailedLinkStore(db: Database, access: AccessKeys) {
+export function createMailedLinkStore(db: Database, seals: PasswordSeals) {
+  const { access } = seals;
   return {
     async insert(tx: Transaction, { digest, userId, purpose, passwordHash, now }: NewLink): Promise<void> {
-      const setsPassword = passwordHash !== null;
-      await insertLink(tx, access, { digest, userId, purpose, passwordHash, setsPassword, createdAt: now });
+      const password = seals.columnsOfLink(digest, userId, passwordHash);
+      await insertLink(tx, access, { digest, userId, purpose, ...password, createdAt: now });
     },
 
     /** @returns undefined: unknown, invalidated, used, created at `since` or earlier, or of a disabled user. */
     findFresh: (tx: Transaction, digest: Buffer, purpose: LinkPurpose, since: number) =>
-      findOpen(tx, access, digest, { purpose, since }),
+      findOpen(tx, seals, digest, { purpose, since }),
 
     /** As `findFresh`, outside of a transaction. */
-    find: (digest: Buffer, purpose: LinkPurpose, since: number) =>
-      findOpen(db.read, access, digest, { purpose, since }),
+    find: (digest: Buffer, purpose: LinkPurpose, since: number) => findOpen(db.read, seals, digest, { purpose, since }),
 
     async removeOf(tx: Transaction, userId: number, purpose: LinkPurpose): Promise<void> {
       await tx.run(removeLinks, userId, purposes.encode(purpose));
@@ -98,7 +99,7 @@ export function createMailedLinkStore(db: Database, access: AccessKeys) {
       await users.change(tx, access, userId, {
         confirmedAt: now,
         updatedAt: now,
-        ...(passwordHash !== null && { passwordHash, hasPassword: true }),
+        ...(passwordHash !== null && seals.columnsOf(userId, passwordHash)),
       });
       await tx.run(removeLinks, userId, purposes.encode("confirm_account"));
       return true;

@@ -2,9 +2,10 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
+import type { PasswordSeals } from "./password-seals.ts";
 import { endSessions, findCompleteSession } from "./sessions.ts";
 import { users } from "./tables.ts";
-import { openUser, passwordOf, type UserRow, userColumns } from "./users.ts";
+import { openUser, type UserRow, userColumns } from "./users.ts";
 
 export interface PasswordChange {
   readonly userId: number;
@@ -23,8 +24,8 @@ export interface PasswordChange {
   readonly onChanged: (tx: Transaction, user: User) => Promise<void>;
 }
 
-const byId = sql<[userId: number], UserRow & { passwordHash: string }>(
-  `SELECT ${userColumns}, password_hash AS passwordHash FROM users WHERE id = ?`,
+const byId = sql<[userId: number], UserRow & { passwordSealed: Buffer | null }>(
+  `SELECT ${userColumns}, password_sealed AS passwordSealed FROM users WHERE id = ?`,
 );
 const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
 
@@ -33,10 +34,11 @@ const revokeTokens = sql<[now: number, userId: number]>(
 );
 
 /** `passwordHash` "": the account has no password. */
-async function findPassword(connection: ReadConnection, access: AccessKeys, userId: number) {
+async function findPassword(connection: ReadConnection, seals: PasswordSeals, userId: number) {
   const row = await connection.one(byId, userId);
-  const user = openUser(access, row);
-  return row === undefined || user === undefined ? undefined : { user, passwordHash: passwordOf(user, row) };
+  const user = openUser(seals.access, row);
+  if (row === undefined || user === undefined) return undefined;
+  return { user, passwordHash: seals.open(user, row.passwordSealed) };
 }
 
 async function isFresh(tx: Transaction, access: AccessKeys, { userId, keptSessionId, freshSince }: PasswordChange) {
@@ -45,13 +47,13 @@ async function isFresh(tx: Transaction, access: AccessKeys, { userId, keptSessio
   return session !== undefined && session.createdAt > freshSince;
 }
 
-async function change(tx: Transaction, access: AccessKeys, wanted: PasswordChange): Promise<boolean> {
+async function change(tx: Transaction, seals: PasswordSeals, wanted: PasswordChange): Promise<boolean> {
   const { userId, from, to, keptSessionId, revokesTokens, now, provided, onChanged } = wanted;
-  const found = await findPassword(tx, access, userId);
+  const found = await findPassword(tx, seals, userId);
   if (found === undefined || (from !== null && found.passwordHash !== from)) return false;
-  if (!(await isFresh(tx, access, wanted))) return false;
+  if (!(await isFresh(tx, seals.access, wanted))) return false;
   if (provided !== undefined && !(await provided(tx))) return false;
-  await users.change(tx, access, userId, { passwordHash: to, hasPassword: true, updatedAt: now });
+  await users.change(tx, seals.access, userId, { ...seals.columnsOf(userId, to), updatedAt: now });
   await tx.run(removeLinks, userId);
   await endSessions(tx, userId, keptSessionId);
   if (revokesTokens) await tx.run(revokeTokens, now, userId);
@@ -61,20 +63,20 @@ async function change(tx: Transaction, access: AccessKeys, wanted: PasswordChang
 
 export type PasswordStore = ReturnType<typeof createPasswordStore>;
 
-export function createPasswordStore(db: Database, access: AccessKeys) {
+export function createPasswordStore(db: Database, seals: PasswordSeals) {
   return {
     /** `passwordHash` "": the account has no password. */
     findPassword: (userId: number): Promise<{ user: User; passwordHash: string } | undefined> =>
-      findPassword(db.read, access, userId),
+      findPassword(db.read, seals, userId),
     /** Ends the other sessions and removes all mailed links. @returns false: a condition was not met. */
     changePassword: (wanted: PasswordChange): Promise<boolean> =>
-      db.writeSerialized("accounts", (tx) => change(tx, access, wanted)),
+      db.writeSerialized("accounts", (tx) => change(tx, seals, wanted)),
     /** Requires the accounts lock. Whether this is still the account's hash. */
     isCurrent: async (tx: Transaction, userId: number, passwordHash: string): Promise<boolean> =>
-      (await findPassword(tx, access, userId))?.passwordHash === passwordHash,
+      (await findPassword(tx, seals, userId))?.passwordHash === passwordHash,
     /** Requires the accounts lock. Stores another hash of the same password. @returns false: the hash has changed since. */
     rehash: async (tx: Transaction, userId: number, from: string, to: string, now: number): Promise<boolean> =>
-      (await findPassword(tx, access, userId))?.passwordHash === from &&
-      (await users.change(tx, access, userId, { passwordHash: to, updatedAt: now })),
+      (await findPassword(tx, seals, userId))?.passwordHash === from &&
+      (await users.change(tx, seals.access, userId, { ...seals.columnsOf(userId, to), updatedAt: now })),
   };
 }

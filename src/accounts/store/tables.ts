@@ -10,8 +10,8 @@ const userColumns = {
   email: text,
   /** A new address that waits for its confirmation. */
   unconfirmedEmail: withDefault(nullable(text), null),
-  /** "": the account has no password. */
-  passwordHash: text,
+  /** See `PasswordSeals`. null: the account has no password. */
+  passwordSealed: nullable(bytes),
   admin: boolean,
   language: nullable(text),
   /** As written by `writePushDefaults`; null: never set. */
@@ -23,7 +23,7 @@ const userColumns = {
   lastSignedInAt: withDefault(nullable(integer), null),
   factorFailures: withDefault(integer, 0),
   factorFailuresSince: withDefault(integer, 0),
-  /** Deciding, unlike the hash. */
+  /** Deciding, unlike the hash, whose seal authenticates it. */
   hasPassword: boolean,
   /** How many authenticator apps and passkeys the account has: a deleted row of one must not turn the second factor off. */
   secondFactors: withDefault(integer, 0),
@@ -100,8 +100,8 @@ const mailedLinkColumns = {
   /** For a change of the email address; null: the link has no effect any more. */
   newEmail: withDefault(nullable(text), null),
   /** The password of the sign-up that caused the email; null: not caused by a sign-up. */
-  passwordHash: withDefault(nullable(text), null),
-  /** Deciding, unlike the hash. */
+  passwordSealed: withDefault(nullable(bytes), null),
+  /** Deciding, unlike the hash, whose seal authenticates it. */
   setsPassword: withDefault(boolean, false),
   createdAt: integer,
 };

@@ -3,6 +3,7 @@ import type { Database, InTransaction, ReadConnection, Transaction } from "../..
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
 import type { UnopenedRow } from "./access-table.ts";
+import type { PasswordSeals } from "./password-seals.ts";
 import { users } from "./tables.ts";
 
 const reading = users.reading("createdAt", "language");
@@ -45,8 +46,8 @@ export interface NewUser {
 }
 
 const insertUser = users.insertion();
-const credentialsByEmail = sql<[email: string], UserRow & { passwordHash: string }>(
-  `SELECT ${userColumns}, password_hash AS passwordHash FROM users WHERE email = ?`,
+const credentialsByEmail = sql<[email: string], UserRow & { passwordSealed: Buffer | null }>(
+  `SELECT ${userColumns}, password_sealed AS passwordSealed FROM users WHERE email = ?`,
 );
 const emailTaken = sql<[email: string], { one: number }>("SELECT 1 AS one FROM users WHERE email = ?");
 const everSignedIn = sql<[userId: number], { one: number }>(
@@ -63,31 +64,32 @@ export async function isEmailTaken(tx: Transaction, email: string): Promise<bool
 }
 
 /** Requires the accounts lock. @returns undefined: the email address is taken. */
-export async function insertUserIn(tx: Transaction, access: AccessKeys, user: NewUser): Promise<User | undefined> {
+export async function insertUserIn(tx: Transaction, seals: PasswordSeals, user: NewUser): Promise<User | undefined> {
   const { email, passwordHash, admin, confirmed, language, now } = user;
   if (await isEmailTaken(tx, email)) return undefined;
   const id = await nextId(tx, "users");
   const confirmedAt = confirmed ? now : null;
-  const hasPassword = passwordHash !== "";
-  const row = { id, email, passwordHash, hasPassword, admin, language, createdAt: now, updatedAt: now, confirmedAt };
-  await insertUser(tx, access, row);
-  return findUserByEmailIn(tx, access, email);
+  const password = seals.columnsOf(id, passwordHash);
+  const row = { id, email, ...password, admin, language, createdAt: now, updatedAt: now, confirmedAt };
+  await insertUser(tx, seals.access, row);
+  return findUserByEmailIn(tx, seals.access, email);
 }
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
 /** Functions that take a transaction require the accounts lock; the others read committed rows. */
-export function createUserStore(db: Database, access: AccessKeys) {
+export function createUserStore(db: Database, seals: PasswordSeals) {
+  const { access } = seals;
   return {
     /** @param together written in the same transaction. @returns undefined: the email address is taken. */
     insertUser: (user: NewUser, together?: (made: User) => InTransaction): Promise<User | undefined> =>
       db.writeSerialized("accounts", async (tx) => {
-        const made = await insertUserIn(tx, access, user);
+        const made = await insertUserIn(tx, seals, user);
         if (made !== undefined) await together?.(made)(tx);
         return made;
       }),
 
-    insert: (tx: Transaction, user: NewUser) => insertUserIn(tx, access, user),
+    insert: (tx: Transaction, user: NewUser) => insertUserIn(tx, seals, user),
 
     findFresh: (tx: Transaction, email: string) => findUserByEmailIn(tx, access, email),
 
@@ -99,15 +101,12 @@ export function createUserStore(db: Database, access: AccessKeys) {
     async findUserByEmail(email: string): Promise<{ user: User; passwordHash: string } | undefined> {
       const row = await db.read.one(credentialsByEmail, email);
       const user = openUser(access, row);
-      return row === undefined || user === undefined ? undefined : { user, passwordHash: passwordOf(user, row) };
+      if (row === undefined || user === undefined) return undefined;
+      return { user, passwordHash: seals.open(user, row.passwordSealed) };
     },
   };
 }
 
-/** @returns "" if the account has no password, whatever the column contains. */
-export function passwordOf(user: User, { passwordHash }: { readonly passwordHash: string }): string {
-  return user.hasPassword ? passwordHash : "";
-}
 const takeId = sql<[name: string], { nextId: number }>(
   `INSERT INTO id_blocks (name, next_id) VALUES (?, 2)
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,

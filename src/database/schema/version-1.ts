@@ -37,14 +37,14 @@ ${postgres(`
 
   -- mac, here and in other tables: authenticates the row's deciding columns. NULL: the row counts no more.
   -- second_factors: authenticator apps and passkeys together.
-  -- password_hash '': the account has no password and signs in by single sign-on.
+  -- password_sealed NULL: the account has no password and signs in by single sign-on.
   -- confirmed_at: when the owner proved that the email address is theirs.
   -- factor_failures: wrong second factors since factor_failures_since. Only somebody who knows the password can add to them.
   CREATE TABLE users (
     id INTEGER PRIMARY KEY,
     email TEXT NOT NULL UNIQUE,
     unconfirmed_email TEXT,
-    password_hash TEXT NOT NULL,
+    password_sealed BLOB,
     admin INTEGER NOT NULL,
     language TEXT,
     push_defaults TEXT,
@@ -266,13 +266,13 @@ ${postgres(`
   CREATE INDEX uploads_renewed ON uploads(renewed_at);
 
   -- Links sent by email. purpose: 0 confirm the account, 1 reset the password, 2 change the email address to new_email.
-  -- password_hash: the password of the sign-up; the account gets it when this link is used.
+  -- password_sealed: the password of the sign-up; the account gets it when this link is used.
   CREATE TABLE mailed_links (
     digest BLOB PRIMARY KEY,
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     purpose INTEGER NOT NULL,
     new_email TEXT,
-    password_hash TEXT,
+    password_sealed BLOB,
     sets_password INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     mac BLOB

@@ -9,8 +9,8 @@ import type { RowId } from "../store/reseal.ts";
 
 /** Adds rows until every registered column has a value. */
 async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): Promise<void> {
-  const user = `INSERT INTO users (id, email, password_hash, admin, created_at, updated_at, has_password, second_factors)
-     VALUES (7, 'a', '', 0, 0, 0, 0, 0)`;
+  const user = `INSERT INTO users (id, email, admin, created_at, updated_at, has_password, second_factors)
+     VALUES (7, 'a', 0, 0, 0, 1, 0)`;
   await changeRows(db, user);
   await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, signedIn(7));
   await pushFiles(pushes, signedIn(7), [makeFile("plan.txt", "the plan")]);
@@ -18,6 +18,15 @@ async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): 
   const sealed = (column: keyof typeof sealedColumns, row: SealedRow) =>
     keyring.seal(sealedColumns[column], row, Buffer.from(column));
   const ofUser = { id: 7, ownerId: 7 };
+  await changeRows(db, "UPDATE users SET password_sealed = ?", sealed("password", ofUser));
+  const link = Buffer.alloc(32, 8);
+  await changeRows(
+    db,
+    `INSERT INTO mailed_links (digest, user_id, purpose, password_sealed, sets_password, created_at)
+     VALUES (?, 7, 0, ?, 1, 0)`,
+    link,
+    sealed("signUpPassword", { id: link, ownerId: 7 }),
+  );
   await changeRows(db, "INSERT INTO totp_factors VALUES (7, ?, 0, 0)", sealed("totpSecret", ofUser));
   await changeRows(db, "INSERT INTO imported_backup_code_keys VALUES (7, ?)", sealed("importedCodeKey", ofUser));
   const step = Buffer.alloc(32, 9);
