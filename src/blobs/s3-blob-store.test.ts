@@ -198,7 +198,7 @@ describe("reads", () => {
 
   test("a response with another range than requested is refused", async () => {
     const { store } = await openWithBlob(always("wrong_range", "GetObject"));
-    await expect(read(store, { start: 5, end: 10 })).rejects.toThrow(/not the range/);
+    await expect(read(store, { start: 5, end: 10 })).rejects.toThrow(/not the requested range/);
   });
 
   test("a broken response is resumed only from the same object", async () => {

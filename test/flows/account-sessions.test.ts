@@ -108,10 +108,13 @@ test("a session ends after 14 days, and a revoked one is refused at once by anot
   await first[Symbol.asyncDispose]();
 });
 
-test("over HTTPS the cookie has the prefix __Host-, and a cookie without it is ignored", async () => {
-  await using fixture = await startTestApp({ environment: { PWP__SECURE_COOKIES: "true" } });
-  const person = await signInClient(fixture, ada, { join: true });
-  expect(person.cookie()).toMatch(/^__Host-sealpush_session=/);
-  expect(await statusWithCookie(fixture, person.cookie())).toBe(200);
-  expect(await statusWithCookie(fixture, person.cookie().replace("__Host-", ""))).toBe(303);
-});
+test.each([{ PWP__SECURE_COOKIES: "true" }, { PWP__OVERRIDE_BASE_URL: "https://push.example.com" }])(
+  "with %j the cookie has the prefix __Host-, and a cookie without it is ignored",
+  async (environment) => {
+    await using fixture = await startTestApp({ environment });
+    const person = await signInClient(fixture, ada, { join: true });
+    expect(person.cookie()).toMatch(/^__Host-sealpush_session=/);
+    expect(await statusWithCookie(fixture, person.cookie())).toBe(200);
+    expect(await statusWithCookie(fixture, person.cookie().replace("__Host-", ""))).toBe(303);
+  },
+);
