@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { parse } from "yaml";
+import { makeFolder } from "../../test/support/folders.ts";
 import { chartProblems } from "./chart.ts";
 import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
@@ -199,8 +199,7 @@ test("the container in the manual is restarted, limited and stopped like that of
 });
 
 test("arguments of an operator's command are passed unchanged: the service manager replaces nothing in them", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-systemd-run-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder();
   writeFileSync(join(folder, "systemd-run"), `#!/bin/sh\nprintf '%s\\0' "$@"\n`, { mode: 0o700 });
   const given = ["user", "$HOME", "a$\u007bHOME}$$b$", "two  messages\n", "", "*", "-n", "\\$x"];
   const env = { PATH: `${folder}:${process.env.PATH}` };

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { openTestDomain, signedIn, type TestDomain } from "../../test/support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../../test/support/files.ts";
+import { makeFolder } from "../../test/support/folders.ts";
 import { makeSweeper } from "../../test/support/sweeper.ts";
 import { systemRandom } from "../base/random.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
@@ -13,12 +13,6 @@ import { openBackup, readBackup } from "./read-backup.ts";
 
 const owner = signedIn(7);
 const forms = [["folder", "b"] as const, ["archive", "b.tar"] as const];
-
-function makeBackupFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-shelf-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 function backUp(fixture: TestDomain, to: string, blobs: BlobStore = fixture.domain.blobs) {
   const deps = {
@@ -37,7 +31,7 @@ function backUp(fixture: TestDomain, to: string, blobs: BlobStore = fixture.doma
 
 /** Unpacks and checks the backup. @returns its manifest. */
 async function unpacked(fixture: TestDomain, from: string): Promise<Manifest> {
-  const unpackTo = { folder: mkdtempSync(join(makeBackupFolder(), "unpacked-")), blobs: true };
+  const unpackTo = { folder: mkdtempSync(join(makeFolder(), "unpacked-")), blobs: true };
   const options = { keyring: fixture.domain.keyring, unpackTo, signal: new AbortController().signal };
   return await readBackup(openBackup(from), options);
 }
@@ -68,7 +62,7 @@ test.each(forms)("a push that ends while its files are copied to a %s has ended 
     for (const { urlToken } of [first, second]) await pushes.expire(urlToken, owner);
     await makeSweeper(fixture).sweep();
   };
-  const backupDir = makeBackupFolder();
+  const backupDir = makeFolder();
   const { manifest } = await backUp(fixture, join(backupDir, name), disturbed(fixture.domain.blobs, [endBoth]));
   expect(manifest).toMatchObject({ counts: { livePushes: 0, files: 0 }, pushesWithoutFiles: [] });
   expect(await unpacked(fixture, join(backupDir, name))).toEqual(manifest);
@@ -88,7 +82,7 @@ test("a push that is edited while its files are copied has the edited version in
     expect((await pushes.edit(edited.urlToken, { upload, removedFileIds }, owner)).outcome).toBe("edited");
     await makeSweeper(fixture).sweep();
   };
-  const to = join(makeBackupFolder(), "b");
+  const to = join(makeFolder(), "b");
   const { manifest } = await backUp(fixture, to, disturbed(fixture.domain.blobs, [editIt]));
   expect(manifest).toMatchObject({ counts: { livePushes: 2, files: 2 }, pushesWithoutFiles: [] });
   const keys = [...(await blobKeysOf(fixture, first.urlToken)), ...(await blobKeysOf(fixture, edited.urlToken))];
@@ -106,7 +100,7 @@ test("a push that ends during the last round is named, and the backup is still m
     await makeSweeper(fixture).sweep();
     newest = await pushFiles(pushes, owner, [makeFile("a", "a")]);
   };
-  const to = join(makeBackupFolder(), "b.tar");
+  const to = join(makeFolder(), "b.tar");
   const three = [replaceNewest, replaceNewest, replaceNewest];
   const { manifest } = await backUp(fixture, to, disturbed(fixture.domain.blobs, three));
   expect(manifest).toMatchObject({ counts: { livePushes: 1, files: 1 } });
@@ -129,7 +123,7 @@ test.each(forms)(
     ];
     rmSync(join(fixture.dataDir, blobPathInBackup(lostKey)));
     truncateSync(join(fixture.dataDir, blobPathInBackup(cutKey)), 1_000);
-    const to = join(makeBackupFolder(), name);
+    const to = join(makeFolder(), name);
     const { manifest } = await backUp(fixture, to);
     const idOf = async (urlToken: string) =>
       (await fixture.domain.store.find(fixture.domain.vault.urlTokens.addressOf(urlToken)))?.id;
@@ -146,7 +140,7 @@ test("a store that fails while it is read stops the backup, and nothing of it re
     throw new Error("The store is out of reach.");
   };
   for (const [, name] of forms) {
-    const backupDir = makeBackupFolder();
+    const backupDir = makeFolder();
     await expect(backUp(fixture, join(backupDir, name), disturbed(fixture.domain.blobs, [fail]))).rejects.toThrow(
       "out of reach",
     );

@@ -1,19 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { makeFolder } from "../../test/support/folders.ts";
 import { BackupError } from "./durable-files.ts";
 import { readTar, tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
 const modifiedAt = Date.UTC(2026, 0, 15, 12);
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-tar-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 const contents = new Map<string, Buffer>([
   ["empty", Buffer.alloc(0)],

@@ -1,19 +1,8 @@
 import { execFileSync } from "node:child_process";
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { makeFolder } from "../../test/support/folders.ts";
 import { describeBlobStore } from "./blob-store.contract.ts";
 import { BlobMissingError, BlobStoreError } from "./blob-store.ts";
 import { createFileBlobStore, markerName } from "./file-blob-store.ts";
@@ -24,12 +13,6 @@ const key = "0123456789abcdef0123456789abcdef";
 const openStore = (folder: string, { isExpected = async () => false, abortAfter = never } = {}) =>
   createFileBlobStore(folder, { isExpected, abortAfter });
 const never = (_ms: number) => new AbortController().signal;
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-blobs-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 async function* content(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);

@@ -1,25 +1,19 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { makeFolder } from "../../test/support/folders.ts";
 import { makeDataFolder } from "./data-folder.ts";
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-folder-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 describe("the data folder", () => {
   it("is created once, with its parent folders, for its owner only", () => {
-    const path = join(newFolder(), "srv", "sealpush");
+    const path = join(makeFolder(), "srv", "sealpush");
     makeDataFolder(path);
     makeDataFolder(path);
     expect(statSync(path).mode & 0o777).toBe(0o700);
   });
 
   it("is refused in one sentence if its path is a file", () => {
-    const file = join(newFolder(), "file");
+    const file = join(makeFolder(), "file");
     writeFileSync(file, "");
     expect(() => makeDataFolder(file)).toThrow(`${file} is not a folder: check DATA_DIR.`);
     expect(() => makeDataFolder(join(file, "data"))).toThrow(/cannot be created \(ENOTDIR\): check DATA_DIR\.$/);

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { makeFolder } from "../../test/support/folders.ts";
 import { openReport } from "./report.ts";
 
 test("an error names the report that cannot be written, and the mode of a device is kept", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-report-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder();
   const path = join(folder, "report.json");
   symlinkSync("/dev/full", path);
   const { mode } = statSync("/dev/full");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeFolder } from "../../test/support/engine-database.ts";
+import { makeFolder } from "../../test/support/folders.ts";
 import {
   accepted,
   accountNotificationEmail,

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { launchBrowser } from "../support/browser.ts";
+import { makeFolder } from "../support/folders.ts";
 import { bootCodeOf } from "../support/form-requests.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
@@ -125,8 +123,7 @@ describe("layout and accessibility", () => {
 });
 
 it("the first run: the code from the log creates an administrator, and the page is closed afterwards", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-first-run-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   const server = await startServer({ dataDir: folder });
   const browser = await launchBrowser();
   onTestFinished(() => browser.close());

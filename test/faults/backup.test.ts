@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { describe, expect, test, vi } from "vitest";
 import { BackupLoad, openRestored } from "../support/backup-load.ts";
-import { makeBackupFolder } from "../support/backups.ts";
 import { filesIn, integrityOf } from "../support/database-file.ts";
 import { createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
+import { makeFolder } from "../support/folders.ts";
 import { withFileBytesMax } from "../support/limits.ts";
 import { newDataDir, runProgram, spawnProgram } from "../support/processes.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
@@ -50,7 +50,7 @@ describe("a backup of two processes under load", () => {
       random,
     );
     await load.answers(300);
-    const backupDir = makeBackupFolder();
+    const backupDir = makeFolder();
     const places = ["first", "second.tar", "third"].map((name) => join(backupDir, name));
     const sightings = [];
     for (const to of places) {
@@ -89,7 +89,7 @@ test("a backup can be written to a pipe and restored from one", async () => {
   const server = await startServer({ dataDir, environment: anonymousFiles });
   const push = await createPush(server.baseUrl, { payload: "through the pipe", expire_after_views: 1 });
   await sendFile(server, 1_000_000);
-  const backupDir = makeBackupFolder();
+  const backupDir = makeFolder();
   const restored = emptyFolder(backupDir, "restored", dataDir);
   const backup = spawnProgram(["backup", "--to", "-"], { DATA_DIR: dataDir });
   const restore = spawnProgram(["restore", "--from", "-", "--keep-open"], { DATA_DIR: restored });
@@ -136,7 +136,7 @@ async function largeDomain(): Promise<{ dataDir: string; server: ServerProcess; 
 describe("a backup that is interrupted", () => {
   test.each(["b", "b.tar"])("by SIGKILL leaves no %s and no file that could be mistaken for a backup", async (name) => {
     const { dataDir, server, push } = await largeDomain();
-    const backupDir = makeBackupFolder();
+    const backupDir = makeFolder();
     const backup = spawnProgram(["backup", "--to", join(backupDir, name)], { DATA_DIR: dataDir });
     const ended = new Promise((done) => backup.on("exit", (_code, signal) => done(signal)));
     await appears(backupDir, /partial-.*(blobs|archive\.tar)/);
@@ -154,7 +154,7 @@ describe("a backup that is interrupted", () => {
 
   test("by SIGTERM cleans up and reports that nothing was written", async () => {
     const { dataDir } = await largeDomain();
-    const backupDir = makeBackupFolder();
+    const backupDir = makeFolder();
     const backup = spawnProgram(["backup", "--to", join(backupDir, "b")], { DATA_DIR: dataDir });
     let said = "";
     backup.stderr?.on("data", (chunk) => {
@@ -171,7 +171,7 @@ describe("a backup that is interrupted", () => {
 
 test("a restore interrupted by SIGKILL leaves a folder that servers and further restores refuse", async () => {
   const { dataDir, push } = await largeDomain();
-  const backupDir = makeBackupFolder();
+  const backupDir = makeFolder();
   await succeed(["backup", "--to", join(backupDir, "b")], dataDir);
   const restored = emptyFolder(backupDir, "restored", dataDir);
   const argv = ["restore", "--from", join(backupDir, "b"), "--keep-open"];
@@ -199,7 +199,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     await sendFile(server, 3_000_000);
     // First the files do not fit, then not even the database.
     for (const bytes of [2_000_000, 50_000]) {
-      const backupDir = makeBackupFolder();
+      const backupDir = makeFolder();
       const argv = ["backup", "--to", join(backupDir, name)];
       const run = await runProgram(argv, { DATA_DIR: dataDir }, "", withFileBytesMax(bytes));
       expect(run.exitCode).toBe(1);
@@ -212,7 +212,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     const dataDir = newDataDir();
     const server = await startServer({ dataDir, environment: anonymousFiles });
     await sendFile(server, 3_000_000);
-    const backupDir = makeBackupFolder();
+    const backupDir = makeFolder();
     await succeed(["backup", "--to", join(backupDir, "b")], dataDir);
     const restored = emptyFolder(backupDir, "restored", dataDir);
     for (const bytes of [2_000_000, 50_000]) {

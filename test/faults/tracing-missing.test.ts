@@ -1,16 +1,15 @@
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
+import { makeFolder } from "../support/folders.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
 /** The built program, installed without the OpenTelemetry packages. */
 function installWithoutOpenTelemetry(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-installed-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   cpSync(join(root, "dist"), join(folder, "dist"), { recursive: true });
   const packages = join(folder, "node_modules");
   mkdirSync(packages);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startTestApp } from "../support/app.ts";
-import { makeFolder } from "../support/engine-database.ts";
+import { makeFolder } from "../support/folders.ts";
 import { bootCodeOf, visit } from "../support/form-requests.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 

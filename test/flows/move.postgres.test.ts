@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { countEveryone, openTestDomain, stranger, TestClock } from "../support/domain.ts";
-import { makeFolder } from "../support/engine-database.ts";
+import { makeFolder } from "../support/folders.ts";
 import { createOwnedPushes } from "../support/owned-pushes.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { runProgram, spawnProgram } from "../support/processes.ts";

@@ -1,20 +1,14 @@
-import { rmSync } from "node:fs";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Actor } from "../../src/pushes/pushes.ts";
-import { countEveryone, makeDataDir, openTestDomain, stranger, type TestDomain } from "../support/domain.ts";
+import { countEveryone, openTestDomain, stranger, type TestDomain } from "../support/domain.ts";
 import { readRows } from "../support/engine-database.ts";
+import { makeFolder } from "../support/folders.ts";
 import { findDamage } from "../support/integrity-checks.ts";
 import { keyEnvironment } from "../support/master-keys.ts";
 import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const racers = 50;
 const rounds = 60;
-
-function makeFolder(): string {
-  const folder = makeDataDir();
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 const claim = async (fixture: TestDomain, urlToken: string, actor: Actor = stranger) =>
   (await fixture.domain.pushes.claimView(urlToken, countEveryone, actor)).outcome;

@@ -1,6 +1,7 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sql } from "../../src/database/statement.ts";
+import { expectExactViews } from "../support/concurrent-claims.ts";
 import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { openTestDatabase } from "../support/postgres/open-database.ts";
@@ -57,13 +58,7 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
       [signedIn(7), 3],
       [stranger, 5],
     ] as const) {
-      const { urlToken } = await fixtures[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
-      const racers = Array.from({ length: 50 }, (_, at) =>
-        fixtures[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, countEveryone, stranger),
-      );
-      const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
-      expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
-      expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(50 - views);
+      await expectExactViews(fixtures, owner, views);
     }
     const conflicts = conflictsOf(fixtures);
     if (isolation === "read committed") expect(conflicts).toBe(0);

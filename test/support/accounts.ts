@@ -11,7 +11,8 @@ import type { Database } from "../../src/database/database.ts";
 import { createInMemoryLimits } from "../../src/limits/in-memory-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
 import { accessOf } from "./access-rows.ts";
-import { makeFolder, openEngineDatabase, readRows } from "./engine-database.ts";
+import { openEngineDatabase, readRows } from "./engine-database.ts";
+import { makeFolder } from "./folders.ts";
 
 /** Settings without any restriction. */
 export const openSettings: AccountsDeps["settings"] = {

@@ -1,21 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { makeTestCli, type TestCli } from "./cli.ts";
 import { openTestDomain, TestClock, type TestDomain } from "./domain.ts";
+import { makeFolder } from "./folders.ts";
 
 /** The master key of these tests, in the format of the setting. */
 export const keySettings = { PWPUSH_MASTER_KEY: "5ea1".repeat(16) };
 
 type Settings = Readonly<Record<string, string>>;
-
-/** A folder for backups that is removed after the test. */
-export function makeBackupFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-shelf-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export interface BackupFixture {
   readonly cli: TestCli;
@@ -41,7 +32,7 @@ export function makeBackupFixture(clock = new TestClock()): BackupFixture {
   return {
     cli,
     clock,
-    backupDir: makeBackupFolder(),
+    backupDir: makeFolder(),
     async open(dataDir = cli.dataDir, settings = keySettings) {
       const opened = await openTestDomain({ dataDir, clock, environment: settings });
       let open = true;

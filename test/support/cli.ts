@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { type CliIo, runCli } from "../../src/cli/cli.ts";
 import { settingsOfEngine } from "./engine.ts";
+import { makeFolder } from "./folders.ts";
 
 interface CliRun {
   readonly exitCode: number;
@@ -30,8 +28,7 @@ type Environment = CliIo["environment"];
 
 /** Runs commands in this process, on a data folder that is removed after the test. */
 export function makeTestCli(overrides: Partial<CliIo> = {}): TestCli {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-cli-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder();
   const dataDir = join(folder, "data");
   return {
     dataDir,

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Database, ReadConnection, WriteConnection } from "../../src/database/database.ts";
 import { openSqlite, type SqliteDatabase } from "../../src/database/sqlite/sqlite.ts";
 import { type DriverRow, type StatementText, sql, type Value } from "../../src/database/statement.ts";
 import { engine, settingsOfEngine } from "./engine.ts";
+import { makeFolder } from "./folders.ts";
 import { postgresSettings } from "./postgres/settings.ts";
 
 /**
@@ -39,13 +38,6 @@ function openSqliteIn(folder: string, onStorageFailure: (code: string) => void):
     onStorageFailure,
     onTruncationFailed: (error) => onStorageFailure(String(error)),
   });
-}
-
-/** A folder that is removed when the test finishes. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-database-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** @param onMade called when the database exists; cleanups it registers run before the database is dropped. */

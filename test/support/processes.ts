@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { onTestFinished } from "vitest";
 import { settingsOfEngine } from "./engine.ts";
+import { makeFolder } from "./folders.ts";
 
 /** The built program: `npm test` builds it first. */
 const program = resolve(import.meta.dirname, "../../dist/main.js");
@@ -21,8 +19,7 @@ export interface ProcessRun {
 
 /** A data folder that is removed after the test. */
 export function newDataDir(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-data-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder();
   return join(folder, "data");
 }
 

@@ -4,7 +4,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type SourceFile, SourceFileError } from "../../../src/import/source.ts";
-import { makeFolder } from "../../../test/support/engine-database.ts";
+import { makeFolder } from "../../../test/support/folders.ts";
 import { collect, noObjects } from "../../../test/support/password-pusher/open-source.ts";
 import type { ObjectReader } from "./installation.ts";
 import { openSourceFiles, type SourceFiles } from "./source-files.ts";

@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { sendJson, sendJsonList } from "../../http/headers.ts";
+import { sendJson } from "../../http/headers.ts";
 import { pageOf, urlTokenOf } from "../../http/parameters.ts";
-import type { OwnedPush } from "../../pushes/pushes.ts";
 import {
   type ApiDeps,
   type ApiHandler,
   claimView,
+  listHandlers,
   reserveEcho,
   sendWrongPassphrase,
-  userIdOf,
 } from "../v2/handlers.ts";
 import { type Envelope, receiveCreatePush } from "../v2/receive.ts";
 import {
@@ -85,22 +84,7 @@ export const expire: ApiHandler = async (request, reply, deps) => {
   return sendJson(reply, 200, presentPush(push, request.baseUrl));
 };
 
-export const listActive: ApiHandler = (request, reply, deps) => list(request, reply, deps, "active");
-export const listExpired: ApiHandler = (request, reply, deps) => list(request, reply, deps, "expired");
-
-async function list(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: ApiDeps,
-  state: "active" | "expired",
-): Promise<FastifyReply> {
-  const pushes = await deps.pushes.list(userIdOf(request), state, v1PageOf(request));
-  return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.baseUrl));
-}
-
-function* presented(pushes: Iterable<OwnedPush>, baseUrl: string) {
-  for (const push of pushes) yield presentOwnedPush(push, baseUrl);
-}
+export const { listActive, listExpired } = listHandlers(presentOwnedPush, v1PageOf);
 
 /** In v1, page 0 is page 1. @throws AppError invalid_request. */
 function v1PageOf(request: FastifyRequest): number {

@@ -71,25 +71,28 @@ export const expire: ApiHandler = async (request, reply, deps) => {
   return sendJson(reply, 200, presentPush(push, request.baseUrl));
 };
 
-export const listActive: ApiHandler = (request, reply, deps) => list(request, reply, deps, "active");
-export const listExpired: ApiHandler = (request, reply, deps) => list(request, reply, deps, "expired");
+export const { listActive, listExpired } = listHandlers(presentOwnedPush, pageOf);
 
-async function list(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  deps: ApiDeps,
-  state: "active" | "expired",
-): Promise<FastifyReply> {
-  const pushes = await deps.pushes.list(userIdOf(request), state, pageOf(request));
-  return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.baseUrl));
-}
-
-function* presented(pushes: Iterable<OwnedPush>, baseUrl: string) {
-  for (const push of pushes) yield presentOwnedPush(push, baseUrl);
+/** The lists of an API version. @param readPage throws AppError invalid_request. */
+export function listHandlers(
+  present: (push: OwnedPush, baseUrl: string) => object,
+  readPage: (request: FastifyRequest) => number,
+): Readonly<Record<"listActive" | "listExpired", ApiHandler>> {
+  const list = async (request: FastifyRequest, reply: FastifyReply, deps: ApiDeps, state: "active" | "expired") => {
+    const pushes = await deps.pushes.list(userIdOf(request), state, readPage(request));
+    return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.baseUrl));
+  };
+  function* presented(pushes: Iterable<OwnedPush>, baseUrl: string) {
+    for (const push of pushes) yield present(push, baseUrl);
+  }
+  return {
+    listActive: (request, reply, deps) => list(request, reply, deps, "active"),
+    listExpired: (request, reply, deps) => list(request, reply, deps, "expired"),
+  };
 }
 
 /** The token's user, on a route that needs a token. @throws AppError not_authenticated. */
-export function userIdOf({ actor }: FastifyRequest): number {
+function userIdOf({ actor }: FastifyRequest): number {
   if (actor.user === null) throw new AppError("not_authenticated", "This needs an API token.");
   return actor.user.id;
 }

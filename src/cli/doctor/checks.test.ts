@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { testConfig } from "../../../test/support/domain.ts";
+import { makeFolder } from "../../../test/support/folders.ts";
 import { startMailSink } from "../../../test/support/mail-sink.ts";
 import { always } from "../../../test/support/s3/faults.ts";
 import { startForeignStore } from "../../../test/support/s3/foreign-store.ts";
@@ -32,15 +32,9 @@ function configOf(environment: Readonly<Record<string, string>>): Config {
   return loaded.config;
 }
 
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "sealpush-doctor-"));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
-
 describe("checkWritable", () => {
   it("leaves no file behind, and checks the database's folder too", () => {
-    const [data, other] = [folder(), folder()];
+    const [data, other] = [makeFolder(), makeFolder()];
     expect(checkWritable(configOf({ DATA_DIR: data }), systemRandom)).toMatchObject([{ level: "ok" }]);
     const apart = configOf({ DATA_DIR: data, DATABASE_URL: `sqlite:${join(other, "sub", "a.sqlite3")}` });
     expect(checkWritable(apart, systemRandom)).toMatchObject([{ level: "ok" }, { level: "fail" }]);
@@ -48,7 +42,7 @@ describe("checkWritable", () => {
   });
 
   it("names the system's reason", () => {
-    const file = join(folder(), "file");
+    const file = join(makeFolder(), "file");
     writeFileSync(file, "");
     expect(checkWritable(configOf({ DATA_DIR: file }), systemRandom)).toMatchObject([
       { level: "fail", sentence: expect.stringContaining("(ENOTDIR)") },
@@ -72,7 +66,7 @@ describe("checkSpace", () => {
   });
 });
 
-const runBucketCheck = (environment: Readonly<Record<string, string>>, dataDir = folder()) =>
+const runBucketCheck = (environment: Readonly<Record<string, string>>, dataDir = makeFolder()) =>
   check("files in S3", () =>
     checkBucket(testConfig(dataDir, environment), {
       clock: systemClock,
@@ -113,7 +107,7 @@ describe("checkBucket", () => {
   it("warns about a bucket that keeps versions, and about files that are still on disk", async () => {
     const remote = await startObjectStore();
     remote.plan = always("versioned", "PutObject");
-    const dataDir = folder();
+    const dataDir = makeFolder();
     mkdirSync(join(dataDir, "blobs", "00"), { recursive: true });
     writeFileSync(join(dataDir, "blobs", "00", "a"), "");
     expect(await runBucketCheck(environmentOf(remote), dataDir)).toMatchObject([
@@ -226,7 +220,7 @@ describe("checkFailedMails", () => {
 
 describe("the folder of the files", () => {
   it("fails without its marker once the database names files", () => {
-    const unmounted = testConfig(folder());
+    const unmounted = testConfig(makeFolder());
     expect(checkBlobFolder(unmounted, false)).toEqual([]);
     expect(checkBlobFolder(unmounted, true)).toMatchObject([
       { level: "fail", sentence: expect.stringContaining("mount the folder") },

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { expectExactViews } from "../../../test/support/concurrent-claims.ts";
 import {
   countEveryone,
   makeDataDir,
@@ -58,13 +59,7 @@ describe("through a pooler in transaction mode", () => {
       [stranger, 5],
       [signedIn(7), 5],
     ] as const) {
-      const { urlToken } = await fixtures[0].domain.pushes.create({ payload: "x", expireAfterViews: views }, owner);
-      const racers = Array.from({ length: 50 }, (_, at) =>
-        fixtures[at % 2 === 0 ? 0 : 1].domain.pushes.claimView(urlToken, countEveryone, stranger),
-      );
-      const outcomes = (await Promise.all(racers)).map(({ outcome }) => outcome);
-      expect(outcomes.filter((outcome) => outcome === "revealed")).toHaveLength(views);
-      expect(outcomes.filter((outcome) => outcome === "gone")).toHaveLength(50 - views);
+      await expectExactViews(fixtures, owner, views);
     }
   });
 

@@ -2,10 +2,10 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncate
 import { dirname, join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { makeFolder } from "../../../test/support/folders.ts";
 import { schemaVersions } from "../schema/versions.ts";
 import { isOfAnotherProgram } from "./foreign-file.ts";
 import { migrate } from "./migrate.ts";
-import { makeFolder } from "./test-support.ts";
 
 /** Copies the files in the state in which a killed process leaves them. */
 function copyOpenFiles(path: string): string {

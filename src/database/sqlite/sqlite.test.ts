@@ -2,9 +2,10 @@ import { readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { makeFolder } from "../../../test/support/folders.ts";
 import { createIds } from "../ids.ts";
 import { openSqlite } from "./sqlite.ts";
-import { makeFolder, makeItems, makeTestDatabase } from "./test-support.ts";
+import { makeItems, makeTestDatabase } from "./test-support.ts";
 
 function reopen(path: string) {
   return openSqlite({

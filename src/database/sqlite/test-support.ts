@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { makeFolder } from "../../../test/support/folders.ts";
 import type { GroupCommitLimits } from "./group-commit.ts";
 import type { SyncFile } from "./log-sync.ts";
 import { groupCommitLimits, openSqlite, type SqliteDatabase } from "./sqlite.ts";
@@ -13,13 +12,6 @@ export interface TestDatabase {
   readonly failures: readonly string[];
   /** Advances the monotonic clock, which does not move by itself. */
   readonly advance: (ms: number) => void;
-}
-
-/** A folder that is deleted after the test. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-db-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** @param path of an existing database; default: a new one. */

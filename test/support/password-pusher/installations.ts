@@ -1,9 +1,8 @@
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import SqliteDriver, { type Database as Connection } from "better-sqlite3";
 import pg from "pg";
-import { onTestFinished } from "vitest";
+import { makeFolder } from "../folders.ts";
 import { makeEmptyPostgresDatabase } from "../postgres/database.ts";
 import { fixtureFolder } from "./expected.ts";
 import type { Mariadb } from "./mariadb.ts";
@@ -84,10 +83,4 @@ export function changeDatabase(path: string, change: (connection: Connection) =>
   } finally {
     connection.close();
   }
-}
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sealpush-source-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
