@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
-import { commonKeys } from "../support/push-keys.ts";
+import { commonKeys } from "../support/push-answers.ts";
 
 let app: TestApp;
 let token: string;

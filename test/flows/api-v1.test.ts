@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
-import { commonKeys } from "../support/push-keys.ts";
+import { commonAnswer, commonKeys } from "../support/push-answers.ts";
 
 let app: TestApp;
 let token: string;
@@ -46,21 +46,7 @@ describe("keys of the responses", () => {
     );
     expect(Object.keys(push).sort()).toEqual([...commonKeys, "name", "note"].sort());
     expect(push).toEqual({
-      expire_after_views: 5,
-      expired: false,
-      url_token: expect.stringMatching(/^[0-9a-z]{32}$/),
-      deletable_by_viewer: true,
-      retrieval_step: true,
-      expired_on: null,
-      passphrase: "open",
-      created_at: "2026-01-15T12:00:00.000Z",
-      updated_at: "2026-01-15T12:00:00.000Z",
-      expire_after_days: 7,
-      days_remaining: 7,
-      views_remaining: 5,
-      deleted: false,
-      json_url: `http://localhost/p/${push.url_token}.json`,
-      html_url: `http://localhost/p/${push.url_token}/r`,
+      ...commonAnswer(push.url_token),
       name: "n",
       note: "o",
     });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { CheckpointThread, LogTruncation } from "./log-truncation.ts";
-import { makeFolder, makeItems, makeTestDatabase } from "./test-support.ts";
+import { makeItems, makeTestDatabase } from "./test-support.ts";
 
 // Fakes only the timers of the truncation: the database's writes run in real time.
 beforeEach(() => {
