@@ -2,6 +2,7 @@ import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { makeFolder } from "../../../test/support/folders.ts";
 import { CheckpointThread, LogTruncation } from "./log-truncation.ts";
 import { makeItems, makeTestDatabase } from "./test-support.ts";
 
