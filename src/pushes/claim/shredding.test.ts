@@ -25,7 +25,7 @@ interface Known {
   ended: boolean;
 }
 
-/** Two domains on one data folder, as in two processes, and the sealed data keys that were ever stored in it. */
+/** Two domains on one data folder, as in two processes, and the sealed row secrets that were ever stored in it. */
 class ShredFixture {
   readonly dataDir = makeDataDir();
   readonly clock = new TestClock();
@@ -70,7 +70,7 @@ class ShredFixture {
       const known: Known = { urlToken, expiresAt, ownerId, viewsLeft: expireAfterViews, ended: false };
       this.known.push(known);
       const key = sealed.get(vault.urlTokens.addressOf(urlToken).pushId);
-      if (key === undefined) throw new Error("A push has no data key.");
+      if (key === undefined) throw new Error("A push has no row secret.");
       // Without the version and the key id, which are the same in all keys.
       this.finder.add(known, key.subarray(5));
     }

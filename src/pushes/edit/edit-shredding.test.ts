@@ -37,7 +37,7 @@ async function labelsFound<Label>(fixture: TestDomain, finder: NeedleFinder<Labe
   return found;
 }
 
-test("no file or row contains a sealed data key from before an edit; the current ones are complete", async () => {
+test("no file or row contains a sealed row secret from before an edit; the current ones are complete", async () => {
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const numbers = new SeededNumbers(31);

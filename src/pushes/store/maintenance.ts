@@ -13,7 +13,7 @@ import {
 } from "./write-operations.ts";
 
 /**
- * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 38 key rows and a merge covers
+ * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 49 key rows and a merge covers
  * three pages. With this many overwritten rows in between, no live key is copied.
  */
 const shieldRows = 256;

@@ -6,10 +6,10 @@ import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
 import { makeTestDatabase } from "../../database/sqlite/test-support.ts";
 import { createPushStore } from "./push-store.ts";
 
-/** The width of a sealed data key. */
-const keyBytes = 98;
+/** The width of a sealed row secret. */
+const keyBytes = 77;
 
-/** Only the table of data keys, and every key that it ever contained. */
+/** Only the table of row secrets, and every secret that it ever contained. */
 function makeKeys() {
   const { db, path } = makeTestDatabase();
   const { upkeep } = createPushStore(db);
