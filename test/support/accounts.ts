@@ -36,9 +36,9 @@ export interface TestAccounts {
   readonly db: Database;
   readonly access: AccessKeys;
   readonly seals: PasswordSeals;
-  /** Of all users, as they are inside their seals. */
+  /** The one of all users, as they are inside their seals. */
   readonly passwordHashes: () => Promise<readonly string[]>;
-  /** Of the first user. */
+  /** The one of the first user. */
   readonly setPasswordHash: (hash: string) => Promise<void>;
   /** The tables of rows that were refused because this server did not write them. */
   readonly forgedRows: readonly string[];
