@@ -17,7 +17,6 @@ export interface AccountsDeps {
   /** Digests and MACs of the rows that grant access. */
   readonly access: AccessKeys;
   readonly settings: Config["accounts"];
-  /** Called only for sealed values: commands that use none work without the master key. */
   readonly keyring: () => Keyring;
   readonly outbox: Outbox;
   /** See `createMail`. */

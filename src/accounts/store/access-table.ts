@@ -38,35 +38,32 @@ class Reading<C extends Columns, Prefix extends string, Key extends keyof C & st
   /** For SELECT, also in joins: names in results begin with the table's prefix. */
   readonly selectList: string;
   readonly #name: string;
-  readonly #prefix: string;
-  readonly #columns: Columns;
-  readonly #deciding: readonly string[];
-  readonly #keys: readonly string[];
+  readonly #prefix: Prefix;
+  // Built once: these run several times for each request.
+  readonly #macAlias: string;
+  readonly #decidingAliases: readonly string[];
+  readonly #entries: readonly { readonly key: string; readonly alias: string; readonly column: Columns[string] }[];
 
   constructor(name: string, prefix: Prefix, columns: C, deciding: readonly string[], keys: readonly Key[]) {
     this.#name = name;
     this.#prefix = prefix;
-    this.#columns = columns;
-    this.#deciding = deciding;
-    this.#keys = keys;
+    this.#macAlias = aliasOf(prefix, "mac");
+    this.#decidingAliases = deciding.map((key) => aliasOf(prefix, key));
+    const read = new Set<string>(keys);
+    this.#entries = Object.entries(columns)
+      .filter(([key]) => read.has(key))
+      .map(([key, column]) => ({ key, alias: aliasOf(prefix, key), column }));
     this.selectList = [...keys, "mac"].map((key) => `${name}.${columnName(key)} AS ${aliasOf(prefix, key)}`).join(", ");
   }
 
   /** @returns undefined: this server did not write the row. That is reported, and the row counts as absent. */
   open(access: AccessKeys, row: Unopened<C, Prefix, Key>): Opened<C, Key> | undefined {
     const stored = row as unknown as Stored;
-    const mac = stored[aliasOf(this.#prefix, "mac")];
-    const given = Buffer.isBuffer(mac) ? mac : null;
-    if (
-      !access.verifies(
-        given,
-        this.#name,
-        this.#deciding.map((key) => partOf(this.storedIn(row, key))),
-      )
-    )
-      return undefined;
+    const mac = stored[this.#macAlias];
+    const values = this.#decidingAliases.map((alias) => partOf(stored[alias]));
+    if (!access.verifies(Buffer.isBuffer(mac) ? mac : null, this.#name, values)) return undefined;
     const opened: Record<string, unknown> = {};
-    for (const key of this.#keys) opened[key] = this.#columns[key]?.decode(this.storedIn(row, key));
+    for (const { key, alias, column } of this.#entries) opened[key] = column.decode(this.#valueOf(stored, alias));
     return opened as Opened<C, Key>;
   }
 
@@ -74,9 +71,13 @@ class Reading<C extends Columns, Prefix extends string, Key extends keyof C & st
     return rows.map((row) => this.open(access, row)).filter((row) => row !== undefined);
   }
 
-  storedIn(row: Unopened<C, Prefix, Key>, key: string): Value {
-    const value = (row as unknown as Stored)[aliasOf(this.#prefix, key)];
-    if (value === undefined) throw new Error(`The column ${key} of ${this.#name} was not read.`);
+  storedIn(row: Unopened<C, Prefix, Key>, key: Key): Value {
+    return this.#valueOf(row as unknown as Stored, aliasOf(this.#prefix, key));
+  }
+
+  #valueOf(stored: Stored, alias: string): Value {
+    const value = stored[alias];
+    if (value === undefined) throw new Error(`The value ${alias} of ${this.#name} was not read.`);
     return value;
   }
 }
