@@ -12,7 +12,8 @@ export type AccessPurpose =
   | "backup_code"
   | "imported_backup_code"
   | "boot_code"
-  | "sign_on_step";
+  | "sign_on_step"
+  | "form_token";
 
 /** Authenticates the rows that grant access. Its keys are derived from the access secret, which the database only has sealed. */
 export class AccessKeys {

@@ -1,24 +1,7 @@
-import { createHmac } from "node:crypto";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { digest, equalDigests, keyedDigest } from "./digests.ts";
-import { hex, withFlippedBit } from "./test-support.ts";
+import { digest, equalDigests } from "./digests.ts";
+import { withFlippedBit } from "./test-support.ts";
 import vectors from "./vectors.json" with { type: "json" };
-
-describe("keyedDigest", () => {
-  test.each(vectors.hmacSha256)("$source", (vector) => {
-    expect(keyedDigest(hex(vector.key), vector.text).toString("hex")).toBe(vector.digest);
-  });
-
-  test("equals HMAC with the key as bytes", () => {
-    const text = fc.string({ unit: "grapheme" });
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 100 }), text, (key, value) => {
-        expect(keyedDigest(key, value)).toEqual(createHmac("sha256", key).update(value, "utf8").digest());
-      }),
-    );
-  });
-});
 
 describe("digest", () => {
   test.each(vectors.sha256)("$text", (vector) => {

@@ -1,7 +1,7 @@
+import { createHmac } from "node:crypto";
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { digest } from "../../crypto/digests.ts";
-import { hmacSha256 } from "../../crypto/hmac.ts";
 import { makeReadableCharacters } from "../../crypto/tokens.ts";
 import { latinDigits } from "../text.ts";
 
@@ -77,7 +77,7 @@ export function readImportedCode(typed: string): string | undefined {
 
 /** As the other installation stores it. @param code as `readImportedCode` returns it. */
 export function importedCodeDigest({ key, messagePrefix }: ImportedCodeKey, code: string): Buffer {
-  return hmacSha256(key, Buffer.from(`${messagePrefix}${code}`, "utf8"));
+  return createHmac("sha256", key).update(`${messagePrefix}${code}`, "utf8").digest();
 }
 
 /** As this server stores it: somebody who knows the other installation's key cannot compute it. */

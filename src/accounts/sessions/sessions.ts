@@ -1,7 +1,6 @@
 import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
-import { keyedDigest } from "../../crypto/digests.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { ClientContext, ListedSession, Session, User } from "../account.ts";
@@ -124,7 +123,7 @@ export function createSessions({
       const endsAt = session.createdAt + (session.waitsForFactor ? waitingMs : lifetimeMs);
       if (now >= seenAt + idleMs || now >= endsAt) return undefined;
       lastUse.note(tokenDigest.toString("hex"), seenAt, now);
-      const formToken = keyedDigest(Buffer.from(sessionToken), "form token").toString("base64url");
+      const formToken = access.digest("form_token", sessionToken).toString("base64url");
       return { ...session, formToken };
     },
 
