@@ -102,7 +102,13 @@ describe("no secret is stored or sent where it does not belong", () => {
     await client.ask(503, `${path}${query(push.passphrase)}`, { headers: { "sec-purpose": "prefetch" } });
     await client.ask(503, `/p/${urlToken}`, { headers: { ...browser, purpose: "prefetch" } });
 
-    await client.ask(200, `${path}${query(push.passphrase)}`, {}, [payload, token]);
+    const repeatable = {
+      headers: { "x-push-passphrase": push.passphrase, "idempotency-key": client.canaries.makeCore("idempotency key") },
+    };
+    await client.ask(200, path, repeatable, [payload, token]);
+    await client.ask(200, path, repeatable, [payload, token]);
+    const refused = { "idempotency-key": `${client.canaries.makeCore("refused idempotency key")} `.repeat(9) };
+    await client.ask(400, path, { headers: refused });
     await client.ask(200, `${path}.json`, { headers: { "x-push-passphrase": push.passphrase } }, [payload, token]);
     await client.ask(200, `/p/${urlToken}.json${query(push.passphrase)}`, {}, [payload, token]);
     // After the last view, the page has no link to the push.

@@ -15,7 +15,7 @@ import { NeedleFinder } from "../../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
 import { storedIn } from "../../../test/support/stored.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
-import { hourMs } from "../../base/clock.ts";
+import { hourMs, minuteMs } from "../../base/clock.ts";
 
 interface Known {
   readonly urlToken: string;
@@ -159,5 +159,44 @@ test("no file or row contains a sealed key of an ended push; those of live pushe
     .filter((push) => push.expiresAt > fixture.clock.now())
     .map((push) => pushes.claimView(push.urlToken, countEveryone, stranger));
   expect(new Set((await Promise.all(claims)).map((claim) => claim.outcome))).toEqual(new Set(["revealed"]));
+  for (const { domain } of fixture.domains) await domain.close();
+});
+
+test("no file or row contains a copy for a repeated claim after its minute, a deletion or an edit", async () => {
+  const fixture = new ShredFixture();
+  onTestFinished(() => rmSync(fixture.dataDir, { recursive: true, force: true }));
+  await fixture.open();
+  const { db, pushes } = fixture.domain.domain;
+  const owner = signedIn(7);
+  const made = await Promise.all(
+    Array.from({ length: 300 }, (_, at) => pushes.create({ payload: "x", expireAfterViews: 1 + (at % 3) }, owner)),
+  );
+  const claims = made.map(({ urlToken }) =>
+    pushes.claimView(urlToken, { ...countEveryone, idempotencyKey: `key-of-client-${urlToken}` }, stranger),
+  );
+  expect((await Promise.all(claims)).every((claim) => claim.outcome === "revealed")).toBe(true);
+  const copies = await readRows<{ id: number; sealed: Buffer }>(
+    db,
+    "SELECT row_secrets.id AS id, sealed FROM row_secrets JOIN claim_retries ON row_secret_id = row_secrets.id",
+  );
+  expect(copies).toHaveLength(made.length);
+  const finder = new NeedleFinder<number>();
+  for (const { id, sealed } of copies) finder.add(id, sealed.subarray(5));
+  const found = async () => {
+    const ids = new Set<number>();
+    for (const bytes of (await storedIn(fixture.dataDir)).values()) for (const id of finder.search(bytes)) ids.add(id);
+    return ids.size;
+  };
+  expect(await found()).toBe(made.length);
+  for (const [at, { urlToken }] of made.entries()) {
+    if (at % 5 === 0) await pushes.expire(urlToken, owner);
+    if (at % 5 === 1) await pushes.edit(urlToken, { payload: "changed" }, owner);
+  }
+  fixture.cutLog();
+  expect(await found()).toBeLessThan(made.length);
+  fixture.clock.advance(minuteMs);
+  await fixture.sweep();
+  fixture.cutLog();
+  expect(await found()).toBe(0);
   for (const { domain } of fixture.domains) await domain.close();
 });
