@@ -36,9 +36,9 @@ export interface TestAccounts {
   readonly db: Database;
   readonly access: AccessKeys;
   readonly seals: PasswordSeals;
-  /** The one of all users, as they are inside their seals. */
+  /** The unsealed password hashes of all users. */
   readonly passwordHashes: () => Promise<readonly string[]>;
-  /** The one of the first user. */
+  /** Sets the password hash of the first user. */
   readonly setPasswordHash: (hash: string) => Promise<void>;
   /** The tables of rows that were refused because this server did not write them. */
   readonly forgedRows: readonly string[];

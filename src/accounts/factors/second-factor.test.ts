@@ -54,9 +54,9 @@ describe("a code of the app", () => {
       "session_ended",
     ]);
     // The late requests consumed nothing.
-    const cameByApp = given[0]?.outcome === "complete";
+    const usedAppCode = given[0]?.outcome === "complete";
     const { backupCodesLeft } = await accounts.findFactors(waiting.session.user.id);
-    expect(backupCodesLeft).toBe(cameByApp ? 10 : 9);
+    expect(backupCodesLeft).toBe(usedAppCode ? 10 : 9);
   });
 
   test("cannot be used again, and neither can one of an earlier step after it", async () => {

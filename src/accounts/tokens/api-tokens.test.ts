@@ -144,7 +144,7 @@ describe("API tokens", () => {
     advance(1);
     expect(await accounts.authenticateToken({ token, address })).toBeUndefined();
     await fill(db, ada.id, tokenLimits.inUseMax - 1);
-    await accounts.createToken(ada.id, "in the room of the expired one");
+    await accounts.createToken(ada.id, "replaces the expired one");
     await expect(accounts.createToken(ada.id, "n")).rejects.toMatchObject({ code: "invalid_fields" });
     expect(await readRows(db, "SELECT id FROM api_tokens")).toHaveLength(tokenLimits.inUseMax + 1);
   });

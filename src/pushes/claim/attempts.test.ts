@@ -131,7 +131,7 @@ test("first guesses that are correct do not slow down others", async () => {
   expect(timed.ms).toBe(0);
 });
 
-test("a first guess that gets no turn within ten seconds is refused and not counted", async () => {
+test("a first guess that waits ten seconds is refused and not counted", async () => {
   const attempts = openAttempts();
   for (let at = 0; at < 3; at += 1) await charge(attempts, `client ${at}`);
   // The clock stands still, so no place in the share becomes free.

@@ -18,8 +18,8 @@ export interface ClaimRequest {
    */
   readonly counting: "everyone" | "strangers";
   /**
-   * Called before the payload is decrypted, and again before the view is counted, with the maximum UTF-8 length of the revealed texts in bytes. What it
-   * throws refuses the retrieval.
+   * Called before the payload is decrypted, and again before the view is counted, with the maximum UTF-8 length of the
+   * revealed texts in bytes. What it throws refuses the retrieval.
    */
   readonly reserveAnswer: (textBytes: number) => void;
   /**
@@ -66,7 +66,7 @@ export function claimOperations(deps: PushDeps) {
         if (opened.outcome === "broken") {
           // The files are read after the row: an edit or an end may have happened in between.
           if (reads < readsMax || (await hasChanged(deps, sealed.row))) continue;
-          throw new Error(`Payload and files of push ${sealed.row.id} do not fit together.`);
+          throw new Error(`Payload and files of push ${sealed.row.id} do not match.`);
         }
         if (opened.outcome !== "opened") return opened;
         // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.

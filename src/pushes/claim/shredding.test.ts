@@ -101,7 +101,7 @@ class ShredFixture {
   }
 
   /** SQLite does this by itself shortly after a key is overwritten. */
-  cutLog(): void {
+  truncateLog(): void {
     const { db } = this.domain.domain;
     if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
   }
@@ -127,7 +127,7 @@ test("no file or row contains a sealed key of an ended push; those of live pushe
   onTestFinished(() => rmSync(fixture.dataDir, { recursive: true, force: true }));
   await fixture.open();
   let trimmed = 0;
-  let foundBeforeCut = 0;
+  let foundBeforeTruncation = 0;
   for (let round = 0; round < 6; round += 1) {
     for (let step = 0; step < 8; step += 1) {
       await fixture.create(100);
@@ -135,19 +135,19 @@ test("no file or row contains a sealed key of an ended push; those of live pushe
       if (step % 3 === 0) fixture.clock.advance(3 * hourMs);
       if (step % 4 === 3) trimmed += await fixture.sweep();
     }
-    foundBeforeCut += (await fixture.found()).ended;
-    fixture.cutLog();
+    foundBeforeTruncation += (await fixture.found()).ended;
+    fixture.truncateLog();
     expect(await fixture.found()).toEqual({ ended: 0, live: fixture.live.length });
     expect(fixture.live.length).toBeGreaterThan(100);
     fixture.clock.advance(15 * hourMs);
   }
   if (engine === "sqlite") {
     // Prove that the search works: recent ends are still in the log unless it was truncated already.
-    expect(foundBeforeCut).toBeGreaterThan(0);
+    expect(foundBeforeTruncation).toBeGreaterThan(0);
     expect(trimmed).toBeGreaterThan(500);
   } else {
     // No row outlives its key, so there is nothing to trim.
-    expect([foundBeforeCut, trimmed]).toEqual([0, 0]);
+    expect([foundBeforeTruncation, trimmed]).toEqual([0, 0]);
   }
   for (const { domain } of fixture.domains) await domain.close();
   expect(await fixture.found()).toEqual({ ended: 0, live: fixture.live.length });
@@ -192,11 +192,11 @@ test("no file or row contains a copy for a repeated claim after its minute, a de
     if (at % 5 === 0) await pushes.expire(urlToken, owner);
     if (at % 5 === 1) await pushes.edit(urlToken, { payload: "changed" }, owner);
   }
-  fixture.cutLog();
+  fixture.truncateLog();
   expect(await found()).toBeLessThan(made.length);
   fixture.clock.advance(minuteMs);
   await fixture.sweep();
-  fixture.cutLog();
+  fixture.truncateLog();
   expect(await found()).toBe(0);
   for (const { domain } of fixture.domains) await domain.close();
 });

@@ -58,7 +58,7 @@ test("of ten files four are opened at once, and of each only the first segment i
   expect(state.bytesRead).toBeLessThan(10 * 66_000);
 });
 
-test("openings are bounded over all clients and per client", async () => {
+test("files opened at once are bounded over all clients and per client", async () => {
   const { blobs, state, release } = await openBlockedStore();
   const open = createFileOpener(blobs, noDeadline);
   const flood = Array.from({ length: 16 + 32 }, () => open(makeFiles(10), "a"));
@@ -71,14 +71,14 @@ test("openings are bounded over all clients and per client", async () => {
   expect(state.readingMax).toBe(64);
 });
 
-test("the deadline ends an opening, also one that still waits in the queue", async () => {
+test("files that are being opened, or wait for it, are refused at the deadline", async () => {
   const { blobs, state } = await openBlockedStore();
   const deadline = new AbortController();
   const open = createFileOpener(blobs, () => deadline.signal);
-  const openings = Array.from({ length: 20 }, () => open(makeFiles(10), "a"));
+  const opened = Array.from({ length: 20 }, () => open(makeFiles(10), "a"));
   await nextTurn();
   deadline.abort();
-  for (const outcome of await Promise.allSettled(openings)) {
+  for (const outcome of await Promise.allSettled(opened)) {
     expect(outcome).toMatchObject({ status: "rejected", reason: { code: "ABORT_ERR" } });
   }
   expect(state.reading).toBe(0);

@@ -256,7 +256,7 @@ test("a file whose size is changed in the database opens nothing and costs no vi
   const push = await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "some text")], { expireAfterViews: 1 });
   for (const change of ["- 1", "+ 1"]) {
     await run(fixture, [`UPDATE files SET size_bytes = size_bytes ${change}`]);
-    await expect(claim(fixture, push)).rejects.toThrow(/do not fit together/);
+    await expect(claim(fixture, push)).rejects.toThrow(/do not match/);
     await run(fixture, [`UPDATE files SET size_bytes = size_bytes ${change === "- 1" ? "+ 1" : "- 1"}`]);
   }
   expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
@@ -276,7 +276,7 @@ test("file keys swapped between two files or two pushes do not open, and no view
   for (const other of [second, third]) {
     const exchange = swap("files", "key_sealed", "id", first, other);
     await run(fixture, exchange);
-    await expect(claim(fixture, a)).rejects.toThrow(/do not fit together/);
+    await expect(claim(fixture, a)).rejects.toThrow(/do not match/);
     await run(fixture, exchange);
   }
   for (const push of [a, b]) expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed" });
@@ -320,9 +320,9 @@ test.each([
       });
     const [a, b] = [await make("a"), await make("b")];
     await run(fixture, change((await rowOf(fixture, a)).id, (await rowOf(fixture, b)).id));
-    await expect(claim(fixture, a)).rejects.toThrow(/do not fit together/);
+    await expect(claim(fixture, a)).rejects.toThrow(/do not match/);
     expect(await rowOf(fixture, a)).toMatchObject({ views: 0, ended_at: null });
-    if (how === "moved to another push") await expect(claim(fixture, b)).rejects.toThrow(/do not fit together/);
+    if (how === "moved to another push") await expect(claim(fixture, b)).rejects.toThrow(/do not match/);
     expect(await rowOf(fixture, b)).toMatchObject({ views: 0, ended_at: null });
     await run(fixture, ["DELETE FROM files"]);
   }

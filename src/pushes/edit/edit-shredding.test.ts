@@ -25,7 +25,7 @@ async function sealedKeys(fixture: TestDomain): Promise<ReadonlyMap<number, Buff
 }
 
 /** SQLite does this by itself shortly after a key is overwritten. */
-function cutLog({ domain: { db } }: TestDomain): void {
+function truncateLog({ domain: { db } }: TestDomain): void {
   if (db.engine === "sqlite") while (!sqliteOf(db).truncateLog());
 }
 
@@ -45,7 +45,7 @@ test("no file or row contains a sealed row secret from before an edit; the curre
   const made = await Promise.all(
     Array.from({ length: 300 }, () => pushes.create({ payload: "x".repeat(1 + numbers.below(300)) }, owner)),
   );
-  let foundBeforeCut = 0;
+  let foundBeforeTruncation = 0;
   for (let round = 0; round < 5; round += 1) {
     const before = await sealedKeys(fixture);
     const edited = made.filter(() => numbers.below(3) === 0);
@@ -62,13 +62,13 @@ test("no file or row contains a sealed row secret from before an edit; the curre
     const more = Array.from({ length: 50 }, () => pushes.create({ payload: "x" }, stranger));
     expect((await Promise.all(edits)).every((one) => one.outcome === "edited")).toBe(true);
     await Promise.all(more);
-    foundBeforeCut += (await labelsFound(fixture, finder)).size;
-    cutLog(fixture);
+    foundBeforeTruncation += (await labelsFound(fixture, finder)).size;
+    truncateLog(fixture);
     expect([...(await labelsFound(fixture, finder))]).toEqual([]);
   }
   // Overwritten bytes are still in the log of the file, unless it was truncated already.
-  if (db.engine === "sqlite") expect(foundBeforeCut).toBeGreaterThan(0);
-  else expect(foundBeforeCut).toBe(0);
+  if (db.engine === "sqlite") expect(foundBeforeTruncation).toBeGreaterThan(0);
+  else expect(foundBeforeTruncation).toBe(0);
   const current = new NeedleFinder<string>();
   const keys = await sealedKeys(fixture);
   for (const [id, sealed] of keys) current.add(`push ${id}`, sealed);
@@ -98,6 +98,6 @@ test("the payload, the keys of kept files and the blobs of removed ones from bef
   const change = { payload: "short", removedFileIds: [removed], currentPassphrase: "one" };
   expect(await pushes.edit(urlToken, change, owner)).toMatchObject({ outcome: "edited" });
   await makeSweeper(fixture).sweep();
-  cutLog(fixture);
+  truncateLog(fixture);
   expect([...(await labelsFound(fixture, finder))]).toEqual([]);
 });

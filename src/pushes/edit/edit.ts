@@ -176,7 +176,7 @@ async function explainConflict(
   if (row === undefined) return { outcome: "unknown" };
   if (hasEnded(row, now)) return { outcome: "gone" };
   if (row.sealGeneration !== read.sealGeneration) return { outcome: "changed_meanwhile" };
-  if (how === "broken") throw new Error(`Payload and files of push ${read.id} do not fit together.`);
+  if (how === "broken") throw new Error(`Payload and files of push ${read.id} do not match.`);
   // Views were used or time passed between the read and the write: report it at the field.
   const problems = findLimitProblems(request, row, deps.config, now);
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
