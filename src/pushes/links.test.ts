@@ -112,6 +112,23 @@ test("an imported link that is pointed at another push in the database opens not
   expect(await claim(fixture, urlToken)).toMatchObject({ outcome: "revealed" });
 });
 
+test("an imported link that is moved with its check to another push is not an address at which its owner edits", async () => {
+  await using fixture = await openTestDomain();
+  const { db, pushes, vault } = fixture.domain;
+  await importLink(fixture, "an-imported-link");
+  const { urlToken } = await pushes.create({ payload: "mine", passphrase: "p" }, owner);
+  const { pushId, check: ownCheck } = vault.urlTokens.addressOf(urlToken);
+  const { check } = vault.urlTokens.addressOf("an-imported-link");
+  await changeRows(db, "UPDATE imported_links SET push_id = ?", pushId);
+  await changeRows(db, "UPDATE pushes SET link_check = ? WHERE id = ?", check, pushId);
+  // It would seal the new payload under the moved link.
+  const replacement = { payload: "y", passphrase: null };
+  expect(await pushes.edit("an-imported-link", replacement, owner)).toEqual({ outcome: "unknown" });
+  await changeRows(db, "UPDATE pushes SET link_check = ? WHERE id = ?", ownCheck, pushId);
+  const claimed = await pushes.claimView(urlToken, { ...countEveryone, passphrase: "p" }, stranger);
+  expect(claimed).toMatchObject({ outcome: "revealed", payload: "mine" });
+});
+
 test("an imported link is removed with its push", async () => {
   await using fixture = await openTestDomain();
   await importLink(fixture, "an-imported-link");

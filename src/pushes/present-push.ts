@@ -1,4 +1,5 @@
 import { dayMs } from "../base/clock.ts";
+import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
 import type { Actor, OwnedPush, Push } from "./push.ts";
@@ -21,6 +22,21 @@ export function isForgotten(row: PushRow, now: number): boolean {
 /** An anonymous push has no owner: its null must not match a caller without a user. */
 export function isOwner(row: Pick<PushRow, "ownerId">, actor: Actor): boolean {
   return actor.user !== null && row.ownerId !== null && row.ownerId === actor.user.id;
+}
+
+/**
+ * Whether the actor owns the push, and the server sealed exactly this link for that owner. `ownerId` alone is not
+ * authenticated: somebody who can write to the database and knows a link could otherwise replace what is behind it.
+ */
+export function isProvenOwner(
+  row: Pick<PushRow, "id" | "ownerId" | "tokenSealed">,
+  urlToken: string,
+  actor: Actor,
+  keyring: Keyring,
+): boolean {
+  if (!isOwner(row, actor) || row.tokenSealed === null) return false;
+  const sealedToken = keyring.open(sealedColumns.urlToken, row, row.tokenSealed);
+  return sealedToken !== undefined && equalDigests(sealedToken, Buffer.from(urlToken, "utf8"));
 }
 
 export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Push {

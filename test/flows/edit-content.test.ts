@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { Editing, type Fields, type Files, type Person, problemsIn } from "../support/editing.ts";
+import { changeRows, readRows } from "../support/engine-database.ts";
 
 let app: TestApp;
 let editing: Editing;
@@ -35,6 +37,28 @@ describe("content", () => {
     }
     expect(await editing.open(text)).toMatchObject({ payload: "y" });
     expect(await editing.open(url)).toMatchObject({ payload: "https://example.com/new" });
+  });
+
+  test("is not replaced by a user to whom the database gives the push, although that user knows the link", async () => {
+    const { db } = app.app.domain;
+    const [{ id } = {}] = await readRows<{ id?: number }>(db, "SELECT max(id) AS id FROM users");
+    for (const victim of [ada, null]) {
+      const urlToken = await editing.push(victim, { payload: "x" });
+      const [row] = await readRows<{ id: number; owner_id: number | null }>(
+        db,
+        "SELECT id, owner_id FROM pushes ORDER BY id DESC LIMIT 1",
+      );
+      if (id === undefined || row === undefined) throw new Error("The user or the push is not there.");
+      const salt = Buffer.concat([Uint8Array.of(1), randomBytes(16)]);
+      const take = "UPDATE pushes SET owner_id = ?, kind = 2, passphrase_salt = ? WHERE id = ?";
+      await changeRows(db, take, id, salt, row.id);
+      const forged = { payload: "https://phishing.example", remove_passphrase: "1" };
+      expect((await editing.send(eve, urlToken, forged)).status).toBe(404);
+      expect((await editing.show(eve, urlToken)).status).toBe(404);
+      const restore = "UPDATE pushes SET owner_id = ?, kind = 0, passphrase_salt = NULL WHERE id = ?";
+      await changeRows(db, restore, row.owner_id, row.id);
+      expect(await editing.open(urlToken)).toMatchObject({ payload: "x" });
+    }
   });
 
   test("of a protected push needs the current passphrase, or new content and passphrase together", async () => {

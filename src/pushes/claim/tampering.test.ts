@@ -251,6 +251,29 @@ test("a push that the database gives to another user neither opens nor shows its
   expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed", payload: "x" });
 });
 
+test("a push that the database gives to another user, with another kind and a passphrase, is not edited by that user", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const thief = signedIn(9);
+  for (const victim of [owner, stranger]) {
+    const push = await pushes.create({ payload: "x" }, victim);
+    const { id } = await rowOf(fixture, push);
+    // A new payload and no passphrase leave nothing of the content, so the edit would open nothing first.
+    await run(fixture, [
+      "UPDATE pushes SET owner_id = 9, kind = 2, passphrase_salt = ? WHERE id = ?",
+      makePassphraseSalt(systemRandom, true),
+      id,
+    ]);
+    const replacement = { payload: "https://phishing.example", passphrase: null };
+    expect(await pushes.edit(push.urlToken, replacement, thief)).toEqual({ outcome: "unknown" });
+    expect(await pushes.edit(push.urlToken, { expireAfterDays: 1 }, thief)).toEqual({ outcome: "unknown" });
+    expect(await pushes.findEditable(push.urlToken, thief)).toBeUndefined();
+    const ownerId = victim.user?.id ?? null;
+    await run(fixture, ["UPDATE pushes SET owner_id = ?, kind = 0, passphrase_salt = NULL WHERE id = ?", ownerId, id]);
+    expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed", payload: "x" });
+  }
+});
+
 test("a file whose size is changed in the database opens nothing and costs no view", async () => {
   await using fixture = await openTestDomain();
   const push = await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "some text")], { expireAfterViews: 1 });

@@ -16,7 +16,7 @@ import {
 } from "../create/limits.ts";
 import { ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
-import { hasEnded, isOwner, openLabel, toOwnedPush } from "../present-push.ts";
+import { hasEnded, isProvenOwner, openLabel, toOwnedPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { openOwnedFileDetails, sealLabel } from "../seals.ts";
@@ -30,8 +30,8 @@ export function editOperations(deps: PushDeps) {
     async findEditable(urlToken: string, actor: Actor): Promise<EditablePush | undefined> {
       const now = deps.clock.now();
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
-      if (row === undefined || !isOwner(row, actor) || hasEnded(row, now)) return undefined;
       const { keyring } = deps.vault;
+      if (row === undefined || !isProvenOwner(row, urlToken, actor, keyring) || hasEnded(row, now)) return undefined;
       const files = (await deps.store.files(row.id)).map((file) => {
         const details = openOwnedFileDetails(keyring, { ...file, ownerId: row.ownerId });
         if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
@@ -72,7 +72,9 @@ async function applyEdit(
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
   const sealed = await deps.store.findSealed(deps.vault.urlTokens.addressOf(urlToken), () => undefined);
-  if (sealed === undefined || !isOwner(sealed.row, actor)) return { outcome: "unknown" };
+  if (sealed === undefined || !isProvenOwner(sealed.row, urlToken, actor, deps.vault.keyring)) {
+    return { outcome: "unknown" };
+  }
   const { row } = sealed;
   if (hasEnded(row, now)) return { outcome: "gone" };
   const request = withoutNonChanges(asked, row);
