@@ -2,9 +2,12 @@ import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
+import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { minuteMs, secondMs } from "../../base/clock.ts";
 import { ClockTrust } from "../../base/clock-trust.ts";
+import { nothingElse } from "../../database/database.ts";
+import { endOperations } from "../edit/end-push.ts";
 import type { Actor, CreatePush } from "../pushes.ts";
 
 const key = "a-random-key-of-the-client";
@@ -112,6 +115,50 @@ test.each(["owner", "viewer"] as const)(
     expect(await countRows(fixture.domain.db, "payloads")).toBe(0);
   },
 );
+
+test("a deletion of a push whose time has just passed voids all keys, and the push keeps its end", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
+  const { urlToken } = await create(fixture, { expireAfterViews: 5 }, owner);
+  const expiresAt = fixture.clock.now() + secondMs;
+  await changeRows(db, "UPDATE pushes SET expires_at = ?", expiresAt);
+  await claim(fixture, urlToken, { key });
+  fixture.clock.advance(2 * secondMs);
+  const { expire } = endOperations(pushDepsOf(fixture, { clockTrust: { check: () => true } }));
+  expect(await expire(urlToken, owner)).toMatchObject({ deleted: false, expiredOn: expiresAt });
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
+  expect(await countRows(db, "claim_retries")).toBe(0);
+  expect(await countRows(db, "payloads")).toBe(0);
+  expect((await pushes.find(urlToken, owner))?.deleted).toBe(false);
+});
+
+test("a deletion that the last view overtakes voids its key", async () => {
+  await using fixture = await openTestDomain();
+  const { store, db } = fixture.domain;
+  const { urlToken } = await create(fixture, {}, owner);
+  const overtaken: typeof store = {
+    ...store,
+    async find(link) {
+      const row = await store.find(link);
+      expect(await claim(fixture, urlToken, { key })).toMatchObject(first);
+      return row;
+    },
+  };
+  await endOperations(pushDepsOf(fixture, { store: overtaken })).expire(urlToken, owner);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
+  expect(await countRows(db, "payloads")).toBe(0);
+});
+
+test("an end by an administrator after the last view voids all keys", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes, vault, db } = fixture.domain;
+  const { urlToken } = await create(fixture);
+  await claim(fixture, urlToken, { key });
+  const { pushId } = vault.urlTokens.addressOf(urlToken);
+  expect(await pushes.endAsAdministrator(pushId, signedIn(9, true), nothingElse)).toBe("had_ended");
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
+  expect(await countRows(db, "payloads")).toBe(0);
+});
 
 test("an edit of the content voids all keys: the same key then gets the new content as a view of its own", async () => {
   await using fixture = await openTestDomain();

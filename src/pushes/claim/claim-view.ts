@@ -1,6 +1,7 @@
 import { unavailable } from "../../base/errors.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps, ticketTtlMs } from "../deps.ts";
+import { endIfDue } from "../edit/end-push.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
 import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "../push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
@@ -209,10 +210,7 @@ function reveal(deps: PushDeps, row: PushRow, file: FileRow, key: Buffer, now: n
   return { ...details, sizeBytes: file.sizeBytes, ticket };
 }
 
-/**
- * Refuses a retrieval of an ended push and logs it. Records the end of a push that has just expired by time, unless the clock
- * may be wrong: the end destroys the secret.
- */
+/** Refuses a retrieval of an ended push and logs it. */
 async function refuse(
   deps: PushDeps,
   row: PushRow,
@@ -220,10 +218,7 @@ async function refuse(
   now: number,
   actor: Actor,
 ): Promise<ClaimOutcome> {
-  if (row.endedAt === null && row.expiresAt <= now && deps.clockTrust.check()) {
-    const blobsDueAt = row.expiresAt + blobsGraceMs(deps.config);
-    await deps.store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
-  }
+  await endIfDue(deps, row, now);
   const refused = await recordRefusal(deps, row, now, actor);
   return { outcome: "gone", push: { ...toPush(refused, urlToken, now), expired: true } };
 }

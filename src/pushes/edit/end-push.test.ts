@@ -103,6 +103,8 @@ test("deleting makes the blobs due at once; after a limit, downloads can finish"
   await retrieve(fixture, viewed.urlToken);
   const hour = 60 * 60 * 1_000;
   expect(await due()).toEqual([{ due_at: 0 }, { due_at: fixture.clock.now() + 15 * 60 * 1_000 + hour }]);
+  await pushes.expire(viewed.urlToken, owner);
+  expect(await due()).toEqual([{ due_at: 0 }, { due_at: 0 }]);
 });
 
 test("an ended anonymous push keeps only its tombstone, an owned one also its trail and labels", async () => {

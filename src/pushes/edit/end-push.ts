@@ -1,14 +1,16 @@
 import { AppError } from "../../base/errors.ts";
+import type { InTransaction } from "../../database/database.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { isForgotten, isOwner, toOwnersPush, toPush } from "../present-push.ts";
-import type { Actor, Push } from "../push.ts";
+import type { Actor, EndReason, Push } from "../push.ts";
+import type { PushRow } from "../store/tables.ts";
 
 export function endOperations(deps: PushDeps) {
   return {
     /**
-     * Ends a push for good. A push that has already ended is returned unchanged. Deletion by a person takes effect at once:
-     * download tickets become void and blobs are due immediately.
+     * Ends a push for good. Deletion by a person takes effect at once: download tickets become void, claims cannot be repeated
+     * and blobs are due immediately. A push that a limit has ended is returned unchanged; its tickets end with its blobs.
      * @throws AppError not_found; not_authenticated or forbidden when it is neither the actor's nor deletable by viewers.
      */
     async expire(urlToken: string, actor: Actor): Promise<Push> {
@@ -16,26 +18,43 @@ export function endOperations(deps: PushDeps) {
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
       const owner = isOwner(row, actor);
-      const isDue = row.endedAt === null && row.expiresAt <= now;
-      const mayEnd = owner || row.deletableByViewer;
-      if (isDue && deps.clockTrust.check()) {
-        const blobsDueAt = row.expiresAt + blobsGraceMs(deps.config);
-        await deps.store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
-      } else if (row.endedAt === null && (mayEnd || !isDue)) {
-        // Also when the push seems to have expired by a clock that may be wrong: its secret must be destroyed now.
-        if (!mayEnd) {
-          if (actor.user === null) throw new AppError("not_authenticated", "Only its owner may delete this push.");
-          throw new AppError("forbidden", "Only its owner may delete this push.");
-        }
-        const audit = auditRecord("expire", actor, now);
-        const reason = owner ? "owner" : "viewer";
-        await deps.store.end({ pushId: row.id, reason, endedAt: now, blobsDueAt: 0, audit });
-      } else if (owner || row.deletableByViewer) {
-        // It has ended, but its last views could still be repeated.
-        await deps.store.claimRetries.voidAll(row.id);
+      if (owner || row.deletableByViewer) {
+        await endByPerson(deps, row, owner ? "owner" : "viewer", actor, now);
+      } else if (row.endedAt === null && row.expiresAt <= now) {
+        await endIfDue(deps, row, now);
+      } else if (row.endedAt === null) {
+        if (actor.user === null) throw new AppError("not_authenticated", "Only its owner may delete this push.");
+        throw new AppError("forbidden", "Only its owner may delete this push.");
       }
       const ended = (await deps.store.findById(row.id)) ?? row;
       return owner ? toOwnersPush(ended, urlToken, now, deps.vault.keyring) : toPush(ended, urlToken, now);
     },
   };
+}
+
+type EndDeps = Pick<PushDeps, "clockTrust" | "config" | "store">;
+
+/**
+ * Ends a push for a person. Afterwards no claim can be repeated, even if a limit has ended the push meanwhile. Also when the
+ * push seems to have expired by a clock that may be wrong: its secret must be destroyed now.
+ * @returns false when it had ended. @param together writes in the same transaction, if the push ends.
+ */
+export async function endByPerson(
+  deps: EndDeps,
+  row: PushRow,
+  reason: Exclude<EndReason, "views" | "time">,
+  actor: Actor,
+  now: number,
+  together?: InTransaction,
+): Promise<boolean> {
+  await endIfDue(deps, row, now);
+  const audit = auditRecord("expire", actor, now);
+  return await deps.store.end({ pushId: row.id, reason, endedAt: now, blobsDueAt: 0, audit }, together);
+}
+
+/** Records the end of a push that has expired by time, unless the clock may be wrong: the end destroys the secret. */
+export async function endIfDue({ clockTrust, config, store }: EndDeps, row: PushRow, now: number): Promise<void> {
+  if (row.endedAt !== null || row.expiresAt > now || !clockTrust.check()) return;
+  const blobsDueAt = row.expiresAt + blobsGraceMs(config);
+  await store.end({ pushId: row.id, reason: "time", endedAt: row.expiresAt, blobsDueAt, audit: null });
 }

@@ -1,6 +1,6 @@
 import type { InTransaction } from "../../database/database.ts";
-import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
+import { endByPerson } from "../edit/end-push.ts";
 import { hasEnded } from "../present-push.ts";
 import type { Actor, AdminEndOutcome, AdminListFilter, AdminListPage, PushOverview, PushTotals } from "../push.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
@@ -10,7 +10,7 @@ const pageSize = 50;
 const turnRows = 1_000;
 const rowsMax = 20_000;
 
-export function administratorOperations(deps: Pick<PushDeps, "clock" | "store">) {
+export function administratorOperations(deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store">) {
   const turns = new CooperativeQueue();
   return {
     /** The only view of pushes that administrators have: metadata, newest first. Nothing is decrypted. */
@@ -43,10 +43,7 @@ export function administratorOperations(deps: Pick<PushDeps, "clock" | "store">)
       const now = deps.clock.now();
       const row = await deps.store.findById(pushId);
       if (row === undefined) return "unknown";
-      if (hasEnded(row, now)) return "had_ended";
-      const audit = auditRecord("expire", actor, now);
-      const end = { pushId, reason: "administrator", endedAt: now, blobsDueAt: 0, audit } as const;
-      const ended = await deps.store.end(end, together);
+      const ended = await endByPerson(deps, row, "administrator", actor, now, together);
       return ended ? "ended" : "had_ended";
     },
   };

@@ -3,14 +3,7 @@ import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
 import { type PushRow, readPushes, type StoredPush } from "./tables.ts";
-import {
-  destroyClaimRetries,
-  endParts,
-  keepsTrail,
-  sqlOfFreeRows,
-  writeEntry,
-  writeRowSecret,
-} from "./write-operations.ts";
+import { endParts, keepsTrail, sqlOfFreeRows, writeEntry, writeRowSecret } from "./write-operations.ts";
 
 /** What lets a claim be repeated: a copy of the row secret that only the client's idempotency key opens. */
 export interface ClaimRetry {
@@ -57,7 +50,7 @@ const copyOf = sql<[pushId: number, digest: Buffer, now: number], { sealed: Buff
    WHERE push_id = ? AND digest = ? AND expires_at > ?`,
 );
 const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM payloads WHERE push_id = ?");
-// A person's end and an edit void all copies. Both change the row, so the guard does not depend on the order of locks.
+// A person's end and an edit void all copies. Both change a column of the guard, so it does not depend on the order of locks.
 const repeatView = sql<
   [pushId: number, sealGeneration: number, copyOf: number, digest: Buffer, now: number],
   StoredPush
@@ -106,12 +99,6 @@ export function createClaimRetries(db: RetryDatabase) {
         if (stored === undefined) return undefined;
         if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
         return readPushes.decode(stored);
-      }),
-    /** Voids the copies of a push that has ended already. */
-    voidAll: (pushId: number): Promise<void> =>
-      db.write(async (tx) => {
-        if ((await destroyClaimRetries(tx, pushId)) === 0) return;
-        await tx.run(deleteEndedPayload, pushId, pushId);
       }),
     /**
      * Overwrites copies that have expired, and the payloads that stayed for them.

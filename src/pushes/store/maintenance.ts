@@ -3,14 +3,7 @@ import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
 import { hasNoExtendedTicket } from "./extended-tickets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
-import {
-  deleteAuditEntries,
-  deletePayload,
-  destroyClaimRetries,
-  queueBlob,
-  sqlOfFreeRows,
-  type WriteOperations,
-} from "./write-operations.ts";
+import { deleteAuditEntries, queueBlob, sqlOfFreeRows, type WriteOperations } from "./write-operations.ts";
 
 /**
  * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 49 key rows and a merge covers
@@ -163,9 +156,6 @@ const disown = sql<[pushId: number]>(
   `UPDATE pushes SET owner_id = NULL, token_sealed = NULL, name_sealed = NULL, note_sealed = NULL, end_reason = ${endReasons.owner}
    WHERE id = ?`,
 );
-const hasten = sql<[pushId: number]>(
-  "UPDATE blob_deletions SET due_at = 0 WHERE blob_key IN (SELECT blob_key FROM files WHERE push_id = ?)",
-);
 // The rows of the other files are deleted with their blobs: the queue needs them to find the blobs.
 const deleteGoneFiles = sql<[pushId: number]>(
   `DELETE FROM files WHERE push_id = ?
@@ -187,8 +177,6 @@ export function createDepartures(db: Database, operations: Pick<WriteOperations,
   async function release(tx: Transaction, pushId: number, now: number): Promise<void> {
     await operations.end(tx, { pushId, reason: "time", endedAt: now, blobsDueAt: 0, audit: null });
     await operations.end(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
-    if ((await destroyClaimRetries(tx, pushId)) > 0) await tx.run(deletePayload, pushId);
-    await tx.run(hasten, pushId);
     await tx.run(deleteGoneFiles, pushId);
     await tx.run(deleteAuditEntries, pushId);
     await tx.run(deleteLinkDeliveries, pushId);

@@ -190,7 +190,6 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       find: () => store.claimRetries.find(1, randomBytes(32), newest),
       payload: () => store.claimRetries.payload(1),
       repeat: () => store.claimRetries.repeat(1, 1, randomBytes(32), newest, audit("repeated_view")),
-      voidAll: () => store.claimRetries.voidAll(1),
       removeExpired: () => store.claimRetries.removeExpired(newest, newest, 50),
     },
     linkDeliveries: {

@@ -67,7 +67,7 @@ export function createPushStore(db: Database) {
     /** In the order in which they were added. */
     files: async (pushId: number): Promise<readonly FileRow[]> =>
       (await db.read.all(filesOfPush, pushId)).map((row) => readFiles.decode(row)),
-    /** @returns false when the push had ended already, or is not due. @param together writes in the same transaction. */
+    /** See `WriteOperations.end`. @param together writes in the same transaction. */
     end: (request: EndRequest, together?: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {
         const ended = await operations.end(tx, request);

@@ -136,6 +136,14 @@ const endOverdue = sql<[pushId: number, now: number], Ended>(
   `UPDATE pushes SET ended_at = expires_at, end_reason = ${endReasons.time}, updated_at = expires_at
    WHERE id = ? AND ended_at IS NULL AND expires_at <= ? RETURNING ${endedColumns}`,
 );
+// A repetition that waits for this row may still see the copy. The new generation refuses it.
+const voidCopies = sql<[pushId: number]>(
+  `UPDATE pushes SET seal_generation = seal_generation + 1
+   WHERE id = ? AND end_reason IN (${endReasons.views}, ${endReasons.time})`,
+);
+const hastenBlobs = sql<[pushId: number]>(
+  "UPDATE blob_deletions SET due_at = 0 WHERE blob_key IN (SELECT blob_key FROM files WHERE push_id = ?)",
+);
 export const addToTotal = sql<[bytes: number]>("UPDATE totals SET bytes = bytes + ? WHERE name = 'live_anonymous'");
 const countRefusal = sql<[pushId: number], StoredPush>(
   `UPDATE pushes SET audit_count = audit_count + 1,
@@ -173,6 +181,13 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
     }
   }
 
+  async function voidEnded(tx: Transaction, pushId: number): Promise<void> {
+    if ((await tx.run(voidCopies, pushId)) === 0) return;
+    await destroyClaimRetries(tx, pushId);
+    await tx.run(deletePayload, pushId);
+    await tx.run(hastenBlobs, pushId);
+  }
+
   async function record(tx: Transaction, pushId: number, audit: AuditRecord): Promise<void> {
     const counted = await tx.one(countEvent, pushId);
     if (counted !== undefined && keepsTrail(counted)) await writeEntry(tx, pushId, counted.auditCount, audit);
@@ -182,14 +197,21 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
     record,
     addToAnonymous,
     destroySecret,
-    /** @returns false when the push had ended already, or is not due. */
+    /**
+     * Ends a push. If a limit has ended it already, an end by a person voids the claims that could be repeated and makes its
+     * blobs due; its end reason stays.
+     * @returns false when the push had ended already, or is not due.
+     */
     async end(tx: Transaction, request: EndRequest): Promise<boolean> {
       const { pushId, reason, endedAt } = request;
       const ended =
         reason === "time"
           ? await tx.one(endOverdue, pushId, endedAt)
           : await tx.one(endPush, endedAt, endReasons[reason], endedAt, pushId);
-      if (ended === undefined) return false;
+      if (ended === undefined) {
+        if (reason !== "time") await voidEnded(tx, pushId);
+        return false;
+      }
       if (reason !== "time") await destroyClaimRetries(tx, pushId);
       await destroySecret(tx, pushId, ended, request.blobsDueAt);
       if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
