@@ -50,6 +50,25 @@ test("for a minute the same key gets the same answer again, not counted; every o
   expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
 });
 
+test("after the minute, the same key counts a new view even before the sweeper has run", async () => {
+  await using fixture = await openTestDomain();
+  const { db } = fixture.domain;
+  const { urlToken } = await create(fixture, { expireAfterViews: 5 });
+  expect(await claim(fixture, urlToken, { key })).toMatchObject(first);
+  const [copy] = await readRows<{ sealed: Buffer }>(
+    db,
+    "SELECT sealed FROM row_secrets WHERE id IN (SELECT row_secret_id FROM claim_retries)",
+  );
+  fixture.clock.advance(minuteMs);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => claim(fixture, urlToken, { key })));
+  expect(answers.filter((answer) => answer.outcome === "revealed" && !answer.repeated)).toHaveLength(1);
+  expect(answers.filter((answer) => answer.outcome === "revealed" && answer.repeated)).toHaveLength(9);
+  expect(await viewsOf(fixture, urlToken)).toBe(3);
+  expect(await countRows(db, "claim_retries")).toBe(1);
+  const secrets = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM row_secrets");
+  expect(secrets.filter(({ sealed }) => copy?.sealed.equals(sealed))).toHaveLength(0);
+});
+
 test("each key counts one view, and a repetition of an earlier one counts none", async () => {
   await using fixture = await openTestDomain();
   const { urlToken } = await create(fixture, { expireAfterViews: 5 });

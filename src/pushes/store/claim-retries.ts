@@ -3,7 +3,14 @@ import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
 import { type PushRow, readPushes, type StoredPush } from "./tables.ts";
-import { endParts, keepsTrail, sqlOfFreeRows, writeEntry, writeRowSecret } from "./write-operations.ts";
+import {
+  endParts,
+  keepsTrail,
+  sqlOfFreeRows,
+  sqlOfLockedRows,
+  writeEntry,
+  writeRowSecret,
+} from "./write-operations.ts";
 
 /** What lets a claim be repeated: a copy of the row secret that only the client's idempotency key opens. */
 export interface ClaimRetry {
@@ -24,6 +31,14 @@ const insertRetry = sql<[pushId: number, digest: Buffer, expiresAt: number]>(
   `INSERT INTO claim_retries (push_id, digest, row_secret_id, expires_at) VALUES (?, ?, 0, ?)
    ON CONFLICT (push_id, digest) DO NOTHING`,
 );
+const lockPush = sqlOfLockedRows<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?", "pushes");
+const takeExpired = sql<[pushId: number, digest: Buffer, now: number], { rowSecretId: number }>(
+  `DELETE FROM claim_retries WHERE push_id = ? AND digest = ? AND expires_at <= ? RETURNING row_secret_id AS "rowSecretId"`,
+);
+const destroySecret = sql<[rowSecretId: number]>({
+  sqlite: endParts.destroyRowSecret.sqlite("?"),
+  postgres: endParts.destroyRowSecret.postgres("?"),
+});
 const nameCopy = sql<[copyId: number | null, pushId: number, digest: Buffer]>({
   sqlite: `UPDATE claim_retries SET row_secret_id = coalesce(?, last_insert_rowid()) WHERE push_id = ? AND digest = ?`,
   postgres: `UPDATE claim_retries SET row_secret_id = ? WHERE push_id = ? AND digest = ?`,
@@ -31,7 +46,7 @@ const nameCopy = sql<[copyId: number | null, pushId: number, digest: Buffer]>({
 
 /**
  * For the transaction that counts the view, before it counts: of concurrent claims under one key, the second one waits for the
- * first.
+ * first. Replaces an expired row of the key.
  * @throws ClaimRepeatedError.
  */
 export async function insertClaimRetry(
@@ -39,8 +54,17 @@ export async function insertClaimRetry(
   engine: Database["engine"],
   pushId: number,
   { digest, secretSealed, copyId, expiresAt }: ClaimRetry,
+  now: number,
 ): Promise<void> {
-  if ((await tx.run(insertRetry, pushId, digest, expiresAt)) === 0) throw new ClaimRepeatedError();
+  const insert = async () => (await tx.run(insertRetry, pushId, digest, expiresAt)) === 1;
+  if (!(await insert())) {
+    // First, as in every transaction that deletes copies.
+    await tx.one(lockPush, pushId);
+    const expired = await tx.one(takeExpired, pushId, digest, now);
+    if (expired === undefined) throw new ClaimRepeatedError();
+    await tx.run(destroySecret, expired.rowSecretId);
+    if (!(await insert())) throw new ClaimRepeatedError();
+  }
   // With the row secrets, where overwriting it leaves no copy of the copy.
   await tx.run(nameCopy, await writeRowSecret(tx, engine, copyId, secretSealed), pushId, digest);
 }
@@ -66,10 +90,6 @@ const due = sqlOfFreeRows<[now: number, latest: number, limit: number], Due>(
   `SELECT push_id AS "pushId", digest, row_secret_id AS "rowSecretId" FROM claim_retries
    WHERE expires_at <= ? OR expires_at > ? ORDER BY expires_at LIMIT ?`,
 );
-const destroySecret = sql<[rowSecretId: number]>({
-  sqlite: endParts.destroyRowSecret.sqlite("?"),
-  postgres: endParts.destroyRowSecret.postgres("?"),
-});
 const deleteRetry = sql<[pushId: number, digest: Buffer]>("DELETE FROM claim_retries WHERE push_id = ? AND digest = ?");
 const deleteEndedPayload = sql<[pushId: number, livePushId: number]>(
   `${endParts.deletePayload("?")} AND NOT EXISTS (SELECT 1 FROM pushes WHERE id = ? AND ended_at IS NULL)`,

@@ -179,7 +179,7 @@ async function claimRepeatably(
   try {
     return await db.untilKnown(() =>
       db.write(async (tx) => {
-        await insertClaimRetry(tx, db.engine, claim.pushId, claim.retry);
+        await insertClaimRetry(tx, db.engine, claim.pushId, claim.retry, claim.now);
         const row = await claimInTransaction(tx, claim, operations);
         if (row === undefined) throw new ClaimRefusedError();
         return row;
