@@ -34,7 +34,7 @@ import type { PushEmails } from "./pushes/notifications/push-emails.ts";
 import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
 import { createPushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
-import { findSealedSecret, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
+import { isNewDatabase, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
 import type { Events } from "./telemetry/events.ts";
 
 /** The program's dependencies on the outside world; tests replace them. */
@@ -217,8 +217,7 @@ function masterKeys(
 
 /** With PostgreSQL, a key is created only if the database has no data sealed by another one. */
 async function openKeyringOf(db: Database, config: Config, effects: Effects, events: Events): Promise<Keyring> {
-  if (config.masterKeys.length === 0 && (await findSealedSecret(db.read, "index_secret")) !== undefined)
-    refuseToMakeMasterKey(config, "The database");
+  if (config.masterKeys.length === 0 && !(await isNewDatabase(db.read))) refuseToMakeMasterKey(config, "The database");
   return openKeyring(config, effects, events);
 }
 

@@ -10,7 +10,7 @@ import { embeddedFileOf, openDatabase, refuseForeignFile } from "../database/ope
 import { type Domain, openDomain, openKeyring } from "../domain.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
-import { findSealedSecret, openVault } from "../pushes/vault.ts";
+import { isNewDatabase, openVault } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -82,7 +82,7 @@ async function isMissing(config: Config, io: CliIo): Promise<boolean> {
   if (path !== undefined) return !existsSync(path);
   const db = await openDatabaseOf(config, io);
   try {
-    return (await findSealedSecret(db.read, "index_secret")) === undefined;
+    return await isNewDatabase(db.read);
   } finally {
     await db.close();
   }

@@ -2,8 +2,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { countEveryone, makeDataDir, openTestDomain, stranger } from "../../test/support/domain.ts";
-import { readRows } from "../../test/support/engine-database.ts";
+import { changeRows, readRows } from "../../test/support/engine-database.ts";
 import { keyEnvironment, masterKeyNamed } from "../../test/support/master-keys.ts";
+import type { Database } from "../database/database.ts";
 import { keysInUse, openSecret, WrongMasterKeyError } from "./vault.ts";
 
 function makeFolder(): string {
@@ -72,6 +73,29 @@ test("with a new key before the old one existing data opens, and from then on bo
   expect(await fixture.domain.pushes.claimView(urlToken, countEveryone, stranger)).toMatchObject({
     outcome: "revealed",
   });
+});
+
+test.each([
+  ["the index secret", "name = 'index_secret'"],
+  ["the access secret", "name = 'access_secret'"],
+  ["both secrets", "name IN ('index_secret', 'access_secret')"],
+  ["both secrets and the marks of its keys", "TRUE"],
+])("a database that lacks %s stops the start, and no other secret is generated", async (_, lost) => {
+  const dataDir = makeFolder();
+  const meta = async (db: Database) => await readRows(db, "SELECT name, value FROM meta ORDER BY name");
+  const opening = () => open(dataDir, "first");
+  await using fixture = await opening();
+  const { urlToken } = await fixture.domain.pushes.create({ payload: "x" }, stranger);
+  const { db } = fixture.domain;
+  const before = await readRows<{ name: string; value: Buffer }>(db, `SELECT name, value FROM meta WHERE ${lost}`);
+  await changeRows(db, `DELETE FROM meta WHERE ${lost}`);
+  const left = await meta(db);
+  await expect(opening()).rejects.toThrow(/is in use, but the row (index|access)_secret .* missing.* restore a backup/);
+  expect(await meta(db)).toEqual(left);
+  for (const { name, value } of before)
+    await changeRows(db, "INSERT INTO meta (name, value) VALUES (?, ?)", name, value);
+  await using restored = await opening();
+  expect(await restored.domain.pushes.find(urlToken, stranger)).toBeDefined();
 });
 
 test("when two processes create a database at once with different keys, one is refused", async () => {

@@ -20,17 +20,20 @@ export class WrongMasterKeyError extends Error {
  * Secrets of the whole domain, generated once and sealed under the master key. The index secret names and checks links;
  * another one would end every link. The access secret authenticates sessions, tokens and accounts.
  */
-export type DomainSecretName = "index_secret" | "access_secret";
+const domainSecretNames = ["index_secret", "access_secret"] as const;
+export type DomainSecretName = (typeof domainSecretNames)[number];
 
-const makeMeta = sql<[name: string, value: Buffer]>(
-  "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
-);
+const makeMeta = sql<[name: string, value: Buffer]>("INSERT INTO meta (name, value) VALUES (?, ?)");
 const readMeta = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
+const findData = sql<[], { found: number }>(
+  "SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM pushes)",
+);
 
 /**
  * Opens the domain's secrets, or generates them for a new database, and records the active master key as one that may seal
  * rows.
- * @throws WrongMasterKeyError when a key that seals rows of this database is not in the ring.
+ * @throws WrongMasterKeyError when a key that seals rows of this database is not in the ring; an Error with a sentence for the
+ * operator when a secret is missing.
  */
 export async function openVault(deps: {
   db: Database;
@@ -44,9 +47,10 @@ export async function openVault(deps: {
   for (const id of await keysInUse(db)) {
     if (!keyring.has(id)) throw wrongMasterKey(id, keyring);
   }
-  const indexSecret = await openOrMakeSecret(deps, "index_secret");
-  const accessSecret = await openOrMakeSecret(deps, "access_secret");
   const activeId = keyring.ids[0] ?? "";
+  if (await isNewDatabase(db.read)) await makeSecrets(deps, activeId);
+  const indexSecret = await openDomainSecret(deps, "index_secret");
+  const accessSecret = await openDomainSecret(deps, "access_secret");
   if (!(await keysInUse(db)).includes(activeId)) {
     await db.writeSerialized("keys", (tx) => markKey(tx, activeId, now));
   }
@@ -59,17 +63,43 @@ export async function openVault(deps: {
   };
 }
 
-async function openOrMakeSecret(
-  { db, keyring, random }: { db: Database; keyring: Keyring; random: Random },
+/** Nothing has been sealed yet. Otherwise a missing secret is lost: another one would silently end every link and all access. */
+export async function isNewDatabase(connection: ReadConnection): Promise<boolean> {
+  for (const name of domainSecretNames) {
+    if ((await findSealedSecret(connection, name)) !== undefined) return false;
+  }
+  if ((await readKeyMarks(connection)).length > 0) return false;
+  return (await connection.one(findData)) === undefined;
+}
+
+/** In one transaction, so that a crash leaves all of them or none. Changes nothing if another process was faster. */
+async function makeSecrets(
+  { db, keyring, random, now }: { db: Database; keyring: Keyring; random: Random; now: number },
+  activeId: string,
+): Promise<void> {
+  await db.writeSerialized("keys", async (tx) => {
+    if (!(await isNewDatabase(tx))) return;
+    for (const name of domainSecretNames) {
+      const row = { id: name, ownerId: null };
+      await tx.run(makeMeta, name, keyring.seal(sealedColumns.domainSecret, row, random.bytes(keyBytes)));
+    }
+    await markKey(tx, activeId, now);
+  });
+}
+
+async function openDomainSecret(
+  { db, keyring }: { db: Database; keyring: Keyring },
   name: DomainSecretName,
 ): Promise<Buffer> {
-  if ((await findSealedSecret(db.read, name)) === undefined) {
-    const sealed = keyring.seal(sealedColumns.domainSecret, { id: name, ownerId: null }, random.bytes(keyBytes));
-    await db.autocommit({ retry: "whenNotExecuted" }).run(makeMeta, name, sealed);
-  }
   const sealed = await findSealedSecret(db.read, name);
-  const secret = sealed && openSecret(keyring, name, sealed);
-  if (secret === undefined) throw wrongMasterKey(sealed && envelopeKeyId(sealed), keyring);
+  if (sealed === undefined) {
+    throw new Error(
+      `The database is in use, but the row ${name} of its table meta is missing. ` +
+        "The server generates no other one, because that would end every link or all access: restore a backup.",
+    );
+  }
+  const secret = openSecret(keyring, name, sealed);
+  if (secret === undefined) throw wrongMasterKey(envelopeKeyId(sealed), keyring);
   return secret;
 }
 

@@ -2,6 +2,8 @@ import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { withDatabaseOf } from "../support/database-of.ts";
+import { changeRows, readRows } from "../support/engine-database.ts";
 import { newDataDir, runProgram } from "../support/processes.ts";
 import { expectIntact, makeData, refusedStart, refusedUntouched } from "../support/refused-starts.ts";
 import { startServer } from "../support/server.ts";
@@ -54,6 +56,19 @@ describe("a start", () => {
     const { dataDir } = await makeData();
     writeFileSync(join(dataDir, "master.key"), "damaged");
     expect(await refusedUntouched({ dataDir })).toContain("does not hold a master key (64 hex digits)");
+  });
+
+  it("on a database that has lost a secret is refused and generates no new one", async () => {
+    const { dataDir, push } = await makeData();
+    const secrets = "SELECT value FROM meta WHERE name = 'access_secret'";
+    const [secret] = await withDatabaseOf(dataDir, (db) => readRows<{ value: Buffer }>(db, secrets));
+    if (secret === undefined) throw new Error("There is no access secret.");
+    await withDatabaseOf(dataDir, (db) => changeRows(db, "DELETE FROM meta WHERE name = 'access_secret'"));
+    expect(await refusedStart({ dataDir })).toContain("the row access_secret of its table meta is missing");
+    expect(await withDatabaseOf(dataDir, (db) => readRows(db, secrets))).toEqual([]);
+    const putBack = "INSERT INTO meta (name, value) VALUES ('access_secret', ?)";
+    await withDatabaseOf(dataDir, (db) => changeRows(db, putBack, secret.value));
+    await expectIntact(dataDir, push);
   });
 
   it("on a port in use is refused", async () => {
