@@ -8,6 +8,7 @@ import { createForwarderNote } from "./database/forwarder-note.ts";
 import { readSweepBacklog } from "./database/inspection.ts";
 import { awaitDatabase } from "./database/open-database.ts";
 import { type Domain, type Effects, openDomain } from "./domain.ts";
+import { createShortage } from "./http/body/memory-shortage.ts";
 import { registerDownloads } from "./http/downloads.ts";
 import { type DrainTimes, drainAtOnce } from "./http/drain.ts";
 import { createMetricsGate, registerMetrics } from "./http/metrics.ts";
@@ -34,6 +35,8 @@ export interface AppOptions {
   readonly version: string;
   /** The memory that this process may use. */
   readonly memoryBytes: number;
+  /** The memory that belongs to this process alone. */
+  readonly privateBytes: () => number;
   /** Present in a worker process: its connection to the primary. */
   readonly worker?: WorkerLink;
   /** When aborted, a start that waits for the database stops waiting and throws the reason. */
@@ -118,6 +121,7 @@ async function composeServer(
     monotonicMs,
     metricsGate,
     memoryBytes: options.memoryBytes,
+    isMemoryShort: createShortage({ ...options, isHashing: () => domain.argon2.running > 0 }),
     every: options.every,
   });
   const { fastify, sessionCookies, bodyIntake } = server;

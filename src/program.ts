@@ -10,6 +10,7 @@ import { systemRandom } from "./base/random.ts";
 import type { Config } from "./config/config.ts";
 import { loadConfig } from "./config/load-config.ts";
 import type { Effects } from "./domain.ts";
+import { readPrivateBytes } from "./http/body/memory-shortage.ts";
 import { createEvents } from "./telemetry/events.ts";
 import { createLogger } from "./telemetry/logger.ts";
 import { ClusterWorkers } from "./workers/cluster-workers.ts";
@@ -75,6 +76,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     assetsDir: join(import.meta.dirname, "assets"),
     version: packageJson.version,
     memoryBytes: memoryBytes() / config.workers,
+    privateBytes: readPrivateBytes,
     abandoned: abandoned.signal,
     ...(link !== undefined && { worker: link }),
   });

@@ -48,6 +48,8 @@ export interface ServerDeps {
   readonly metricsGate: MetricsGate | undefined;
   /** The memory that this process may use. */
   readonly memoryBytes: number;
+  /** Whether the process has no room for another large body. */
+  readonly isMemoryShort: () => boolean;
   /** Checks the readers of answers at an interval. */
   readonly every: Every;
 }
@@ -77,7 +79,7 @@ export function createServer(deps: ServerDeps) {
   const { config, events, random, renderError } = deps;
   const newRequestId = () => random.bytes(requestIdBytes).toString("hex");
   const sessionCookies = createSessionCookies(config.secureCookies);
-  const bodyIntake = new BodyIntake(bodyMemoryLimits(deps.memoryBytes), () => nextTurn());
+  const bodyIntake = new BodyIntake(bodyMemoryLimits(deps.memoryBytes), deps.isMemoryShort, () => nextTurn());
   const server = fastify({
     logger: false,
     genReqId: newRequestId,

@@ -47,6 +47,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     assetsDir: makeAssets(dataDir),
     version: "0.0.0-test",
     memoryBytes: options.memoryBytes ?? totalmem(),
+    privateBytes: () => 0,
   });
   await app.server.ready();
   return {

@@ -61,6 +61,7 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
     metricsGate: undefined,
     requestCounts: undefined,
     memoryBytes: 256 * 1024 * 1024,
+    isMemoryShort: () => false,
     every: (_ms, run) => {
       everyRuns.push(run);
       return () => undefined;

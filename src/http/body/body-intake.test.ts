@@ -4,9 +4,10 @@ import { BodyIntake, bodyMemoryLimits } from "./body-intake.ts";
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
 const nextTurn = async () => undefined;
+const never = () => false;
 
 test("one client's bodies do not use up the memory of others'", () => {
-  const intake = new BodyIntake({ max: 100 * kibibyte, perClientMax: 40 * kibibyte }, nextTurn);
+  const intake = new BodyIntake({ max: 100 * kibibyte, perClientMax: 40 * kibibyte }, never, nextTurn);
   const first = intake.hold("192.0.2.1");
   first.add(16 * kibibyte + 30 * kibibyte);
   const second = intake.hold("192.0.2.1");
@@ -20,12 +21,24 @@ test("one client's bodies do not use up the memory of others'", () => {
 });
 
 test("the start of each body is not counted, in whatever chunks it arrives", () => {
-  const intake = new BodyIntake({ max: mebibyte, perClientMax: mebibyte }, nextTurn);
+  const intake = new BodyIntake({ max: mebibyte, perClientMax: mebibyte }, never, nextTurn);
   const hold = intake.hold("192.0.2.1");
   for (let count = 0; count < 16; count += 1) hold.add(kibibyte);
   expect(intake.heldBytes).toBe(0);
   for (let count = 0; count < 16; count += 1) hold.add(kibibyte);
   expect(intake.heldBytes).toBe(16 * kibibyte);
+});
+
+test("while the process is short of memory, a body of a mebibyte is refused and a smaller one is not", () => {
+  let isShort = true;
+  const intake = new BodyIntake({ max: 10 * mebibyte, perClientMax: 10 * mebibyte }, () => isShort, nextTurn);
+  const refused = intake.hold("192.0.2.1");
+  refused.add(mebibyte - 1);
+  expect(() => refused.add(1)).toThrow("Too many large bodies");
+  refused.release();
+  expect(intake.heldBytes).toBe(0);
+  isShort = false;
+  intake.hold("192.0.2.1").add(5 * mebibyte);
 });
 
 test.each([

@@ -17,10 +17,17 @@ const uncountedBytes = 16 * 1024;
 /** The resources that all requests share for reading their bodies: memory and the event loop. */
 export class BodyIntake {
   readonly #memory: ClientShares;
+  readonly #isMemoryShort: () => boolean;
   readonly turns: LoopTurns;
 
-  constructor(limits: ReturnType<typeof bodyMemoryLimits>, nextTurn: () => Promise<unknown>) {
+  /** @param isMemoryShort whether the process has no room for another large body, whatever is counted. */
+  constructor(
+    limits: ReturnType<typeof bodyMemoryLimits>,
+    isMemoryShort: () => boolean,
+    nextTurn: () => Promise<unknown>,
+  ) {
     this.#memory = new ClientShares(limits);
+    this.#isMemoryShort = isMemoryShort;
     this.turns = new LoopTurns(bytesPerTurnMax, nextTurn);
   }
 
@@ -29,20 +36,22 @@ export class BodyIntake {
   }
 
   hold(client: string): BodyHold {
-    return new BodyHold(this.#memory, client);
+    return new BodyHold(this.#memory, this.#isMemoryShort, client);
   }
 }
 
 /** The bytes of one request's body that are in memory: those that have arrived, whatever length was declared. */
 export class BodyHold {
   readonly #memory: ClientShares;
+  readonly #isMemoryShort: () => boolean;
   readonly #client: string;
   #bytes = 0;
   #counted = 0;
   #isReleased = false;
 
-  constructor(memory: ClientShares, client: string) {
+  constructor(memory: ClientShares, isMemoryShort: () => boolean, client: string) {
     this.#memory = memory;
+    this.#isMemoryShort = isMemoryShort;
     this.#client = client;
   }
 
@@ -51,7 +60,8 @@ export class BodyHold {
     // The connection is closed: nothing more arrives, and nothing would release what is counted now.
     if (this.#isReleased) return;
     const counted = Math.max(0, this.#bytes + bytes - uncountedBytes) - this.#counted;
-    if (!this.#memory.take(this.#client, counted)) {
+    const beginsMebibyte = Math.floor(this.#bytes / mebibyte) < Math.floor((this.#bytes + bytes) / mebibyte);
+    if ((beginsMebibyte && this.#isMemoryShort()) || !this.#memory.take(this.#client, counted)) {
       throw unavailable("Too many large bodies are being received. Try again shortly.", 2);
     }
     this.#bytes += bytes;
