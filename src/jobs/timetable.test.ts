@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { openTestDomain } from "../../test/support/domain.ts";
+import { countEveryone, openTestDomain, stranger } from "../../test/support/domain.ts";
+import { countRows } from "../../test/support/engine-database.ts";
 import { hourMs, minuteMs, systemEvery } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
@@ -52,5 +53,31 @@ test("reports that nothing is removed after a trusted clock has jumped", async (
   expect(lines.join("")).not.toContain("sweep_paused");
   await sweepAfter(minuteMs, 5 * hourMs);
   expect(lines.filter((line) => line.includes("sweep_paused"))).toHaveLength(1);
+  await timetable.stop();
+});
+
+test("copies for repeated claims are removed while a sweep hangs", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  await using fixture = await openTestDomain();
+  const { pushes, store, db } = fixture.domain;
+  const { urlToken } = await pushes.create({ payload: "hunter2", expireAfterViews: 1 }, stranger);
+  await pushes.claimView(urlToken, { ...countEveryone, idempotencyKey: "a-random-key-of-the-client" }, stranger);
+  fixture.clock.advance(minuteMs);
+  const hanging = Promise.withResolvers<readonly number[]>();
+  const removed = Promise.withResolvers<void>();
+  const events = createEvents({ logger: createLogger("info", { write: () => undefined }), clock: fixture.clock });
+  const jobDone: Events["jobDone"] = (job) => {
+    if (job === "claim retries") removed.resolve();
+  };
+  const upkeep = { ...store.upkeep, departedOwners: () => hanging.promise };
+  const timetable = await startTimetable(
+    { ...fixture.domain, store: { ...store, upkeep } },
+    { ...fixture.effects, every: systemEvery },
+    { ...events, jobDone },
+  );
+  await removed.promise;
+  expect(await countRows(db, "claim_retries")).toBe(0);
+  expect(await countRows(db, "payloads")).toBe(0);
+  hanging.resolve([]);
   await timetable.stop();
 });

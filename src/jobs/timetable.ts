@@ -3,10 +3,12 @@ import { type Every, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
 import { type Domain, type Effects, followDatabaseClock } from "../domain.ts";
 import { runBulkEndings } from "../pushes/maintenance/bulk-endings.ts";
-import { sweep } from "../pushes/maintenance/sweep.ts";
+import { removeExpiredRetries, sweep } from "../pushes/maintenance/sweep.ts";
 import type { Events } from "../telemetry/events.ts";
 
 const sweepEveryMs = 30 * secondMs;
+/** Each run costs one read of an index. */
+const claimRetriesEveryMs = secondMs;
 /**
  * Each run costs one read of an index. Emails are not sent by the request that creates them: the time of its answer would
  * show a client whether an email address has an account.
@@ -42,12 +44,18 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   let clockWasTrusted = false;
   const sweepOnce = async () => {
     const { config, blobs } = domain;
-    const data = { config, blobs, upkeep, extendedTickets, claimRetries };
+    const data = { config, blobs, upkeep, extendedTickets };
     const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed };
     const { clockTrusted, ...counts } = await sweep(deps, abort.signal);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
     clockWasTrusted = clockTrusted;
     events.jobDone("sweep", { ...counts, clockTrusted: clockTrusted ? 1 : 0 });
+  };
+
+  const removeRetries = async () => {
+    const deps = { config: domain.config, claimRetries, clock, monotonicMs, pause };
+    const removed = await removeExpiredRetries(deps, abort.signal);
+    if (removed > 0) events.jobDone("claim retries", { removed });
   };
 
   const endInBulk = async () => {
@@ -71,6 +79,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     repeat("heartbeat", heartbeatMs, beat),
     repeat("database clock", heartbeatMs, () => followDatabaseClock(domain.db, effects)),
     repeat("sweep", sweepEveryMs, sweepOnce),
+    repeat("claim retries", claimRetriesEveryMs, removeRetries),
     repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal)),
     repeat("view notifications", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal)),
     repeat("bulk endings", bulkEndingsEveryMs, endInBulk),

@@ -1,6 +1,6 @@
 import { minuteMs } from "../../src/base/clock.ts";
 import { ClockTrust } from "../../src/base/clock-trust.ts";
-import { type SweepDeps, type SweepReport, sweep } from "../../src/pushes/maintenance/sweep.ts";
+import { removeExpiredRetries, type SweepDeps, type SweepReport, sweep } from "../../src/pushes/maintenance/sweep.ts";
 import type { TestDomain } from "./domain.ts";
 
 /** A ClockTrust that has seen ten minutes without a clock jump. */
@@ -13,6 +13,7 @@ export function earnedTrust(): ClockTrust {
 
 export interface Sweeper {
   sweep(signal?: AbortSignal): Promise<SweepReport>;
+  removeExpiredRetries(): Promise<number>;
   /** Reported failures of blob deletions. */
   readonly failures: readonly unknown[];
 }
@@ -30,12 +31,17 @@ export function makeSweeper(
     monotonicMs: () => 0,
     upkeep: fixture.domain.store.upkeep,
     extendedTickets: fixture.domain.store.extendedTickets,
-    claimRetries: fixture.domain.store.claimRetries,
     blobs: fixture.domain.blobs,
     abortAfter: (ms) => AbortSignal.timeout(ms),
     pause: async () => undefined,
     onBlobDeletionFailed: (error) => failures.push(error),
     ...overrides,
   };
-  return { failures, sweep: (signal = new AbortController().signal) => sweep(deps, signal) };
+  const { claimRetries } = fixture.domain.store;
+  const neverAborted = new AbortController().signal;
+  return {
+    failures,
+    sweep: (signal = neverAborted) => sweep(deps, signal),
+    removeExpiredRetries: () => removeExpiredRetries({ ...deps, claimRetries }, neverAborted),
+  };
 }

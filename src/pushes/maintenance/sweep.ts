@@ -15,7 +15,6 @@ export interface SweepDeps {
   readonly monotonicMs: () => number;
   readonly upkeep: PushUpkeep;
   readonly extendedTickets: ExtendedTickets;
-  readonly claimRetries: ClaimRetries;
   readonly blobs: BlobStore;
   /** A signal that is aborted after `ms`. */
   readonly abortAfter: (ms: number) => AbortSignal;
@@ -32,8 +31,6 @@ export interface SweepReport {
   readonly tombstonesRemoved: number;
   readonly purged: number;
   readonly orphansAbandoned: number;
-  /** Copies of row secrets for claims that can no longer be repeated. */
-  readonly retriesRemoved: number;
   readonly keyRowsTrimmed: number;
   /** Downloads that waited for the store and can continue, because it answers again. */
   readonly ticketsResumed: number;
@@ -76,10 +73,6 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   const { purgeAfterMs } = config;
   const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
   const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
-  // Whatever the clock says: an earlier end of a copy only ends the time to repeat a request.
-  const { claimRetries } = deps;
-  const latestRetry = now + config.claimRetrySeconds * secondMs;
-  const retriesRemoved = await inBatches(() => claimRetries.removeExpired(now, latestRetry, batchRows));
   const keyRowsTrimmed = await trusted(() => upkeep.trimRowSecrets(batchRows * 10));
   await trusted(() => deps.extendedTickets.remove(now - finishDownloadMs));
   const ticketsResumed = clockTrusted ? await resumeTickets(deps, signal) : 0;
@@ -91,7 +84,6 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
     tombstonesRemoved,
     purged,
     orphansAbandoned,
-    retriesRemoved,
     keyRowsTrimmed,
     ticketsResumed,
     blobsDeleted,
@@ -154,8 +146,27 @@ async function deleteBlob(
   return "deleted";
 }
 
+type RetryDeps = Pick<SweepDeps, "config" | "clock" | "monotonicMs" | "pause"> & {
+  readonly claimRetries: Pick<ClaimRetries, "removeExpired">;
+};
+
+/**
+ * Overwrites the copies of row secrets for claims that can no longer be repeated. Whatever the clock says: an earlier end of a
+ * copy only ends the time to repeat a request. Not part of a sweep, which may take long. @returns how many.
+ */
+export async function removeExpiredRetries(deps: RetryDeps, signal: AbortSignal): Promise<number> {
+  const { claimRetries, config } = deps;
+  const now = deps.clock.now();
+  const latest = now + config.claimRetrySeconds * secondMs;
+  return await repeat(deps, signal, () => claimRetries.removeExpired(now, latest, batchRows));
+}
+
 /** Repeats a bounded step until it finds nothing, and rests between steps. */
-async function repeat(deps: SweepDeps, signal: AbortSignal, step: () => Promise<number>): Promise<number> {
+async function repeat(
+  deps: Pick<SweepDeps, "monotonicMs" | "pause">,
+  signal: AbortSignal,
+  step: () => Promise<number>,
+): Promise<number> {
   let total = 0;
   for (let batch = 0; batch < batchesMax && !signal.aborted; batch += 1) {
     const startedAt = deps.monotonicMs();

@@ -77,7 +77,7 @@ export const endParts = {
       `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id IN (${copiesOf(pushId)})`,
     postgres: (pushId: string) => `DELETE FROM row_secrets WHERE id IN (${copiesOf(pushId)})`,
   },
-  /** While a claim may be repeated, the payload stays. The sweeper removes it with the last copy of the row secret. */
+  /** While a claim may be repeated, the payload stays. A job removes it with the last copy of the row secret. */
   deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}
      AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE claim_retries.push_id = payloads.push_id)`,
   /** The first parameter is the due time; files that are due earlier keep their time. */
