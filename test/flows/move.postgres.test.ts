@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { countEveryone, openTestDomain, stranger, TestClock } from "../support/domain.ts";
+import { countRows } from "../support/engine-database.ts";
 import { makeFolder } from "../support/folders.ts";
 import { createOwnedPushes } from "../support/owned-pushes.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
@@ -75,6 +76,12 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   const [text = "", , , file = "", locked = ""] = owned;
   const ended = await create(app, { payload: "x", expire_after_views: 1 }, ownedPushes.apiToken);
   const anonymous = await create(app, { payload: "nobody's", expire_after_views: 2 });
+  const repeatable = await create(app, { payload: "shown once", expire_after_views: 1 });
+  await app.app.domain.pushes.claimView(
+    repeatable,
+    { ...countEveryone, idempotencyKey: "a-random-key-of-the-client" },
+    stranger,
+  );
   await retrieve(app, text);
   await retrieve(app, ended);
   await retrieve(app, locked, "wrong");
@@ -91,6 +98,9 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   await expect(startAt(databases, databases.sqlite, clock)).rejects.toThrow(/were moved to another one/);
 
   const moved = await startAt(databases, databases.postgres, clock);
+  // The claim cannot be repeated after the move, so its payload is not moved either.
+  const endedPush = "push_id IN (SELECT id FROM pushes WHERE ended_at IS NOT NULL)";
+  expect(await countRows(moved.app.domain.db, "payloads", endedPush)).toBe(0);
   expect(await ownersView(moved, ownedPushes.apiToken, [...owned, ended])).toEqual(before);
   expect(await statusWithCookie(moved, cookie)).toBe(200);
   expect(await retrieve(moved, text)).toMatchObject({ payload: "text", views_remaining: 1 });

@@ -90,7 +90,13 @@ function writerOf(table: string, columns: readonly string[]): RowMover["write"] 
 export function createTableMover({ name, columns, key }: MovedTable): RowMover {
   const marks = moveMarkNames.map((mark) => `'${mark}'`).join(", ");
   // The marks of a move are different on each side.
-  const source = name === "meta" ? `(SELECT * FROM meta WHERE name NOT IN (${marks})) AS meta` : name;
+  const sources: Readonly<Record<string, string>> = {
+    meta: `(SELECT * FROM meta WHERE name NOT IN (${marks})) AS meta`,
+    // Payloads of ended pushes stay only for claims that can be repeated, and those are not moved.
+    payloads: `(SELECT payloads.* FROM payloads JOIN pushes ON pushes.id = payloads.push_id
+      WHERE pushes.ended_at IS NULL) AS payloads`,
+  };
+  const source = sources[name] ?? name;
   return {
     name,
     columns,

@@ -301,3 +301,19 @@ test("two concurrent sweepers end each push once and delete each blob once or, h
   expect(await count(fixture, "blob_deletions")).toBe(0);
   expect(await fixture.domain.store.upkeep.anonymousBytes()).toBe(0);
 });
+
+test("a removed push leaves neither its payload nor copies for repeated claims", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes } = fixture.domain;
+  const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1 }, stranger);
+  await pushes.claimView(urlToken, { ...countEveryone, idempotencyKey: "a-random-key-of-the-client" }, stranger);
+  const secrets = await readRows(fixture.domain.db, "SELECT sealed FROM row_secrets");
+  fixture.clock.advance(31 * dayMs);
+  expect(await makeSweeper(fixture).sweep()).toMatchObject({ tombstonesRemoved: 1 });
+  expect(await count(fixture, "payloads")).toBe(0);
+  expect(await count(fixture, "claim_retries")).toBe(0);
+  const left = await readRows(fixture.domain.db, "SELECT sealed FROM row_secrets");
+  for (const secret of secrets.filter(({ sealed }) => Buffer.isBuffer(sealed) && sealed.some((byte) => byte !== 0))) {
+    expect(left).not.toContainEqual(secret);
+  }
+});

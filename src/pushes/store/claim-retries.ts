@@ -3,14 +3,7 @@ import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
 import { type PushRow, readPushes, type StoredPush } from "./tables.ts";
-import {
-  endParts,
-  keepsTrail,
-  sqlOfFreeRows,
-  sqlOfLockedRows,
-  writeEntry,
-  writeRowSecret,
-} from "./write-operations.ts";
+import { endParts, keepsTrail, sqlOfLockedRows, writeEntry, writeRowSecret } from "./write-operations.ts";
 
 /** What lets a claim be repeated: a copy of the row secret that only the client's idempotency key opens. */
 export interface ClaimRetry {
@@ -85,12 +78,13 @@ const repeatView = sql<
    RETURNING ${readPushes.selectList}`,
 );
 
-type Due = { readonly pushId: number; readonly digest: Buffer; readonly rowSecretId: number };
-const due = sqlOfFreeRows<[now: number, latest: number, limit: number], Due>(
-  `SELECT push_id AS "pushId", digest, row_secret_id AS "rowSecretId" FROM claim_retries
-   WHERE expires_at <= ? OR expires_at > ? ORDER BY expires_at LIMIT ?`,
+const due = sql<[now: number, latest: number, limit: number], { pushId: number }>(
+  `SELECT push_id AS "pushId" FROM claim_retries WHERE expires_at <= ? OR expires_at > ? ORDER BY expires_at LIMIT ?`,
 );
-const deleteRetry = sql<[pushId: number, digest: Buffer]>("DELETE FROM claim_retries WHERE push_id = ? AND digest = ?");
+const takeDue = sql<[pushId: number, now: number, latest: number], { rowSecretId: number }>(
+  `DELETE FROM claim_retries WHERE push_id = ? AND (expires_at <= ? OR expires_at > ?)
+   RETURNING row_secret_id AS "rowSecretId"`,
+);
 const deleteEndedPayload = sql<[pushId: number, livePushId: number]>(
   `${endParts.deletePayload("?")} AND NOT EXISTS (SELECT 1 FROM pushes WHERE id = ? AND ended_at IS NULL)`,
 );
@@ -124,15 +118,23 @@ export function createClaimRetries(db: RetryDatabase) {
      * Overwrites copies that have expired, and the payloads that stayed for them.
      * @param latest copies that expire later were made before the clock was set back. @returns how many.
      */
-    removeExpired: (now: number, latest: number, limit: number): Promise<number> =>
-      db.write(async (tx) => {
-        const rows = await tx.all(due, now, latest, limit);
-        for (const { pushId, digest, rowSecretId } of rows) {
-          await tx.run(destroySecret, rowSecretId);
-          await tx.run(deleteRetry, pushId, digest);
+    async removeExpired(now: number, latest: number, limit: number): Promise<number> {
+      const found = (await db.read.all(due, now, latest, limit)).map(({ pushId }) => pushId);
+      // In one order, so that two processes do not wait for each other.
+      const pushIds = [...new Set(found)].sort((a, b) => a - b);
+      if (pushIds.length === 0) return 0;
+      return await db.write(async (tx) => {
+        let removed = 0;
+        for (const pushId of pushIds) {
+          // A concurrent end would keep the payload for the copy, and this transaction would keep it for the live push.
+          await tx.one(lockPush, pushId);
+          const copies = await tx.all(takeDue, pushId, now, latest);
+          for (const { rowSecretId } of copies) await tx.run(destroySecret, rowSecretId);
           await tx.run(deleteEndedPayload, pushId, pushId);
+          removed += copies.length;
         }
-        return rows.length;
-      }),
+        return removed;
+      });
+    },
   };
 }

@@ -3,7 +3,14 @@ import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
 import { hasNoExtendedTicket } from "./extended-tickets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
-import { deleteAuditEntries, queueBlob, sqlOfFreeRows, type WriteOperations } from "./write-operations.ts";
+import {
+  deleteAuditEntries,
+  deletePayload,
+  destroyClaimRetries,
+  queueBlob,
+  sqlOfFreeRows,
+  type WriteOperations,
+} from "./write-operations.ts";
 
 /**
  * A deletion may merge a page with its neighbours and so copy their rows. A page holds about 49 key rows and a merge covers
@@ -138,6 +145,8 @@ async function removePushes(
   let removed = 0;
   for (const { id } of await tx.all(removable, endedBefore, limit)) {
     if ((await tx.run(deletePush, id)) === 0) continue;
+    await destroyClaimRetries(tx, id);
+    await tx.run(deletePayload, id);
     await tx.run(deleteImportedLink, id);
     await tx.run(deleteAuditEntries, id);
     await tx.run(deleteLinkDeliveries, id);
