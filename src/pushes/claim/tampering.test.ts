@@ -76,7 +76,7 @@ test.each(swaps)(
     const exchange = swapped.map((swapOf) => swapOf(...ids));
     await run(fixture, ...exchange);
     for (const push of [a, b]) {
-      await expect(claim(fixture, push)).rejects.toThrow(/does not open|do not fit/);
+      await expect(claim(fixture, push)).rejects.toThrow(/does not open|do not match/);
       expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
     }
     await run(fixture, ...exchange);

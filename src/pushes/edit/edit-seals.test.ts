@@ -48,8 +48,8 @@ test("rows that do not match fail an edit as they fail a claim, and nothing chan
   ];
   for (const change of changes) {
     await change();
-    await expect(pushes.claimView(urlToken, countEveryone, stranger)).rejects.toThrow(/do not fit/);
-    await expect(pushes.edit(urlToken, { payload: "z" }, owner)).rejects.toThrow(/do not fit/);
+    await expect(pushes.claimView(urlToken, countEveryone, stranger)).rejects.toThrow(/do not match/);
+    await expect(pushes.edit(urlToken, { payload: "z" }, owner)).rejects.toThrow(/do not match/);
     expect(await pushes.find(urlToken, owner)).toMatchObject({ viewsRemaining: 5 });
   }
   await changeRows(db, setKey, sealed ?? Buffer.alloc(0));
