@@ -27,7 +27,7 @@ export function chartProblems(files: ChartFiles, facts: Facts, image: Image): re
     ),
     ...usedValues(all).flatMap((path) => valueProblems(path, values, schema)),
     ...undescribed(values, schema, []).map((path) => `values.schema.json: ${path} is missing.`),
-    ...[...names, ...secretNames.map(([, name = ""]) => name)].flatMap((name) => settingProblems(name, "")),
+    ...[...names, ...secretNames.map(([, name = ""]) => name)].flatMap((name) => settingProblems(name)),
     ...entriesOf(at(values, "secretSettings")).flatMap(([name]) => settingProblems(`${name}_FILE`, "/run/secret")),
     ...checkProblems(files.templates.get("_checks.tpl") ?? "", names),
     ...imageProblems(all, image),

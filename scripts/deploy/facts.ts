@@ -40,7 +40,7 @@ const byFile = new Set(settingsByFile(rows).map(fileNameOf));
 const namesOfOthers = new Set(["NODE_ENV", "MALLOC_ARENA_MAX", "MALLOC_MMAP_THRESHOLD_"]);
 
 /** The reasons why this is not a setting with a valid value; none if it is. */
-export function settingProblems(name: string, value: string): readonly string[] {
+export function settingProblems(name: string, value?: string): readonly string[] {
   if (namesOfOthers.has(name) || byFile.has(name)) return [];
   const mistake = settings.get(name)?.parse(value).mistake;
   if (mistake !== undefined) return [mistake];

@@ -9,7 +9,8 @@ This file is generated from the settings table (\`src/config/topics/\`) by \`npm
 
 Settings are environment variables. None is required: the server starts without any. All mistakes are reported at once,
 before anything is opened; \`npm run -s sealpush -- config check\` does the same without starting. An empty value counts as
-not set, and one pair of quotes around a value is removed. A name that begins with \`PWP__\` or \`PWPUSH_\` and is not
+not set, except for switches: they accept only \`true\` and \`false\` in lower case, because Password Pusher reads most other
+spellings, and an empty value, as true. One pair of quotes around a value is removed. A name that begins with \`PWP__\` or \`PWPUSH_\` and is not
 listed here has no effect; the server logs a warning about it at the start.
 [Settings of Password Pusher that are not used](#settings-of-password-pusher-that-are-not-used-here) are listed at the end.
 

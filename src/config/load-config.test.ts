@@ -69,10 +69,10 @@ describe("the configuration", () => {
       HOST: "0.0.0.0",
       DATA_DIR: "/srv/push",
       DATABASE_URL: "sqlite:///srv/db/p.sqlite3",
-      PWP__ALLOW_ANONYMOUS: "no",
-      PWP__ENABLE_URL_PUSHES: "off",
+      PWP__ALLOW_ANONYMOUS: "false",
+      PWP__ENABLE_URL_PUSHES: "false",
       PWP__QR__EXPIRE_AFTER_DAYS_MAX: "3650",
-      PWP__QR__ENABLE_BLUR: "FALSE",
+      PWP__QR__ENABLE_BLUR: "false",
       PWP__FILES__MAX_PUSH_BYTES: "512MB",
       PWP__OVERRIDE_BASE_URL: "https://push.example.com/",
       PWP__ALLOWED_HOSTS: ".example.com",
@@ -189,12 +189,39 @@ describe("mistakes", () => {
     });
     expect(mistakes).toEqual([
       'PORT is "http", but it must be a whole number from 0 to 65535.',
-      'PWP__ALLOW_ANONYMOUS is "flase", but it must be true or false (also yes/no, on/off, 1/0).',
+      'PWP__ALLOW_ANONYMOUS is "flase", but it must be true or false, in lower case.',
       'PWP__FILES__MAX_FILE_UPLOADS is "ten", but it must be a whole number from 1 to 100.',
       expect.stringMatching(/^PWPUSH_MASTER_KEY: .*64 hex digits/),
       "PWP__URL__EXPIRE_AFTER_DAYS_DEFAULT (91) is outside the range PWP__URL__EXPIRE_AFTER_DAYS_MIN (1) to PWP__URL__EXPIRE_AFTER_DAYS_MAX (90).",
     ]);
   });
+
+  const switches = allSettings(settingTable).filter(({ allowed }) => /\btrue\b/.test(allowed));
+
+  it.each(switches.map(({ env }) => env))(
+    "include every other spelling of the switch %s, and an empty value",
+    (env) => {
+      for (const text of ["False", "TRUE", "no", "on", "0", "1"]) {
+        expect(mistakesOf({ [env]: text }), text).toEqual([
+          expect.stringMatching(`^${env} is "${text}", but .*true.*false`),
+        ]);
+      }
+      for (const text of ["", " ", '""']) {
+        expect(mistakesOf({ [env]: text })).toEqual([
+          expect.stringMatching(`^${env} is empty, but it must be .*true.*false`),
+        ]);
+      }
+    },
+  );
+
+  it.each(["PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT", "PWP__THROTTLING__MINUTE", "PWP__THROTTLING__SECOND"])(
+    "include an empty %s, which has a meaning of its own in Password Pusher",
+    (env) => {
+      expect(mistakesOf({ [env]: "" })).toEqual([
+        expect.stringMatching(`^${env} is empty, but it must be a number; 0 `),
+      ]);
+    },
+  );
 
   it("never repeat a password in a URL, and are one short line", () => {
     const mistakes = mistakesOf({

@@ -151,7 +151,7 @@ describe("values in the spelling of Password Pusher's env files", () => {
 
   it("HTTPS for all requests, including cookies", () => {
     expect(loadValid({ FORCE_SSL: "true" }).config).toMatchObject({ forceHttps: true, secureCookies: true });
-    expect(loadValid({ FORCE_SSL: "1", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(true);
+    expect(loadValid({ FORCE_SSL: "true", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(true);
     expect(loadValid({}).config).toMatchObject({ forceHttps: false, secureCookies: "auto" });
   });
 });

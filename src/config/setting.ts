@@ -10,7 +10,7 @@ export interface Setting<T> {
   readonly defaultShown: string;
   /** If true, a file can provide it as well (secret-files.ts). */
   readonly mayHoldSecret: boolean;
-  /** @param text the value of the environment variable; undefined and empty both mean "not set". */
+  /** @param text the value of the environment variable; undefined: not set. */
   parse(text: string | undefined): ParsedSetting<T>;
 }
 
@@ -91,7 +91,11 @@ function makeSetting<T, D>(row: Row<T>, byDefault: D, defaultShown: string): Set
     mayHoldSecret: hidden !== undefined,
     parse(raw) {
       const text = raw === undefined ? "" : unquoted(raw);
-      if (text === "") return { env, value: byDefault, given: false, shown: defaultShown, mistake: undefined };
+      if (text === "") {
+        const mistake =
+          raw === undefined || type.whenEmpty === undefined ? undefined : `${env} is empty, but ${type.whenEmpty}.`;
+        return { env, value: byDefault, given: false, shown: defaultShown, mistake };
+      }
       const parsed = type.parse(text);
       const masked = hidden === "always" || (hidden === "when_rejected" && !parsed.ok);
       const shown = masked ? "(hidden)" : printable(text);

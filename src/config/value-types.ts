@@ -9,6 +9,8 @@ export type Parsed<T> =
 export interface ValueType<T> {
   /** Completes the sentence "it must be ...", and is shown in the documentation. */
   readonly allowed: string;
+  /** A clause on what to write instead, if an empty value is a mistake; otherwise it counts as not set. */
+  readonly whenEmpty?: string;
   /** @param text trimmed and not empty. */
   parse(text: string): Parsed<T>;
 }
@@ -19,24 +21,16 @@ export function accepted<T>(value: T): Parsed<T> {
   return { ok: true, value };
 }
 
-const booleanWords: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  on: true,
-  "1": true,
-  false: false,
-  no: false,
-  off: false,
-  "0": false,
-};
-
-/** Any other word is rejected: a misspelt switch must not silently mean either value. */
+/**
+ * Password Pusher reads most other spellings (`False`, `0`, an empty value) as true. A value that is true there and false
+ * here could, for example, open sign-up, so only the two words are accepted.
+ */
 export const boolean: ValueType<boolean> = {
-  allowed: "true or false (also yes/no, on/off, 1/0)",
+  allowed: "true or false",
+  whenEmpty: "it must be true or false; without the line, the default is used",
   parse(text) {
-    const word = text.toLowerCase();
-    const value = Object.hasOwn(booleanWords, word) ? booleanWords[word] : undefined;
-    return value === undefined ? rejected : accepted(value);
+    if (text !== "true" && text !== "false") return { ok: false, reason: "it must be true or false, in lower case" };
+    return accepted(text === "true");
   },
 };
 
@@ -68,6 +62,7 @@ export function oneOf<const T>(words: Readonly<Record<string, T>>): ValueType<T>
 export function wordOr<T, const W>(word: string, meaning: W, type: ValueType<T>): ValueType<T | W> {
   return {
     allowed: `${word}, or ${type.allowed}`,
+    ...(type.whenEmpty !== undefined && { whenEmpty: type.whenEmpty }),
     parse: (text): Parsed<T | W> => (text.toLowerCase() === word ? accepted(meaning) : type.parse(text)),
   };
 }

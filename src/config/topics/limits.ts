@@ -4,20 +4,23 @@ import { byteSize, duration, oneOf, wholeNumber, wordOr } from "../value-types.t
 
 const pebibyte = 1024 ** 5;
 
+/** In Password Pusher an empty value switches the limit off. */
+const throttle = { ...wholeNumber(0, 1_000_000_000), whenEmpty: "it must be a number; 0 switches the limit off" };
+
 export const limitSettings = {
   title: "Limits and retention",
   intro: "How much one client may use of the server, and how long data is kept after a push has ended.",
   settings: {
     throttlingMinute: setting({
       env: "PWP__THROTTLING__MINUTE",
-      doc: "Requests per minute from one client address; any more get 429. 0 switches the limit off.",
-      type: wholeNumber(0, 1_000_000),
+      doc: "Requests per minute from one client address; any more get 429. 0 switches the limit off; in Password Pusher 0 refuses every request.",
+      type: throttle,
       default: "120",
     }),
     throttlingSecond: setting({
       env: "PWP__THROTTLING__SECOND",
-      doc: "Requests per second from one client address; any more get 429. 0 switches the limit off.",
-      type: wholeNumber(0, 1_000_000),
+      doc: "Requests per second from one client address; any more get 429. 0 switches the limit off; in Password Pusher 0 refuses every request.",
+      type: throttle,
       default: "60",
     }),
     connectionsPerClient: setting({

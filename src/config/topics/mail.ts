@@ -16,6 +16,18 @@ export const mailbox: ValueType<string> = {
   },
 };
 
+const startTlsWords = oneOf({ required: "required", auto: "auto", off: "off" });
+
+/** In Password Pusher it is a boolean, so its words follow the rule of booleans. */
+const startTlsMode: ValueType<"required" | "auto" | "off"> = {
+  allowed: `${startTlsWords.allowed}, true, false`,
+  whenEmpty: `it must be ${startTlsWords.allowed}, true, false; without the line, the default is used`,
+  parse(text) {
+    const word = boolean.parse(text);
+    return word.ok ? accepted(word.value ? "required" : "auto") : startTlsWords.parse(text);
+  },
+};
+
 export const mailSettings = {
   title: "Mail",
   intro:
@@ -36,7 +48,7 @@ export const mailSettings = {
     smtpStartTls: setting({
       env: "PWP__MAIL__SMTP_STARTTLS",
       doc: "Whether the connection is encrypted: `required`; `auto` when the server offers it, and always when a password is sent to another machine; or `off`. The server's certificate must be valid. `true` is read as required, `false` as auto.",
-      type: oneOf({ required: "required", auto: "auto", off: "off", true: "required", false: "auto" }),
+      type: startTlsMode,
       default: "auto",
     }),
     smtpStartTlsAuto: setting({
@@ -87,7 +99,8 @@ export const linkDeliverySettings = {
     dailyLimit: setting({
       env: "PWP__NOTIFY_BY_EMAIL__DAILY_LIMIT",
       doc: "To how many addresses one account may send links in one day (UTC). 0 switches the feature off.",
-      type: wholeNumber(0, 1_000_000),
+      // In Password Pusher an empty value means that nobody may send.
+      type: { ...wholeNumber(0, 1_000_000), whenEmpty: "it must be a number; 0 switches the feature off" },
       default: "500",
     }),
   },

@@ -45,7 +45,7 @@ describe("the request log", () => {
   it("contains no addresses by default", () => {
     expect(loadValid({}).config.requestLog).toEqual({ addresses: false });
     expect(loadValid({ PWP__LOG_CLIENT_ADDRESSES: "true" }).config.requestLog).toEqual({ addresses: true });
-    expect(loadValid({ PWP__LOG_REQUESTS: "off" }).config.requestLog).toBeUndefined();
+    expect(loadValid({ PWP__LOG_REQUESTS: "false" }).config.requestLog).toBeUndefined();
   });
 });
 
