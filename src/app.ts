@@ -17,6 +17,7 @@ import { createServer, type Server } from "./http/server.ts";
 import { startTimetable } from "./jobs/timetable.ts";
 import { assetUrls } from "./pages/assets.ts";
 import { renderFailure } from "./pages/failure.tsx";
+import { findOldAddress } from "./pages/old-addresses.ts";
 import { registerPages } from "./pages/routes.ts";
 import { watchPushes } from "./pushes/pushes.ts";
 import type { DomainGauges } from "./telemetry/domain-gauges.ts";
@@ -116,6 +117,7 @@ async function composeServer(
     accounts,
     requestCounts: domain.limits.requests,
     renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding }),
+    findOldAddress,
     onUntrustedForwarder: forwarderRecorder(domain, options.effects, events),
     watch,
     monotonicMs,

@@ -4,15 +4,19 @@ import { discardBody } from "./discard-body.ts";
 import { answerRefusal, isJsonPath, type RenderError, refusalOf } from "./errors.ts";
 import { allowedMethods, type RouteEntry } from "./route-access.ts";
 
+/** @returns the page of today for an address that pages had once. `query` has its question mark. */
+export type FindOldAddress = (path: string, query: string, isPage: (path: string) => boolean) => string | undefined;
+
 /**
- * Answers a request that matches no route: 405 on a known path, a redirect for a page's path with a trailing slash, else
- * 404.
+ * Answers a request that matches no route: 405 on a known path, a redirect for a page's path with a trailing slash and for
+ * an old address, else 404.
  */
 export function answerNotFound(
   request: FastifyRequest,
   reply: FastifyReply,
   routes: readonly RouteEntry[],
   renderError: RenderError,
+  findOldAddress: FindOldAddress,
 ): FastifyReply {
   discardBody(request.raw, reply.raw);
   const url = request.raw.url ?? "";
@@ -21,6 +25,11 @@ export function answerNotFound(
   const query = url.slice(path.length);
   const page = pageWithoutSlash(path, routes);
   if (page !== undefined && isRead(request.method)) return reply.redirect(`${page}${query}`, 301);
+  if (isRead(request.method) && !isJsonPath(path)) {
+    const isPage = (candidate: string) => allowedMethods(candidate, routes).includes("GET");
+    const address = findOldAddress(path, query, isPage);
+    if (address !== undefined) return reply.redirect(address, 301);
+  }
   const allowed = allowedMethods(path, routes);
   // A route with this method exists, but its file was not found.
   const methods = allowed.includes(request.method) ? [] : allowed;

@@ -22,7 +22,7 @@ import { createDrain } from "./drain.ts";
 import { answerError, type RenderError } from "./errors.ts";
 import { baseHeaders, secureHeaders } from "./headers.ts";
 import type { MetricsGate } from "./metrics.ts";
-import { answerNotFound, isRead } from "./not-found.ts";
+import { answerNotFound, type FindOldAddress, isRead } from "./not-found.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { guardRoutes } from "./route-access.ts";
 import { createSessionCookies } from "./session-cookie.ts";
@@ -39,6 +39,7 @@ export interface ServerDeps {
   readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession">;
   /** HTML for a refusal on a page's path. */
   readonly renderError: RenderError;
+  readonly findOldAddress: FindOldAddress;
   /** Called for each request with forwarding headers from an untrusted address. */
   readonly onUntrustedForwarder: (address: string) => void;
   /** Requests counted by all processes; undefined: this process counts alone. */
@@ -150,7 +151,9 @@ export function createServer(deps: ServerDeps) {
   });
   disableBodyParsing(server);
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, { events, renderError }));
-  server.setNotFoundHandler((request, reply) => answerNotFound(request, reply, routes, renderError));
+  server.setNotFoundHandler((request, reply) =>
+    answerNotFound(request, reply, routes, renderError, deps.findOldAddress),
+  );
   return { fastify: server, routes, sessionCookies, bodyIntake, drain };
 }
 

@@ -68,8 +68,8 @@ import {
   secondFactorOptionsPath,
 } from "./factors/paths.ts";
 import { createFirstAdministrator, firstRunPath, showFirstRun } from "./first-run.tsx";
-import { legacyLinks } from "./legacy-links.ts";
 import { createPush, showNewPush } from "./new-push/handler.ts";
+import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
 import { handlePage, type PageRoute, type PageServices } from "./request.ts";
 import {
@@ -96,17 +96,17 @@ import {
   unlinkIdentities,
 } from "./single-sign-on/handler.ts";
 import { confirmLinkPath } from "./single-sign-on/views.tsx";
-import { createToken, redirectToTokens, revokeToken, showTokens } from "./tokens/handler.ts";
+import { createToken, revokeToken, showTokens } from "./tokens/handler.ts";
 import { tokensPath } from "./tokens/model.ts";
 
 const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 
 /** Every page: its address, who may request it and what answers. */
 const pageRoutes: readonly PageRoute[] = [
-  { method: "GET", path: "/", access: "page_creator", handler: showNewPush },
-  { method: "GET", path: "/p/new", access: "page_creator", handler: showNewPush },
+  { method: "GET", path: "/", access: "page_creator", handler: withOldParameters(showNewPush) },
+  { method: "GET", path: "/p/new", access: "page_creator", handler: withOldParameters(showNewPush) },
   { method: "POST", path: "/p", access: "page_creator", streamsFiles: true, handler: createPush },
-  { method: "GET", path: "/p", access: "page_session", handler: showDashboard },
+  { method: "GET", path: "/p", access: "page_session", handler: withOldParameters(showDashboard) },
   {
     method: "GET",
     path: "/p/:token",
@@ -208,7 +208,6 @@ const pageRoutes: readonly PageRoute[] = [
   },
   { method: "POST", path: backupCodesPath, access: "page_session", handler: createBackupCodes, beforeFactor: true },
   { method: "GET", path: tokensPath, access: "page_session", handler: showTokens },
-  { method: "GET", path: "/api_tokens", access: "page", handler: redirectToTokens },
   { method: "POST", path: tokensPath, access: "page_session", handler: createToken },
   { method: "POST", path: `${tokensPath}/:id/revoke`, access: "page_session", handler: revokeToken },
   { method: "GET", path: adminPaths.overview, access: "page_admin", handler: showOverview },
@@ -243,7 +242,7 @@ const pageRoutes: readonly PageRoute[] = [
   ),
   { method: "GET", path: `${brandingPath}/:filename`, access: "public", handler: sendBrandingFile },
   { method: "GET", path: adminPaths.trail, access: "page_admin", handler: showTrail },
-  ...legacyLinks,
+  ...oldAddressRoutes,
 ];
 
 /** The names that a build gives to assets. Every other name (dots, slashes, a zero byte) is refused without a file access. */

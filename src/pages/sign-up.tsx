@@ -23,6 +23,7 @@ interface SignUpModel {
 
 /** `GET /users/sign_up`. The first account is created at `/first_run` instead, with the boot code. */
 export async function showSignUp(page: PageRequest): Promise<FastifyReply> {
+  if (page.user !== null) return page.redirect("/");
   if (await page.services.accounts.isFirstRun()) return page.redirect(firstRunPath);
   return page.render(signUpView, { email: "", problems: {}, waitSeconds: null }, { selfPath: signUpPath });
 }

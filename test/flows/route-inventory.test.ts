@@ -11,7 +11,11 @@ afterAll(() => app[Symbol.asyncDispose]());
 
 /** Every route and who may call it. A change here changes the public contract. */
 const inventory = `
+GET    /                                      page_creator
 GET    /admin                                 page_admin
+GET    /admin/custom_css                      public
+GET    /admin/custom_css/edit                 public
+GET    /admin/jobs                            public
 GET    /admin/look                            page_admin
 POST   /admin/look/logo                       page_admin    changes
 POST   /admin/look/logo/reset                 page_admin    changes
@@ -35,28 +39,10 @@ POST   /admin/users/:id/disable               page_admin    changes
 POST   /admin/users/:id/enable                page_admin    changes
 POST   /admin/users/:id/promote               page_admin    changes
 POST   /admin/users/:id/reset_factors         page_admin    changes
-GET    /branding/:filename                    public
-GET    /                                      page_creator
-GET    /:locale/f/:token                      public
-GET    /:locale/f/:token/passphrase           public
-GET    /:locale/f/:token/preview              public
-GET    /:locale/f/:token/r                    public
-GET    /:locale/f/:token/r/preview            public
-GET    /:locale/p/:token                      public
-GET    /:locale/p/:token/passphrase           public
-GET    /:locale/p/:token/preview              public
-GET    /:locale/p/:token/r                    public
-GET    /:locale/p/:token/r/preview            public
-GET    /:locale/r/:token                      public
-GET    /:locale/r/:token/passphrase           public
-GET    /:locale/r/:token/preview              public
-GET    /:locale/r/:token/r                    public
-GET    /:locale/r/:token/r/preview            public
 GET    /api                                   public
 GET    /api/v1/version                        public
 GET    /api/v1/version.json                   public
 GET    /api/v2/openapi.json                   api
-GET    /api_tokens                            page
 POST   /api/v2/pushes                         api           changes scope:create
 GET    /api/v2/pushes/:url_token              api           changes retrieval
 DELETE /api/v2/pushes/:url_token              api           changes scope:expire
@@ -66,66 +52,98 @@ GET    /api/v2/pushes/:url_token/preview      api
 GET    /api/v2/pushes/active                  api_token scope:read
 GET    /api/v2/pushes/expired                 api_token scope:read
 GET    /api/v2/version                        public
+GET    /api_tokens                            public
 GET    /assets/:name                          public
+GET    /branding/:filename                    public
+GET    /f                                     public
 POST   /f.json                                api           changes scope:create
 GET    /f/:token                              public
+GET    /f/:token/audit                        public
+GET    /f/:token/edit                         public
 GET    /f/:token/passphrase                   public
 GET    /f/:token/preview                      public
+GET    /f/:token/print_preview                public
 GET    /f/:token/r                            public
 GET    /f/:token/r/preview                    public
 GET    /f/:url_token.json                     api           changes retrieval
 DELETE /f/:url_token.json                     api           changes scope:expire
 GET    /f/:url_token/audit.json               api_token scope:read
 GET    /f/:url_token/preview.json             api
+GET    /f/active                              public
 GET    /f/active.json                         api_token scope:read
+GET    /f/expired                             public
 GET    /f/expired.json                        api_token scope:read
+GET    /f/new                                 public
+GET    /favicon.ico                           public
+GET    /feedbacks/new                         public
 GET    /files/:ticket                         public
 GET    /first_run                             page
 POST   /first_run                             page          changes
 GET    /help/api                              page
 GET    /p                                     page_session
 POST   /p                                     page_creator  changes
+OPTIONS /p.json                               public
+POST   /p.json                                api           changes scope:create
 GET    /p/:token                              page          retrieval
 POST   /p/:token                              page          changes retrieval
 GET    /p/:token/audit                        page_session
 GET    /p/:token/audit/download               page_session
 GET    /p/:token/edit                         page_session
-POST   /p/:token/notify_emails                page_session  changes
 POST   /p/:token/edit                         page_session  changes
 POST   /p/:token/expire                       page          changes retrieval
+POST   /p/:token/notify_emails                page_session  changes
 GET    /p/:token/passphrase                   public
 GET    /p/:token/preview                      page
+GET    /p/:token/print_preview                public
 GET    /p/:token/r                            page          retrieval
 POST   /p/:token/r                            page          changes retrieval
 GET    /p/:token/r/preview                    page
-OPTIONS /p.json                               public
-POST   /p.json                                api           changes scope:create
 GET    /p/:url_token.json                     api           changes retrieval
 DELETE /p/:url_token.json                     api           changes scope:expire
 GET    /p/:url_token/audit.json               api_token scope:read
 GET    /p/:url_token/preview.json             api
+GET    /p/active                              public
 GET    /p/active.json                         api_token scope:read
+GET    /p/expired                             public
 GET    /p/expired.json                        api_token scope:read
 GET    /p/new                                 page_creator
+GET    /pages/about                           public
+GET    /pages/api                             public
+GET    /pages/faq                             public
+GET    /pages/generate_key                    public
+GET    /pages/tools                           public
+GET    /pages/translate                       public
+GET    /r                                     public
 POST   /r.json                                api           changes scope:create
 GET    /r/:token                              public
+GET    /r/:token/audit                        public
+GET    /r/:token/edit                         public
 GET    /r/:token/passphrase                   public
 GET    /r/:token/preview                      public
+GET    /r/:token/print_preview                public
 GET    /r/:token/r                            public
 GET    /r/:token/r/preview                    public
 GET    /r/:url_token.json                     api           changes retrieval
 DELETE /r/:url_token.json                     api           changes scope:expire
 GET    /r/:url_token/audit.json               api_token scope:read
 GET    /r/:url_token/preview.json             api
+GET    /r/active                              public
 GET    /r/active.json                         api_token scope:read
+GET    /r/expired                             public
 GET    /r/expired.json                        api_token scope:read
+GET    /r/new                                 public
 GET    /ready                                 public
 GET    /robots.txt                            public
 GET    /up                                    public
+GET    /user/two_factor                       public
+GET    /user/two_factor/backup_codes          public
+GET    /user/two_factor/verify                public
+GET    /users                                 public
 POST   /users/auth/oidc                       page          changes
 GET    /users/auth/oidc/callback              page          retrieval
 GET    /users/auth/oidc/confirm               page
 POST   /users/auth/oidc/confirm               page          changes
+GET    /users/cancel                          public
 GET    /users/confirmation                    page
 POST   /users/confirmation                    page          changes
 GET    /users/confirmation/new                page
@@ -153,6 +171,7 @@ POST   /users/factors/passkeys                page_session  changes
 POST   /users/factors/passkeys/:id/remove     page_session  changes
 POST   /users/factors/passkeys/options        page_session  changes
 POST   /users/factors/proof/options           page_session  changes
+GET    /users/password                        public
 GET    /users/password/edit                   page
 POST   /users/password/edit                   page          changes
 GET    /users/password/new                    page
@@ -174,6 +193,8 @@ POST   /users/single_sign_on/unlink           page_session  changes
 GET    /users/token                           page_session
 POST   /users/token                           page_session  changes
 POST   /users/token/:id/revoke                page_session  changes
+GET    /users/unlock                          public
+GET    /users/unlock/new                      public
 `;
 
 const line = (parts: readonly string[]) => parts.filter((part) => part !== "").join(" ");

@@ -55,6 +55,7 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
       authenticateSession: async (token) => ({ [goodSession]: session, [waitingSession]: waiting })[token],
     },
     renderError: (refusal) => `<!doctype html><title>${refusal.status}</title><p>${refusal.message}</p>`,
+    findOldAddress: () => undefined,
     onUntrustedForwarder: (address) => forwarders.push(address),
     watch: {},
     monotonicMs: () => clock.now(),

@@ -11,9 +11,10 @@ import { type SignInDone, type SignInModel, type SignInRefusal, signInView, sign
 export const signOutPath = "/users/sign_out";
 
 /** `GET /users/sign_in` */
-export function showSignIn(page: PageRequest): Promise<FastifyReply> {
+export async function showSignIn(page: PageRequest): Promise<FastifyReply> {
+  if (page.user !== null) return page.redirect("/");
   const next = ownPath(page.query("next"));
-  return renderSignIn(page, 200, { email: "", next, refusal: null, done: doneOf(page.query("done")) });
+  return await renderSignIn(page, 200, { email: "", next, refusal: null, done: doneOf(page.query("done")) });
 }
 
 /** `POST /users/sign_in` */

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
-import type { PageRequest, SignedInRequest } from "../request.ts";
+import type { SignedInRequest } from "../request.ts";
 import {
   describeProblems,
   emptyForm,
@@ -13,11 +13,6 @@ import {
   tokensPath,
 } from "./model.ts";
 import { tokensView } from "./view.tsx";
-
-/** `GET /api_tokens`, the path that other products use. */
-export function redirectToTokens(page: PageRequest): FastifyReply {
-  return page.redirect(tokensPath);
-}
 
 /** `GET /users/token` */
 export function showTokens(page: SignedInRequest): Promise<FastifyReply> {

@@ -1,0 +1,207 @@
+import type { FastifyReply } from "fastify";
+import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
+import { isJsonPath } from "../http/errors.ts";
+import { languages } from "../i18n/i18n.ts";
+import { adminPaths } from "./admin/frame.tsx";
+import { dashboardPath } from "./dashboard/filter.ts";
+import type { PageRequest, PageRoute } from "./request.ts";
+import { requestResetPath, resetPasswordPath } from "./reset-password.tsx";
+import { signUpPath } from "./sign-up.tsx";
+import { tokensPath } from "./tokens/model.ts";
+
+/** An address of Password Pusher, and the page here with the same purpose. */
+interface OldAddress {
+  readonly from: string;
+  /** May have a query; `:token` is the one of `from`. */
+  readonly to: string;
+}
+
+const formPath = "/p/new";
+
+/** In Password Pusher, files and URLs have addresses of their own. */
+const letters = [
+  { letter: "p", form: formPath },
+  { letter: "f", form: `${formPath}?kind=file` },
+  { letter: "r", form: `${formPath}?kind=url` },
+] as const;
+
+/**
+ * The addresses that people have in bookmarks, emails and wikis. Each redirects with its query, and exists in front of a
+ * locale as well (`/de/f/new`). No push is looked up, so a redirect does not reveal whether it exists.
+ */
+export const oldAddresses: readonly OldAddress[] = [
+  ...letters.flatMap(({ letter }) => [
+    { from: `/${letter}/active`, to: `${dashboardPath}?state=active` },
+    { from: `/${letter}/expired`, to: `${dashboardPath}?state=expired` },
+    { from: `/${letter}/:token/passphrase`, to: "/p/:token" },
+    { from: `/${letter}/:token/print_preview`, to: "/p/:token/preview" },
+  ]),
+  ...letters.slice(1).flatMap(({ letter, form }) => [
+    { from: `/${letter}`, to: dashboardPath },
+    { from: `/${letter}/new`, to: form },
+    ...["", "/r", "/preview", "/r/preview", "/audit", "/edit"].map((tail) => ({
+      from: `/${letter}/:token${tail}`,
+      to: `/p/:token${tail}`,
+    })),
+  ]),
+  { from: "/pages/api", to: "/help/api" },
+  { from: "/pages/about", to: "/" },
+  { from: "/pages/faq", to: "/" },
+  { from: "/pages/generate_key", to: "/" },
+  { from: "/pages/tools", to: "/" },
+  { from: "/pages/translate", to: "/" },
+  { from: "/feedbacks/new", to: "/" },
+  { from: "/users", to: signUpPath },
+  { from: "/users/cancel", to: signUpPath },
+  { from: "/users/password", to: requestResetPath },
+  { from: "/users/unlock", to: signInPath },
+  { from: "/users/unlock/new", to: signInPath },
+  { from: "/user/two_factor", to: factorsPath },
+  { from: "/user/two_factor/backup_codes", to: factorsPath },
+  { from: "/user/two_factor/verify", to: secondFactorPath },
+  { from: "/api_tokens", to: tokensPath },
+  { from: "/admin/custom_css", to: adminPaths.theme },
+  { from: "/admin/custom_css/edit", to: adminPaths.theme },
+  { from: "/admin/jobs", to: adminPaths.overview },
+];
+
+const kindByTab = { text: "text", files: "file", url: "url", qr: "qr" };
+
+/** Query parameters with another name or other values in Password Pusher. */
+export const oldParameters = [
+  { path: "/", from: "tab", to: "kind", values: kindByTab },
+  { path: formPath, from: "tab", to: "kind", values: kindByTab },
+  { path: dashboardPath, from: "filter", to: "state", values: { active: "active", expired: "expired" } },
+] as const;
+
+/** The locales of Password Pusher 2.11. */
+export const oldLocales: readonly string[] =
+  `ca cs cy da de en en-GB es eu fi fr ga hi hu id is it ja ko lv nl no pl pt-BR pt-PT ro ru sk sr sv th uk ur zh-CN`.split(
+    " ",
+  );
+
+const localeByWord = new Map(
+  [...oldLocales, ...languages.map(({ locale }) => locale.tag)].map((tag) => [tag.toLowerCase(), tag]),
+);
+
+/**
+ * The second words of translated addresses are the same in every language, except the word for "new" and "edit":
+ * `/de/Benutzer/password/neu`.
+ */
+const accountPages: Readonly<Record<string, string>> = {
+  sign_in: signInPath,
+  sign_up: signUpPath,
+  cancel: signUpPath,
+  token: tokensPath,
+  unlock: signInPath,
+  password: requestResetPath,
+  confirmation: "/users/confirmation/new",
+};
+
+/** Links have at least 11 characters, and no translation of "new" in ASCII letters has more than 7. */
+const tokenShape = /^[\w-]{8,64}$/;
+const plainPath = /^(?:\/[\w.~-]+)+$/;
+
+/** The rows of the table, as routes. */
+export const oldAddressRoutes: readonly PageRoute[] = [
+  ...oldAddresses.map(
+    ({ from, to }): PageRoute => ({
+      method: "GET",
+      path: from,
+      access: "public",
+      handler: (page) => {
+        if (from.includes(":token") && page.urlToken === undefined) page.notFound();
+        return page.redirectToUrl(addressOf(to.replace(":token", page.urlToken ?? ""), queryOf(page)), 301);
+      },
+    }),
+  ),
+  {
+    method: "GET",
+    path: "/favicon.ico",
+    access: "public",
+    handler: (page) => page.redirectToUrl(page.services.assetUrl("favicon.svg"), 301),
+  },
+];
+
+/** A handler that first redirects a query of Password Pusher to ours. */
+export function withOldParameters<Request extends PageRequest>(
+  handler: (page: Request) => FastifyReply | Promise<FastifyReply>,
+): (page: Request) => FastifyReply | Promise<FastifyReply> {
+  return (page) => {
+    const path = page.request.routeOptions.url ?? "";
+    const query = queryOf(page);
+    const renamed = renameParameters(path, query);
+    return renamed === query ? handler(page) : page.redirectToUrl(`${path}${renamed}`, 301);
+  };
+}
+
+/**
+ * The address for a path that no route has and that begins with a locale; the locale becomes `?locale=`. Password Pusher
+ * translates the words of its paths (`/de/p/neu`), so an unknown path leads to the page that its shape suggests, and
+ * otherwise to the start page.
+ * @param query with its question mark; "": none.
+ * @param isPage whether a GET route matches a path.
+ */
+export function findOldAddress(path: string, query: string, isPage: (path: string) => boolean): string | undefined {
+  if (!path.startsWith("/")) return undefined;
+  const [word = "", ...rest] = path.split("/").filter((segment) => segment !== "");
+  const locale = localeByWord.get(word.toLowerCase());
+  return locale === undefined ? undefined : addressOf(pageBehindLocale(rest, query, isPage), query, locale);
+}
+
+function pageBehindLocale(words: readonly string[], query: string, isPage: (path: string) => boolean): string {
+  const [first, second] = words;
+  const row = findRow(words);
+  if (row !== undefined) return row;
+  const kind = letters.find(({ letter }) => letter === first);
+  if (kind !== undefined && words.length === 2 && !tokenShape.test(second ?? "")) return kind.form;
+  const path = `/${words.join("/")}`;
+  if (plainPath.test(path) && (path === "/api" || !isJsonPath(path)) && isPage(path)) return path;
+  if (second === "password" && query.includes("reset_password_token=")) return resetPasswordPath;
+  if (second === "api") return "/help/api";
+  return (kind === undefined && accountPages[second ?? ""]) || "/";
+}
+
+/** @returns the target of the row of the table that matches, with the token. */
+function findRow(words: readonly string[]): string | undefined {
+  for (const { from, to } of oldAddresses) {
+    const pattern = from.slice(1).split("/");
+    if (pattern.length !== words.length) continue;
+    const matches = pattern.every((part, at) =>
+      part === ":token" ? tokenShape.test(words[at] ?? "") : part === words[at],
+    );
+    if (matches) return to.replace(":token", words[pattern.indexOf(":token")] ?? "");
+  }
+  return undefined;
+}
+
+/** @param target a path of ours, which may have a query. @param locale replaces the one of the query. */
+function addressOf(target: string, query: string, locale?: string): string {
+  const [path = "/", own] = target.split("?");
+  const asked = renameParameters(path, query).slice(1).split("&");
+  const parameters = [
+    own,
+    ...(locale === undefined ? asked : asked.filter((parameter) => !parameter.startsWith("locale="))),
+    locale === undefined ? undefined : `locale=${locale}`,
+  ].filter((parameter) => parameter !== undefined && parameter !== "");
+  return parameters.length === 0 ? path : `${path}?${parameters.join("&")}`;
+}
+
+/** Everything else in the query stays unchanged. A query that has our parameter keeps it. */
+function renameParameters(path: string, query: string): string {
+  const row = oldParameters.find((candidate) => candidate.path === path);
+  const given = query.slice(1).split("&");
+  if (row === undefined || given.some((parameter) => parameter.startsWith(`${row.to}=`))) return query;
+  const renamed = given.map((parameter) => {
+    const value = parameter.startsWith(`${row.from}=`) ? parameter.slice(row.from.length + 1) : "";
+    return Object.hasOwn(row.values, value) ? `${row.to}=${Reflect.get(row.values, value)}` : parameter;
+  });
+  return query === "" ? "" : `?${renamed.join("&")}`;
+}
+
+/** With its question mark, unchanged; "": none. */
+function queryOf({ request }: PageRequest): string {
+  const url = request.raw.url ?? "";
+  const start = url.indexOf("?");
+  return start === -1 ? "" : url.slice(start);
+}

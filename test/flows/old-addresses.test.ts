@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { oldAddresses, oldLocales, oldParameters } from "../../src/pages/old-addresses.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { signInClient } from "../support/signed-in-client.ts";
+
+let app: TestApp;
+let urlToken: string;
+let apiToken: string;
+let cookie: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  apiToken = await app.makeToken("owner@example.com", true);
+  const payload = { push: { payload: "x", retrieval_step: false } };
+  const made = await app.server.inject({ method: "POST", url: "/api/v2/pushes", headers: bearer(apiToken), payload });
+  urlToken = made.json().url_token;
+  cookie = (await signInClient(app, "owner@example.com")).cookie();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+async function locationOf(url: string, method: "GET" | "HEAD" = "GET"): Promise<string | undefined> {
+  const answer = await app.server.inject({ method, url });
+  expect([url, answer.statusCode]).toEqual([url, 301]);
+  return answer.headers.location;
+}
+
+/** The status of the page that a signed-in administrator reaches, without opening a push. */
+async function statusBehind(url: string): Promise<number> {
+  let next = url;
+  for (let hops = 0; hops < 5; hops += 1) {
+    const method = next.startsWith(`/p/${urlToken}`) ? "HEAD" : "GET";
+    const answer = await app.server.inject({ method, url: next, headers: { cookie } });
+    if (answer.headers.location === undefined) return answer.statusCode;
+    next = answer.headers.location;
+    expect(next).toMatch(/^\/(?!\/)/);
+  }
+  throw new Error(`${url} redirects in a loop.`);
+}
+
+const withToken = (path: string) => path.replace(":token", urlToken);
+const joined = (path: string, query: string) => `${path}${path.includes("?") ? "&" : "?"}${query}`;
+
+describe("each row of the table", () => {
+  test.each(oldAddresses)("$from leads to $to with its query, with and without a locale", async ({ from, to }) => {
+    const [old, target] = [withToken(from), withToken(to)];
+    expect(await locationOf(old)).toBe(target);
+    expect(await locationOf(old, "HEAD")).toBe(target);
+    expect(await locationOf(`${old}?x=%2F%2Fa%20b&y=a+b`)).toBe(joined(target, "x=%2F%2Fa%20b&y=a+b"));
+    expect(await locationOf(`/de${old}?x=1&locale=fr`)).toBe(joined(target, "x=1&locale=de"));
+    expect(await locationOf(`/pt-br${old}/`, "HEAD")).toBe(joined(target, "locale=pt-BR"));
+    expect(await statusBehind(old)).toBe(200);
+    const posted = await app.server.inject({ method: "POST", url: `/de${old}` });
+    expect([posted.statusCode, posted.headers.location]).toEqual([404, undefined]);
+  });
+
+  test.each(oldParameters.flatMap((row) => Object.entries(row.values).map(([old, own]) => ({ ...row, old, own }))))(
+    "$path?$from=$old",
+    async ({ path, from, to, old, own }) => {
+      const headers = { cookie };
+      const moved = async (url: string) => (await app.server.inject({ url, headers })).headers.location;
+      expect(await moved(`${path}?a=1&${from}=${old}`)).toBe(`${path}?a=1&${to}=${own}`);
+      expect(await locationOf(`/ja${path}?${from}=${old}`)).toBe(`${path}?${to}=${own}&locale=ja`);
+      expect(await moved(`${path}?${to}=${own}&${from}=${old}`)).toBeUndefined();
+      expect(await moved(`${path}?${from}=other`)).toBeUndefined();
+    },
+  );
+
+  test.each(oldLocales)("/%s", async (locale) => {
+    expect(await locationOf(`/${locale}`)).toBe(`/?locale=${locale}`);
+    expect(await locationOf(`/${locale.toLowerCase()}/api`)).toBe(`/api?locale=${locale}`);
+    expect(await locationOf(`/${locale}/p/${urlToken}/r`)).toBe(`/p/${urlToken}/r?locale=${locale}`);
+    expect(await statusBehind(`/${locale}`)).toBe(200);
+  });
+
+  test("the list has the 34 locales of Password Pusher", () => {
+    expect(new Set(oldLocales).size).toBe(34);
+  });
+});
+
+describe("by example", () => {
+  test.each([
+    ["/de", "/?locale=de"],
+    ["/de/", "/?locale=de"],
+    ["//de//api//", "/api?locale=de"],
+    ["/en/p/new", "/p/new?locale=en"],
+    ["/fr/f/new", "/p/new?kind=file&locale=fr"],
+    ["/es/r/new", "/p/new?kind=url&locale=es"],
+    ["/de/p/neu", "/p/new?locale=de"],
+    ["/fr/f/nouveau", "/p/new?kind=file&locale=fr"],
+    ["/ja/p/新しい", "/p/new?locale=ja"],
+    ["/ja/p/%E6%96%B0%E3%81%97%E3%81%84", "/p/new?locale=ja"],
+    ["/hi/r/%E0%A4%A8%E0%A4%AF%E0%A4%BE", "/p/new?kind=url&locale=hi"],
+    ["/de/Benutzer/sign_in", "/users/sign_in?locale=de"],
+    ["/fr/utilisateurs/sign_up", "/users/sign_up?locale=fr"],
+    ["/de/Benutzer/password/neu", "/users/password/new?locale=de"],
+    [
+      "/de/Benutzer/password/bearbeiten?reset_password_token=t",
+      "/users/password/edit?reset_password_token=t&locale=de",
+    ],
+    ["/en/users/password/edit?reset_password_token=t", "/users/password/edit?reset_password_token=t&locale=en"],
+    ["/ja/%E3%83%A6%E3%83%BC%E3%82%B6%E3%83%BC/confirmation/x", "/users/confirmation/new?locale=ja"],
+    ["/en/users/confirmation?confirmation_token=t", "/users/confirmation?confirmation_token=t&locale=en"],
+    ["/en/users/unlock?unlock_token=t", "/users/sign_in?unlock_token=t&locale=en"],
+    ["/pl/u%C5%BCytkownicy/token", "/users/token?locale=pl"],
+    ["/en/users/edit", "/users/edit?locale=en"],
+    ["/de/Seiten/about", "/?locale=de"],
+    ["/nl/Pagina's/api", "/help/api?locale=nl"],
+    ["/de/etwas/ganz/anderes", "/?locale=de"],
+    ["/de/%2F%2Fevil.example", "/?locale=de"],
+    ["/de/%5Cevil.example", "/?locale=de"],
+    ["/de//evil.example", "/?locale=de"],
+    ["/de/de/de", "/?locale=de"],
+    ["/de/api/v2/pushes/active", "/?locale=de"],
+    ["/users/unlock/new", "/users/sign_in"],
+    ["/admin/custom_css/edit", "/admin/look"],
+    ["/user/two_factor/verify", "/users/second_factor"],
+    ["/favicon.ico", "/assets/favicon.svg"],
+  ])("%s leads to %s", async (url, target) => {
+    expect(await locationOf(encodeURI(decodeURI(url)))).toBe(target);
+  });
+
+  test.each(["/f/TOKEN", "/r/TOKEN", "/zh-cn/p/TOKEN", "/pt-PT/f/TOKEN"])("%s leads to the push", async (url) => {
+    expect(await locationOf(url.replace("TOKEN", urlToken))).toMatch(
+      new RegExp(`^/p/${urlToken}(?:\\?locale=(?:zh-CN|pt-PT))?$`),
+    );
+  });
+
+  test("a locale of another region is shown in the language that is nearest", async () => {
+    const page = await app.server.inject({ url: "/users/sign_in?locale=pt-PT", headers: { "accept-language": "de" } });
+    expect(page.body).toContain('lang="pt-BR"');
+  });
+
+  test.each(["/xx", "/english", "/xx/p/new", "/nothing", "/de.json", "//evil.example/de", "/f/%2F%2Fevil.example"])(
+    "%s is not redirected",
+    async (url) => {
+      const answer = await app.server.inject({ url });
+      expect([answer.statusCode, answer.headers.location]).toEqual([404, undefined]);
+    },
+  );
+
+  test("the redirects count no view", async () => {
+    for (const url of ["/f/T", "/de/p/T", "/de/r/T/r", "/p/T/passphrase", "/p/T/print_preview"]) {
+      await locationOf(url.replace("T", urlToken));
+    }
+    const listed = (await app.server.inject({ url: "/api/v2/pushes/active", headers: bearer(apiToken) })).json();
+    expect(listed[0]).toMatchObject({ url_token: urlToken, views_remaining: 5 });
+  });
+
+  test.each(["/users/sign_in", "/users/sign_up", "/users/sign_in?next=/users/sign_in"])(
+    "%s leads somebody who is signed in to the start page",
+    async (url) => {
+      const answer = await app.server.inject({ url, headers: { cookie } });
+      expect([answer.statusCode, answer.headers.location]).toEqual([303, "/"]);
+    },
+  );
+});
