@@ -35,7 +35,8 @@ export function createTokenCookies(
   };
 }
 
-function findCookie(header: string | undefined, name: string): string | undefined {
+/** @returns undefined for a value that no cookie of ours has. */
+export function findCookie(header: string | undefined, name: string): string | undefined {
   if (header === undefined) return undefined;
   for (const pair of header.split(";")) {
     const equals = pair.indexOf("=");

@@ -213,6 +213,8 @@ export interface EnglishMessages {
     readonly retrievalStepHint: string;
     readonly deletable: string;
     readonly deletableHint: string;
+    readonly remember: string;
+    readonly rememberHint: string;
     readonly labels: string;
     readonly labelsHint: string;
     readonly name: string;

@@ -104,17 +104,16 @@ const plainPath = /^(?:\/[\w.~-]+)+$/;
 
 /** The rows of the table, as routes. */
 export const oldAddressRoutes: readonly PageRoute[] = [
-  ...oldAddresses.map(
-    ({ from, to }): PageRoute => ({
-      method: "GET",
-      path: from,
-      access: "public",
-      handler: (page) => {
-        if (from.includes(":token") && page.urlToken === undefined) page.notFound();
-        return page.redirectToUrl(addressOf(to.replace(":token", page.urlToken ?? ""), queryOf(page)), 301);
-      },
-    }),
-  ),
+  ...oldAddresses.map(({ from, to }): PageRoute => {
+    const handler = (page: PageRequest) => {
+      if (from.includes(":token") && page.urlToken === undefined) page.notFound();
+      return page.redirectToUrl(addressOf(to.replace(":token", page.urlToken ?? ""), queryOf(page)), 301);
+    };
+    // Like the pages themselves, these do not exist for other people.
+    return from.startsWith(`${adminPaths.overview}/`)
+      ? { method: "GET", path: from, access: "page_admin", handler }
+      : { method: "GET", path: from, access: "public", handler };
+  }),
   {
     method: "GET",
     path: "/favicon.ico",

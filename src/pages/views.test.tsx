@@ -56,7 +56,15 @@ const emptyForm: PushForm = {
 };
 
 function newPush(kind: KindName, more: Partial<FilledForm> = {}, mayAttachFiles = true): NewPushModel {
-  const form = { ...emptyForm, kind, values: valuesOf(emptyForm), problems: {}, refusal: null, ...more };
+  const form = {
+    ...emptyForm,
+    kind,
+    values: valuesOf(emptyForm),
+    problems: {},
+    refusal: null,
+    remember: false,
+    ...more,
+  };
   return { form, kinds: kindNames, mayAttachFiles };
 }
 

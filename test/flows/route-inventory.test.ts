@@ -13,9 +13,9 @@ afterAll(() => app[Symbol.asyncDispose]());
 const inventory = `
 GET    /                                      page_creator
 GET    /admin                                 page_admin
-GET    /admin/custom_css                      public
-GET    /admin/custom_css/edit                 public
-GET    /admin/jobs                            public
+GET    /admin/custom_css                      page_admin
+GET    /admin/custom_css/edit                 page_admin
+GET    /admin/jobs                            page_admin
 GET    /admin/look                            page_admin
 POST   /admin/look/logo                       page_admin    changes
 POST   /admin/look/logo/reset                 page_admin    changes

@@ -7,7 +7,7 @@ import { signInPath } from "../../http/authentication.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
-import { describeProblems, type FilledForm, filesTooLarge, valuesOf } from "../push-form/fields.tsx";
+import { describeProblems, filesTooLarge, valuesOf } from "../push-form/fields.tsx";
 import {
   bytesUsedUp,
   enabledKinds,
@@ -19,13 +19,15 @@ import {
   textIn,
 } from "../push-form/form.ts";
 import type { PageRequest } from "../request.ts";
-import { newPushView } from "./view.tsx";
+import { adoptOldCookies, rememberDefaults, rememberedDefaults } from "./remembered.ts";
+import { type NewPushForm, newPushView } from "./view.tsx";
 
 /** `GET /` and `GET /p/new` */
 export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
+  adoptOldCookies(page);
   const starting = await startingSettings(page);
   const form = formFor(page.query("kind"), starting, page);
-  const filled = { ...form, values: valuesOf(form), problems: {}, refusal: null };
+  const filled = { ...form, values: valuesOf(form), problems: {}, refusal: null, remember: false };
   return renderForm(page, filled, 200, form.kind === starting.firstKind ? "/" : `/?kind=${form.kind}`);
 }
 
@@ -36,14 +38,17 @@ export async function createPush(page: PageRequest): Promise<FastifyReply> {
   try {
     const wanted = readNewPush(sent, starting);
     const push = await page.services.pushes.create(wanted, page.actor);
+    if (page.user === null && isRemembered(sent)) rememberDefaults(page, push.kind, wanted);
     return page.redirect(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
   } catch (error) {
     const form = formFor(textIn(sent.fields, "kind"), starting, page);
-    return sendBack(page, { ...form, values: valuesOf(form, sent.fields) }, error);
+    return sendBack(page, { ...form, values: valuesOf(form, sent.fields), remember: isRemembered(sent) }, error);
   } finally {
     await sent.upload?.abandon();
   }
 }
+
+const isRemembered = ({ fields }: SentForm) => textIn(fields, "remember") === "1";
 
 /** What the form leaves out is as in the untouched form. @throws AppError as `readCreatePush`; the refusal of a file. */
 function readNewPush({ fields, upload, fileRefusal }: SentForm, { firstKind, kinds }: StartingSettings): CreatePush {
@@ -66,16 +71,20 @@ function readNewPush({ fields, upload, fileRefusal }: SentForm, { firstKind, kin
 
 type StartingSettings = Awaited<ReturnType<typeof startingSettings>>;
 
-/** The settings that the form starts with for one account. The API uses those of the server alone. */
-async function startingSettings({ user, services }: PageRequest) {
+/**
+ * The settings that the form starts with: the account's, else those that the browser remembers, else the server's. The API
+ * uses those of the server alone.
+ */
+async function startingSettings(page: PageRequest) {
+  const { user, services } = page;
   const { accounts, config } = services;
+  const remembered = rememberedDefaults(page);
   const defaults = user === null ? noDefaults : await accounts.pushDefaults(user.id);
   const enabled = enabledKinds(config);
   return {
     /** The kind that is shown first. Text if every kind is switched off: sending the form then shows the problem. */
     firstKind: enabled.find((kind) => kind === defaults.kind) ?? enabled[0] ?? "text",
-    /** The server's settings with the account's own defaults. */
-    kinds: byKind((kind) => withDefaults(config.kinds[kind], defaults.kinds[kind] ?? {})),
+    kinds: byKind((kind) => withDefaults(config.kinds[kind], { ...remembered.kinds[kind], ...defaults.kinds[kind] })),
   };
 }
 
@@ -112,7 +121,7 @@ function formFor(askedKind: string | undefined, starting: StartingSettings, page
 }
 
 /** The form with everything that was typed, each problem beside its field. @throws every error that is not about the form. */
-function sendBack(page: PageRequest, form: Omit<FilledForm, "problems" | "refusal">, error: unknown): FastifyReply {
+function sendBack(page: PageRequest, form: Omit<NewPushForm, "problems" | "refusal">, error: unknown): FastifyReply {
   if (!(error instanceof AppError)) throw error;
   const { messages } = page;
   switch (error.code) {
@@ -135,7 +144,12 @@ function sendBack(page: PageRequest, form: Omit<FilledForm, "problems" | "refusa
   }
 }
 
-function renderForm(page: PageRequest, form: FilledForm, status: number, selfPath: string | null = null): FastifyReply {
+function renderForm(
+  page: PageRequest,
+  form: NewPushForm,
+  status: number,
+  selfPath: string | null = null,
+): FastifyReply {
   const { config } = page.services;
   const model = {
     form: { ...form, filesLost: Object.keys(form.problems).length > 0 },

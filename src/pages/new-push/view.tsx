@@ -1,13 +1,13 @@
 import type { KindName } from "../../base/push-kinds.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Checkbox } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import {
   Controls,
   type FilledForm,
-  type FormProps,
   LabelControls,
   LimitControls,
   MailControls,
@@ -15,8 +15,13 @@ import {
   summaryOf,
 } from "../push-form/fields.tsx";
 
+export interface NewPushForm extends FilledForm {
+  /** The browser shall remember the limits and options. */
+  readonly remember: boolean;
+}
+
 export interface NewPushModel {
-  readonly form: FilledForm;
+  readonly form: NewPushForm;
   /** The kinds that are switched on, in the order of the tabs. */
   readonly kinds: readonly KindName[];
   /** False: a file push needs an account, and nobody is signed in. */
@@ -77,7 +82,8 @@ function KindTabs({ model, page }: { readonly model: NewPushModel; readonly page
   );
 }
 
-function PushForm({ form, page }: FormProps) {
+function PushForm({ form, page }: { readonly form: NewPushForm; readonly page: PageContext }) {
+  const { newPush } = page.messages;
   return (
     <PostForm page={page} class="form" action="/p" multipart autoComplete="off">
       <input type="hidden" name="push[kind]" value={form.kind} />
@@ -86,12 +92,22 @@ function PushForm({ form, page }: FormProps) {
       <LimitControls form={form} page={page} />
       <Controls group="passphrase" form={form} page={page} />
       <OptionControls form={form} page={page} />
-      {page.user !== null && <LabelControls form={form} page={page} />}
+      {page.user === null ? (
+        <Checkbox
+          id="push_remember"
+          name="push[remember]"
+          label={newPush.remember}
+          hint={newPush.rememberHint}
+          checked={form.remember}
+        />
+      ) : (
+        <LabelControls form={form} page={page} />
+      )}
       <MailControls form={form} page={page} />
       <div class="form-end">
         <button type="submit" class="button button-primary button-large">
           <Icon name="url" />
-          <span>{page.messages.newPush.submit}</span>
+          <span>{newPush.submit}</span>
         </button>
       </div>
     </PostForm>
