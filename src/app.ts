@@ -71,13 +71,15 @@ export async function buildApp(config: Config, options: AppOptions) {
   const domain = await openDomain(config, effects, events);
   try {
     const server = await composeServer(config, options, domain, telemetry);
-    if (logsForAllWorkers(options.worker)) {
+    if (logsForAllWorkers(options.worker) && !config.gateway.only) {
       const bootCode = await domain.accounts.openFirstRun();
       if (bootCode !== undefined) events.bootCodeMade(bootCode);
     }
     const timetable = await startTimetable(domain, { ...effects, every: options.every }, events);
     return {
       server: server.fastify,
+      /** The second server, for recipients alone; undefined: none is configured. */
+      gateway: server.gateway,
       domain,
       events,
       routes: server.routes,

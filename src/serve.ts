@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { type App, type AppOptions, buildApp, logsForAllWorkers } from "./app.ts";
 import type { Config } from "./config/config.ts";
@@ -10,6 +11,10 @@ export async function startServer(config: Config, warnings: readonly string[], o
     await app.server.ready();
     if (options.worker === undefined) await app.server.listen({ host: config.host, port: config.port });
     else options.worker.serve(app.server.server);
+    if (app.gateway !== undefined) {
+      app.gateway.listen(config.gateway.listener);
+      await once(app.gateway, "listening");
+    }
   } catch (error) {
     await app.close();
     throw error;
@@ -17,6 +22,7 @@ export async function startServer(config: Config, warnings: readonly string[], o
   if (options.worker === undefined) {
     const { port } = app.server.server.address() as AddressInfo;
     app.events.serverStarted({ host: config.host, port, version: options.version });
+    if (app.gateway !== undefined) app.events.gatewayStarted(app.gateway.address() as AddressInfo);
   }
   return app;
 }

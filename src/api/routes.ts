@@ -16,13 +16,13 @@ export function registerApi(server: FastifyInstance, deps: ApiDeps): void {
   const document = JSON.stringify(openApiDocument());
   server.get(
     "/api/v2/openapi.json",
-    { config: { access: "api", scope: null, changesState: false } },
+    { config: { access: "api", group: "internal", scope: null, changesState: false } },
     (_request, reply) => sendJsonText(reply, 200, document),
   );
   server.route({
     method: "OPTIONS",
     url: crossOriginPath,
-    config: { access: "public", changesState: false },
+    config: { access: "public", group: "internal", changesState: false },
     onSend: allowEveryOrigin,
     handler: answerPreflight,
   });
@@ -35,12 +35,12 @@ function registerOperation(
   alsoAt: readonly string[],
   deps: ApiDeps,
 ): void {
-  const { method, path, access, scope, changesState, retrieval, handler } = operation;
+  const { method, path, access, group, scope, changesState, retrieval, handler } = operation;
   for (const url of [path, ...alsoAt]) {
     server.route({
       method,
       url,
-      config: { access, changesState, retrieval, ...(access === "public" ? {} : { scope }) },
+      config: { access, group, changesState, retrieval, ...(access === "public" ? {} : { scope }) },
       ...(url === crossOriginPath ? { onSend: allowEveryOrigin } : {}),
       handler: (request, reply) => handler(request, reply, deps),
     });

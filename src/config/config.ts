@@ -7,6 +7,7 @@ import { accountSettings, accountsConfig } from "./topics/accounts.ts";
 import { brandingConfig, brandingSettings } from "./topics/branding.ts";
 import { databaseConfig, databaseSettings } from "./topics/database.ts";
 import { filesConfig, storageSettings, uploadSettings } from "./topics/files.ts";
+import { gatewayConfig, gatewaySettings } from "./topics/gateway.ts";
 import { keySettings, masterKeysConfig } from "./topics/keys.ts";
 import { kindSettings, kindsConfig } from "./topics/kinds.ts";
 import { limitSettings, limitsConfig } from "./topics/limits.ts";
@@ -34,6 +35,7 @@ export const settingTable = {
   linkDeliveries: linkDeliverySettings,
   singleSignOn: singleSignOnSettings,
   network: networkSettings,
+  gateway: gatewaySettings,
   limits: limitSettings,
   monitoring: monitoringSettings,
   tracing: tracingSettings,
@@ -66,12 +68,18 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
   const branding = brandingConfig(parsed.branding, report);
   const database = databaseConfig(parsed.server, parsed.database, server.dataDir, report);
   const baseUrl = configuredBaseUrl(parsed.network);
-  const mail = mailConfig(parsed.mail, baseUrl, branding.defaultLocale, report);
+  const mail = mailConfig(parsed.mail, baseUrl, parsed.gateway.url.value, branding.defaultLocale, report);
   const canSendMail = mail !== undefined;
+  const processes = processesConfig(parsed.processes, database.engine, report);
   return {
     ...server,
-    ...processesConfig(parsed.processes, database.engine, report),
+    ...processes,
     database,
+    gateway: gatewayConfig(
+      parsed.gateway,
+      { server, engine: database.engine, workers: processes.workers, baseUrl },
+      report,
+    ),
     /** Master keys from variables or files, 32 bytes each, active first. Empty: `<dataDir>/master.key` is used or made. */
     masterKeys: masterKeysConfig(parsed.keys, readFile, report),
     allowAnonymous: parsed.access.anonymous.value,

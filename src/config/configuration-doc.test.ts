@@ -25,6 +25,7 @@ describe("the settings table", () => {
       "DATABASE_URL",
       "WEB_CONCURRENCY",
       "FORCE_SSL",
+      "PWP_PUBLIC_GATEWAY",
     ]);
   });
 

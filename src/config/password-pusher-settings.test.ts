@@ -153,5 +153,10 @@ describe("values in the spelling of Password Pusher's env files", () => {
     expect(loadValid({ FORCE_SSL: "true" }).config).toMatchObject({ forceHttps: true, secureCookies: true });
     expect(loadValid({ FORCE_SSL: "true", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(true);
     expect(loadValid({}).config).toMatchObject({ forceHttps: false, secureCookies: "auto" });
+    for (const name of ["FORCE_SSL", "PWP_PUBLIC_GATEWAY"]) {
+      expect(mistakesOf({ [name]: "false" })).toEqual([
+        expect.stringContaining("any value switches it on, even false"),
+      ]);
+    }
   });
 });

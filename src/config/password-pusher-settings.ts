@@ -83,7 +83,6 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     because: "the server runs its background jobs itself",
     names: ["PWP__NO_WORKER", "PWP_WORKER"],
   },
-  { because: "one server has all pages; a proxy can block some of them", names: ["PWP_PUBLIC_GATEWAY"] },
   { because: "a proxy in front of the server terminates TLS", names: ["TLS_DOMAIN"] },
   {
     because: "sessions are stored in the database; only the import reads this setting, for backup codes",

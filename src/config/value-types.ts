@@ -34,6 +34,15 @@ export const boolean: ValueType<boolean> = {
   },
 };
 
+const onOrUnset = "it must be true, or not set at all: in Password Pusher any value switches it on, even false";
+
+/** A switch that Password Pusher reads as on as soon as its name exists, also with the value false. */
+export const onByPresence: ValueType<true> = {
+  allowed: "true, or not set at all",
+  whenEmpty: onOrUnset,
+  parse: (text) => (text === "true" ? accepted(true) : { ok: false, reason: onOrUnset }),
+};
+
 /** Both bounds are included. */
 export function wholeNumber(min: number, max: number): ValueType<number> {
   return {

@@ -7,7 +7,7 @@ import { sendPieces, sendText } from "./answers.ts";
 
 const largeBytes = 12 * 1024 * 1024;
 const large = "x".repeat(largeBytes);
-const open = { access: "public", changesState: false } as const;
+const open = { access: "public", group: "internal", changesState: false } as const;
 
 let server: BareServer;
 let origin: string;

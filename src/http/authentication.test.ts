@@ -20,12 +20,14 @@ function start(environment: Readonly<Record<string, string>> = {}): BareServer["
   server = startBareServer(environment);
   for (const access of accesses) {
     const scope = access.startsWith("api") ? { scope: null } : {};
-    const answer = { access, ...scope, changesState: false };
+    const answer = { access, group: "internal" as const, ...scope, changesState: false };
     server.fastify.get(`/api/${access}`, { config: answer }, (request, reply) =>
       sendJson(reply, 200, { user: request.actor.user, email: request.user?.email ?? null }),
     );
-    server.fastify.post(`/api/${access}`, { config: { access, ...scope, changesState: true } }, (_request, reply) =>
-      sendJson(reply, 200, {}),
+    server.fastify.post(
+      `/api/${access}`,
+      { config: { access, group: "internal" as const, ...scope, changesState: true } },
+      (_request, reply) => sendJson(reply, 200, {}),
     );
   }
   return server.fastify;
@@ -169,7 +171,7 @@ describe("a page's state change", () => {
     test("a handler that takes files gets none before the form token is checked, and reads the whole form", async () => {
       const fastify = start();
       const seen: string[] = [];
-      const config = { access: "page", changesState: true, streamsFiles: true } as const;
+      const config = { access: "page", group: "internal", changesState: true, streamsFiles: true } as const;
       fastify.post("/api/files", { config }, async (request, reply) => {
         const body = await receiveBody(request, server.bodyIntake, async ({ filename, content }) => {
           for await (const chunk of content) seen.push(`${filename}:${String(chunk)}`);
@@ -190,8 +192,10 @@ describe("a page's state change", () => {
 
     test("a sign-in that waits for its factor needs the form token of its session", async () => {
       const fastify = start();
-      fastify.post("/api/waiting", { config: { access: "page_waiting", changesState: true } }, (_request, reply) =>
-        sendJson(reply, 200, {}),
+      fastify.post(
+        "/api/waiting",
+        { config: { access: "page_waiting", group: "internal", changesState: true } },
+        (_request, reply) => sendJson(reply, 200, {}),
       );
       const cookie = `sealpush_session=${waitingSession}`;
       const send = (url: string, payload: string) =>

@@ -128,7 +128,10 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
   const { access, changesState } = declared;
   return (request, reply, done) => {
     request.actor = anonymousActor(request);
-    const sessionToken = deps.sessionCookies.find(request.raw, request.client);
+    // A gateway may share its host name with the complete server, and with it the cookie. It has no page of a session.
+    const sessionToken = request.listener.groups.has("internal")
+      ? deps.sessionCookies.find(request.raw, request.client)
+      : undefined;
     const isProven = !changesState || isFromOwnSite(request);
     findSignInState(sessionToken, declared, deps).then((signIn) => {
       if (access === "page_admin" && isNoAdministrator(signIn)) {

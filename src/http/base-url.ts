@@ -9,6 +9,7 @@ const originsMax = 256;
 const defaultPort = { http: /:80$/, https: /:443$/ };
 
 interface BaseUrlSettings {
+  /** The origin of every link; undefined: taken from the request. */
   readonly overrideBaseUrl: string | undefined;
   /** Lower-case host names; `.suffix` stands for a domain and its subdomains; empty: any host. */
   readonly allowedHosts: readonly string[];

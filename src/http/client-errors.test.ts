@@ -12,15 +12,21 @@ afterEach(() => server.fastify.close());
 async function listen(): Promise<string> {
   server = startBareServer();
   const { fastify, bodyIntake } = server;
-  fastify.get("/api/ok", { config: { access: "public", changesState: false } }, (_request, reply) =>
+  fastify.get("/api/ok", { config: { access: "public", group: "internal", changesState: false } }, (_request, reply) =>
     sendJson(reply, 200, {}),
   );
-  fastify.post("/api/body", { config: { access: "public", changesState: false } }, async (request, reply) => {
-    const { value } = await receiveBody(request, bodyIntake, refuseFiles);
-    return sendJson(reply, 200, { value });
-  });
-  fastify.post("/api/refuse", { config: { access: "api_token", scope: null, changesState: true } }, (_request, reply) =>
-    sendJson(reply, 200, {}),
+  fastify.post(
+    "/api/body",
+    { config: { access: "public", group: "internal", changesState: false } },
+    async (request, reply) => {
+      const { value } = await receiveBody(request, bodyIntake, refuseFiles);
+      return sendJson(reply, 200, { value });
+    },
+  );
+  fastify.post(
+    "/api/refuse",
+    { config: { access: "api_token", group: "internal", scope: null, changesState: true } },
+    (_request, reply) => sendJson(reply, 200, {}),
   );
   return await fastify.listen({ host: "127.0.0.1", port: 0 });
 }

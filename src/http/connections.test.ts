@@ -15,7 +15,7 @@ const untrusted = { PWP__TRUSTED_PROXIES: "none" };
 
 async function listen(environment: Readonly<Record<string, string>>): Promise<number> {
   server = startBareServer(environment);
-  const config = { access: "public", changesState: false } as const;
+  const config = { access: "public", group: "internal", changesState: false } as const;
   server.fastify.get("/api/ok", { config }, async () => "ok");
   return Number(new URL(await server.fastify.listen({ host: "127.0.0.1", port: 0 })).port);
 }

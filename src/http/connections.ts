@@ -28,8 +28,9 @@ function connectionsMax(memoryBytes: number): number {
  * Limits the connections of each client and of all together, counted by the connection's own address before a byte is read:
  * the throttle counts only complete requests. Connections whose first headers are not complete have a smaller limit. A
  * trusted proxy is not a client: its connections are not counted.
+ * @param servers share these limits.
  */
-export function limitConnections(server: HttpServer, deps: ConnectionDeps): void {
+export function limitConnections(servers: readonly HttpServer[], deps: ConnectionDeps): void {
   const max = connectionsMax(deps.memoryBytes);
   const perClientMax = deps.perClientMax === 0 ? max : deps.perClientMax;
   const open = new ClientShares({ max, perClientMax });
@@ -39,7 +40,7 @@ export function limitConnections(server: HttpServer, deps: ConnectionDeps): void
   });
   const onHeaders = new WeakMap<Socket, () => void>();
 
-  server.on("connection", (socket: Socket) => {
+  const onConnection = (socket: Socket) => {
     const { key, trusted } = deps.peerOf(socket.remoteAddress ?? "") ?? unknownPeer;
     if (trusted) return;
     if (!open.take(key, 1)) return refuse(socket);
@@ -55,8 +56,11 @@ export function limitConnections(server: HttpServer, deps: ConnectionDeps): void
       onHeaders.get(socket)?.();
       open.release(key, 1);
     });
-  });
-  server.prependListener("request", (request: IncomingMessage) => onHeaders.get(request.socket)?.());
+  };
+  for (const server of servers) {
+    server.on("connection", onConnection);
+    server.prependListener("request", (request: IncomingMessage) => onHeaders.get(request.socket)?.());
+  }
 
   function refuse(socket: Socket): void {
     deps.onRefused();

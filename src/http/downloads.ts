@@ -31,7 +31,7 @@ export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): 
   server.route<{ Params: { ticket: string } }>({
     method: ["GET", "HEAD"],
     url: "/files/:ticket",
-    config: { access: "public", changesState: false },
+    config: { access: "public", group: "recipient", changesState: false },
     handler: (request, reply) => answerDownload(request, reply, request.params.ticket, deps),
   });
 }

@@ -19,27 +19,31 @@ export const drainAtOnce: DrainTimes = { graceMs: 0, idleMs: 20 };
 const runningMsMax = 25_000;
 
 /**
- * Stops a server without cutting a request. Node's own `close` cuts connections that seem idle, including those whose request
+ * Stops the servers of this process without cutting a request. Node's own `close` cuts connections that seem idle, including those whose request
  * is in transit or whose answer is not completely sent. It also waits for connections without a single byte, which browsers
  * open in advance.
  */
-export function createDrain(server: HttpServer) {
+export function createDrain(servers: readonly HttpServer[]) {
   const sockets = new Set<Socket>();
   let begun = false;
   let allClosed: PromiseWithResolvers<void> | undefined;
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => {
-      sockets.delete(socket);
-      if (sockets.size === 0) allClosed?.resolve();
+  for (const server of servers) {
+    server.on("connection", (socket: Socket) => {
+      sockets.add(socket);
+      socket.once("close", () => {
+        sockets.delete(socket);
+        if (sockets.size === 0) allClosed?.resolve();
+      });
     });
-  });
+  }
 
   /** Makes each further answer close its connection. */
   function disableKeepAlive(): void {
-    server.prependListener("request", (_request, response) => {
-      response.shouldKeepAlive = false;
-    });
+    for (const server of servers) {
+      server.prependListener("request", (_request, response) => {
+        response.shouldKeepAlive = false;
+      });
+    }
     for (const socket of sockets) {
       const answer = answerOn(socket);
       if (answer !== undefined) answer.shouldKeepAlive = false;
@@ -77,7 +81,7 @@ export function createDrain(server: HttpServer) {
     async run({ graceMs, idleMs, handedOver }: DrainTimes): Promise<void> {
       begun = true;
       await sleep(graceMs);
-      await stopListening(server);
+      await Promise.all(servers.map(stopListening));
       await handedOver?.();
       // Stop listening first: a client whose connection is closed reconnects at once.
       disableKeepAlive();

@@ -5,11 +5,13 @@ import { sendJson } from "./headers.ts";
 let server: BareServer;
 afterEach(() => server.fastify.close());
 
-const open = { access: "public", changesState: false } as const;
+const open = { access: "public", group: "internal", changesState: false } as const;
 const overHttps = { "x-forwarded-proto": "https" };
 
-function start(environment: Readonly<Record<string, string>> = {}): BareServer["fastify"] {
-  server = startBareServer({ FORCE_SSL: "true", ...environment });
+const start = (environment: Readonly<Record<string, string>> = {}) => startWith({ FORCE_SSL: "true", ...environment });
+
+function startWith(environment: Readonly<Record<string, string>>): BareServer["fastify"] {
+  server = startBareServer(environment);
   const { fastify } = server;
   for (const url of ["/up", "/ready", "/page", "/assets/a.css"]) {
     fastify.get(url, { config: open }, (_request, reply) => sendJson(reply, 200, {}));
@@ -79,5 +81,5 @@ test("behind an untrusted proxy there is no endless redirect, and its https clai
 });
 
 test("nothing is redirected unless HTTPS is required", async () => {
-  expect((await start({ FORCE_SSL: "false" }).inject({ url: "/page", headers: host })).statusCode).toBe(200);
+  expect((await startWith({}).inject({ url: "/page", headers: host })).statusCode).toBe(200);
 });

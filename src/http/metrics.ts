@@ -34,7 +34,7 @@ interface MetricsDeps {
 
 /** `GET /metrics`, registered only if metrics are enabled; otherwise the path is not found. */
 export function registerMetrics(server: FastifyInstance, { gate, read }: MetricsDeps): void {
-  const config = { access: "public", changesState: false } as const;
+  const config = { access: "public", group: "internal", changesState: false } as const;
   server.get(metricsPath, { config }, async (request, reply) => {
     if (!gate.allows(request.raw.headers.authorization)) {
       reply.header("www-authenticate", "Bearer");

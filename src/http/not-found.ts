@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
 import { discardBody } from "./discard-body.ts";
 import { answerRefusal, isJsonPath, type RenderError, refusalOf } from "./errors.ts";
+import type { Listener } from "./listener.ts";
 import { allowedMethods, type RouteEntry } from "./route-access.ts";
 
 /** @returns the page of today for an address that pages had once. `query` has its question mark. */
@@ -23,14 +24,15 @@ export function answerNotFound(
   const queryStart = url.indexOf("?");
   const path = queryStart === -1 ? url : url.slice(0, queryStart);
   const query = url.slice(path.length);
-  const page = pageWithoutSlash(path, routes);
+  const page = pageWithoutSlash(path, routes, request.listener);
   if (page !== undefined && isRead(request.method)) return reply.redirect(`${page}${query}`, 301);
   if (isRead(request.method) && !isJsonPath(path)) {
-    const isPage = (candidate: string) => allowedMethods(candidate, routes).includes("GET");
+    const isPage = (candidate: string) => allowedMethods(candidate, routes, request.listener).includes("GET");
     const address = findOldAddress(path, query, isPage);
-    if (address !== undefined) return reply.redirect(address, 301);
+    // The page may be one that this listener does not serve.
+    if (address !== undefined && isPage(address.split("?")[0] ?? "")) return reply.redirect(address, 301);
   }
-  const allowed = allowedMethods(path, routes);
+  const allowed = allowedMethods(path, routes, request.listener);
   // A route with this method exists, but its file was not found.
   const methods = allowed.includes(request.method) ? [] : allowed;
   if (methods.length > 0) reply.header("allow", methods.join(", "));
@@ -48,11 +50,11 @@ export function answerNotFound(
 const plainPathWithSlash = /^(?:\/[\w.~-]+)+\/$/;
 
 /** The page's path without its trailing slash; undefined when there is no such page. API clients are never redirected. */
-function pageWithoutSlash(path: string, routes: readonly RouteEntry[]): string | undefined {
+function pageWithoutSlash(path: string, routes: readonly RouteEntry[], listener: Listener): string | undefined {
   if (!plainPathWithSlash.test(path)) return undefined;
   const page = path.slice(0, -1);
   if (isJsonPath(path) || isJsonPath(page)) return undefined;
-  return allowedMethods(page, routes).includes("GET") ? page : undefined;
+  return allowedMethods(page, routes, listener).includes("GET") ? page : undefined;
 }
 
 export function isRead(method: string): boolean {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   type AnsweredRequest,
@@ -22,10 +22,15 @@ type Observe = (request: FastifyRequest, reply: FastifyReply) => void;
  * Call it before any other hook is added, so that requests refused by those hooks are reported, too.
  * @returns the function that observes a request that reaches no hook.
  */
-export function observeRequests(server: FastifyInstance, watch: RequestWatch, monotonicMs: () => number): Observe {
+export function observeRequests(
+  server: FastifyInstance,
+  listeners: readonly HttpServer[],
+  watch: RequestWatch,
+  monotonicMs: () => number,
+): Observe {
   const { count, trace, log } = watch;
   const isWatched = count !== undefined || trace !== undefined || log !== undefined;
-  server.server.prependListener("request", closeWithConnection);
+  for (const listener of listeners) listener.prependListener("request", closeWithConnection);
 
   const onEnded = (request: FastifyRequest, reply: FastifyReply, startedAt: number) => {
     request.bodyHold?.release();

@@ -70,10 +70,10 @@ const retryAfterSeconds = 5;
  */
 export function registerProbes(server: FastifyInstance, readiness: Readiness): void {
   const config = { access: "public", changesState: false } as const;
-  server.get("/up", { config }, (_request, reply) => {
+  server.get("/up", { config: { ...config, group: "recipient" } }, (_request, reply) => {
     sendJson(reply, 200, { status: "up" });
   });
-  server.get("/ready", { config }, async (_request, reply): Promise<FastifyReply> => {
+  server.get("/ready", { config: { ...config, group: "internal" } }, async (_request, reply): Promise<FastifyReply> => {
     const readinessState = await readiness.check();
     switch (readinessState.state) {
       case "ready":

@@ -4,6 +4,7 @@ import type { AnswerHold, AnswerOutflow } from "./answers.ts";
 import type { BodyHold } from "./body/body-intake.ts";
 import type { FormFields } from "./body/form-fields.ts";
 import type { Client } from "./client.ts";
+import type { Listener, RouteGroup } from "./listener.ts";
 
 /**
  * The callers that may use a route. Every route declares one value (`route-access.ts` refuses to start otherwise):
@@ -29,8 +30,12 @@ export type RouteAccess =
 declare module "fastify" {
   interface FastifyRequest {
     client: Client;
+    /** What received the request. */
+    listener: Listener;
     /** The origin of links in the answer, without a trailing slash; empty on `/up`. */
     baseUrl: string;
+    /** The origin of links of pushes: `baseUrl`, unless recipients use another address. */
+    pushBaseUrl: string;
     /** The sender of the request; anonymous on `public` routes. */
     actor: Actor;
     /** The account behind `actor.user`. */
@@ -53,11 +58,12 @@ declare module "fastify" {
     answerOutflow: AnswerOutflow;
   }
   interface FastifyContextConfig {
-    access?: RouteAccess;
+    access: RouteAccess;
+    group: RouteGroup;
     /** The scope that a token needs; every API route declares it. null: none, since the link is enough. */
     scope?: Scope | null;
     /** Page routes that change state refuse requests from other sites. */
-    changesState?: boolean;
+    changesState: boolean;
     /** The handler reads multipart forms itself with `receiveBody`, which passes on the files as they arrive. */
     streamsFiles?: boolean;
     /** Open to users who lack a required second factor, so that they can set one up or sign out. */

@@ -5,6 +5,7 @@ import { type AuthenticationDeps, authenticationHook } from "./authentication.ts
 import type { BodyIntake } from "./body/body-intake.ts";
 import { isMultipart, receiveForm } from "./body/receive-body.ts";
 import { answerRefusal, isJsonPath, type Refusal, type RenderError } from "./errors.ts";
+import type { Listener, RouteGroup } from "./listener.ts";
 import type { RouteAccess } from "./request.ts";
 
 /** One route and the callers that it admits. */
@@ -13,6 +14,7 @@ export interface RouteEntry {
   /** With parameters, e.g. `/api/v2/pushes/:url_token`. */
   readonly pattern: string;
   readonly access: RouteAccess;
+  readonly group: RouteGroup;
   readonly changesState: boolean;
   /** null: no scope is needed, or it is not an API route. */
   readonly scope: Scope | null;
@@ -25,27 +27,32 @@ interface GuardDeps extends AuthenticationDeps {
 }
 
 /**
- * Adds the required hooks to each route that is registered later. A route that does not declare its access and whether it
- * changes state stops the start, and so does an API route without a scope: no route is public by default.
+ * Adds the required hooks to each route that is registered later. A route that does not declare its access, its group and
+ * whether it changes state stops the start, and so does an API route without a scope: no route is public by default.
  * @returns the routes; the list grows as routes are registered.
  */
 export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly RouteEntry[] {
   const refuseUncounted = uncountedHook(deps.renderError);
   const inventory: RouteEntry[] = [];
   server.addHook("onRoute", (route) => {
-    const { access, changesState, scope, retrieval, beforeFactor = false, streamsFiles = false } = route.config ?? {};
-    if (access === undefined || changesState === undefined) {
-      throw new Error(`The route ${String(route.method)} ${route.url} does not declare its access.`);
+    if (
+      route.config?.access === undefined ||
+      route.config.group === undefined ||
+      route.config.changesState === undefined
+    ) {
+      throw new Error(`The route ${String(route.method)} ${route.url} does not declare its access and its group.`);
     }
+    const { access, group, changesState, scope, retrieval, beforeFactor = false, streamsFiles = false } = route.config;
     const takesTokens = access === "api" || access === "api_token";
     if (takesTokens !== (scope !== undefined)) {
       throw new Error(`The route ${String(route.method)} ${route.url} must declare a scope if tokens count there.`);
     }
     const declared = { access, changesState, scope: scope ?? null };
     for (const method of [route.method].flat()) {
-      inventory.push({ method, pattern: route.url, ...declared, retrieval: retrieval === true });
+      inventory.push({ method, pattern: route.url, group, ...declared, retrieval: retrieval === true });
     }
     const guards = [
+      listenerHook(group),
       ...(access.startsWith("page") ? [rejectJsonPath] : []),
       authenticationHook({ ...declared, beforeFactor }, deps),
       ...(retrieval === true ? [refuseUncounted] : []),
@@ -61,6 +68,14 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
 function listed<Hook>(hooks: Hook | Hook[] | undefined): Hook[] {
   if (hooks === undefined) return [];
   return Array.isArray(hooks) ? hooks : [hooks];
+}
+
+/** To a listener that does not serve the group, the route does not exist. */
+function listenerHook(group: RouteGroup) {
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    if (request.listener.groups.has(group)) done();
+    else reply.callNotFound();
+  };
 }
 
 /** A page's parameter would match a JSON path such as `/p/token.json`: answered as not found, in JSON. */
@@ -115,16 +130,21 @@ function isDeclaredPrefetch(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * The methods of the routes at this path, for `Allow`; empty when there is none. A route without parameters hides those
+ * The methods of the routes at this path that the listener serves, for `Allow`; empty when there is none. A route without parameters hides those
  * with parameters that match as well: `/p/active.json` is not a push of `/p/:url_token.json`.
  */
-export function allowedMethods(path: string, routes: readonly RouteEntry[]): readonly string[] {
+export function allowedMethods(
+  path: string,
+  routes: readonly RouteEntry[],
+  { groups }: Pick<Listener, "groups">,
+): readonly string[] {
   const segments = path.split("/");
   const matching = routes.filter(
     ({ pattern }) => matches(segments, pattern.split("/")) && !isPageOverJsonPath(path, pattern),
   );
   const exact = matching.filter(({ pattern }) => pattern === path);
-  const methods = (exact.length > 0 ? exact : matching).map(({ method }) => method);
+  const served = (exact.length > 0 ? exact : matching).filter(({ group }) => groups.has(group));
+  const methods = served.map(({ method }) => method);
   return [...new Set(methods)].sort();
 }
 

@@ -6,7 +6,7 @@ import { sendJson, sendPage } from "./headers.ts";
 let server: BareServer;
 afterEach(() => server.fastify.close());
 
-const open = { access: "public", changesState: false } as const;
+const open = { access: "public", group: "internal", changesState: false } as const;
 
 function start(environment: Readonly<Record<string, string>> = {}): BareServer["fastify"] {
   server = startBareServer(environment);
@@ -161,11 +161,12 @@ test("a bad path is refused as JSON or as a page", async () => {
   expect(page.headers["content-type"]).toContain("text/html");
 });
 
-test("a route without a declared access stops the start", () => {
+test("a route without a declared access and group does not compile, and stops the start", () => {
   const fastify = start();
   expect(() => fastify.get("/forgotten", () => "x")).toThrow("does not declare its access");
-  expect(() => fastify.get("/half", { config: { access: "public" } }, () => "x")).toThrow(
-    "does not declare its access",
+  // @ts-expect-error -- no group
+  expect(() => fastify.get("/half", { config: { access: "public", changesState: false } }, () => "x")).toThrow(
+    "does not declare its access and its group",
   );
 });
 
@@ -173,10 +174,10 @@ test("a route that accepts tokens but declares no scope stops the start", () => 
   const fastify = start();
   const said = "must declare a scope if tokens count there";
   for (const access of ["api", "api_token"] as const) {
-    const config = { access, changesState: false };
+    const config = { access, group: "internal" as const, changesState: false };
     expect(() => fastify.get(`/${access}`, { config }, () => "x")).toThrow(said);
   }
-  const config = { access: "page", changesState: false, scope: "read" } as const;
+  const config = { access: "page", group: "internal", changesState: false, scope: "read" } as const;
   expect(() => fastify.get("/page-with-scope", { config }, () => "x")).toThrow(said);
 });
 
@@ -186,6 +187,7 @@ test("the inventory contains every route", () => {
     method: "HEAD",
     pattern: "/api/base",
     access: "public",
+    group: "internal",
     changesState: false,
     scope: null,
     retrieval: false,

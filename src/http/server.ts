@@ -1,4 +1,5 @@
-import type { IncomingMessage } from "node:http";
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Accounts } from "../accounts/accounts.ts";
@@ -12,7 +13,7 @@ import type { RequestWatch } from "../telemetry/answered-request.ts";
 import type { Events } from "../telemetry/events.ts";
 import { AnswerOutflow, answerMemoryLimits } from "./answers.ts";
 import { anonymousActor } from "./authentication.ts";
-import { createBaseUrls, httpsAddressFor } from "./base-url.ts";
+import { httpsAddressFor } from "./base-url.ts";
 import { BodyIntake, bodyMemoryLimits } from "./body/body-intake.ts";
 import { createClientReader, createPeerReader, type PeerReader } from "./client.ts";
 import { answerClientError, answerExpectation } from "./client-errors.ts";
@@ -21,6 +22,7 @@ import { discardBody } from "./discard-body.ts";
 import { createDrain } from "./drain.ts";
 import { answerError, type RenderError } from "./errors.ts";
 import { baseHeaders, secureHeaders } from "./headers.ts";
+import { createListeners, type Listener } from "./listener.ts";
 import type { MetricsGate } from "./metrics.ts";
 import { answerNotFound, type FindOldAddress, isRead } from "./not-found.ts";
 import { observeRequests } from "./observe-requests.ts";
@@ -74,6 +76,13 @@ export const idleMsMax = 75_000;
 const keepAliveMs = 65_000;
 /** 1 GiB at 400 kbit/s. */
 const requestMsMax = 6 * 3_600_000;
+const httpOptions = {
+  headersTimeout: headersMsMax,
+  connectionsCheckingInterval: timeoutCheckMs,
+  maxHeaderSize: headerBytesMax,
+  requireHostHeader: false,
+  highWaterMark: streamBytesMax,
+};
 
 /** Creates the server with everything that applies to all requests. The caller adds the routes and listens. */
 export function createServer(deps: ServerDeps) {
@@ -90,19 +99,13 @@ export function createServer(deps: ServerDeps) {
     connectionTimeout: idleMsMax,
     keepAliveTimeout: keepAliveMs,
     requestTimeout: requestMsMax,
-    http: {
-      headersTimeout: headersMsMax,
-      connectionsCheckingInterval: timeoutCheckMs,
-      maxHeaderSize: headerBytesMax,
-      requireHostHeader: false,
-      highWaterMark: streamBytesMax,
-    },
+    http: httpOptions,
     routerOptions: { maxParamLength: paramLengthMax },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, newRequestId()),
     frameworkErrors(error, request, reply) {
       // This callback has no caller that catches, so an exception here would end the process.
       try {
-        setDefaults(request, reply);
+        setDefaults(request, reply, listenerOf(request.raw));
         observe(request, reply);
         answerError(error, request, reply, { events, renderError });
       } catch (bug) {
@@ -111,20 +114,29 @@ export function createServer(deps: ServerDeps) {
       }
     },
   });
-  server.server.on("checkExpectation", (request, response) => answerExpectation(request, response, newRequestId()));
+  const gateway =
+    config.gateway.listener &&
+    createGatewayServer(server, (error, socket) => answerClientError(error, socket, newRequestId()));
+  const httpServers: readonly HttpServer[] = gateway === undefined ? [server.server] : [server.server, gateway];
+  for (const each of httpServers) {
+    each.on("checkExpectation", (request, response) => answerExpectation(request, response, newRequestId()));
+  }
+  const listenerOf = createListenerReader(config, gateway);
 
   const peerOf = createPeerReader(config.trustedProxies);
-  limitConnections(server.server, {
+  limitConnections(httpServers, {
     peerOf,
     newRequestId,
     memoryBytes: deps.memoryBytes,
     perClientMax: config.connectionsPerClientMax,
     onRefused: events.connectionRefused,
   });
-  const drain = createDrain(server.server);
+  const drain = createDrain(httpServers);
   server.decorateRequest("client");
   server.decorateRequest("actor");
+  server.decorateRequest("listener");
   server.decorateRequest("baseUrl", "");
+  server.decorateRequest("pushBaseUrl", "");
   server.decorateRequest("user", null);
   server.decorateRequest("session", null);
   server.decorateRequest("formToken", null);
@@ -132,15 +144,15 @@ export function createServer(deps: ServerDeps) {
   server.decorateRequest("formRead", null);
   server.decorateRequest("answerHold", null);
   server.decorate("answerOutflow", new AnswerOutflow(answerMemoryLimits(deps.memoryBytes), () => nextTurn()));
-  const stopCuttingReaders = cutSlowReaders(server.server, deps);
+  const stopCuttingReaders = cutSlowReaders(httpServers, deps);
   server.addHook("onClose", async () => stopCuttingReaders());
   server.decorateRequest("bodyHold", null);
-  const observe = observeRequests(server, deps.watch, deps.monotonicMs);
+  const observe = observeRequests(server, httpServers, deps.watch, deps.monotonicMs);
   if (config.database.engine === "postgres") {
     const { answerMsMax } = config.database;
     server.addHook("onRequest", (_request, _reply, done) => withDatabaseBudget(answerMsMax, done));
   }
-  admitRequests(server, deps, peerOf);
+  admitRequests(server, deps, { peerOf, listenerOf });
   const routes = guardRoutes(server, {
     accounts: deps.accounts,
     allowAnonymous: config.allowAnonymous,
@@ -154,21 +166,50 @@ export function createServer(deps: ServerDeps) {
   server.setNotFoundHandler((request, reply) =>
     answerNotFound(request, reply, routes, renderError, deps.findOldAddress),
   );
-  return { fastify: server, routes, sessionCookies, bodyIntake, drain };
+  return { fastify: server, gateway, routes, sessionCookies, bodyIntake, drain };
+}
+
+/** A second HTTP server, with the same timeouts, for the routes of the first one. It does not listen yet. */
+function createGatewayServer(
+  { routing }: FastifyInstance,
+  onClientError: (error: Error, socket: Socket) => void,
+): HttpServer {
+  const gateway = createHttpServer(
+    { ...httpOptions, keepAliveTimeout: keepAliveMs, requestTimeout: requestMsMax },
+    routing,
+  );
+  gateway.setTimeout(idleMsMax);
+  gateway.on("clientError", onClientError);
+  return gateway;
+}
+
+/** @param gatewayServer receives the connections of the gateway; undefined: there is one server. */
+function createListenerReader(
+  config: Config,
+  gatewayServer: HttpServer | undefined,
+): (request: IncomingMessage) => Listener {
+  const { complete, gateway } = createListeners(config);
+  const connections = new WeakSet<Socket>();
+  gatewayServer?.on("connection", (socket: Socket) => connections.add(socket));
+  return ({ socket }) => (config.gateway.only || connections.has(socket) ? gateway : complete);
 }
 
 /** The first hook of every request: sets client, base URL and common headers, throttles, and redirects to HTTPS. */
-function admitRequests(server: FastifyInstance, deps: ServerDeps, peerOf: PeerReader): void {
+function admitRequests(
+  server: FastifyInstance,
+  deps: ServerDeps,
+  { peerOf, listenerOf }: { readonly peerOf: PeerReader; readonly listenerOf: (request: IncomingMessage) => Listener },
+): void {
   const { config, metricsGate } = deps;
   const clientOf = createClientReader({ peerOf, onUntrustedForwarder: deps.onUntrustedForwarder });
-  const baseUrlOf = createBaseUrls(config);
   const charge = openThrottle(deps);
-  const overHttps = config.overrideBaseUrl?.startsWith("https:") === true;
 
   server.addHook("onRequest", (request, reply, done) => {
     const client = clientOf(request.raw);
+    const listener = listenerOf(request.raw);
     request.client = client;
-    reply.headers(client.https || overHttps ? secureHeaders : baseHeaders);
+    request.listener = listener;
+    reply.headers(client.https || listener.overHttps ? secureHeaders : baseHeaders);
     reply.header("x-request-id", request.id);
     if (request.raw.method !== "POST") discardBody(request.raw, reply.raw);
     if (hasSeveralHosts(request.raw)) {
@@ -182,7 +223,8 @@ function admitRequests(server: FastifyInstance, deps: ServerDeps, peerOf: PeerRe
     /** @returns false when the request has been answered. */
     const admit = (waitSeconds: number): boolean => {
       if (waitSeconds > 0) throw tooManyRequests(waitSeconds);
-      request.baseUrl = baseUrlOf(client);
+      request.baseUrl = listener.baseUrlOf(client);
+      request.pushBaseUrl = config.gateway.url ?? request.baseUrl;
       const address = config.forceHttps ? httpsAddressFor(request.raw, client, request.baseUrl) : undefined;
       if (address === undefined) return true;
       if (request.raw.method === "POST") discardBody(request.raw, reply.raw);
@@ -234,9 +276,11 @@ function disableBodyParsing(server: FastifyInstance): void {
 }
 
 /** For requests that the router refuses: they pass no hook, so the decorators have no values. */
-function setDefaults(request: FastifyRequest, reply: FastifyReply): void {
+function setDefaults(request: FastifyRequest, reply: FastifyReply, listener: Listener): void {
   request.client = { address: "0.0.0.0", key: "0.0.0.0", https: false, host: "", fromTrustedProxy: false };
+  request.listener = listener;
   request.baseUrl = "";
+  request.pushBaseUrl = "";
   request.user = null;
   request.session = null;
   request.formToken = null;

@@ -15,18 +15,20 @@ const checkMs = 10 * secondMs;
  * @returns the function that stops checking.
  */
 export function cutSlowReaders(
-  server: HttpServer,
+  servers: readonly HttpServer[],
   { every, monotonicMs }: { readonly every: Every; readonly monotonicMs: () => number },
 ): () => void {
   const sockets = new Set<Socket>();
   const windows = new Map<Socket, { readonly since: number; readonly taken: number }>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => {
-      sockets.delete(socket);
-      windows.delete(socket);
+  for (const server of servers) {
+    server.on("connection", (socket: Socket) => {
+      sockets.add(socket);
+      socket.once("close", () => {
+        sockets.delete(socket);
+        windows.delete(socket);
+      });
     });
-  });
+  }
 
   return every(checkMs, () => {
     const now = monotonicMs();

@@ -50,7 +50,7 @@ const contents: readonly EmailContent[] = [
 ];
 
 const compose = (content: EmailContent, language: string | null = null) =>
-  composeEmail({ to: "ada@example.com", language, content }, { baseUrl });
+  composeEmail({ to: "ada@example.com", language, content }, { baseUrl, pushBaseUrl: baseUrl });
 
 describe("links", () => {
   it.each([
@@ -68,6 +68,16 @@ describe("links", () => {
     expect(linkFor(null)).toBe(`${baseUrl}/p/thetoken/r`);
     expect(linkFor("tlh")).toBe(`${baseUrl}/p/thetoken/r`);
     expect(linkFor("pt-BR")).toBe(`${baseUrl}/p/thetoken/r?locale=pt-BR`);
+  });
+
+  it("to a push, and no others, start with the address of a public gateway", () => {
+    const head = { baseUrl, pushBaseUrl: "https://open.example.com" };
+    for (const content of contents) {
+      const { text } = composeEmail({ to: "ada@example.com", language: null, content }, head);
+      const origins = new Set([...text.matchAll(/https:\/\/[^\s/]*/g)].map(([origin]) => origin));
+      if (content.kind === "push_link") expect([...origins]).toEqual([head.pushBaseUrl]);
+      else expect(origins).not.toContain(head.pushBaseUrl);
+    }
   });
 
   it("only lead to the configured base URL, and nothing is loaded", () => {

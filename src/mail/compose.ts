@@ -26,24 +26,27 @@ const accountNotificationMessages = {
 export interface EmailHead {
   /** Links in emails start with it. They never depend on a request: a requester could choose their host. */
   readonly baseUrl: string;
+  /** The same for links of pushes. */
+  readonly pushBaseUrl: string;
   /** The language for recipients whose language is not known; undefined: English. */
   readonly defaultLocale?: string | undefined;
 }
 
 export function composeEmail(
   message: Email,
-  { baseUrl, defaultLocale }: EmailHead,
+  { baseUrl, pushBaseUrl, defaultLocale }: EmailHead,
 ): { subject: string; text: string; html: string } {
   const spoken = findMessages(message.language ?? undefined);
   const messages = spoken ?? findMessages(defaultLocale) ?? en;
-  const { host } = new URL(baseUrl);
+  const linkBase = message.content.kind === "push_link" ? pushBaseUrl : baseUrl;
+  const { host } = new URL(linkBase);
   const composition = {
     messages,
     facts: [],
     action: undefined,
     afterAction: [],
     footer: messages.mail.footer({ host }),
-    ...partsOf(message.content, messages, baseUrl, spoken === undefined ? {} : { locale: spoken.locale.tag }),
+    ...partsOf(message.content, messages, linkBase, spoken === undefined ? {} : { locale: spoken.locale.tag }),
   };
   return {
     subject: `${composition.heading} (${host})`,

@@ -48,6 +48,7 @@ export function createMail(deps: {
           store,
           mailer: createSmtpMailer(config.mail),
           baseUrl: config.mail.baseUrl,
+          pushBaseUrl: config.mail.pushBaseUrl,
           defaultLocale: config.mail.defaultLocale,
         });
 

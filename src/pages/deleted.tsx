@@ -1,7 +1,8 @@
 import type { FastifyReply } from "fastify";
 import { renderGone } from "./gone.tsx";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, pageHref } from "./page.ts";
+import type { Page, PageContext } from "./page.ts";
+import { HomeButton } from "./parts/buttons.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import type { PageRequest } from "./request.ts";
 import { ownPath } from "./return-path.ts";
@@ -21,14 +22,12 @@ export async function deletePush(page: PageRequest): Promise<FastifyReply> {
 }
 
 export function deletedView(page: PageContext): Page {
-  const { deleted, failure } = page.messages;
+  const { deleted } = page.messages;
   return (
     <Layout page={page} title={deleted.title} privatePage width="narrow">
       <MessageCard icon="check" heading={deleted.heading}>
         <p class="lead">{deleted.text}</p>
-        <a class="button" href={pageHref(page, "/")}>
-          {failure.home}
-        </a>
+        <HomeButton page={page} />
       </MessageCard>
     </Layout>
   );

@@ -2,7 +2,8 @@ import type { FastifyRequest } from "fastify";
 import type { Refusal } from "../http/errors.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, pageHref, renderPage } from "./page.ts";
+import { type Page, type PageContext, renderPage } from "./page.ts";
+import { HomeButton } from "./parts/buttons.tsx";
 import type { IconName } from "./parts/icon.tsx";
 import { MessageCard } from "./parts/notice.tsx";
 import { type LayoutServices, pageContext } from "./request.ts";
@@ -58,9 +59,7 @@ export function failureView(model: FailureModel, page: PageContext): Page {
       <MessageCard icon={icon} heading={heading}>
         <p class="lead">{text}</p>
         <p class="reference">{failure.reference({ id: model.requestId })}</p>
-        <a class="button" href={pageHref(page, "/")}>
-          {failure.home}
-        </a>
+        <HomeButton page={page} />
       </MessageCard>
     </Layout>
   );

@@ -67,6 +67,17 @@ export function Layout({
 
 function Header({ page }: { readonly page: PageContext }) {
   const { nav } = page.messages;
+  if (page.recipientsOnly) {
+    return (
+      <header class="site-header">
+        <div class="site-header-inner">
+          <span class="wordmark">
+            <Wordmark theme={page.theme} />
+          </span>
+        </div>
+      </header>
+    );
+  }
   return (
     <header class="site-header">
       <div class="site-header-inner">
@@ -103,7 +114,7 @@ function Footer({ page }: { readonly page: PageContext }) {
     <footer class="site-footer">
       <div class="site-footer-inner">
         <p class="site-promise">{footer.promise}</p>
-        <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>
+        {!page.recipientsOnly && <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>}
         {selfPath !== null && (
           <nav aria-label={footer.language}>
             <ul class="language-list">

@@ -109,14 +109,17 @@ export const oldAddressRoutes: readonly PageRoute[] = [
       if (from.includes(":token") && page.urlToken === undefined) page.notFound();
       return page.redirectToUrl(addressOf(to.replace(":token", page.urlToken ?? ""), queryOf(page)), 301);
     };
+    const group = to === "/p/:token" || to === "/p/:token/r" ? "recipient" : "internal";
+    const route = { method: "GET", path: from, group, handler } as const;
     // Like the pages themselves, these do not exist for other people.
     return from.startsWith(`${adminPaths.overview}/`)
-      ? { method: "GET", path: from, access: "page_admin", handler }
-      : { method: "GET", path: from, access: "public", handler };
+      ? { ...route, access: "page_admin" }
+      : { ...route, access: "public" };
   }),
   {
     method: "GET",
     path: "/favicon.ico",
+    group: "recipient",
     access: "public",
     handler: (page) => page.redirectToUrl(page.services.assetUrl("favicon.svg"), 301),
   },

@@ -23,6 +23,8 @@ export interface PageContext {
    */
   readonly selfPath: string | null;
   readonly user: { readonly email: string; readonly admin: boolean } | null;
+  /** Only the pages that recipients need are served here, so pages link to no other. */
+  readonly recipientsOnly: boolean;
   /** Sign-in is enabled on this server, so pages link to it. */
   readonly signIns: boolean;
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */

@@ -12,6 +12,7 @@ import type { BodyIntake } from "../http/body/body-intake.ts";
 import type { FormFields } from "../http/body/form-fields.ts";
 import { receiveForm } from "../http/body/receive-body.ts";
 import { sendPage } from "../http/headers.ts";
+import type { RouteGroup } from "../http/listener.ts";
 import { isRobot } from "../http/robots.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
@@ -65,6 +66,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     localeAsked: fromQuery,
     selfPath,
     user: user === null ? null : { email: user.email, admin: user.admin },
+    recipientsOnly: !request.listener.groups.has("internal"),
     signIns: !services.config.accounts.loginsDisabled,
     formToken: request.formToken,
     assetUrl: services.assetUrl,
@@ -118,9 +120,14 @@ export class PageRequest {
     return { throttleKey: client, address, userAgent };
   }
 
-  /** Origin of the links that are made for this request. */
+  /** Origin of this server's pages, as this request reached it. */
   get baseUrl(): string {
     return this.request.baseUrl;
+  }
+
+  /** Origin of the links of pushes. */
+  get pushBaseUrl(): string {
+    return this.request.pushBaseUrl;
   }
 
   /** Texts in the language of the answer. */
@@ -250,6 +257,7 @@ export type PageRoute = RouteHandler & {
   readonly method: "GET" | "POST";
   /** With parameters, e.g. `/p/:token`. */
   readonly path: string;
+  readonly group: RouteGroup;
   /** Robots get a neutral page instead. */
   readonly retrieval?: true;
   readonly beforeFactor?: true;

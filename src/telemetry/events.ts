@@ -14,6 +14,8 @@ export interface Events {
     readonly version: string;
     readonly workers?: number;
   }): void;
+  /** The second listener, which serves recipients alone. */
+  gatewayStarted(where: { readonly address: string; readonly port: number }): void;
   serverStopping(signal: string): void;
   serverStopped(counts: WriteCounts | { readonly workers: number }): void;
   workerStarted(worker: { readonly worker: number; readonly pid: number | undefined }): void;
@@ -120,6 +122,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
   const untrustedForwarders = new Set<string>();
   return {
     serverStarted: (where) => logger.info({ event: "server_started", ...where }),
+    gatewayStarted: ({ address, port }) => logger.info({ event: "gateway_started", address, port }),
     serverStopping: (signal) => logger.info({ event: "server_stopping", signal }),
     serverStopped: (counts) => logger.info({ event: "server_stopped", ...counts }),
     workerStarted: (worker) => logger.info({ event: "worker_started", ...worker }),

@@ -93,6 +93,7 @@ export function openTestMail(options: {
     events,
     linkEmails: options.linkEmails ?? anyLink,
     baseUrl: "https://push.example.com",
+    pushBaseUrl: "https://push.example.com",
     random: systemRandom,
   });
   return {

@@ -63,15 +63,15 @@ async function create(
   const wanted = await receiveCreatePush(request, deps, envelope);
   reserveEcho(reply, wanted);
   const push = await deps.pushes.create(wanted, request.actor);
-  return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, wanted.passphrase ?? ""));
+  return sendJson(reply, 201, presentOwnedPush(push, request.pushBaseUrl, wanted.passphrase ?? ""));
 }
 
 /** In v1, a retrieval by the owner or an administrator is logged but not counted. */
 export const retrieve: ApiHandler = async (request, reply, deps) => {
   const claimed = await claimView(request, reply, deps.pushes, "strangers");
   if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
-  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.baseUrl));
-  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.baseUrl));
+  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.pushBaseUrl));
+  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.pushBaseUrl));
 };
 
 export const audit: ApiHandler = async (request, reply, deps) => {
@@ -81,7 +81,7 @@ export const audit: ApiHandler = async (request, reply, deps) => {
 
 export const expire: ApiHandler = async (request, reply, deps) => {
   const push = await deps.pushes.expire(urlTokenOf(request), request.actor);
-  return sendJson(reply, 200, presentPush(push, request.baseUrl));
+  return sendJson(reply, 200, presentPush(push, request.pushBaseUrl));
 };
 
 export const { listActive, listExpired } = listHandlers(presentOwnedPush, v1PageOf);

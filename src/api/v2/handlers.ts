@@ -35,7 +35,7 @@ export const create: ApiHandler = async (request, reply, deps) => {
   const wanted = await receiveCreatePush(request, deps);
   reserveEcho(reply, wanted);
   const push = await deps.pushes.create(wanted, request.actor);
-  return sendJson(reply, 201, presentOwnedPush(push, request.baseUrl, wanted.passphrase ?? ""));
+  return sendJson(reply, 201, presentOwnedPush(push, request.pushBaseUrl, wanted.passphrase ?? ""));
 };
 
 /** The answer to a creation repeats these texts. @throws AppError unavailable. */
@@ -45,15 +45,15 @@ export function reserveEcho(reply: FastifyReply, { name = "", note = "", passphr
 
 export const retrieve: ApiHandler = async (request, reply, deps) => {
   const claimed = await claimView(request, reply, deps.pushes, "everyone");
-  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.baseUrl));
+  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.pushBaseUrl));
   if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
-  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.baseUrl));
+  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.pushBaseUrl));
 };
 
 export const preview: ApiHandler = async (request, reply, deps) => {
   const push = await deps.pushes.find(urlTokenOf(request), request.actor);
   if (push === undefined) throw new AppError("not_found", "not-found");
-  return sendJson(reply, 200, presentPreview(push, request.baseUrl));
+  return sendJson(reply, 200, presentPreview(push, request.pushBaseUrl));
 };
 
 export const audit: ApiHandler = async (request, reply, deps) => {
@@ -68,7 +68,7 @@ export const notifyEmails: ApiHandler = async (request, reply, deps) => {
 
 export const expire: ApiHandler = async (request, reply, deps) => {
   const push = await deps.pushes.expire(urlTokenOf(request), request.actor);
-  return sendJson(reply, 200, presentPush(push, request.baseUrl));
+  return sendJson(reply, 200, presentPush(push, request.pushBaseUrl));
 };
 
 export const { listActive, listExpired } = listHandlers(presentOwnedPush, pageOf);
@@ -80,7 +80,7 @@ export function listHandlers(
 ): Readonly<Record<"listActive" | "listExpired", ApiHandler>> {
   const list = async (request: FastifyRequest, reply: FastifyReply, deps: ApiDeps, state: "active" | "expired") => {
     const pushes = await deps.pushes.list(userIdOf(request), state, readPage(request));
-    return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.baseUrl));
+    return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.pushBaseUrl));
   };
   function* presented(pushes: Iterable<OwnedPush>, baseUrl: string) {
     for (const push of pushes) yield present(push, baseUrl);

@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import type { Scope } from "../../accounts/accounts.ts";
 import type { Config } from "../../config/config.ts";
+import type { RouteGroup } from "../../http/listener.ts";
 import type { RouteAccess } from "../../http/request.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
@@ -19,6 +20,7 @@ export interface Operation {
   /** Also served with `.json` appended. */
   readonly path: string;
   readonly access: RouteAccess;
+  readonly group: RouteGroup;
   /** The scope that a token needs; null: none. */
   readonly scope: Scope | null;
   readonly changesState: boolean;
@@ -51,6 +53,7 @@ export const badPage = { 400: refused("Invalid page parameter.") };
 const listing = {
   method: "GET",
   access: "api_token",
+  group: "internal",
   scope: "read",
   changesState: false,
   retrieval: false,
@@ -72,6 +75,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/version",
     access: "public",
+    group: "internal",
     scope: null,
     changesState: false,
     retrieval: false,
@@ -87,6 +91,7 @@ export const operations: readonly Operation[] = [
     method: "POST",
     path: "/api/v2/pushes",
     access: "api",
+    group: "internal",
     scope: "create",
     changesState: true,
     retrieval: false,
@@ -127,6 +132,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/:url_token",
     access: "api",
+    group: "recipient",
     scope: null,
     changesState: true,
     retrieval: true,
@@ -151,6 +157,7 @@ export const operations: readonly Operation[] = [
     method: "DELETE",
     path: "/api/v2/pushes/:url_token",
     access: "api",
+    group: "recipient",
     scope: "expire",
     changesState: true,
     retrieval: false,
@@ -174,6 +181,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/:url_token/preview",
     access: "api",
+    group: "internal",
     scope: null,
     changesState: false,
     retrieval: false,
@@ -195,6 +203,7 @@ export const operations: readonly Operation[] = [
     method: "GET",
     path: "/api/v2/pushes/:url_token/audit",
     access: "api_token",
+    group: "internal",
     scope: "read",
     changesState: false,
     retrieval: false,
@@ -217,6 +226,7 @@ export const operations: readonly Operation[] = [
     method: "POST",
     path: "/api/v2/pushes/:url_token/notify_emails",
     access: "api_token",
+    group: "internal",
     scope: "create",
     changesState: true,
     retrieval: false,

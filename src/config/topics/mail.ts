@@ -110,6 +110,7 @@ export const linkDeliverySettings = {
 export function mailConfig(
   mail: ParsedGroup<typeof mailSettings>,
   baseUrl: string | undefined,
+  pushBaseUrl: string | undefined,
   defaultLocale: string | undefined,
   report: SettingReport,
 ) {
@@ -134,6 +135,8 @@ export function mailConfig(
     sender: mail.sender.value ?? `sealpush@${new URL(baseUrl).hostname}`,
     /** The start of links in emails: never derived from a request. */
     baseUrl,
+    /** The start of links of pushes. */
+    pushBaseUrl: pushBaseUrl ?? baseUrl,
     /** For recipients whose language is unknown; undefined: English. */
     defaultLocale,
   };

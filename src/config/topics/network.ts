@@ -1,6 +1,6 @@
 import { hostAndPort, hostNames, networks, webOrigin } from "../network-types.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { boolean, oneOf, wordOr } from "../value-types.ts";
+import { boolean, onByPresence, oneOf, wordOr } from "../value-types.ts";
 
 export const networkSettings = {
   title: "Addresses and proxies",
@@ -43,11 +43,11 @@ export const networkSettings = {
       type: boolean,
       default: "false",
     }),
-    forceHttps: setting({
+    forceHttps: optionalSetting({
       env: "FORCE_SSL",
-      doc: "Whether requests over plain HTTP are redirected to HTTPS, and all cookies are limited to HTTPS. Only for servers behind a trusted proxy that sends X-Forwarded-Proto.",
-      type: boolean,
-      default: "false",
+      doc: "If true, requests over plain HTTP are redirected to HTTPS, and all cookies are limited to HTTPS. Only for servers behind a trusted proxy that sends X-Forwarded-Proto. Any other value, also an empty one, stops the start: Password Pusher would read it as on.",
+      type: onByPresence,
+      unset: "off",
     }),
     secureCookies: setting({
       env: "PWP__SECURE_COOKIES",
@@ -86,7 +86,7 @@ const cloudflareNetworks: readonly string[] = [
 
 export function networkConfig(settings: ParsedGroup<typeof networkSettings>, report: SettingReport) {
   const { overrideBaseUrl, allowedHosts, trustedProxies, cloudflareProxy } = settings;
-  const forceHttps = settings.forceHttps.value;
+  const forceHttps = settings.forceHttps.value === true;
   const isHttpsBase = overrideBaseUrl.value?.startsWith("https:") === true;
   const secureCookies = settings.secureCookies.value;
   if (trustedProxies.value.some((network) => /\/0+$/.test(network))) {

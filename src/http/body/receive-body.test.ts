@@ -24,8 +24,16 @@ async function listen(answer: Promise<void> = Promise.resolve()): Promise<number
     await answer;
     return sendJson(reply, 200, { heldBytes: bodyIntake.heldBytes });
   };
-  fastify.post("/api/create", { config: { access: "api", scope: "create", changesState: true } }, handler);
-  fastify.post("/api/other", { config: { access: "api", scope: "read", changesState: true } }, handler);
+  fastify.post(
+    "/api/create",
+    { config: { access: "api", group: "internal", scope: "create", changesState: true } },
+    handler,
+  );
+  fastify.post(
+    "/api/other",
+    { config: { access: "api", group: "internal", scope: "read", changesState: true } },
+    handler,
+  );
   return Number(new URL(await fastify.listen({ host: "127.0.0.1", port: 0 })).port);
 }
 

@@ -17,7 +17,7 @@ export async function showAudit(page: SignedInRequest): Promise<FastifyReply> {
   if (trail === undefined) return renderGone(page);
   const { push, events } = trail;
   const model = {
-    listed: { push, link: linkOf(push, page.baseUrl) },
+    listed: { push, link: linkOf(push, page.pushBaseUrl) },
     events,
     page: number,
     hasMore: trail.hasMore && number < pageMax,

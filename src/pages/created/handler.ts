@@ -56,7 +56,7 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
   const recipientTag = findMessages(page.query("recipient"))?.locale.tag ?? null;
   const locale = mail.locale ?? recipientTag ?? page.messages.locale.tag;
   const model = {
-    link: `${page.baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`,
+    link: `${page.pushBaseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`,
     previewPath,
     recipientTag,
     viewsRemaining: push.viewsRemaining,

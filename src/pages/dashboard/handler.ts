@@ -11,7 +11,7 @@ export async function showDashboard(page: SignedInRequest): Promise<FastifyReply
   const found = await pushes.search(page.user.id, search);
   const model = {
     search,
-    pushes: found.pushes.map((push) => ({ push, link: linkOf(push, page.baseUrl) })),
+    pushes: found.pushes.map((push) => ({ push, link: linkOf(push, page.pushBaseUrl) })),
     hasMore: found.hasMore,
     stopped: found.stopped,
     nowMs: clock.now(),

@@ -1,5 +1,5 @@
 import type { Messages } from "../../i18n/i18n.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { Icon } from "./icon.tsx";
 
 export interface CopyButtonProps {
@@ -88,5 +88,15 @@ export function PasskeyButton({ page, action, options, name, label, insteadOf, w
       </button>
       <p class="passkey-status" role="status" />
     </div>
+  );
+}
+
+/** Leads to the start page, where there is one. */
+export function HomeButton({ page }: { readonly page: PageContext }) {
+  if (page.recipientsOnly) return null;
+  return (
+    <a class="button" href={pageHref(page, "/")}>
+      {page.messages.failure.home}
+    </a>
   );
 }

@@ -36,7 +36,7 @@
 {{- if and .Values.networkPolicy.enabled (not .Values.networkPolicy.from) -}}
 {{- fail "networkPolicy.from is empty, which lets everybody in: name who may connect, or set networkPolicy.enabled to false." -}}
 {{- end -}}
-{{- $own := dict "PWP__OVERRIDE_BASE_URL" "baseUrl" "PWP__TRUSTED_PROXIES" "trustedProxies" "PWP__SHUTDOWN_GRACE_SECONDS" "shutdownGraceSeconds" "PWP__METRICS__ENABLED" "metrics.enabled" -}}
+{{- $own := dict "PWP__OVERRIDE_BASE_URL" "baseUrl" "PWP__TRUSTED_PROXIES" "trustedProxies" "PWP__SHUTDOWN_GRACE_SECONDS" "shutdownGraceSeconds" "PWP__METRICS__ENABLED" "metrics.enabled" "PWP_PUBLIC_GATEWAY" "publicGateway" -}}
 {{- range $name, $value := $own -}}
 {{- if hasKey $.Values.settings $name -}}
 {{- fail (printf "settings.%s would be there twice: set %s in its place." $name $value) -}}
