@@ -1,4 +1,4 @@
-import { accepted, type Parsed, rejected, type ValueType } from "./value-types.ts";
+import { accepted, type Parsed, rejected, type ValueType, wholeNumber } from "./value-types.ts";
 
 /** The parsed DATABASE_URL. The path is "" if the address has none (`sqlite:`): then the file is in the data folder. */
 export type DatabaseAddress =
@@ -19,18 +19,41 @@ export interface PostgresAddress extends PostgresHost {
   readonly password: string;
   readonly database: string;
   readonly tls: PostgresTls;
+  /** Connections per process; undefined: not in the address. */
+  readonly pool: number | undefined;
+  /** Parameters that have no effect here. */
+  readonly ignoredParameters: readonly string[];
 }
 
-/** libpq's `sslmode`: `require` encrypts and accepts any certificate, `verify-full` also checks the server's name. */
+/**
+ * libpq's `sslmode`. `prefer` encrypts unless the server refuses it, `allow` only if the server requires it; both, and
+ * `require`, accept any certificate. `verify-full` also checks the server's name.
+ */
 export interface PostgresTls {
-  readonly mode: "disable" | "require" | "verify-ca" | "verify-full";
+  readonly mode: "disable" | "allow" | "prefer" | "require" | "verify-ca" | "verify-full";
   /** A file of certificate authorities to trust instead of the public ones. */
   readonly rootCertificateFile: string | undefined;
 }
 
-const tlsModes: readonly string[] = ["disable", "require", "verify-ca", "verify-full"] satisfies PostgresTls["mode"][];
-const knownParameters = ["sslmode", "sslrootcert", "host", "target_session_attrs"];
+const tlsModes: readonly string[] = [
+  "disable",
+  "allow",
+  "prefer",
+  "require",
+  "verify-ca",
+  "verify-full",
+] satisfies PostgresTls["mode"][];
+const knownParameters = ["sslmode", "sslrootcert", "host", "target_session_attrs", "pool", "encoding"];
+/** Parameters of Rails and libpq that tune what this server has settings of its own for. */
+const ignoredParameters = [
+  ...["application_name", "checkout_timeout", "connect_timeout", "idle_timeout", "min_messages", "reaping_frequency"],
+  ...["keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "statement_limit", "timeout"],
+];
 const hostsMax = 8;
+const poolSize = wholeNumber(1, 500);
+
+/** This machine: its traffic does not cross a network. */
+export const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\/.*)$/;
 
 /**
  * `sqlite:PATH`, `sqlite:///absolute/path`, the same with `sqlite3:`; the path is taken as it is written, without
@@ -85,7 +108,8 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
   }
   if (otherHosts.length >= hostsMax) return because(`it names more than ${hostsMax} hosts`);
   const parameters = url.searchParams;
-  const unknown = [...parameters.keys()].find((name) => !knownParameters.includes(name));
+  const given = [...parameters.keys()];
+  const unknown = given.find((name) => !knownParameters.includes(name) && !ignoredParameters.includes(name));
   if (unknown !== undefined) {
     return because(`only the parameters ${knownParameters.join(", ")} are supported`);
   }
@@ -93,11 +117,10 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
     return because("its target_session_attrs must be read-write, because the server writes");
   }
   if (parameters.has("host") && otherHosts.length > 0) return because("it names hosts in two places");
-  const mode = parameters.get("sslmode") ?? "disable";
-  if (!isTlsMode(mode)) {
-    return because(
-      "its sslmode must be one of disable, require, verify-ca, verify-full: there is no fallback to plain text",
-    );
+  const pool = parameters.has("pool") ? poolSize.parse(parameters.get("pool") ?? "") : undefined;
+  if (pool?.ok === false) return because(`its pool must be ${poolSize.allowed}`);
+  if (!/^(?:utf-?8|unicode)$/i.test(parameters.get("encoding") ?? "utf8")) {
+    return because("its encoding must be utf8 or unicode");
   }
   const parts = decoded([url.username, url.password, url.pathname.slice(1), parameters.get("host") ?? url.hostname]);
   if (parts === undefined) return rejected;
@@ -105,15 +128,28 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
   if (user === "") return because("it names no user");
   if (database === "" || database.includes("/")) return because("it names no database after the host");
   if (host === "") return because("it names no host");
+  const first = hostOf(host, url.port);
+  const rootCertificateFile = parameters.get("sslrootcert") ?? undefined;
+  const wanted = parameters.get("sslmode") ?? defaultTlsMode([first, ...otherHosts]);
+  if (!isTlsMode(wanted)) return because(`its sslmode must be one of ${tlsModes.join(", ")}`);
+  // As in libpq: `require` with authorities to trust verifies the certificate.
+  const mode = wanted === "require" && rootCertificateFile !== undefined ? "verify-ca" : wanted;
   return accepted({
     engine: "postgres",
-    ...hostOf(host, url.port),
+    ...first,
     otherHosts,
     user,
     password,
     database,
-    tls: { mode, rootCertificateFile: parameters.get("sslrootcert") ?? undefined },
+    tls: { mode, rootCertificateFile },
+    pool: pool?.value,
+    ignoredParameters: given.filter((name) => ignoredParameters.includes(name)),
   });
+}
+
+/** libpq's default is `prefer`; between programs of one machine encryption only costs time. */
+function defaultTlsMode(hosts: readonly PostgresHost[]): PostgresTls["mode"] {
+  return hosts.every(({ host }) => loopbackHost.test(host)) ? "disable" : "prefer";
 }
 
 function hostOf(host: string, port: string): PostgresHost {

@@ -3,7 +3,15 @@ import { databaseUrl } from "./database-url.ts";
 import { hostNames, listenAddress, networks, webOrigin } from "./network-types.ts";
 import { mailbox } from "./topics/mail.ts";
 import { issuerUrl } from "./topics/single-sign-on.ts";
-import { boolean, byteSize, duration, regularExpression, type ValueType, wholeNumber, wordOr } from "./value-types.ts";
+import {
+  boolean,
+  byteSize,
+  duration,
+  rubyRegularExpression,
+  type ValueType,
+  wholeNumber,
+  wordOr,
+} from "./value-types.ts";
 
 function values<T>(type: ValueType<T>, texts: readonly string[]): (T | "rejected")[] {
   return texts.map((text) => {
@@ -193,8 +201,8 @@ describe("a database address", () => {
   });
 
   it("is a PostgreSQL server, with percent-decoded parts", () => {
-    const tls = { mode: "disable", rootCertificateFile: undefined };
-    const plain = { engine: "postgres", port: 5432, otherHosts: [], tls };
+    const tls = { mode: "prefer", rootCertificateFile: undefined };
+    const plain = { engine: "postgres", port: 5432, otherHosts: [], tls, pool: undefined, ignoredParameters: [] };
     expect(
       values(databaseUrl, [
         "postgres://push:p%40ss%2F@db.example.com/push",
@@ -213,7 +221,14 @@ describe("a database address", () => {
         database: "push",
         tls: { mode: "verify-full", rootCertificateFile: "/etc/ca.pem" },
       },
-      { ...plain, host: "/var/run/postgresql", user: "push", password: "", database: "push" },
+      {
+        ...plain,
+        host: "/var/run/postgresql",
+        user: "push",
+        password: "",
+        database: "push",
+        tls: { ...tls, mode: "disable" },
+      },
       {
         ...plain,
         host: "db1",
@@ -234,8 +249,11 @@ describe("a database address", () => {
       "postgres://u:p@h",
       "postgres://u:p@h/",
       "postgres://u:p@h/d/e",
-      "postgres://u:p@h/d?pool=5",
-      "postgres://u:p@h/d?sslmode=prefer",
+      "postgres://u:p@h/d?pool=0",
+      "postgres://u:p@h/d?pool=many",
+      "postgres://u:p@h/d?encoding=latin1",
+      "postgres://u:p@h/d?sslmode=no-verify",
+      "postgres://u:p@h/d?schema_search_path=private",
       "postgres://u:p@h,h2/d?host=h3",
       "postgres://u:p@h,h2/d?target_session_attrs=any",
       `postgres://u:p@${Array(9).fill("h").join()}/d`,
@@ -244,6 +262,28 @@ describe("a database address", () => {
     expect(values(databaseUrl, ["postgres://u:%zz@h/d", "postgres://u:p@h:99999/d", "postgres://u:p@h,/d"])).toEqual(
       Array(3).fill("rejected"),
     );
+  });
+
+  it("asks another machine for TLS first, as libpq does, and takes the parameters of Rails", () => {
+    const parsed = (url: string) => values(databaseUrl, [url])[0];
+    const mode = (url: string) => {
+      const address = parsed(url);
+      return typeof address === "object" && address.engine === "postgres" ? address.tls.mode : address;
+    };
+    expect(mode("postgres://u@db/d")).toBe("prefer");
+    expect(mode("postgres://u@localhost,db/d")).toBe("prefer");
+    for (const local of ["localhost", "127.0.0.1", "[::1]"]) {
+      expect(mode(`postgres://u@${local}/d`), local).toBe("disable");
+    }
+    expect(mode("postgres://u@db/d?host=/run/postgresql")).toBe("disable");
+    for (const given of ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]) {
+      expect(mode(`postgres://u@db/d?sslmode=${given}`)).toBe(given);
+    }
+    expect(mode("postgres://u@db/d?sslmode=require&sslrootcert=/etc/ca.pem")).toBe("verify-ca");
+    expect(parsed("postgres://u@db/d?pool=25&encoding=unicode&checkout_timeout=5")).toMatchObject({
+      pool: 25,
+      ignoredParameters: ["checkout_timeout"],
+    });
   });
 
   it("is not another server, a memory database or a folder", () => {
@@ -296,13 +336,13 @@ describe("a sender", () => {
 });
 
 describe("a regular expression", () => {
-  it("is converted from Ruby's syntax", () => {
-    const parsed = regularExpression.parse("/\\A[^@\\s]+\\@(example\\.com)\\z/");
+  it("has the meaning that it has in Ruby", () => {
+    const parsed = rubyRegularExpression.parse("\\A[^@\\s]+\\@(example\\.com)\\z");
     expect(parsed.ok && parsed.value.test("ada@example.com")).toBe(true);
     expect(parsed.ok && parsed.value.test("ada@example.com.evil")).toBe(false);
   });
 
   it("is rejected if it is invalid", () => {
-    for (const text of ["(", "[a", "a".repeat(1_001)]) expect(regularExpression.parse(text).ok).toBe(false);
+    for (const text of ["(", "[a", "a".repeat(1_001)]) expect(rubyRegularExpression.parse(text).ok).toBe(false);
   });
 });

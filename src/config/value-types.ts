@@ -1,4 +1,5 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "../base/clock.ts";
+import { translateRubyRegExp } from "./ruby-regexp.ts";
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
@@ -144,21 +145,13 @@ export function duration(bounds: {
 
 const patternCharactersMax = 1_000;
 
-/**
- * A pattern as Password Pusher's settings contain it: Ruby's anchors of the whole text are converted, and its unnecessary
- * escapes are allowed (so there is no `u` flag).
- */
-export const regularExpression: ValueType<RegExp> = {
-  allowed: `a regular expression of at most ${patternCharactersMax} characters`,
+/** A pattern in Ruby's syntax, as Password Pusher's settings contain it. */
+export const rubyRegularExpression: ValueType<RegExp> = {
+  allowed: `a regular expression of at most ${patternCharactersMax} characters, in Ruby's syntax`,
   parse(text) {
-    const bare = /^\/(.*)\/$/s.exec(text)?.[1] ?? text;
-    const pattern = bare.replaceAll("\\A", "^").replace(/\\[zZ]/g, "$");
-    if (pattern.length > patternCharactersMax) return rejected;
-    try {
-      return accepted(new RegExp(pattern));
-    } catch (error) {
-      if (error instanceof SyntaxError) return rejected;
-      throw error;
-    }
+    if (text.length > patternCharactersMax) return rejected;
+    const translation = translateRubyRegExp(text);
+    if (translation.ok) return accepted(translation.pattern);
+    return { ok: false, reason: `${translation.reason}, which cannot be read with the meaning that it has in Ruby` };
   },
 };

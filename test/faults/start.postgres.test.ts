@@ -5,11 +5,14 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { sqlState } from "../../src/database/postgres/errors.ts";
+import { openClient } from "../../src/database/postgres/pooled-client.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { createPush, endpoints, retrieve } from "../support/endpoints.ts";
 import { makeCluster, writeOwn } from "../support/postgres/cluster.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { type PostgresServer, serve, startPostgres } from "../support/postgres/server.ts";
+import { postgresSettings } from "../support/postgres/settings.ts";
 import { newDataDir, runProgram, runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 
@@ -173,11 +176,13 @@ describe("a start that PostgreSQL refuses", () => {
 });
 
 describe("TLS to PostgreSQL", () => {
-  async function serveTlsOnly(): Promise<{ server: PostgresServer; authority: string }> {
+  const serveTlsOnly = () => serveTls("hostssl all all 127.0.0.0/8 trust\n");
+
+  async function serveTls(hostRules: string): Promise<{ server: PostgresServer; authority: string }> {
     const { certificate, key } = makeCertificate();
     const settings = { listen_addresses: "127.0.0.1, 127.0.0.2" };
     const cluster = await makeCluster({ tls: { certificate, key }, settings });
-    writeOwn(cluster, "data/pg_hba.conf", "hostssl all all 127.0.0.0/8 trust\n");
+    writeOwn(cluster, "data/pg_hba.conf", hostRules);
     const server = await serve(cluster);
     onTestFinished(() => server[Symbol.asyncDispose]());
     const authority = join(cluster.folder, "authority.crt");
@@ -212,6 +217,8 @@ describe("TLS to PostgreSQL", () => {
     );
 
     for (const accepted of [
+      address("127.0.0.1", { sslmode: "allow" }),
+      address("127.0.0.1", { sslmode: "prefer" }),
       address("127.0.0.1", { sslmode: "require" }),
       address("127.0.0.2", { sslmode: "verify-ca", sslrootcert }),
       address("127.0.0.1", { sslmode: "verify-full", sslrootcert }),
@@ -227,5 +234,46 @@ describe("TLS to PostgreSQL", () => {
         "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()",
       ),
     ).toEqual([{ ssl: true }]);
+  });
+
+  /** Whether each mode leads to an encrypted connection; the error's code or message if to none. */
+  async function encryptionWith(server: PostgresServer): Promise<Readonly<Record<string, unknown>>> {
+    const outcomes: Record<string, unknown> = {};
+    for (const sslmode of ["disable", "allow", "prefer", "require"]) {
+      const settings = postgresSettings(changed(server.url(), (url) => url.searchParams.set("sslmode", sslmode)));
+      outcomes[sslmode] = await openClient(settings, settings, () => undefined).then(
+        async (client) => {
+          const { rows } = await client.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()");
+          await client.end();
+          return rows[0].ssl;
+        },
+        (error: unknown) => sqlState(error) || String(error),
+      );
+    }
+    return outcomes;
+  }
+
+  it("is tried first with prefer and last with allow, as far as the server accepts it", async () => {
+    const { server } = await serveTlsOnly();
+    expect(await encryptionWith(server)).toEqual({ disable: "28000", allow: true, prefer: true, require: true });
+    const both = await serveTls("host all all 127.0.0.0/8 trust\n");
+    expect(await encryptionWith(both.server)).toEqual({ disable: false, allow: false, prefer: true, require: true });
+    const plainOnly = await serveTls("hostnossl all all 127.0.0.0/8 trust\n");
+    expect(await encryptionWith(plainOnly.server)).toEqual({
+      disable: false,
+      allow: false,
+      prefer: false,
+      require: "28000",
+    });
+  });
+
+  it("is given up with prefer if the server has none", async () => {
+    await using server = await startPostgres();
+    expect(await encryptionWith(server)).toEqual({
+      disable: false,
+      allow: false,
+      prefer: false,
+      require: expect.stringContaining("does not support SSL"),
+    });
   });
 });

@@ -119,17 +119,15 @@ describe("a boolean setting fails closed", () => {
   const load = (environment: Environment) => loadConfig({ DATA_DIR: "/nowhere", ...environment }, () => "");
 
   test.each(names)("%s: a value that is not a boolean fails the start instead of counting as false", (name) => {
-    for (const value of ["enabled", "ture", "2", "y e s", "null", "-1"]) {
+    for (const value of ["enabled", "ture", "2", "y e s", "null", "-1", "TRUE", "False", "1", "0", "yes", "on", ""]) {
       expect([value, load({ [name]: value }).ok]).toEqual([value, false]);
     }
-    for (const value of ["true", "TRUE", "1", "yes", "on"]) {
-      const result = load({ [name]: value });
-      expect([value, result.ok && Object.values(result.config.accounts).includes(true)]).toEqual([value, true]);
-    }
+    const result = load({ [name]: "true" });
+    expect(result.ok && Object.values(result.config.accounts)).toContain(true);
   });
 
   test("PWP__SIGNUP_EMAIL_REGEXP: an invalid pattern fails the start instead of allowing every address", () => {
-    for (const pattern of ["(", "[a-", "*", "(?<n>a)(?<n>b)"]) {
+    for (const pattern of ["(", "[a-", "*", "(a)\\1"]) {
       expect([pattern, load({ PWP__SIGNUP_EMAIL_REGEXP: pattern }).ok]).toEqual([pattern, false]);
     }
   });

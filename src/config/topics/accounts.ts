@@ -1,6 +1,6 @@
 import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { boolean, duration, regularExpression } from "../value-types.ts";
+import { boolean, duration, rubyRegularExpression } from "../value-types.ts";
 import type { mailSettings } from "./mail.ts";
 
 export const accountSettings = {
@@ -21,8 +21,8 @@ export const accountSettings = {
     }),
     signupEmailRegexp: optionalSetting({
       env: "PWP__SIGNUP_EMAIL_REGEXP",
-      doc: "The email addresses that may sign up. `\\A` and `\\z` are read as `^` and `$`; slashes around the expression are dropped.",
-      type: regularExpression,
+      doc: "The email addresses that may sign up, as in `\\A[^@\\s]+@example\\.com\\z`. `^` and `$` are the ends of a line and slashes are part of the expression, as in Ruby. An expression whose meaning cannot be kept, such as one with `\\1` or `\\G`, stops the start.",
+      type: rubyRegularExpression,
       unset: "any",
     }),
     accountEmails: setting({

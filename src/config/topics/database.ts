@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { minuteMs, secondMs } from "../../base/clock.ts";
+import { loopbackHost, type PostgresTls } from "../database-url.ts";
 import { type ParsedGroup, type SettingReport, setting } from "../setting.ts";
 import { duration, oneOf, wholeNumber } from "../value-types.ts";
 import type { serverSettings } from "./server.ts";
@@ -24,7 +25,7 @@ export const databaseSettings = {
   settings: {
     poolSize: setting({
       env: "PWP__DATABASE__POOL_SIZE",
-      doc: "Connections per process. All processes together must stay below the server's `max_connections`.",
+      doc: "Connections per process, unless `DATABASE_URL` has `pool=`, which this setting overrides. All processes together must stay below the server's `max_connections`.",
       type: wholeNumber(1, 500),
       default: "10",
     }),
@@ -55,8 +56,6 @@ export const databaseSettings = {
   },
 };
 
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\/.*)$/;
-
 /** @param dataDir absolute. */
 export function databaseConfig(
   server: ParsedGroup<typeof serverSettings>,
@@ -75,15 +74,18 @@ export function databaseConfig(
     };
   }
   // A name without a dot belongs to the same machine or network, such as the name of a container.
-  const remote = [address, ...address.otherHosts].find(({ host }) => !loopback.test(host) && /[.:]/.test(host));
-  if (address.tls.mode === "disable" && remote !== undefined) {
-    report.warn(
-      `${server.databaseUrl.env} does not use TLS (sslmode): the traffic to ${remote.host} can be read on the network.`,
-    );
+  const { pool, ignoredParameters, ...location } = address;
+  const remote = [address, ...address.otherHosts].find(({ host }) => !loopbackHost.test(host) && /[.:]/.test(host));
+  if (remote !== undefined) warnOfReadableTraffic(server.databaseUrl.env, address.tls.mode, remote.host, report);
+  for (const name of ignoredParameters) {
+    report.warn(`${name} in ${server.databaseUrl.env} has no effect: see the settings PWP__DATABASE__*.`);
   }
-  const poolMax = database.poolSize.value;
+  if (pool !== undefined && database.poolSize.given) {
+    report.warn(`pool in ${server.databaseUrl.env} has no effect: ${database.poolSize.env} is set.`);
+  }
+  const poolMax = database.poolSize.given ? database.poolSize.value : (pool ?? database.poolSize.value);
   return {
-    ...address,
+    ...location,
     /** Connections per process. */
     poolMax,
     /** Requests that may wait for a connection; any more are rejected. */
@@ -96,4 +98,22 @@ export function databaseConfig(
     /** Off behind a pooler that gives each transaction another connection: connections then keep no state. */
     preparedStatements: database.pooler.value === "none",
   };
+}
+
+function warnOfReadableTraffic(env: string, mode: PostgresTls["mode"], host: string, report: SettingReport): void {
+  switch (mode) {
+    case "disable":
+      report.warn(`${env} does not use TLS (sslmode): the traffic to ${host} can be read on the network.`);
+      break;
+    case "allow":
+    case "prefer":
+      report.warn(
+        `${env} does not require TLS (sslmode=${mode}): if ${host}, or somebody in between, refuses it, the traffic can be read on the network. Add sslmode=verify-full.`,
+      );
+      break;
+    case "require":
+    case "verify-ca":
+    case "verify-full":
+      break;
+  }
 }

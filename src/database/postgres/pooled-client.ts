@@ -3,7 +3,8 @@ import { isIP, Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import pg, { type ClientConfig } from "pg";
 import type { PostgresSettings } from "../../config/config.ts";
-import type { PostgresHost } from "../../config/database-url.ts";
+import type { PostgresHost, PostgresTls } from "../../config/database-url.ts";
+import { sqlState } from "./errors.ts";
 import { readerOf } from "./named-query.ts";
 
 /** The system probes a connection without traffic, so that routers do not forget it and a dead one is noticed. */
@@ -95,6 +96,33 @@ export async function openClient(
   address: PostgresHost,
   onReleased: OnReleased,
 ): Promise<PooledClient> {
+  const fallback = fallbackTls(settings.tls, address);
+  try {
+    return await openClientOnce(settings, address, onReleased);
+  } catch (error) {
+    if (fallback === undefined || !refusesEncryptionMode(error)) throw error;
+    return await openClientOnce({ ...settings, tls: { ...settings.tls, mode: fallback } }, address, onReleased);
+  }
+}
+
+/** The mode of the second attempt, as libpq makes it. PostgreSQL has no TLS on Unix sockets. */
+function fallbackTls({ mode }: PostgresTls, { host }: PostgresHost): PostgresTls["mode"] | undefined {
+  if (host.startsWith("/")) return undefined;
+  if (mode === "prefer") return "disable";
+  return mode === "allow" ? "require" : undefined;
+}
+
+/** Whether the server itself wants the connection with, or without, TLS. A failed handshake is never such an answer. */
+function refusesEncryptionMode(error: unknown): boolean {
+  if (sqlState(error) === "28000") return true;
+  return error instanceof Error && /does not support SSL/.test(error.message);
+}
+
+async function openClientOnce(
+  settings: PostgresSettings,
+  address: PostgresHost,
+  onReleased: OnReleased,
+): Promise<PooledClient> {
   const client = new PooledClient(clientConfig(settings, address), address, onReleased);
   try {
     await client.connect();
@@ -143,10 +171,11 @@ function clientConfig(settings: PostgresSettings, { host }: PostgresHost): Clien
 
 /** TLS options of the driver. Reads the file of certificate authorities, if there is one. */
 export function tlsOptions({ tls, host }: Pick<PostgresSettings, "tls" | "host">): ConnectionOptions | false {
-  if (tls.mode === "disable") return false;
+  if (tls.mode === "disable" || tls.mode === "allow" || host.startsWith("/")) return false;
   const authorities =
     tls.rootCertificateFile === undefined ? {} : { ca: readFileSync(tls.rootCertificateFile, "utf8") };
   switch (tls.mode) {
+    case "prefer":
     case "require":
       return { rejectUnauthorized: false };
     case "verify-ca":
