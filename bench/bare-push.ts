@@ -38,6 +38,7 @@ export async function claimBarePush(hotPath: HotPath, link: LinkAddress): Promis
     asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
     audit: { ...audit, kind: "view", at: now },
     blobsDueAt: now + dayMs,
+    tickets: [],
   });
   if (claimed === undefined) throw new Error("A living push refused a view.");
 }

@@ -51,8 +51,8 @@ export async function measureSweepLatencies(folder: string, plan: SweepPlan): Pr
   let swept = false;
   const startedAt = performance.now();
   const { config, blobs } = domain;
-  const { upkeep, extendedTickets } = domain.store;
-  const data = { config, blobs, upkeep, extendedTickets };
+  const { upkeep, downloadTickets } = domain.store;
+  const data = { config, blobs, upkeep, downloadTickets };
   const monotonicMs = () => performance.now();
   const pause = (ms: number) => sleep(ms);
   const onBlobDeletionFailed = (error: unknown) => console.error(error);

@@ -9,8 +9,7 @@ export type Purpose =
   | JointColumn["purpose"]
   | "passkey challenges"
   | "authenticator set-up"
-  | "backup manifest"
-  | "download tickets";
+  | "backup manifest";
 
 /** Names in SQL, for the rotation of keys. */
 interface RotatedShape {
@@ -151,6 +150,8 @@ export type SealedColumn = RotatedColumn & RotatedShape;
 export const jointColumns = {
   /** The copy of a push's row secret for the idempotency key of a claim. */
   claimRetry: { table: "row_secrets", column: "sealed", purpose: "claim retries" },
+  /** The key of a file for a download ticket. Those of a ticket that waits for the store of files live for days. */
+  downloadTicket: { table: "row_secrets", column: "sealed", purpose: "download tickets" },
 } as const satisfies Readonly<Record<string, ColumnName & { readonly purpose: string }>>;
 
 /** Columns whose values are sealed under the key of their push. A rotation reseals the row secret instead. */

@@ -26,7 +26,10 @@ export function downloadUrl(baseUrl: string, ticket: string): string {
   return `${baseUrl}/files/${ticket}`;
 }
 
-/** `GET /files/:ticket` is public: the ticket authorizes the download. HEAD reads no file and is not audited. */
+/**
+ * `GET /files/:ticket` is public: the ticket authorizes the download. Each is audited, ranges too: otherwise a download from the
+ * second byte on would leave no audit entry. HEAD reads no file and is not audited.
+ */
 export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): void {
   server.route<{ Params: { ticket: string } }>({
     method: ["GET", "HEAD"],
@@ -45,7 +48,7 @@ async function answerDownload(
   const requested = requestedRange(request);
   const isHead = request.raw.method === "HEAD";
   if (!isHead) reserveStream(reply);
-  const download = await openDownload(deps, request, ticket, isHead);
+  const download = await openDownload(deps, request, ticket);
   const range = rangeWithin(requested, download.sizeBytes);
   if (range === undefined) {
     return reply.code(416).header("content-range", `bytes */${download.sizeBytes}`).send();
@@ -59,18 +62,8 @@ async function answerDownload(
   return reply.send(stream);
 }
 
-/**
- * Each request for bytes is audited as a download, ranges too: otherwise a download from the second byte on would leave no
- * audit entry. A request for the headers alone is not audited.
- */
-async function openDownload(
-  deps: DownloadDeps,
-  request: FastifyRequest,
-  ticket: string,
-  isHead: boolean,
-): Promise<Download> {
-  const start = isHead ? "metadata" : 0;
-  const download = ticketPattern.test(ticket) ? await deps.pushes.openTicket(ticket, request.actor, start) : undefined;
+async function openDownload(deps: DownloadDeps, request: FastifyRequest, ticket: string): Promise<Download> {
+  const download = ticketPattern.test(ticket) ? await deps.pushes.openTicket(ticket, request.actor) : undefined;
   if (download === undefined) throw new AppError("not_found", "not-found");
   return download;
 }

@@ -3,12 +3,12 @@ import { type Every, hourMs, minuteMs, secondMs } from "../base/clock.ts";
 import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
 import { type Domain, type Effects, followDatabaseClock } from "../domain.ts";
 import { runBulkEndings } from "../pushes/maintenance/bulk-endings.ts";
-import { removeExpiredRetries, sweep } from "../pushes/maintenance/sweep.ts";
+import { removeExpiredRetries, removeExpiredTickets, sweep } from "../pushes/maintenance/sweep.ts";
 import type { Events } from "../telemetry/events.ts";
 
 const sweepEveryMs = 30 * secondMs;
 /** Each run costs one read of an index. */
-const claimRetriesEveryMs = secondMs;
+const expiredKeysEveryMs = secondMs;
 /**
  * Each run costs one read of an index. Emails are not sent by the request that creates them: the time of its answer would
  * show a client whether an email address has an account.
@@ -40,11 +40,11 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const { clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;
   const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
-  const { upkeep, extendedTickets, claimRetries } = domain.store;
+  const { upkeep, downloadTickets, claimRetries } = domain.store;
   let clockWasTrusted = false;
   const sweepOnce = async () => {
     const { config, blobs } = domain;
-    const data = { config, blobs, upkeep, extendedTickets };
+    const data = { config, blobs, upkeep, downloadTickets };
     const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed };
     const { clockTrusted, ...counts } = await sweep(deps, abort.signal);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
@@ -56,6 +56,12 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     const deps = { config: domain.config, claimRetries, clock, monotonicMs, pause };
     const removed = await removeExpiredRetries(deps, abort.signal);
     if (removed > 0) events.jobDone("claim retries", { removed });
+  };
+
+  const removeTickets = async () => {
+    const deps = { clock, clockTrust, monotonicMs, pause, downloadTickets };
+    const removed = await removeExpiredTickets(deps, abort.signal);
+    if (removed > 0) events.jobDone("download tickets", { removed });
   };
 
   const endInBulk = async () => {
@@ -79,7 +85,8 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     repeat("heartbeat", heartbeatMs, beat),
     repeat("database clock", heartbeatMs, () => followDatabaseClock(domain.db, effects)),
     repeat("sweep", sweepEveryMs, sweepOnce),
-    repeat("claim retries", claimRetriesEveryMs, removeRetries),
+    repeat("claim retries", expiredKeysEveryMs, removeRetries),
+    repeat("download tickets", expiredKeysEveryMs, removeTickets),
     repeat("mail", mailEveryMs, () => domain.mail.deliverDue(abort.signal)),
     repeat("view notifications", viewNotificationsEveryMs, () => domain.notifyOfViews(abort.signal)),
     repeat("bulk endings", bulkEndingsEveryMs, endInBulk),

@@ -45,7 +45,7 @@ export function ticketTtlMs(config: Config): number {
 export const storeWaitMsMax = 7 * dayMs;
 
 /** How long a download that began with a valid ticket may take. */
-export const finishDownloadMs = hourMs;
+const finishDownloadMs = hourMs;
 
 /** How long the blobs of a push outlive its limit: until its tickets expire and started downloads can finish. */
 export function blobsGraceMs(config: Config): number {

@@ -230,7 +230,7 @@ export interface Download {
   readonly contentType: string;
   readonly sizeBytes: number;
   /**
-   * Plaintext bytes from `start` to `end`, inclusive.
+   * Plaintext bytes from `start` to `end`, inclusive. Audited as a download.
    * @throws AppError unavailable when the store does not answer (the ticket then waits for it) or has other bytes than were
    * sealed; not_found when it has lost the file. In the last two cases the cause is a StoredFileError.
    */

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { OutcomeUnknownError } from "../../src/database/database.ts";
 import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
 import { readRows } from "../support/engine-database.ts";
+import { claimFiles, makeFile, pushFiles, readDownload } from "../support/files.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
 
@@ -107,6 +108,29 @@ test.each(["lose answer", "lose request"] as const)(
     expect(lost).toBe(1);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(pushes.map(() => "revealed"));
     expect(await readRows(near.domain.db, "SELECT DISTINCT views FROM pushes")).toEqual([{ views: 1 }]);
+  },
+);
+
+test.each(["lose answer", "lose request"] as const)(
+  "a view of a push with files hit by '%s' is counted once, and its tickets work",
+  async (verdict) => {
+    const { proxy, far, near } = await openBoth();
+    const { urlToken } = await pushFiles(near.domain.pushes, signedIn(7), [makeFile("plan", "the plan")], {
+      expireAfterViews: 1,
+    });
+    let hasClaimed = false;
+    let lost = 0;
+    proxy.intercept((statement) => {
+      hasClaimed ||= claims.test(statement);
+      if (!hasClaimed || statement !== "COMMIT" || lost > 0) return "pass";
+      lost += 1;
+      return verdict;
+    });
+    const [file] = await claimFiles(far.domain.pushes, urlToken, stranger);
+    expect(lost).toBe(1);
+    expect(await viewsIn(near)).toBe(1);
+    const download = await near.domain.pushes.openTicket(file?.ticket ?? "", stranger);
+    expect(download && (await readDownload(download)).toString()).toBe("the plan");
   },
 );
 

@@ -60,7 +60,7 @@ async function claim(domain: TestDomain["domain"], urlToken: string): Promise<st
 
 async function download(domain: TestDomain["domain"], urlToken: string): Promise<string> {
   const [file] = await claimFiles(domain.pushes, urlToken, stranger);
-  const opened = await domain.pushes.openTicket(file?.ticket ?? "", stranger, 0);
+  const opened = await domain.pushes.openTicket(file?.ticket ?? "", stranger);
   const chunks: Uint8Array[] = [];
   for await (const chunk of opened?.read({ start: 0, end: content.length - 1 }) ?? []) chunks.push(chunk);
   return Buffer.concat(chunks).toString();

@@ -30,7 +30,10 @@ async function startFixture() {
     blobs,
     limit,
     create,
-    sweep: () => sweeper.sweep(),
+    async sweep() {
+      await sweeper.removeExpiredTickets();
+      return await sweeper.sweep();
+    },
     unmount: () => renameSync(blobs, `${blobs}-away`),
     mount: () => {
       rmSync(blobs, { recursive: true, force: true });

@@ -61,7 +61,10 @@ async function startFixture(): Promise<Fixture> {
       expect(claimed.payload).toBe(payload);
       return claimed.files.map((file: { url: string }) => file.url);
     },
-    sweep: () => sweeper.sweep(),
+    async sweep() {
+      await sweeper.removeExpiredTickets();
+      return await sweeper.sweep();
+    },
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
 }
@@ -185,7 +188,7 @@ test("a download that failed to start works for 15 minutes after the store is av
   fixture.app.clock.advance(61 * minuteMs);
   await fixture.sweep();
   expect(fixture.store.objects.size).toBe(0);
-  expect(await readRows(fixture.app.app.domain.db, "SELECT * FROM extended_tickets")).toEqual([]);
+  expect(await readRows(fixture.app.app.domain.db, "SELECT * FROM download_tickets")).toEqual([]);
 });
 
 test("a download that fails to start is not in the audit trail; one that starts is", async () => {

@@ -24,7 +24,7 @@ export async function contents(
   if (claim.outcome !== "revealed") throw new Error(`The push was not revealed: ${claim.outcome}.`);
   const found: Record<string, string> = {};
   for (const { filename, ticket } of claim.files) {
-    const download = await fixture.domain.pushes.openTicket(ticket, stranger, 0);
+    const download = await fixture.domain.pushes.openTicket(ticket, stranger);
     if (download === undefined) throw new Error("A ticket does not open.");
     found[filename] = (await readDownload(download)).toString();
   }

@@ -24,6 +24,10 @@ const inconsistencies: Readonly<Record<string, readonly [table: string, where: s
     "claim_retries",
     "NOT EXISTS (SELECT 1 FROM row_secrets WHERE row_secrets.id = claim_retries.row_secret_id)",
   ],
+  "download ticket without its key": [
+    "download_tickets",
+    "NOT EXISTS (SELECT 1 FROM row_secrets WHERE row_secrets.id = download_tickets.row_secret_id)",
+  ],
   "audit entry without its push": [
     "audit_entries",
     "NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.id = audit_entries.push_id)",

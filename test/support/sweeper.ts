@@ -1,6 +1,12 @@
 import { minuteMs } from "../../src/base/clock.ts";
 import { ClockTrust } from "../../src/base/clock-trust.ts";
-import { removeExpiredRetries, type SweepDeps, type SweepReport, sweep } from "../../src/pushes/maintenance/sweep.ts";
+import {
+  removeExpiredRetries,
+  removeExpiredTickets,
+  type SweepDeps,
+  type SweepReport,
+  sweep,
+} from "../../src/pushes/maintenance/sweep.ts";
 import type { TestDomain } from "./domain.ts";
 
 /** A ClockTrust that has seen ten minutes without a clock jump. */
@@ -14,6 +20,7 @@ export function earnedTrust(): ClockTrust {
 export interface Sweeper {
   sweep(signal?: AbortSignal): Promise<SweepReport>;
   removeExpiredRetries(): Promise<number>;
+  removeExpiredTickets(): Promise<number>;
   /** Reported failures of blob deletions. */
   readonly failures: readonly unknown[];
 }
@@ -30,7 +37,7 @@ export function makeSweeper(
     clockTrust: earnedTrust(),
     monotonicMs: () => 0,
     upkeep: fixture.domain.store.upkeep,
-    extendedTickets: fixture.domain.store.extendedTickets,
+    downloadTickets: fixture.domain.store.downloadTickets,
     blobs: fixture.domain.blobs,
     abortAfter: (ms) => AbortSignal.timeout(ms),
     pause: async () => undefined,
@@ -43,5 +50,6 @@ export function makeSweeper(
     failures,
     sweep: (signal = neverAborted) => sweep(deps, signal),
     removeExpiredRetries: () => removeExpiredRetries({ ...deps, claimRetries }, neverAborted),
+    removeExpiredTickets: () => removeExpiredTickets(deps, neverAborted),
   };
 }

@@ -247,15 +247,20 @@ ${postgres(`
   ) WITHOUT ROWID;
   CREATE INDEX blob_deletions_due ON blob_deletions(due_at);
 
-  -- Download tickets whose file the store could not give. waits_for_store: the store has not answered since; expires_at is
-  -- then the latest time.
-  CREATE TABLE extended_tickets (
+  -- digest: keyed, of the ticket. row_secret_id: the file's key in the table of row secrets, which only the ticket opens.
+  -- waits_for_store: the store could not give the file and has not answered since; expires_at is then latest_expiry.
+  CREATE TABLE download_tickets (
     digest BLOB PRIMARY KEY,
-    blob_key TEXT NOT NULL,
+    push_id INTEGER NOT NULL,
+    file_id INTEGER NOT NULL,
+    row_secret_id INTEGER NOT NULL,
     waits_for_store INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL
+    expires_at INTEGER NOT NULL,
+    latest_expiry INTEGER NOT NULL
   ) WITHOUT ROWID;
-  CREATE INDEX extended_tickets_blob ON extended_tickets(blob_key);
+  CREATE INDEX download_tickets_file ON download_tickets(push_id, file_id);
+  CREATE INDEX download_tickets_expiry ON download_tickets(expires_at);
+  CREATE INDEX download_tickets_waiting ON download_tickets(expires_at) WHERE waits_for_store = 1;
 
   -- Files that belong to no push yet. anonymous_bytes: 0 when the sender is signed in.
   CREATE TABLE uploads (

@@ -20,7 +20,14 @@ export interface MovedTable {
  * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, `claim_retries`
  * expire within minutes, and `processes` belong to one database.
  */
-const excluded: ReadonlySet<string> = new Set(["pushes", "row_secrets", "claim_retries", "totals", "processes"]);
+const excluded: ReadonlySet<string> = new Set([
+  "pushes",
+  "row_secrets",
+  "claim_retries",
+  "download_tickets",
+  "totals",
+  "processes",
+]);
 
 const tableNames = sql<[], { name: string }>(
   "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",

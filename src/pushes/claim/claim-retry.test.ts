@@ -105,7 +105,7 @@ test("files can be downloaded again with the tickets of a repetition", async () 
   expect(await claim(fixture, urlToken, { key })).toMatchObject({ repeated: false });
   const repeated = await claim(fixture, urlToken, { key });
   if (repeated.outcome !== "revealed") throw new Error("It was not repeated.");
-  const download = await fixture.domain.pushes.openTicket(repeated.files[0]?.ticket ?? "", stranger, 0);
+  const download = await fixture.domain.pushes.openTicket(repeated.files[0]?.ticket ?? "", stranger);
   expect(download && (await readDownload(download)).toString()).toBe("the plan");
 });
 

@@ -1,10 +1,11 @@
 import { unavailable } from "../../base/errors.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
-import { blobsGraceMs, type PushDeps, ticketTtlMs } from "../deps.ts";
+import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { endIfDue } from "../edit/end-push.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
 import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "../push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
+import type { NewTicket } from "../store/download-tickets.ts";
 import type { FileRow, PushRow, SealedPush } from "../store/tables.ts";
 import { type RetryKey, retryKeyOf } from "./claim-retry.ts";
 import { fileRefusal, type StoredFile, StoredFileError } from "./stored-files.ts";
@@ -35,6 +36,7 @@ type Opened =
       readonly outcome: "opened";
       readonly payload: string;
       readonly files: readonly RevealedFile[];
+      readonly tickets: readonly NewTicket[];
       readonly rowSecret: Buffer;
     }
   | { readonly outcome: "broken" }
@@ -48,7 +50,8 @@ export function claimOperations(deps: PushDeps) {
   return {
     /**
      * The only way to retrieve a secret. Everything is decrypted in memory first, and the first segment of each file is read
-     * and verified. Then one conditional write counts the view, adds its audit entry and, on the last view, destroys the key.
+     * and verified. Then one conditional write counts the view, adds its audit entry and the tickets of its files and, on the last
+     * view, destroys the key.
      * The answer is sent once that write is durable. So a view that cannot be decrypted is never counted, and an uncounted
      * secret is never sent.
      */
@@ -82,6 +85,7 @@ export function claimOperations(deps: PushDeps) {
           notByOwner: !isOwner(sealed.row, actor),
           audit: auditRecord(kind, actor, claimedAt),
           blobsDueAt: claimedAt + blobsGraceMs(deps.config),
+          tickets: opened.tickets,
           retry: retry?.seal(opened.rowSecret, await deps.ids.next(), claimedAt),
         });
         if (claimed === undefined) continue;
@@ -119,7 +123,7 @@ async function repeat(
   if (opened.outcome !== "opened") return opened;
   const repeatedAt = deps.clock.now();
   const audit = auditRecord("repeated_view", actor, repeatedAt);
-  const logged = await claimRetries.repeat(row.id, row.sealGeneration, retry.digest, repeatedAt, audit);
+  const logged = await claimRetries.repeat(row.id, row.sealGeneration, retry.digest, repeatedAt, audit, opened.tickets);
   if (logged === undefined) return undefined;
   const push = { ...toPush(logged, urlToken, repeatedAt), expired: false, expiredOn: null };
   return { outcome: "revealed", push, payload: opened.payload, files: opened.files, repeated: true };
@@ -175,8 +179,16 @@ async function open(
   request.reserveAnswer(payloadSealed.length + fileRows.reduce((bytes, file) => bytes + fileTextBytes(file), 0));
   // Read the clock again: the store may have been slow.
   const revealedAt = deps.clock.now();
-  const files = stored.map((file) => reveal(deps, row, file.row, file.key, revealedAt));
-  return { outcome: "opened", payload, files, rowSecret: unlocked.rowSecret };
+  const files: RevealedFile[] = [];
+  const tickets: NewTicket[] = [];
+  for (const { row: file, key } of stored) {
+    const details = openFileDetails(deps.vault.keyring, { ...file, ownerId: row.ownerId, key });
+    if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
+    const made = await makeTicket(deps, row, { id: file.id, key }, revealedAt);
+    files.push({ ...details, sizeBytes: file.sizeBytes, ticket: made.ticket });
+    tickets.push(made.stored);
+  }
+  return { outcome: "opened", payload, files, tickets, rowSecret: unlocked.rowSecret };
 }
 
 /**
@@ -198,17 +210,9 @@ async function openStoredFiles(
   }
 }
 
-/** The name and type of a file, and the ticket to it. */
+/** The name and type of a file, and the address with its ticket. */
 const ticketBytesMax = 512;
 const fileTextBytes = (file: FileRow) => file.detailsSealed.length + ticketBytesMax;
-
-function reveal(deps: PushDeps, row: PushRow, file: FileRow, key: Buffer, now: number): RevealedFile {
-  const details = openFileDetails(deps.vault.keyring, { ...file, ownerId: row.ownerId, key });
-  if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
-  const expiresAt = now + ticketTtlMs(deps.config);
-  const ticket = makeTicket(deps.vault.keyring, { pushId: row.id, fileId: file.id, expiresAt, fileKey: key });
-  return { ...details, sizeBytes: file.sizeBytes, ticket };
-}
 
 /** Refuses a retrieval of an ended push and logs it. */
 async function refuse(

@@ -11,6 +11,7 @@ import {
 } from "../../../test/support/domain.ts";
 import { engine } from "../../../test/support/engine.ts";
 import { readRows, sqliteOf } from "../../../test/support/engine-database.ts";
+import { claimFiles, makeFile, pushFiles } from "../../../test/support/files.ts";
 import { NeedleFinder } from "../../../test/support/raw-files.ts";
 import { SeededNumbers } from "../../../test/support/seeded-numbers.ts";
 import { storedIn } from "../../../test/support/stored.ts";
@@ -196,6 +197,48 @@ test("no file or row contains a copy for a repeated claim after its minute, a de
   expect(await found()).toBeLessThan(made.length);
   fixture.clock.advance(minuteMs);
   await makeSweeper(fixture.domain).removeExpiredRetries();
+  fixture.truncateLog();
+  expect(await found()).toBe(0);
+  for (const { domain } of fixture.domains) await domain.close();
+});
+
+test("no file or row contains the sealed key of a download ticket after its time, a deletion or the removal of its file", async () => {
+  const fixture = new ShredFixture();
+  onTestFinished(() => rmSync(fixture.dataDir, { recursive: true, force: true }));
+  await fixture.open();
+  const { db, pushes } = fixture.domain.domain;
+  const owner = signedIn(7);
+  const views = [1, 2, 3];
+  const made = await Promise.all(
+    Array.from({ length: 60 }, (_, at) =>
+      pushFiles(pushes, owner, [makeFile("a", "a"), makeFile("b", "b")], { expireAfterViews: views[at % 3] ?? 1 }),
+    ),
+  );
+  for (const { urlToken } of made) await claimFiles(pushes, urlToken, stranger);
+  const keys = await readRows<{ id: number; sealed: Buffer }>(
+    db,
+    "SELECT row_secrets.id AS id, sealed FROM row_secrets JOIN download_tickets ON row_secret_id = row_secrets.id",
+  );
+  expect(keys).toHaveLength(2 * made.length);
+  const finder = new NeedleFinder<number>();
+  for (const { id, sealed } of keys) finder.add(id, sealed.subarray(5));
+  const found = async () => {
+    const ids = new Set<number>();
+    for (const bytes of (await storedIn(fixture.dataDir)).values()) for (const id of finder.search(bytes)) ids.add(id);
+    return ids.size;
+  };
+  expect(await found()).toBe(keys.length);
+  for (const [at, { urlToken }] of made.entries()) {
+    if (at % 5 === 0) await pushes.expire(urlToken, owner);
+    if (at % 5 !== 1 || at % 3 === 0) continue;
+    const removedFileIds = (await pushes.findEditable(urlToken, owner))?.files.slice(0, 1).map(({ id }) => id) ?? [];
+    expect(await pushes.edit(urlToken, { removedFileIds }, owner)).toMatchObject({ outcome: "edited" });
+  }
+  fixture.truncateLog();
+  // Twelve pushes were deleted, and eight lost one of two files.
+  expect(await found()).toBe(keys.length - 2 * 12 - 8);
+  fixture.clock.advance(15 * minuteMs);
+  await makeSweeper(fixture.domain).removeExpiredTickets();
   fixture.truncateLog();
   expect(await found()).toBe(0);
   for (const { domain } of fixture.domains) await domain.close();

@@ -1,86 +1,82 @@
 import { AppError } from "../../base/errors.ts";
 import { BlobStoreError } from "../../blobs/blob-store.ts";
-import { digest } from "../../crypto/digests.ts";
-import type { Keyring } from "../../crypto/keyring.ts";
+import { jointColumns } from "../../crypto/sealed-columns.ts";
+import { keyedHash } from "../../crypto/sodium.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
-import { toPush } from "../present-push.ts";
 import type { Actor, Download } from "../push.ts";
 import { openFileDetails } from "../seals.ts";
+import type { NewTicket } from "../store/download-tickets.ts";
+import type { PushRow } from "../store/tables.ts";
 import { fileRefusal, readStoredFile, type StoredFile, StoredFileError } from "./stored-files.ts";
 
-/** What a retrieval issues for one file: it opens only that file, and only for a limited time. */
-interface Ticket {
-  readonly pushId: number;
-  readonly fileId: number;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-  readonly fileKey: Buffer;
-  /** Identifies the ticket in the database. It is computed from the decoded bytes, because one value has several base64url texts. */
-  readonly digest: Buffer;
+const ticketBytes = 32;
+const digestBytes = 32;
+const ticketShape = /^[A-Za-z0-9_-]{43}$/;
+
+/** Finds the row of a ticket. A ticket is 32 random bytes, so nobody can guess it from its digest. */
+function digestOf({ vault }: Pick<PushDeps, "vault">, ticket: string): Buffer {
+  return keyedHash(vault.indexKey("download tickets"), digestBytes, "digest", ticket);
 }
 
-const numberBytes = 8;
-const keyBytes = 32;
-const ticketBytes = 3 * numberBytes + keyBytes;
-const ticketShape = /^[A-Za-z0-9_-]{32,256}$/;
-
-export function makeTicket(keyring: Keyring, ticket: Omit<Ticket, "digest">): string {
-  const plain = Buffer.allocUnsafe(ticketBytes);
-  plain.writeDoubleBE(ticket.pushId, 0);
-  plain.writeDoubleBE(ticket.fileId, numberBytes);
-  plain.writeDoubleBE(ticket.expiresAt, 2 * numberBytes);
-  ticket.fileKey.copy(plain, 3 * numberBytes);
-  return keyring.sealMessage("download tickets", [], plain).toString("base64url");
-}
-
-function readTicket(keyring: Keyring, text: string): Ticket | undefined {
-  if (!ticketShape.test(text)) return undefined;
-  const sealed = Buffer.from(text, "base64url");
-  const plain = keyring.openMessage("download tickets", [], sealed);
-  if (plain === undefined || plain.length !== ticketBytes) return undefined;
-  return {
-    pushId: plain.readDoubleBE(0),
-    fileId: plain.readDoubleBE(numberBytes),
-    expiresAt: plain.readDoubleBE(2 * numberBytes),
-    fileKey: plain.subarray(3 * numberBytes),
-    digest: digest(sealed.toString("base64url")),
+/**
+ * A ticket for one file. It contains no key: the file's key is stored for it, sealed under the ticket and a master key
+ * together. So a ticket opens nothing once its row is gone.
+ */
+export async function makeTicket(
+  deps: Pick<PushDeps, "vault" | "random" | "ids" | "config">,
+  push: Pick<PushRow, "id" | "ownerId">,
+  file: { readonly id: number; readonly key: Buffer },
+  now: number,
+): Promise<{ readonly ticket: string; readonly stored: NewTicket }> {
+  const ticket = deps.random.bytes(ticketBytes).toString("base64url");
+  const expiresAt = now + ticketTtlMs(deps.config);
+  const row = { id: file.id, ownerId: push.ownerId };
+  const stored = {
+    digest: digestOf(deps, ticket),
+    fileId: file.id,
+    keySealed: deps.vault.keyring.sealJointly(jointColumns.downloadTicket, row, [ticket, push.id], file.key),
+    keyId: await deps.ids.next(),
+    expiresAt,
+    latestExpiry: expiresAt + storeWaitMsMax,
   };
+  return { ticket, stored };
 }
 
 export function ticketOperations(deps: PushDeps) {
   return {
     /**
-     * Undefined: the ticket is forged or expired, or the push was deleted. Each request checks the row: a person's deletion voids
-     * the tickets of the push, a limit lets them run until they expire. A read is audited as a download before its first byte,
-     * unless `start` > 0 and the same address has begun one with this push's tickets. "metadata": no byte is needed.
+     * Undefined: the ticket is forged or expired, or a person has deleted the push. After an end by a limit tickets are valid
+     * until they expire. Each read is audited as a download before its first byte.
      */
-    async openTicket(ticketText: string, actor: Actor, start: number | "metadata"): Promise<Download | undefined> {
-      const now = deps.clock.now();
+    async openTicket(ticket: string, actor: Actor): Promise<Download | undefined> {
+      if (!ticketShape.test(ticket)) return undefined;
+      const digest = digestOf(deps, ticket);
+      const found = await deps.store.downloadTickets.find(digest, deps.clock.now());
+      if (found === undefined) return undefined;
+      const { pushId, fileId, keySealed } = found;
+      const row = await deps.store.findById(pushId);
+      const file = (await deps.store.files(pushId)).find((candidate) => candidate.id === fileId);
+      if (row === undefined || file === undefined) return undefined;
       const { keyring } = deps.vault;
-      const ticket = readTicket(keyring, ticketText);
-      if (ticket === undefined) return undefined;
-      if (ticket.expiresAt <= now && !(await deps.store.extendedTickets.isValid(ticket.digest, now))) return undefined;
-      const row = await deps.store.findById(ticket.pushId);
-      if (row === undefined || toPush(row, "", now).deleted) return undefined;
-      const file = (await deps.store.files(row.id)).find((candidate) => candidate.id === ticket.fileId);
-      if (file === undefined) return undefined;
-      const key = Buffer.from(ticket.fileKey);
-      const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key });
-      if (details === undefined) return undefined;
-      const since = ticket.expiresAt - ticketTtlMs(deps.config);
-      const continues =
-        start !== 0 && (start === "metadata" || (await deps.store.hasDownload(row.id, actor.address, since)));
-      const begin = async () => {
-        if (!continues) await deps.store.record(row.id, auditRecord("download", actor, deps.clock.now()));
-      };
-      const stored = { pushId: row.id, row: file, key };
+      const { ownerId } = row;
+      const key = keyring.openJointly(
+        jointColumns.downloadTicket,
+        { id: fileId, ownerId },
+        [ticket, pushId],
+        keySealed,
+      );
+      const details = key && openFileDetails(keyring, { ...file, ownerId, key });
+      if (key === undefined || details === undefined) return undefined;
+      const begin = () => deps.store.record(pushId, auditRecord("download", actor, deps.clock.now()));
+      const { sizeBytes } = file;
+      const stored = { pushId, row: file, key };
       return {
         ...details,
-        pushId: row.id,
-        fileId: file.id,
-        sizeBytes: file.sizeBytes,
-        read: (range) => download(deps, ticket, stored, range, begin),
+        pushId,
+        fileId,
+        sizeBytes,
+        read: (range) => download(deps, digest, stored, range, begin),
       };
     },
   };
@@ -93,7 +89,7 @@ export function ticketOperations(deps: PushDeps) {
  */
 async function* download(
   deps: PushDeps,
-  ticket: Ticket,
+  digest: Buffer,
   file: StoredFile,
   range: { start: number; end: number },
   begin: () => Promise<void>,
@@ -108,10 +104,7 @@ async function* download(
     // An empty file.
     if (!started) await begin();
   } catch (error) {
-    if (error instanceof BlobStoreError && !started) {
-      const expiresAt = ticket.expiresAt + storeWaitMsMax;
-      await deps.store.extendedTickets.extend(ticket.digest, file.row.blobKey, expiresAt);
-    }
+    if (error instanceof BlobStoreError && !started) await deps.store.downloadTickets.wait(digest);
     if (error instanceof StoredFileError && error.problem === "missing") {
       throw new AppError("not_found", "not-found", { cause: error });
     }

@@ -19,7 +19,7 @@ test("files are downloaded unchanged and in their order", async () => {
     ["c.txt", 100_002],
   ]);
   for (const [at, { ticket }] of claimed.entries()) {
-    const download = await pushes.openTicket(ticket, stranger, 0);
+    const download = await pushes.openTicket(ticket, stranger);
     if (download === undefined) throw new Error("The ticket does not open.");
     const name = "abc".charAt(at);
     expect((await readDownload(download)).toString()).toBe(`${name}-${name.repeat(100_000)}`);

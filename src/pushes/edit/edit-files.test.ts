@@ -50,8 +50,8 @@ describe("files", () => {
     const { urlToken } = await make(fixture, "a", "b");
     const [a, b] = await claimFiles(pushes, urlToken, stranger);
     await pushes.edit(urlToken, { removedFileIds: [await idOf(fixture, urlToken, "a")] }, owner);
-    expect(await pushes.openTicket(a?.ticket ?? "", stranger, 0)).toBeUndefined();
-    expect(await pushes.openTicket(b?.ticket ?? "", stranger, 0)).toBeDefined();
+    expect(await pushes.openTicket(a?.ticket ?? "", stranger)).toBeUndefined();
+    expect(await pushes.openTicket(b?.ticket ?? "", stranger)).toBeDefined();
     expect(await makeSweeper(fixture).sweep()).toMatchObject({ blobsDeleted: 1 });
     expect(blobCount(fixture)).toBe(1);
     await pushes.expire(urlToken, owner);

@@ -49,7 +49,7 @@ function selects({ network, createdBefore, largerThanBytes, owners }: Selection)
   const parsed = network === "" ? undefined : parseNetwork(network);
   if (network !== "" && parsed === undefined) throw new Error("The network of the request cannot be read.");
   return (push) => {
-    if (push.endedAt !== null) return false;
+    if (push.endedAt !== null && push.lingers === 0) return false;
     if (push.createdAt > createdBefore) return false;
     if (largerThanBytes > 0 && push.storedBytes <= largerThanBytes) return false;
     if (owners !== "all" && (owners === "anonymous") !== (push.ownerId === null)) return false;
@@ -71,7 +71,7 @@ export function bulkEndingOperations(deps: Pick<PushDeps, "clock" | "store">) {
       for (let rows = 0; rows < previewRowsMax; rows += previewSliceRows) {
         await turns.next();
         const examined = await store.bulkEndings.candidatesAfter(lastId, previewSliceRows);
-        for (const push of examined.filter(matches)) {
+        for (const push of examined.filter((candidate) => candidate.endedAt === null && matches(candidate))) {
           count += 1;
           bytes += push.storedBytes;
         }

@@ -67,7 +67,7 @@ test("deleting an account removes its files' names and blobs, of live and of end
   await pushFiles(fixture.domain.pushes, owner, [makeFile("standing.txt", "c")]);
 
   await fixture.domain.deleteAccount(owner.user?.id ?? 0, null);
-  expect(await fixture.domain.pushes.openTicket(file?.ticket ?? "", stranger, 0)).toBeUndefined();
+  expect(await fixture.domain.pushes.openTicket(file?.ticket ?? "", stranger)).toBeUndefined();
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 2 });
   expect(await countOf(fixture, "files")).toBe(0);
   expect(await countOf(fixture, "audit_entries")).toBe(0);

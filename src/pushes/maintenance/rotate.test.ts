@@ -62,7 +62,7 @@ async function expectAllOpen(fixture: TestDomain, made: Awaited<ReturnType<typeo
   expect(await claim(made.ended.urlToken)).toMatchObject({ outcome: "gone" });
   const [file] = await claimFiles(pushes, made.files.urlToken, stranger);
   expect(file).toMatchObject({ filename: "plan.txt" });
-  const download = await pushes.openTicket(file?.ticket ?? "", stranger, 0);
+  const download = await pushes.openTicket(file?.ticket ?? "", stranger);
   expect(download && (await readDownload(download)).toString()).toBe("the plan");
   const listed = [...(await pushes.list(7, "active", 1)), ...(await pushes.list(7, "expired", 1))];
   expect(listed.map((push) => push.name)).toEqual([null, "VPN", "old"]);
@@ -223,8 +223,8 @@ test("tickets from before a rotation work as long as the old key is known", asyn
   {
     await using fixture = await open(dataDir, "second", "first");
     await rotate(fixture);
-    expect(await fixture.domain.pushes.openTicket(ticket, stranger, 0)).toBeDefined();
+    expect(await fixture.domain.pushes.openTicket(ticket, stranger)).toBeDefined();
   }
   await using fixture = await open(dataDir, "second");
-  expect(await fixture.domain.pushes.openTicket(ticket, stranger, 0)).toBeUndefined();
+  expect(await fixture.domain.pushes.openTicket(ticket, stranger)).toBeUndefined();
 });

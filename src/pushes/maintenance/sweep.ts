@@ -2,10 +2,10 @@ import { type Clock, dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import type { ClockTrust } from "../../base/clock-trust.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Config } from "../../config/config.ts";
-import { blobsGraceMs, finishDownloadMs, type PushDeps, ticketTtlMs } from "../deps.ts";
+import { blobsGraceMs, type PushDeps, ticketTtlMs } from "../deps.ts";
 import { tombstoneMs } from "../present-push.ts";
 import type { ClaimRetries } from "../store/claim-retries.ts";
-import type { ExtendedTickets } from "../store/extended-tickets.ts";
+import type { DownloadTickets } from "../store/download-tickets.ts";
 import type { PushUpkeep } from "../store/maintenance.ts";
 
 export interface SweepDeps {
@@ -14,7 +14,7 @@ export interface SweepDeps {
   readonly clockTrust: ClockTrust;
   readonly monotonicMs: () => number;
   readonly upkeep: PushUpkeep;
-  readonly extendedTickets: ExtendedTickets;
+  readonly downloadTickets: DownloadTickets;
   readonly blobs: BlobStore;
   /** A signal that is aborted after `ms`. */
   readonly abortAfter: (ms: number) => AbortSignal;
@@ -74,7 +74,6 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
   const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
   const keyRowsTrimmed = await trusted(() => upkeep.trimRowSecrets(batchRows * 10));
-  await trusted(() => deps.extendedTickets.remove(now - finishDownloadMs));
   const ticketsResumed = clockTrusted ? await resumeTickets(deps, signal) : 0;
   const blobsDeleted = await drainBlobDeletions(deps, signal, clockTrusted ? now : 0, now);
   return {
@@ -92,13 +91,17 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
 
 /** Tickets that wait for the store are valid as usual from the moment at which it answers again. @returns how many. */
 async function resumeTickets(deps: SweepDeps, stop: AbortSignal): Promise<number> {
-  const { config, clock, extendedTickets, blobs } = deps;
-  const blobKeys = await extendedTickets.waitingBlobs(clock.now(), probesAtOnce);
+  const { config, clock, downloadTickets, blobs } = deps;
+  const resume = () => {
+    const now = clock.now();
+    return downloadTickets.resume(now + ticketTtlMs(config), now + blobsGraceMs(config));
+  };
+  const blobKeys = await downloadTickets.waitingBlobs(clock.now(), probesAtOnce);
   if (blobKeys.length === 0) return 0;
   const signal = AbortSignal.any([stop, deps.abortAfter(probeMs)]);
   // Try several, so that one unreadable file does not delay the others.
   const answers = await Promise.all(blobKeys.map((blobKey) => answersRead(blobs, blobKey, signal)));
-  return answers.includes(true) ? await extendedTickets.resume(clock.now() + ticketTtlMs(config)) : 0;
+  return answers.includes(true) ? await resume() : 0;
 }
 
 async function answersRead(blobs: BlobStore, blobKey: string, signal: AbortSignal): Promise<boolean> {
@@ -159,6 +162,15 @@ export async function removeExpiredRetries(deps: RetryDeps, signal: AbortSignal)
   const now = deps.clock.now();
   const latest = now + config.claimRetrySeconds * secondMs;
   return await repeat(deps, signal, () => claimRetries.removeExpired(now, latest, batchRows));
+}
+
+type TicketDeps = Pick<SweepDeps, "clock" | "clockTrust" | "monotonicMs" | "pause" | "downloadTickets">;
+
+/** Overwrites the keys of expired download tickets. Not part of a sweep, which may take long. @returns how many. */
+export async function removeExpiredTickets(deps: TicketDeps, signal: AbortSignal): Promise<number> {
+  if (!deps.clockTrust.check()) return 0;
+  const now = deps.clock.now();
+  return await repeat(deps, signal, () => deps.downloadTickets.removeExpired(now, batchRows));
 }
 
 /** Repeats a bounded step until it finds nothing, and rests between steps. */

@@ -2,6 +2,7 @@ import type { Database, InTransaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
 import type { NewRowOf, RowOf } from "../../database/table.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
+import { endReasons } from "../push.ts";
 import { bulkEndings } from "./tables.ts";
 import type { WriteOperations } from "./write-operations.ts";
 
@@ -16,8 +17,10 @@ export interface EndingCandidate {
   readonly endedAt: number | null;
   readonly ownerId: number | null;
   readonly storedBytes: number;
-  /** The client that created it; "": not known, or the push has ended. */
+  /** The client that created it; "": not known. */
   readonly address: string;
+  /** 1: a limit has ended it, but claims can be repeated or files downloaded. */
+  readonly lingers: number;
 }
 
 const finishedKept = 100;
@@ -39,14 +42,17 @@ const progress = sql<[lastId: number, ended: number, bytes: number, finishedAt: 
      finished_at = ? WHERE id = ?`,
 );
 /**
- * In the order of ids, which never change. The creation is the first entry of each trail, of anonymous pushes as well while
- * they are live.
+ * In the order of ids, which never change. The creation is the first entry of each trail, of anonymous pushes only while they
+ * are live.
  */
 const candidates = sql<[id: number, limit: number], EndingCandidate>(
   // No join: a plan for an unknown LIMIT could read all entries.
   `SELECT id, created_at AS createdAt, ended_at AS endedAt, owner_id AS ownerId, stored_bytes AS storedBytes,
-     CASE WHEN ended_at IS NOT NULL THEN '' ELSE coalesce((SELECT address FROM audit_entries
-       WHERE push_id = pushes.id AND sequence = 1 AND kind = ${auditKinds.creation}), '') END AS address
+     coalesce((SELECT address FROM audit_entries
+       WHERE push_id = pushes.id AND sequence = 1 AND kind = ${auditKinds.creation}), '') AS address,
+     CASE WHEN end_reason IN (${endReasons.views}, ${endReasons.time})
+       AND (EXISTS (SELECT 1 FROM claim_retries WHERE push_id = pushes.id)
+         OR EXISTS (SELECT 1 FROM download_tickets WHERE push_id = pushes.id)) THEN 1 ELSE 0 END AS lingers
    FROM pushes WHERE id > ? ORDER BY id LIMIT ?`,
 );
 
@@ -73,8 +79,9 @@ export function createBulkEndings(db: Database, operations: Pick<WriteOperations
     candidatesAfter: (id: number, limit: number): Promise<readonly EndingCandidate[]> =>
       db.read.all(candidates, id, limit),
     /**
-     * Examines at most `limit` pushes for the oldest open request, and ends those that match. Examined and ended pushes are
-     * recorded in the same transaction, so a crash repeats and loses nothing.
+     * Examines at most `limit` pushes for the oldest open request, and ends those that match. Of those that a limit has ended,
+     * it voids tickets and repeatable claims. Examined and ended pushes are recorded in the same transaction, so a crash
+     * repeats and loses nothing.
      * @returns the number of ended pushes; undefined: no request is open, or another process works on it.
      */
     advance: (

@@ -2,8 +2,16 @@ import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
+import { insertTickets, type NewTicket } from "./download-tickets.ts";
 import { type PushRow, readPushes, type StoredPush } from "./tables.ts";
-import { endParts, keepsTrail, sqlOfLockedRows, writeEntry, writeRowSecret } from "./write-operations.ts";
+import {
+  destroyRowSecret,
+  endParts,
+  keepsTrail,
+  sqlOfLockedRows,
+  writeEntry,
+  writeRowSecret,
+} from "./write-operations.ts";
 
 /** What lets a claim be repeated: a copy of the row secret that only the client's idempotency key opens. */
 export interface ClaimRetry {
@@ -28,10 +36,6 @@ const lockPush = sqlOfLockedRows<[pushId: number], { id: number }>("SELECT id FR
 const takeExpired = sql<[pushId: number, digest: Buffer, now: number], { rowSecretId: number }>(
   `DELETE FROM claim_retries WHERE push_id = ? AND digest = ? AND expires_at <= ? RETURNING row_secret_id AS "rowSecretId"`,
 );
-const destroySecret = sql<[rowSecretId: number]>({
-  sqlite: endParts.destroyRowSecret.sqlite("?"),
-  postgres: endParts.destroyRowSecret.postgres("?"),
-});
 const nameCopy = sql<[copyId: number | null, pushId: number, digest: Buffer]>({
   sqlite: `UPDATE claim_retries SET row_secret_id = coalesce(?, last_insert_rowid()) WHERE push_id = ? AND digest = ?`,
   postgres: `UPDATE claim_retries SET row_secret_id = ? WHERE push_id = ? AND digest = ?`,
@@ -55,7 +59,7 @@ export async function insertClaimRetry(
     await tx.one(lockPush, pushId);
     const expired = await tx.one(takeExpired, pushId, digest, now);
     if (expired === undefined) throw new ClaimRepeatedError();
-    await tx.run(destroySecret, expired.rowSecretId);
+    await tx.run(destroyRowSecret, expired.rowSecretId);
     if (!(await insert())) throw new ClaimRepeatedError();
   }
   // With the row secrets, where overwriting it leaves no copy of the copy.
@@ -100,17 +104,19 @@ export function createClaimRetries(db: RetryDatabase) {
       (await db.read.one(copyOf, pushId, digest, now))?.sealed,
     /** Also of an ended push, whose payload stays as long as its copies. */
     payload: async (pushId: number): Promise<Buffer | undefined> => (await db.read.one(payloadOf, pushId))?.sealed,
-    /** Logs a repeated answer. @returns undefined: the copy was voided meanwhile, so the answer must not be sent. */
+    /** Logs a repeated answer and stores its tickets. @returns undefined: the copy was voided meanwhile, so the answer must not be sent. */
     repeat: (
       pushId: number,
       sealGeneration: number,
       digest: Buffer,
       now: number,
       audit: AuditRecord,
+      tickets: readonly NewTicket[],
     ): Promise<PushRow | undefined> =>
       db.write(async (tx) => {
         const stored = await tx.one(repeatView, pushId, sealGeneration, pushId, digest, now);
         if (stored === undefined) return undefined;
+        await insertTickets(tx, db.engine, pushId, tickets, false);
         if (keepsTrail(stored)) await writeEntry(tx, pushId, stored.auditCount, audit);
         return readPushes.decode(stored);
       }),
@@ -129,7 +135,7 @@ export function createClaimRetries(db: RetryDatabase) {
           // A concurrent end would keep the payload for the copy, and this transaction would keep it for the live push.
           await tx.one(lockPush, pushId);
           const copies = await tx.all(takeDue, pushId, now, latest);
-          for (const { rowSecretId } of copies) await tx.run(destroySecret, rowSecretId);
+          for (const { rowSecretId } of copies) await tx.run(destroyRowSecret, rowSecretId);
           await tx.run(deleteEndedPayload, pushId, pushId);
           removed += copies.length;
         }

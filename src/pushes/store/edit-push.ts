@@ -5,6 +5,7 @@ import { type FileRow, files, type PushOptions, type PushRow, payloads, pushOpti
 import {
   deletePayload,
   destroyClaimRetries,
+  destroyTickets,
   insertPayload,
   takeUpload,
   UploadSweptError,
@@ -146,6 +147,7 @@ async function writeContent(
   await tx.run(changeSeals, content.keyCheck, content.passphraseSalt, content.storedBytes, pushId);
   once(await tx.run(deletePayload, pushId), "The payload");
   await tx.run(insertPayload, ...payloads.values({ pushId, sealed: content.payloadSealed }));
+  await destroyTickets(tx, pushId, content.removedFileIds);
   for (const fileId of content.removedFileIds) {
     await tx.run(queueBlobOfFile, fileId, pushId);
     once(await tx.run(deleteFile, fileId, pushId), "A removed file");

@@ -1,12 +1,13 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
-import { hasNoExtendedTicket } from "./extended-tickets.ts";
+import { hasNoWaitingTicket } from "./download-tickets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
 import {
   deleteAuditEntries,
   deletePayload,
   destroyClaimRetries,
+  destroyTickets,
   queueBlob,
   sqlOfFreeRows,
   type WriteOperations,
@@ -44,7 +45,7 @@ const takeOrphan = sql<[blobKey: string, renewedBefore: number]>(
 );
 const dueBlobs = sqlOfFreeRows<[now: number, limit: number], { blobKey: string; attempts: number }>(
   `SELECT blob_key AS blobKey, attempts FROM blob_deletions
-   WHERE due_at <= ? AND ${hasNoExtendedTicket} ORDER BY due_at LIMIT ?`,
+   WHERE due_at <= ? AND ${hasNoWaitingTicket} ORDER BY due_at LIMIT ?`,
 );
 const leaseBlob = sql<[leasedUntil: number, blobKey: string]>(
   "UPDATE blob_deletions SET due_at = ? WHERE blob_key = ?",
@@ -146,6 +147,7 @@ async function removePushes(
   for (const { id } of await tx.all(removable, endedBefore, limit)) {
     if ((await tx.run(deletePush, id)) === 0) continue;
     await destroyClaimRetries(tx, id);
+    await destroyTickets(tx, id);
     await tx.run(deletePayload, id);
     await tx.run(deleteImportedLink, id);
     await tx.run(deleteAuditEntries, id);
@@ -180,7 +182,7 @@ const forget = sql<[departedBefore: number]>(
 
 /**
  * A push whose owner was deleted becomes a tombstone, as an ended anonymous push is. Its end reason becomes "owner", even
- * if a limit ended it before, so that its download tickets are void.
+ * if a limit ended it before.
  */
 export function createDepartures(db: Database, operations: Pick<WriteOperations, "end">) {
   async function release(tx: Transaction, pushId: number, now: number): Promise<void> {

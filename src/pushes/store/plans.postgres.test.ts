@@ -14,6 +14,7 @@ import type { Database } from "../../database/database.ts";
 import { createInspection, readSweepBacklog } from "../../database/inspection.ts";
 import { openPostgres } from "../../database/postgres/postgres.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
+import type { NewTicket } from "./download-tickets.ts";
 import type { NewPush } from "./insert-push.ts";
 import type { NewLinkDelivery } from "./notifications.ts";
 import type { PushStore } from "./push-store.ts";
@@ -91,8 +92,18 @@ function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
     notByOwner: true,
     asRead,
     audit: audit("view"),
+    tickets: asRead.hasFiles ? [newTicket(pushId)] : [],
   };
 }
+
+const newTicket = (id: number): NewTicket => ({
+  digest: randomBytes(32),
+  fileId: id,
+  keySealed: randomBytes(77),
+  keyId: 10 * pushes + id,
+  expiresAt: newest,
+  latestExpiry: newest,
+});
 
 function newPush(id: number, ownerId: number | null, files: NewPush["files"] = []): NewPush {
   const row = pushRow({ id, ownerId, createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs });
@@ -141,7 +152,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     findSealed: () => store.findSealed(unknownLink, () => undefined),
     files: () => store.files(21),
     async writeView() {
-      // Anonymous and owned pushes, with views left, with the last view, and with an outdated read.
+      // Anonymous and owned pushes, with views left, with the last view, with an outdated read, and with files.
       for (const [id, views, ownerId, hasFiles, notifyOnView] of [
         [10, 0, null, false, false],
         [31, 1, busyOwner, false, false],
@@ -149,6 +160,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         [4, 4, null, false, false],
         [19, 4, 21, false, false],
         [34, 2, null, false, false],
+        [40, 0, null, true, false],
       ] as const) {
         const claimed = await store.writeView(
           claim(id, { views, expireAfterViews: 5, ownerId, hasFiles, notifyOnView }),
@@ -170,7 +182,6 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     },
     recordRefusal: () => store.recordRefusal(2, audit("failed_view")),
     record: () => store.record(1, audit("failed_passphrase")),
-    hasDownload: () => store.hasDownload(pushWithLongTrail, "192.0.2.1", newest),
     async list() {
       for (const state of ["active", "expired"] as const) {
         for (const ownerId of [busyOwner, 500]) await store.list(ownerId, state, newest, 50, 450);
@@ -179,17 +190,17 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     addUpload: () => store.addUpload("another-key", newest),
     renewUploads: () => store.renewUploads([{ blobKey: "another-key", anonymousBytes: 0 }], newest),
     abandonUploads: () => store.abandonUploads(["another-key"]),
-    extendedTickets: {
-      extend: () => store.extendedTickets.extend(randomBytes(32), blobKey, newest),
-      isValid: () => store.extendedTickets.isValid(randomBytes(32), newest),
-      waitingBlobs: () => store.extendedTickets.waitingBlobs(newest, 8),
-      resume: () => store.extendedTickets.resume(newest),
-      remove: () => store.extendedTickets.remove(newest),
+    downloadTickets: {
+      find: () => store.downloadTickets.find(randomBytes(32), newest),
+      wait: () => store.downloadTickets.wait(randomBytes(32)),
+      waitingBlobs: () => store.downloadTickets.waitingBlobs(newest, 8),
+      resume: () => store.downloadTickets.resume(newest, newest),
+      removeExpired: () => store.downloadTickets.removeExpired(newest, 50),
     },
     claimRetries: {
       find: () => store.claimRetries.find(1, randomBytes(32), newest),
       payload: () => store.claimRetries.payload(1),
-      repeat: () => store.claimRetries.repeat(1, 1, randomBytes(32), newest, audit("repeated_view")),
+      repeat: () => store.claimRetries.repeat(1, 1, randomBytes(32), newest, audit("repeated_view"), []),
       removeExpired: () => store.claimRetries.removeExpired(newest, newest, 50),
     },
     linkDeliveries: {

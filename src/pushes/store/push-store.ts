@@ -1,11 +1,11 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import type { Database, InTransaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
 import { createBulkEndings } from "./bulk-endings.ts";
 import { createClaimRetries } from "./claim-retries.ts";
+import { createDownloadTickets } from "./download-tickets.ts";
 import { editWrites } from "./edit-push.ts";
-import { createExtendedTickets } from "./extended-tickets.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
 import { insertWrites } from "./insert-push.ts";
 import { createAdminLists, createLists } from "./lists.ts";
@@ -26,9 +26,6 @@ const listsByState = {
   active: listed("ended_at IS NULL AND expires_at > ?"),
   expired: listed("ended_at IS NOT NULL OR expires_at <= ?"),
 };
-const downloadBy = sql<[pushId: number, kind: number, address: string, since: number], { sequence: number }>(
-  "SELECT sequence FROM audit_entries WHERE push_id = ? AND kind = ? AND address = ? AND updated_at >= ? LIMIT 1",
-);
 const insertUpload = uploads.insert();
 const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
   "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
@@ -77,9 +74,6 @@ export function createPushStore(db: Database) {
     recordRefusal: (pushId: number, audit: AuditRecord) =>
       db.write((tx) => operations.recordRefusal(tx, pushId, audit)),
     record: (pushId: number, audit: AuditRecord) => db.write((tx) => operations.record(tx, pushId, audit)),
-    /** Whether the audit trail has a download by this address since that time. */
-    hasDownload: async (pushId: number, address: string, since: number): Promise<boolean> =>
-      (await db.read.one(downloadBy, pushId, auditKinds.download, address, since)) !== undefined,
     /** Newest first. */
     list: async (
       ownerId: number,
@@ -118,7 +112,7 @@ export function createPushStore(db: Database) {
     viewNotifications: createViewNotifications(db, lists),
     lists,
     adminLists: createAdminLists(db.read),
-    extendedTickets: createExtendedTickets(db),
+    downloadTickets: createDownloadTickets(db),
     upkeep: createUpkeep(db, operations),
     bulkEndings: createBulkEndings(db, operations),
   };

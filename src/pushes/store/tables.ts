@@ -119,6 +119,8 @@ export const linkDeliveries = new Table("link_deliveries", {
 });
 
 export const rowSecrets = new Table("row_secrets", { id: integer, sealed: bytes });
+/** For rows to insert. An id of null: the next one. */
+export const newRowSecrets = new Table("row_secrets", { id: nullable(integer), sealed: bytes });
 export const payloads = new Table("payloads", { pushId: integer, sealed: bytes });
 export const uploads = new Table("uploads", {
   blobKey: text,
@@ -132,12 +134,16 @@ export const blobDeletions = new Table("blob_deletions", {
   dueAt: withDefault(integer, 0),
   attempts: withDefault(integer, 0),
 });
-/** See `createExtendedTickets`. */
-export const extendedTickets = new Table("extended_tickets", {
+/** See `createDownloadTickets`. */
+export const downloadTickets = new Table("download_tickets", {
   digest: bytes,
-  blobKey: text,
-  waitsForStore: boolean,
+  pushId: integer,
+  fileId: integer,
+  /** The row of the file's sealed key. */
+  rowSecretId: integer,
+  waitsForStore: withDefault(boolean, false),
   expiresAt: integer,
+  latestExpiry: integer,
 });
 export const viewNotifications = new Table("view_notifications", { pushId: integer, sequence: integer });
 export const linkDeliveryDays = new Table("link_delivery_days", {

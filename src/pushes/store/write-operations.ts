@@ -59,8 +59,6 @@ export async function writeRowSecret(
   return id;
 }
 
-const copiesOf = (pushId: string) => `SELECT row_secret_id FROM claim_retries WHERE push_id = ${pushId}`;
-
 /**
  * The parts of a statement that ends a push. PostgreSQL's claim combines them in one statement; transactions run them one
  * after another. The parameters identify the row: `?`, or a subselect that returns at most one row.
@@ -70,12 +68,6 @@ export const endParts = {
     /** In place: the same width in the same row moves no bytes (see the schema). */
     sqlite: (keyId: string) => `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id = ${keyId}`,
     postgres: (keyId: string) => `DELETE FROM row_secrets WHERE id = ${keyId}`,
-  },
-  /** All copies of the row secret that let claims be repeated. */
-  destroyCopies: {
-    sqlite: (pushId: string) =>
-      `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id IN (${copiesOf(pushId)})`,
-    postgres: (pushId: string) => `DELETE FROM row_secrets WHERE id IN (${copiesOf(pushId)})`,
   },
   /** While a claim may be repeated, the payload stays. A job removes it with the last copy of the row secret. */
   deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}
@@ -88,15 +80,33 @@ export const endParts = {
   deleteAuditEntries: (pushId: string) => `DELETE FROM audit_entries WHERE push_id = ${pushId}`,
 };
 
-const destroyRowSecret = sql<[keyId: number]>({
+export const destroyRowSecret = sql<[keyId: number]>({
   sqlite: endParts.destroyRowSecret.sqlite("?"),
   postgres: endParts.destroyRowSecret.postgres("?"),
 });
-const destroyCopies = sql<[pushId: number]>({
-  sqlite: endParts.destroyCopies.sqlite("?"),
-  postgres: endParts.destroyCopies.postgres("?"),
-});
+
+/** Overwrites the values that rows of another table keep among the row secrets. */
+function destroySecretsOf<Parameters extends readonly Value[]>(rows: string): Statement<Parameters, never> {
+  const condition = `id IN (SELECT row_secret_id FROM ${rows})`;
+  return sql<Parameters>({
+    sqlite: `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE ${condition}`,
+    postgres: `DELETE FROM row_secrets WHERE ${condition}`,
+  });
+}
+
+const destroyCopies = destroySecretsOf<[pushId: number]>("claim_retries WHERE push_id = ?");
 const deleteRetries = sql<[pushId: number]>("DELETE FROM claim_retries WHERE push_id = ?");
+const ticketsOfPush = "download_tickets WHERE push_id = ?";
+const ticketsOfFile = `${ticketsOfPush} AND file_id = ?`;
+// A sweep skips these rows while they are locked, so that the two do not wait for each other.
+const lockTickets = sqlOfLockedRows<[pushId: number], { fileId: number }>(
+  `SELECT file_id AS "fileId" FROM ${ticketsOfPush}`,
+  "download_tickets",
+);
+const destroyKeysOfPush = destroySecretsOf<[pushId: number]>(ticketsOfPush);
+const deleteTicketsOfPush = sql<[pushId: number]>(`DELETE FROM ${ticketsOfPush}`);
+const destroyKeysOfFile = destroySecretsOf<[pushId: number, fileId: number]>(ticketsOfFile);
+const deleteTicketsOfFile = sql<[pushId: number, fileId: number]>(`DELETE FROM ${ticketsOfFile}`);
 const queueBlobs = sql<[dueAt: number, pushId: number]>(endParts.queueBlobs("?"));
 export const deletePayload = sql<[pushId: number]>(endParts.deletePayload("?"));
 export const deleteAuditEntries = sql<[pushId: number]>(endParts.deleteAuditEntries("?"));
@@ -161,6 +171,21 @@ export async function destroyClaimRetries(tx: Transaction, pushId: number): Prom
   return await tx.run(deleteRetries, pushId);
 }
 
+/** For an end by a person: no file can be downloaded. @param fileIds only the tickets of these files. */
+export async function destroyTickets(tx: Transaction, pushId: number, fileIds?: readonly number[]): Promise<void> {
+  const tickets = await tx.all(lockTickets, pushId);
+  if (tickets.length === 0) return;
+  if (fileIds === undefined) {
+    await tx.run(destroyKeysOfPush, pushId);
+    await tx.run(deleteTicketsOfPush, pushId);
+    return;
+  }
+  for (const fileId of fileIds) {
+    await tx.run(destroyKeysOfFile, pushId, fileId);
+    await tx.run(deleteTicketsOfFile, pushId, fileId);
+  }
+}
+
 export type WriteOperations = ReturnType<typeof createWriteOperations>;
 
 /** Operations inside a transaction of `db.write`; none of them opens its own. */
@@ -184,6 +209,7 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
   async function voidEnded(tx: Transaction, pushId: number): Promise<void> {
     if ((await tx.run(voidCopies, pushId)) === 0) return;
     await destroyClaimRetries(tx, pushId);
+    await destroyTickets(tx, pushId);
     await tx.run(deletePayload, pushId);
     await tx.run(hastenBlobs, pushId);
   }
@@ -198,8 +224,8 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
     addToAnonymous,
     destroySecret,
     /**
-     * Ends a push. If a limit has ended it already, an end by a person voids the claims that could be repeated and makes its
-     * blobs due; its end reason stays.
+     * Ends a push. If a limit has ended it already, an end by a person voids its tickets and the claims that could be
+     * repeated, and makes its blobs due; its end reason stays.
      * @returns false when the push had ended already, or is not due.
      */
     async end(tx: Transaction, request: EndRequest): Promise<boolean> {
@@ -212,7 +238,10 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
         if (reason !== "time") await voidEnded(tx, pushId);
         return false;
       }
-      if (reason !== "time") await destroyClaimRetries(tx, pushId);
+      if (reason !== "time") {
+        await destroyClaimRetries(tx, pushId);
+        await destroyTickets(tx, pushId);
+      }
       await destroySecret(tx, pushId, ended, request.blobsDueAt);
       if (request.audit !== null && ended.ownerId !== null) await record(tx, pushId, request.audit);
       return true;

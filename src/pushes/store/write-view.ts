@@ -4,6 +4,7 @@ import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
 import { ClaimRepeatedError, type ClaimRetry, insertClaimRetry } from "./claim-retries.ts";
+import { insertTickets, type NewTicket } from "./download-tickets.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
 import { insertViewNotification } from "./notifications.ts";
 import {
@@ -40,6 +41,8 @@ export interface ViewClaim {
   readonly audit: AuditRecord;
   /** When the blobs may be deleted if the push ends. */
   readonly blobsDueAt: number;
+  /** For the files of the push. */
+  readonly tickets: readonly NewTicket[];
   /** undefined: the claim cannot be repeated. */
   readonly retry?: ClaimRetry | undefined;
 }
@@ -117,8 +120,7 @@ export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations,
      * @throws OutcomeUnknownError when the answer was lost: the view may be counted, but the secret must not be sent.
      */
     writeView(claim: ViewClaim): Promise<PushRow | undefined> {
-      const { retry } = claim;
-      if (retry !== undefined) return claimRepeatably(db, { ...claim, retry }, operations);
+      if (claim.retry !== undefined || claim.tickets.length > 0) return claimWithSecrets(db, claim, operations);
       switch (db.engine) {
         case "sqlite":
           return db.write((tx) => claimInTransaction(tx, claim, operations));
@@ -167,19 +169,29 @@ async function claimInTransaction(
   return row;
 }
 
+const claimedWith = readPushes.select<[pushId: number, digest: Buffer]>(
+  "WHERE id = ? AND EXISTS (SELECT 1 FROM download_tickets WHERE digest = ? AND push_id = pushes.id)",
+);
+
 /**
- * The copy of the row secret and the count are one transaction: a guard that refuses undoes the copy, and a copy that exists
- * prevents the count. If its answer is lost, the client repeats the request: the copy says whether the view was counted.
+ * The tickets, the copy of the row secret and the count are one transaction: a guard that refuses undoes the others, and a copy
+ * that exists prevents the count. If the answer of the database is lost, the copy or the tickets say whether the view was
+ * counted.
  */
-async function claimRepeatably(
+async function claimWithSecrets(
   db: ClaimDatabase,
-  claim: ViewClaim & { readonly retry: ClaimRetry },
+  claim: ViewClaim,
   operations: Pick<WriteOperations, "destroySecret">,
 ): Promise<PushRow | undefined> {
+  const { pushId, retry, tickets, counted, now } = claim;
+  const [ticket] = tickets;
   try {
-    return await db.untilKnown(() =>
+    return await db.untilKnown((lostAnswer) =>
       db.write(async (tx) => {
-        await insertClaimRetry(tx, db.engine, claim.pushId, claim.retry, claim.now);
+        const claimed = lostAnswer && ticket && (await tx.one(claimedWith, pushId, ticket.digest));
+        if (claimed !== undefined) return readPushes.decode(claimed);
+        if (retry !== undefined) await insertClaimRetry(tx, db.engine, pushId, retry, now);
+        await insertTickets(tx, db.engine, pushId, tickets, counted);
         const row = await claimInTransaction(tx, claim, operations);
         if (row === undefined) throw new ClaimRefusedError();
         return row;
