@@ -2,10 +2,18 @@ import type { Command } from "commander";
 import { byteSize, duration, type ValueType } from "../config/value-types.ts";
 import type { Domain } from "../domain.ts";
 import { runBulkEndings } from "../pushes/maintenance/bulk-endings.ts";
-import { type BulkEndingFilter, describeBulkEnding, isRestricted, readEndingNetwork } from "../pushes/pushes.ts";
+import {
+  type BulkEndingFilter,
+  describeBulkEnding,
+  isRestricted,
+  readEndingNetwork,
+  shellActor,
+  type TrailEvent,
+} from "../pushes/pushes.ts";
 import { type CliIo, type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { refuseWithoutData, shell, withDomain } from "./open-domain.ts";
+import { readLine } from "./read-line.ts";
 import { getConfig } from "./settings.ts";
 
 const hundredYearsMs = 36_500 * 86_400_000;
@@ -17,7 +25,7 @@ const age = duration({
 });
 const size = byteSize({ min: 1, max: 1024 ** 5, allowed: "from 1 to 1024TiB" });
 
-interface EndOptions {
+interface EndOptions extends OnePush {
   readonly fromNetwork?: string;
   readonly olderThan?: string;
   readonly largerThan?: string;
@@ -27,12 +35,113 @@ interface EndOptions {
   readonly yes?: true;
 }
 
-export function addPushesCommands(program: Command, { io }: CommandDeps): void {
-  program
-    .command("pushes")
-    .description("Manage pushes.")
+export function addPushesCommands(program: Command, deps: CommandDeps): void {
+  const pushes = program.command("pushes").description("Manage pushes.");
+  addEnd(pushes, deps);
+  addAudit(pushes, deps);
+  addDelete(pushes, deps);
+}
+
+const idOption = ["--id <number>", "the push with this id"] as const;
+const linkOption = ["--link-stdin", "the push whose link is read from standard input, one line"] as const;
+
+interface OnePush {
+  readonly id?: string;
+  readonly linkStdin?: true;
+}
+
+/** @throws CommandRefused unless exactly one push is named and exists. */
+async function findOne({ id, linkStdin }: OnePush, { pushes }: Domain, io: CliIo): Promise<number> {
+  if ((id === undefined) === (linkStdin === undefined)) throw new CommandRefused("Give either --id or --link-stdin.");
+  if (id === undefined) {
+    const found = await pushes.findIdByLink(await readLine(io.stdin, "link"));
+    if (found === undefined) throw new CommandRefused("No push has this link.");
+    return found;
+  }
+  if (!/^[1-9]\d{0,14}$/.test(id)) throw new CommandRefused("--id must be the number of a push.");
+  return Number(id);
+}
+
+const unknownPush = () => new CommandRefused("There is no push with this id.");
+const trailHeader = ["time", "kind", "by", "times", "address", "user agent", "referrer"];
+
+function addAudit(pushes: Command, { io }: CommandDeps): void {
+  pushes
+    .command("audit")
+    .description("Print the audit trail of one push, newest first, in columns separated by tabs. Never its content.")
+    .option(...idOption)
+    .option(...linkOption)
+    .option("--json", "one JSON object per line instead of columns")
+    .addHelpText("after", `${exitCodesHelp}\nThe administrators' audit trail records this.`)
+    .action(async (options: OnePush & { readonly json?: true }) => {
+      const config = getConfig(io);
+      await refuseWithoutData(config, io);
+      await withDomain(config, io, async (domain) => {
+        const id = await findOne(options, domain, io);
+        for (let page = 1; ; page += 1) {
+          const trail = await domain.pushes.adminTrail(id, shellActor, page);
+          if (trail === undefined) throw unknownPush();
+          if (page === 1) await domain.accounts.recordAccess("read_trail", String(id), shell);
+          if (page === 1 && options.json !== true) io.stdout(`${trailHeader.join("\t")}\n`);
+          for (const event of trail.events) {
+            io.stdout(`${options.json === true ? JSON.stringify(event) : columnsOf(event).join("\t")}\n`);
+          }
+          if (!trail.hasMore) return;
+        }
+      });
+    });
+}
+
+function columnsOf(event: TrailEvent): string[] {
+  const time = new Date(event.updatedAt).toISOString();
+  if (event.kind === "limit") return [time, `ended by ${event.reason}`, "-", "1", "-", "-", "-"];
+  const { kind, by, times, address, userAgent, referrer } = event;
+  return [time, kind, by, String(times), address, userAgent, referrer].map((text) => printable(text));
+}
+
+/** Clients choose these texts: control characters could move the cursor of a terminal. */
+function printable(text: string): string {
+  return text === "" ? "-" : text.replace(/\p{C}/gu, "\ufffd");
+}
+
+function addDelete(pushes: Command, { io }: CommandDeps): void {
+  pushes
+    .command("delete")
+    .description("Delete the record of one push, with its audit trail. An active push ends first.")
+    .option(...idOption)
+    .option(...linkOption)
+    .option("--yes", "confirm; without it, nothing is deleted")
+    .addHelpText("after", exitCodesHelp)
+    .action(async (options: OnePush & { readonly yes?: true }) => {
+      const config = getConfig(io);
+      await refuseWithoutData(config, io);
+      await withDomain(config, io, async (domain) => {
+        const id = await findOne(options, domain, io);
+        if (options.yes !== true) {
+          throw new CommandRefused("Nothing was deleted. This cannot be undone: confirm with --yes.");
+        }
+        const entry = domain.accounts.adminEntry("deleted_push", String(id), shell);
+        if (!(await domain.pushes.removeAsAdministrator(id, shellActor, entry))) throw unknownPush();
+        io.stdout(`Push ${id} is deleted.\n`);
+      });
+    });
+}
+
+async function endOne(domain: Domain, options: EndOptions, io: CliIo): Promise<void> {
+  const id = await findOne(options, domain, io);
+  if (options.yes !== true) throw new CommandRefused("Nothing was ended. This cannot be undone: confirm with --yes.");
+  const entry = domain.accounts.adminEntry("ended_push", String(id), shell);
+  const outcome = await domain.pushes.endAsAdministrator(id, shellActor, entry);
+  if (outcome === "unknown") throw unknownPush();
+  io.stdout(outcome === "ended" ? `Push ${id} has ended.\n` : `Push ${id} had ended before.\n`);
+}
+
+function addEnd(pushes: Command, { io }: CommandDeps): void {
+  pushes
     .command("end")
-    .description("End all active pushes that match every given option. Their secrets are destroyed for good.")
+    .description("End one push, or all active pushes that match every given option. Secrets are destroyed for good.")
+    .option(...idOption)
+    .option(...linkOption)
     .option("--from-network <network>", "created from this address or CIDR network")
     .option("--older-than <time>", "created longer ago than this, such as '2 hours' or '30 days'")
     .option("--larger-than <size>", "with more bytes of text and files than this, such as 10MiB")
@@ -45,8 +154,16 @@ export function addPushesCommands(program: Command, { io }: CommandDeps): void {
       `${exitCodesHelp}\nA command that is interrupted is continued by the server. Owned pushes keep their audit trails.`,
     )
     .action(async (options: EndOptions) => {
-      const filter = filterOf(options);
+      const isOne = options.id !== undefined || options.linkStdin === true;
+      if (isOne && isFiltered(options)) throw new CommandRefused("Name one push, or say which pushes: not both.");
+      if (isOne && options.dryRun === true) throw new CommandRefused("--dry-run is for several pushes.");
       const config = getConfig(io);
+      if (isOne) {
+        await refuseWithoutData(config, io);
+        await withDomain(config, io, (domain) => endOne(domain, options, io));
+        return;
+      }
+      const filter = filterOf(options);
       await refuseWithoutData(config, io);
       await withDomain(config, io, async (domain) => {
         const { count, bytes, isComplete } = await domain.pushes.previewBulkEnding(filter);
@@ -79,6 +196,10 @@ async function endAll({ accounts, pushes, store }: Domain, filter: BulkEndingFil
     // The server works on it at the moment.
     await pause(100);
   }
+}
+
+function isFiltered({ fromNetwork, olderThan, largerThan, anonymous, owned }: EndOptions): boolean {
+  return [fromNetwork, olderThan, largerThan, anonymous, owned].some((option) => option !== undefined);
 }
 
 /** @throws CommandRefused for an invalid option, or if none restricts which pushes are meant. */

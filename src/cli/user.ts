@@ -4,6 +4,7 @@ import { passwordSentences } from "../accounts/sign-in/password-rules.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { getUser, refuseWithoutData, shell, withAccounts, withDomain } from "./open-domain.ts";
+import { readLine } from "./read-line.ts";
 import { getConfig } from "./settings.ts";
 
 const passwordOption = [
@@ -30,7 +31,7 @@ function addCreate(user: Command, { io }: CommandDeps): void {
     .addHelpText("after", exitCodesHelp)
     .action(async ({ email, admin }: { readonly email: string; readonly admin?: true }) => {
       const config = getConfig(io);
-      const password = await readPassword(io.stdin);
+      const password = await readLine(io.stdin, "password");
       await withAccounts(config, io, "make", async (accounts) => {
         const made = await accounts.createUser({ email, password, admin: admin === true }, (user) =>
           accounts.adminEntry("created_user", user.email, shell),
@@ -191,7 +192,7 @@ function addSetPassword(user: Command, { io }: CommandDeps): void {
     .addHelpText("after", exitCodesHelp)
     .action(async ({ email }: { readonly email: string }) => {
       const config = getConfig(io);
-      const password = await readPassword(io.stdin);
+      const password = await readLine(io.stdin, "password");
       await withAccounts(config, io, "refuse", async (accounts) => {
         const found = await getUser(accounts, email);
         const entry = accounts.adminEntry("set_password", found.email, shell);
@@ -201,32 +202,4 @@ function addSetPassword(user: Command, { io }: CommandDeps): void {
         io.stdout(`User ${found.id} has a new password and no valid API token, and is signed out everywhere.\n`);
       });
     });
-}
-
-/** 1024 characters of four bytes each, and the line end. */
-const passwordBytesMax = 4 * 1_024 + 2;
-
-/** The single line on standard input, without its end. @throws CommandRefused if the input is anything else. */
-async function readPassword(stdin: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of stdin) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > passwordBytesMax) throw new CommandRefused("The password on standard input is too long.");
-    chunks.push(chunk);
-  }
-  const text = decodeUtf8(Buffer.concat(chunks)).replace(/\r?\n$/, "");
-  if (/[\r\n]/.test(text)) {
-    throw new CommandRefused("Standard input has several lines: give the password as the only line.");
-  }
-  return text;
-}
-
-function decodeUtf8(bytes: Buffer): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new CommandRefused("The password on standard input is not UTF-8.");
-  }
 }

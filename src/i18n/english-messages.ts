@@ -826,6 +826,14 @@ export interface EnglishMessages {
     readonly endPushText: string;
     readonly noPushes: string;
     readonly pushName: Message<{ id: string }>;
+    readonly link: string;
+    readonly linkHint: string;
+    readonly findByLink: string;
+    readonly unknownLink: string;
+    readonly pushLead: string;
+    readonly noEvents: string;
+    readonly deletePush: string;
+    readonly deletePushText: string;
     readonly bulk: {
       readonly endMany: string;
       readonly endManyLead: string;
@@ -904,6 +912,8 @@ export interface EnglishMessages {
       readonly set_password: Message<{ subject: string }>;
       readonly ended_push: Message<{ subject: string }>;
       readonly ended_pushes: Message<{ subject: string }>;
+      readonly deleted_push: Message<{ subject: string }>;
+      readonly read_trail: Message<{ subject: string }>;
       readonly retried_mail: Message<{ subject: string }>;
       readonly discarded_mail: Message<{ subject: string }>;
       readonly changed_branding: Message<{ subject: string }>;

@@ -25,7 +25,8 @@ import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./admin/bulk-en
 import { adminPaths } from "./admin/frame.tsx";
 import { discardMail, retryMail, showMails } from "./admin/mails.tsx";
 import { showOverview } from "./admin/overview.tsx";
-import { endPush, showPushes } from "./admin/pushes.tsx";
+import { deletePush as deletePushRecord, showPush as showAdministeredPush } from "./admin/push.tsx";
+import { endPush, findPush, showPushes } from "./admin/pushes.tsx";
 import { showSettings } from "./admin/settings.tsx";
 import { resetTheme, sendBrandingFile, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./admin/theme.tsx";
 import { showTrail } from "./admin/trail.tsx";
@@ -394,6 +395,22 @@ const pageRoutes: readonly PageRoute[] = [
     }),
   ),
   { method: "GET", path: adminPaths.pushes, group: "internal", access: "page_admin", handler: showPushes },
+  { method: "POST", path: `${adminPaths.pushes}/find`, group: "internal", access: "page_admin", handler: findPush },
+  {
+    method: "GET",
+    path: `${adminPaths.pushes}/:id`,
+    group: "internal",
+    access: "page_admin",
+    handler: showAdministeredPush,
+  },
+  {
+    method: "POST",
+    path: `${adminPaths.pushes}/:id/delete`,
+    group: "internal",
+    access: "page_admin",
+    handler: deletePushRecord,
+    retrieval: true,
+  },
   {
     method: "POST",
     path: `${adminPaths.pushes}/:id/expire`,

@@ -298,4 +298,8 @@ export interface PushTotals {
   readonly uploads: number;
 }
 
+export interface AdminTrailPage extends Pick<TrailPage, "events" | "hasMore"> {
+  readonly push: PushOverview;
+}
+
 export type AdminEndOutcome = "ended" | "had_ended" | "unknown";

@@ -21,6 +21,7 @@ export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenan
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export type * from "./push.ts";
 export { type OptionAnsweredTo, type OptionReader, optionRules, optionsAnsweredTo } from "./push-options.ts";
+export { shellActor } from "./read/admin-list.ts";
 
 export type Pushes = ReturnType<typeof createPushes>;
 
@@ -50,7 +51,7 @@ export function createPushes(deps: PushDeps) {
     ...endOperations(deps),
     // deliverLink: mails the link
     ...linkDeliveryOperations(deps),
-    // adminList, totals, endAsAdministrator
+    // findIdByLink, adminList, adminTrail, totals, endAsAdministrator, removeAsAdministrator
     ...administratorOperations(deps),
     // previewBulkEnding, startBulkEnding, latestBulkEndings
     ...bulkEndingOperations(deps),

@@ -27,9 +27,12 @@ GET    /admin/mails                           page_admin
 POST   /admin/mails/:id/discard               page_admin    changes
 POST   /admin/mails/:id/retry                 page_admin    changes
 GET    /admin/pushes                          page_admin
+GET    /admin/pushes/:id                      page_admin
+POST   /admin/pushes/:id/delete               page_admin    changes retrieval
 POST   /admin/pushes/:id/expire               page_admin    changes retrieval
 GET    /admin/pushes/end                      page_admin
 POST   /admin/pushes/end                      page_admin    changes retrieval
+POST   /admin/pushes/find                     page_admin    changes
 GET    /admin/settings                        page_admin
 GET    /admin/trail                           page_admin
 GET    /admin/users                           page_admin

@@ -94,8 +94,14 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
       ] as const
     ).map((refusal) => usersView({ text, page: 2, users, ownId: 1, nowMs, refusal }, page)),
     usersView({ text, page: 1, users: [], ownId: 1, nowMs, refusal: null }, page),
-    pushesView({ filter, pushes, nextBeforeId: 1, unknownOwner: true, owners: new Map([[1, text]]), nowMs }, page),
-    pushesView({ filter, pushes: [], nextBeforeId: null, unknownOwner: false, owners: new Map(), nowMs }, page),
+    pushesView(
+      { filter, pushes, nextBeforeId: 1, unknownOwner: true, unknownLink: false, owners: new Map([[1, text]]), nowMs },
+      page,
+    ),
+    pushesView(
+      { filter, pushes: [], nextBeforeId: null, unknownOwner: false, unknownLink: true, owners: new Map(), nowMs },
+      page,
+    ),
     ...bulkPages(text, page),
     ...([null, "queued", "link_over", "unknown"] as const).map((outcome) =>
       mailsView({ emails: letters, page: 2, nowMs, outcome, isOff: true }, page),

@@ -37,6 +37,8 @@ export const adminActions = [
   "set_password",
   "ended_push",
   "ended_pushes",
+  "deleted_push",
+  "read_trail",
   "retried_mail",
   "discarded_mail",
   "changed_branding",
@@ -89,6 +91,9 @@ export function createAdministration(deps: {
       const entry = { by, action, subject, now: clock.now() };
       return (tx) => store.recordAction(tx, entry);
     },
+    /** Records an access that changes nothing. */
+    recordAccess: (action: "read_trail", subject: string, by: Administrator): Promise<void> =>
+      store.recordAccess({ by, action, subject, now: clock.now() }),
     /** Newest first, 50 a page. The newest 10,000 are kept. */
     listAdminEntries: (page: number): Promise<readonly AdminEntry[]> =>
       store.listEntries(pageSize, (page - 1) * pageSize),

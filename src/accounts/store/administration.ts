@@ -127,6 +127,8 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
     /** Part of the transaction of the change that is recorded. */
     recordAction,
 
+    recordAccess: (entry: NewEntry): Promise<void> => db.write((tx) => recordAction(tx, entry)),
+
     listEntries: async (limit: number, offset: number): Promise<readonly AdminEntry[]> =>
       (await db.read.all(entryPage, limit, offset)).map((row) => adminEntries.decode(row)),
   };

@@ -9,7 +9,7 @@ import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { OlderPager } from "../parts/pager.tsx";
-import { Confirm } from "../parts/post-form.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import { BothTimes } from "../parts/times.tsx";
 import type { PageServices, SignedInRequest } from "../request.ts";
@@ -31,6 +31,7 @@ export async function showPushes(page: SignedInRequest): Promise<FastifyReply> {
     filter,
     ...found,
     unknownOwner: owner === undefined,
+    unknownLink: false,
     owners: await ownersOf(found.pushes, page.services),
     nowMs: clock.now(),
   };
@@ -50,7 +51,7 @@ export async function endPush(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 /** An unknown kind or state does not filter; an invalid `before` starts with the newest push. */
-function filterOf(value: (name: string) => string | undefined): PushesFilter {
+export function filterOf(value: (name: string) => string | undefined): PushesFilter {
   const before = value("before") ?? "";
   const kind = value("kind");
   return {
@@ -61,8 +62,24 @@ function filterOf(value: (name: string) => string | undefined): PushesFilter {
   };
 }
 
+/** `POST /admin/pushes/find`. A link is a secret, so it is not sent in the query. */
+export async function findPush(page: SignedInRequest): Promise<FastifyReply> {
+  const id = await page.services.pushes.findIdByLink(textOf(await page.form(), "link"));
+  if (id !== undefined) return page.redirect(`${adminPaths.pushes}/${id}`);
+  const model: PushesModel = {
+    filter: filterOf(() => undefined),
+    pushes: [],
+    nextBeforeId: null,
+    unknownOwner: false,
+    unknownLink: true,
+    owners: new Map(),
+    nowMs: page.services.clock.now(),
+  };
+  return page.render(pushesView, model, { status: 404 });
+}
+
 /** The owners' email addresses by user id; deleted users are missing. */
-async function ownersOf(
+export async function ownersOf(
   pushes: readonly PushOverview[],
   { accounts }: PageServices,
 ): Promise<ReadonlyMap<number, string>> {
@@ -81,6 +98,7 @@ interface PushesModel {
   readonly pushes: readonly PushOverview[];
   readonly nextBeforeId: number | null;
   readonly unknownOwner: boolean;
+  readonly unknownLink: boolean;
   /** Email addresses by user id. */
   readonly owners: ReadonlyMap<number, string>;
   readonly nowMs: number;
@@ -103,12 +121,13 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
   return (
     <AdminFrame page={page} current="pushes" lead={admin.pushesLead}>
       <FilterForm filter={filter} page={page} />
+      <FindForm page={page} />
       <p>
         <a href={pageHref(page, bulkEndingPath)}>{admin.bulk.endMany}</a>
       </p>
-      {model.unknownOwner && (
-        <Notice tone="info" icon="alert">
-          <p>{admin.unknownOwner}</p>
+      {(model.unknownOwner || model.unknownLink) && (
+        <Notice tone="info" icon="alert" alert>
+          <p>{model.unknownLink ? admin.unknownLink : admin.unknownOwner}</p>
         </Notice>
       )}
       {pushes.length === 0 ? (
@@ -154,13 +173,31 @@ function FilterForm({ filter, page }: { readonly filter: PushesFilter; readonly 
   );
 }
 
+function FindForm({ page }: { readonly page: PageContext }) {
+  const { admin } = page.messages;
+  return (
+    <search>
+      <PostForm page={page} class="input-row" action={`${adminPaths.pushes}/find`} autoComplete="off">
+        <label class="visually-hidden" for="link">
+          {admin.link}
+        </label>
+        <input class="input" id="link" name="link" dir="ltr" placeholder={admin.linkHint} required maxLength={2_048} />
+        <button type="submit" class="button">
+          <Icon name="search" />
+          <span>{admin.findByLink}</span>
+        </button>
+      </PostForm>
+    </search>
+  );
+}
+
 interface PushRowProps {
   readonly push: PushOverview;
-  readonly model: PushesModel;
+  readonly model: Pick<PushesModel, "filter" | "owners" | "nowMs">;
   readonly page: PageContext;
 }
 
-function PushRow({ push, model, page }: PushRowProps) {
+export function PushRow({ push, model, page }: PushRowProps) {
   const { messages } = page;
   const { admin, kinds, formats } = messages;
   const name = admin.pushName({ id: String(push.id) });
@@ -168,7 +205,9 @@ function PushRow({ push, model, page }: PushRowProps) {
   return (
     <li class="row">
       <div class="row-main">
-        <h2 class="row-title">{name}</h2>
+        <h2 class="row-title">
+          <a href={pageHref(page, `${adminPaths.pushes}/${push.id}`)}>{name}</a>
+        </h2>
         <span class="push-kind">
           <Icon name={push.kind} />
           {kinds[push.kind]}
@@ -209,7 +248,7 @@ function PushRow({ push, model, page }: PushRowProps) {
   );
 }
 
-function ownerName({ ownerId }: PushOverview, { owners }: PushesModel, { admin }: Messages): string {
+function ownerName({ ownerId }: PushOverview, { owners }: Pick<PushesModel, "owners">, { admin }: Messages): string {
   return ownerId === null ? admin.noOwner : (owners.get(ownerId) ?? admin.goneOwner);
 }
 

@@ -122,7 +122,7 @@ interface TimelineProps {
   readonly messages: Messages;
 }
 
-function Timeline({ events, nowMs, messages }: TimelineProps) {
+export function Timeline({ events, nowMs, messages }: TimelineProps) {
   return (
     <ol class="timeline">
       {events.map((event, index) => (

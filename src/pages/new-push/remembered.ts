@@ -34,7 +34,7 @@ function setDefaults(page: PageRequest, defaults: PushDefaults): void {
   page.setCookie(cookiesOf(page).made(writeDefaults(defaults), page.request.client));
 }
 
-/** Of Password Pusher's first tab, the rest has the names of the kinds. */
+/** Password Pusher's first tab has another name than the kind. */
 const tabs: Readonly<Record<KindName, string>> = { text: "password", file: "file", url: "url", qr: "qr" };
 const oldFields = ["days", "views", "retrieval_step", "deletable_by_viewer"] as const;
 

@@ -36,18 +36,8 @@ export function trailOperations(deps: PushDeps) {
       const owned = await findOwned(deps, urlToken, actor);
       if (owned === undefined) return undefined;
       const { id, push } = owned;
-      const { lists } = deps.store;
-      const first = (page - 1) * pageSize;
-      const limit = limitEvent(push);
-      // The end is listed among the entries, so the entries after it move by one position.
-      const position = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
-      const rows = await lists.trail(id, pageSize + 1, position < first ? first - 1 : first);
       const reports = createLinkDeliveryReports(deps, { id, ownerId: push.ownerId });
-      const events: TrailEvent[] = [];
-      for (const row of rows) events.push(await toEvent(row, push, reports));
-      if (limit !== undefined && position >= first && position <= first + pageSize)
-        events.splice(position - first, 0, limit);
-      return { push, events: events.slice(0, pageSize), hasMore: events.length > pageSize };
+      return { push, ...(await trailPage(deps, id, push, reports, page)) };
     },
 
     /** Undefined: the push is unknown, or belongs to another user. */
@@ -58,6 +48,29 @@ export function trailOperations(deps: PushDeps) {
     },
   };
 }
+
+/** Newest first, 50 a page. */
+export async function trailPage(
+  { store: { lists } }: Pick<PushDeps, "store">,
+  id: number,
+  push: TrailSubject,
+  reports: LinkDeliveryReports,
+  page: number,
+): Promise<Pick<TrailPage, "events" | "hasMore">> {
+  const first = (page - 1) * pageSize;
+  const limit = limitEvent(push);
+  // The end is listed among the entries, so the entries after it move by one position.
+  const position = limit === undefined ? Number.POSITIVE_INFINITY : await lists.countAfterEnd(id, limit.createdAt);
+  const rows = await lists.trail(id, pageSize + 1, position < first ? first - 1 : first);
+  const events: TrailEvent[] = [];
+  for (const row of rows) events.push(await toEvent(row, push, reports));
+  if (limit !== undefined && position >= first && position <= first + pageSize)
+    events.splice(position - first, 0, limit);
+  return { events: events.slice(0, pageSize), hasMore: events.length > pageSize };
+}
+
+/** What a trail says about its push. */
+type TrailSubject = Pick<OwnedPush, "ownerId" | "endReason" | "expiredOn">;
 
 export async function* eventsOf(deps: PushDeps, { id, push }: Owned): AsyncIterable<TrailEvent> {
   const reports = createLinkDeliveryReports(deps, { id, ownerId: push.ownerId });
@@ -90,7 +103,7 @@ async function* rowsOf(deps: PushDeps, pushId: number): AsyncIterable<TrailRow> 
 }
 
 /** The event for an end by a limit, which has no entry in the trail. */
-function limitEvent(push: OwnedPush): Extract<TrailEvent, { kind: "limit" }> | undefined {
+function limitEvent(push: TrailSubject): Extract<TrailEvent, { kind: "limit" }> | undefined {
   const { endReason: reason, expiredOn: at } = push;
   if (at === null || (reason !== "views" && reason !== "time")) return undefined;
   return { kind: "limit", reason, createdAt: at, updatedAt: at };
@@ -98,13 +111,13 @@ function limitEvent(push: OwnedPush): Extract<TrailEvent, { kind: "limit" }> | u
 
 async function toEvent(
   { sequence, userId, ...entry }: TrailRow,
-  push: OwnedPush,
+  push: TrailSubject,
   reports: LinkDeliveryReports,
 ): Promise<Exclude<TrailEvent, { kind: "limit" }>> {
   return { ...entry, ...(await reports.of(entry.kind, sequence)), by: actorOf(entry.kind, userId, push) };
 }
 
-function actorOf(kind: TrailRow["kind"], userId: number | null, push: OwnedPush): TrailActor {
+function actorOf(kind: TrailRow["kind"], userId: number | null, push: TrailSubject): TrailActor {
   if (kind === "admin_view") return "administrator";
   if (kind === "expire" && push.endReason === "administrator") return "administrator";
   return userId !== null && userId === push.ownerId ? "owner" : "holder";
@@ -115,6 +128,9 @@ export interface LinkDeliveryReports {
   /** Returns the link delivery of an entry; empty for entries of other kinds. */
   of(kind: AuditKind, sequence: number): Promise<Pick<AuditEntry, "linkDelivery">>;
 }
+
+/** For administrators: the recipients are content of their owner. */
+export const noReports: LinkDeliveryReports = { of: async () => ({}) };
 
 /** Most trails have no link deliveries, so they are read only on demand. */
 export function createLinkDeliveryReports(

@@ -1,8 +1,17 @@
 import type { InTransaction } from "../../database/database.ts";
+import { noReports, trailPage } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { endByPerson } from "../edit/end-push.ts";
 import { hasEnded } from "../present-push.ts";
-import type { Actor, AdminEndOutcome, AdminListFilter, AdminListPage, PushOverview, PushTotals } from "../push.ts";
+import type {
+  Actor,
+  AdminEndOutcome,
+  AdminListFilter,
+  AdminListPage,
+  AdminTrailPage,
+  PushOverview,
+  PushTotals,
+} from "../push.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const pageSize = 50;
@@ -10,10 +19,54 @@ const pageSize = 50;
 const turnRows = 1_000;
 const rowsMax = 20_000;
 
-export function administratorOperations(deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store">) {
+/** The actor of commands in a shell, which act as an administrator. */
+export const shellActor: Actor = { user: null, client: "", address: "", userAgent: "", referrer: "", ownOrigin: "" };
+
+function assertAdministrator(actor: Actor): void {
+  if (actor !== shellActor && actor.user?.admin !== true) throw new Error("Only administrators may do this.");
+}
+
+/** A link as people copy it, or its url_token alone. */
+const linkShape = /^(?:(?:https?:\/\/[^/?#]+)?\/+(?:[a-z]{2}(?:-[a-z]{2})?\/+)?[pfr]\/+)?([\w-]{8,64})(?:[/?#.].*)?$/i;
+
+export function administratorOperations(
+  deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
+    readonly vault: Pick<PushDeps["vault"], "urlTokens">;
+  },
+) {
   const turns = new CooperativeQueue();
   return {
-    /** The only view of pushes that administrators have: metadata, newest first. Nothing is decrypted. */
+    /** The id of the push behind a link; undefined: there is none. Counts no view and opens nothing. */
+    async findIdByLink(link: string): Promise<number | undefined> {
+      const urlToken = linkShape.exec(link.trim())?.[1];
+      if (urlToken === undefined) return undefined;
+      return (await deps.store.find(deps.vault.urlTokens.addressOf(urlToken)))?.id;
+    },
+
+    /** The metadata of a push and a page of its audit trail; undefined: there is none. Name, note and recipients stay sealed. */
+    async adminTrail(pushId: number, actor: Actor, page: number): Promise<AdminTrailPage | undefined> {
+      assertAdministrator(actor);
+      const push = await deps.store.adminLists.find(pushId);
+      if (push === undefined) return undefined;
+      const isOver = hasEnded(push, deps.clock.now());
+      const subject = {
+        ownerId: push.ownerId,
+        endReason: push.endReason ?? (isOver ? ("time" as const) : null),
+        expiredOn: push.endedAt ?? (isOver ? push.expiresAt : null),
+      };
+      return { push, ...(await trailPage(deps, pushId, subject, noReports, page)) };
+    },
+
+    /** Removes a push with everything that is known about it; ends it first. @returns false: it is unknown. */
+    async removeAsAdministrator(pushId: number, actor: Actor, together: InTransaction): Promise<boolean> {
+      assertAdministrator(actor);
+      const row = await deps.store.findById(pushId);
+      if (row === undefined) return false;
+      await endByPerson(deps, row, "administrator", actor, deps.clock.now());
+      return await deps.store.upkeep.removeEnded(pushId, together);
+    },
+
+    /** The only list of pushes that administrators have: metadata, newest first. Nothing is decrypted. */
     async adminList(filter: AdminListFilter): Promise<AdminListPage> {
       const now = deps.clock.now();
       const pushes: PushOverview[] = [];
@@ -39,7 +92,7 @@ export function administratorOperations(deps: Pick<PushDeps, "clock" | "clockTru
      * @param together writes in the same transaction.
      */
     async endAsAdministrator(pushId: number, actor: Actor, together: InTransaction): Promise<AdminEndOutcome> {
-      if (actor.user?.admin !== true) throw new Error("Only administrators may end a push by its id.");
+      assertAdministrator(actor);
       const now = deps.clock.now();
       const row = await deps.store.findById(pushId);
       if (row === undefined) return "unknown";

@@ -136,13 +136,13 @@ const overviewColumns = pushes.pick(
   "expireAfterViews",
   "storedBytes",
 );
-const overviewBefore = sql<
-  [pushId: number, limit: number],
-  StoredRowOf<typeof overviewColumns> & { passphraseRequired: number }
->(
-  `SELECT ${overviewColumns.selectList}, CASE WHEN passphrase_salt IS NOT NULL THEN 1 ELSE 0 END AS passphraseRequired
-   FROM pushes WHERE id < ? ORDER BY id DESC LIMIT ?`,
+const overviewSelect = `SELECT ${overviewColumns.selectList},
+   CASE WHEN passphrase_salt IS NOT NULL THEN 1 ELSE 0 END AS passphraseRequired FROM pushes`;
+type StoredOverview = StoredRowOf<typeof overviewColumns> & { passphraseRequired: number };
+const overviewBefore = sql<[pushId: number, limit: number], StoredOverview>(
+  `${overviewSelect} WHERE id < ? ORDER BY id DESC LIMIT ?`,
 );
+const overviewOf = sql<[pushId: number], StoredOverview>(`${overviewSelect} WHERE id = ?`);
 const totals = sql<[], PushTotals>(
   `SELECT (SELECT count(*) FROM pushes WHERE ended_at IS NULL) AS live,
      (SELECT count(*) FROM pushes WHERE ended_at IS NOT NULL AND owner_id IS NULL)
@@ -153,15 +153,21 @@ const totals = sql<[], PushTotals>(
      (SELECT count(*) FROM uploads) AS uploads`,
 );
 
+const toOverview = (stored: StoredOverview): PushOverview => ({
+  ...overviewColumns.decode(stored),
+  passphraseRequired: stored.passphraseRequired === 1,
+});
+
 /** Queries for administrators. */
 export function createAdminLists(read: ReadConnection) {
   return {
     /** Newest first. */
     before: async (pushId: number, limit: number): Promise<readonly PushOverview[]> =>
-      (await read.all(overviewBefore, pushId, limit)).map((stored) => ({
-        ...overviewColumns.decode(stored),
-        passphraseRequired: stored.passphraseRequired === 1,
-      })),
+      (await read.all(overviewBefore, pushId, limit)).map(toOverview),
+    async find(pushId: number): Promise<PushOverview | undefined> {
+      const stored = await read.one(overviewOf, pushId);
+      return stored === undefined ? undefined : toOverview(stored);
+    },
     totals: async (): Promise<PushTotals> => {
       const row = await read.one(totals);
       if (row === undefined) throw new Error("The totals were not counted.");

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
 import { hasNoWaitingTicket } from "./download-tickets.ts";
@@ -97,6 +97,13 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
       db.write((tx) => removePushes(tx, tombstones, endedBefore, limit)),
     purgeOwned: (endedBefore: number, limit: number): Promise<number> =>
       db.write((tx) => removePushes(tx, purgeable, endedBefore, limit)),
+    /** Removes one ended push with its trail. @returns false when it is unknown or has not ended. @param together is then not called. */
+    removeEnded: (pushId: number, together: InTransaction): Promise<boolean> =>
+      db.write(async (tx) => {
+        const isRemoved = await removePush(tx, pushId);
+        if (isRemoved) await together(tx);
+        return isRemoved;
+      }),
     abandonOrphans: (renewedBefore: number, limit: number): Promise<number> =>
       db.write(async (tx) => {
         let taken = 0;
@@ -145,19 +152,24 @@ async function removePushes(
 ): Promise<number> {
   let removed = 0;
   for (const { id } of await tx.all(removable, endedBefore, limit)) {
-    if ((await tx.run(deletePush, id)) === 0) continue;
-    await destroyClaimRetries(tx, id);
-    await destroyTickets(tx, id);
-    await tx.run(deletePayload, id);
-    await tx.run(deleteImportedLink, id);
-    await tx.run(deleteAuditEntries, id);
-    await tx.run(deleteLinkDeliveries, id);
-    await tx.run(deleteViewNotifications, id);
-    await tx.run(queueBlobs, id);
-    await tx.run(deleteFiles, id);
-    removed += 1;
+    if (await removePush(tx, id)) removed += 1;
   }
   return removed;
+}
+
+/** @returns false when the push is unknown or has not ended. */
+async function removePush(tx: Transaction, id: number): Promise<boolean> {
+  if ((await tx.run(deletePush, id)) === 0) return false;
+  await destroyClaimRetries(tx, id);
+  await destroyTickets(tx, id);
+  await tx.run(deletePayload, id);
+  await tx.run(deleteImportedLink, id);
+  await tx.run(deleteAuditEntries, id);
+  await tx.run(deleteLinkDeliveries, id);
+  await tx.run(deleteViewNotifications, id);
+  await tx.run(queueBlobs, id);
+  await tx.run(deleteFiles, id);
+  return true;
 }
 
 const owned = sqlOfFreeRows<[ownerId: number, limit: number], { id: number }>(

@@ -244,6 +244,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     },
     adminLists: {
       before: () => adminLists.before(pushes / 2, 100),
+      find: () => adminLists.find(pushes / 2),
       totals: () => adminLists.totals(),
     },
     bulkEndings: {
@@ -280,6 +281,9 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       },
       async hasFiles() {
         expect(await upkeep.hasFiles()).toBe(true);
+      },
+      async removeEnded() {
+        expect(await upkeep.removeEnded(2, async () => undefined)).toBe(false);
       },
       async removeTombstones() {
         expect(await upkeep.removeTombstones(newest - 5 * dayMs, 50)).toBe(50);

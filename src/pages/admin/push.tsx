@@ -1,0 +1,88 @@
+import type { FastifyReply } from "fastify";
+import { pageMax, pageOf } from "../../http/parameters.ts";
+import type { AdminTrailPage } from "../../pushes/pushes.ts";
+import { Timeline } from "../audit/view.tsx";
+import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Pager } from "../parts/pager.tsx";
+import { Confirm } from "../parts/post-form.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+import { filterOf, ownersOf, PushRow } from "./pushes.tsx";
+
+/** `GET /admin/pushes/:id`: the facts and the audit trail of a push. That an administrator read it is recorded. */
+export async function showPush(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, pushes, clock } = page.services;
+  const { id } = page;
+  const number = pageOf(page.request);
+  const trail = id === undefined ? undefined : await pushes.adminTrail(id, page.actor, number);
+  if (trail === undefined) return page.notFound();
+  await accounts.recordAccess("read_trail", String(id), administratorOf(page));
+  const model: PushModel = {
+    ...trail,
+    page: number,
+    hasMore: trail.hasMore && number < pageMax,
+    owners: await ownersOf([trail.push], page.services),
+    nowMs: clock.now(),
+  };
+  return page.render(pushView, model, { selfPath: pathOf(trail.push.id, number) });
+}
+
+/** `POST /admin/pushes/:id/delete` */
+export async function deletePush(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, pushes } = page.services;
+  // Read the form first: one that is refused must not delete the push.
+  await page.form();
+  const { id } = page;
+  const entry = accounts.adminEntry("deleted_push", String(id), administratorOf(page));
+  const isDeleted = id !== undefined && (await pushes.removeAsAdministrator(id, page.actor, entry));
+  return isDeleted ? page.redirect(adminPaths.pushes) : page.notFound();
+}
+
+interface PushModel extends AdminTrailPage {
+  readonly page: number;
+  /** Email addresses by user id. */
+  readonly owners: ReadonlyMap<number, string>;
+  readonly nowMs: number;
+}
+
+function pathOf(id: number, number: number): string {
+  return `${adminPaths.pushes}/${id}${number === 1 ? "" : `?page=${number}`}`;
+}
+
+export function pushView(model: PushModel, page: PageContext): Page {
+  const { admin, dashboard } = page.messages;
+  const { push, events, nowMs } = model;
+  const name = admin.pushName({ id: String(push.id) });
+  return (
+    <AdminFrame page={page} current="pushes" lead={admin.pushLead}>
+      <ul class="card admin-rows">
+        <PushRow push={push} model={{ ...model, filter: filterOf(() => undefined) }} page={page} />
+      </ul>
+      <section class="card" aria-labelledby="push_trail">
+        <h2 class="section-heading" id="push_trail">
+          {dashboard.auditTitle}
+        </h2>
+        {events.length === 0 ? (
+          <p>{admin.noEvents}</p>
+        ) : (
+          <Timeline events={events} nowMs={nowMs} messages={page.messages} />
+        )}
+        <Pager
+          messages={page.messages}
+          number={model.page}
+          hasMore={model.hasMore}
+          hrefOf={(number) => pageHref(page, pathOf(push.id, number))}
+        />
+      </section>
+      <Confirm
+        page={page}
+        icon="trash"
+        label={admin.deletePush}
+        accessibleLabel={admin.actionOn({ action: admin.deletePush, name })}
+        explanation={admin.deletePushText}
+        confirm={admin.confirm}
+        action={`${adminPaths.pushes}/${push.id}/delete`}
+      />
+    </AdminFrame>
+  );
+}
