@@ -38,8 +38,13 @@ export function passphraseOf(request: FastifyRequest): string | undefined {
 const idempotencyKeyPattern = /^[\x21-\x7e]{16,255}$/;
 
 /** A client's secret for repeating a request. */
-export function isIdempotencyKey(text: string): boolean {
+function isIdempotencyKey(text: string): boolean {
   return idempotencyKeyPattern.test(text);
+}
+
+/** The field `idempotency_key` of a page's form; undefined: none, or not one that a page has made. */
+export function formIdempotencyKey({ idempotency_key: key }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof key === "string" && isIdempotencyKey(key) ? key : undefined;
 }
 
 /** The header Idempotency-Key; undefined: none. @throws AppError invalid_request. */

@@ -72,6 +72,7 @@ export interface EnglishMessages {
     readonly overLimit: string;
     readonly tooManyAttempts: Message<{ count: number }>;
     readonly bytesUsedUp: Message<{ size: string }>;
+    readonly formUsed: string;
   };
   readonly created: {
     readonly title: string;

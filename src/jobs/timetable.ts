@@ -40,7 +40,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const { clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;
   const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
-  const { upkeep, downloadTickets, claimRetries } = domain.store;
+  const { upkeep, downloadTickets, claimRetries, creationKeys } = domain.store;
   let clockWasTrusted = false;
   const sweepOnce = async () => {
     const { config, blobs } = domain;
@@ -53,7 +53,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   };
 
   const removeRetries = async () => {
-    const deps = { config: domain.config, claimRetries, clock, monotonicMs, pause };
+    const deps = { config: domain.config, claimRetries, creationKeys, clock, monotonicMs, pause };
     const removed = await removeExpiredRetries(deps, abort.signal);
     if (removed > 0) events.jobDone("claim retries", { removed });
   };

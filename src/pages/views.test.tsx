@@ -66,7 +66,7 @@ function newPush(kind: KindName, more: Partial<FilledForm> = {}, mayAttachFiles 
     remember: false,
     ...more,
   };
-  return { form, kinds: kindNames, mayAttachFiles };
+  return { form, kinds: kindNames, idempotencyKey: null, mayAttachFiles };
 }
 
 /** Hostile text in every field that has text, and every box ticked. */

@@ -58,6 +58,11 @@ export interface OwnedPush extends Push, PushOptions {
   readonly endReason: EndReason | null;
 }
 
+export interface CreatedPush extends OwnedPush {
+  /** The push was created by an earlier request under the same idempotency key; this is its state now. */
+  readonly repeated: boolean;
+}
+
 /** Selects among an owner's pushes. */
 export interface PushSearch {
   readonly state: "active" | "expired" | "all";
@@ -96,6 +101,11 @@ export interface CreatePush extends Partial<PushOptions> {
   readonly notifyEmailsTo?: string;
   /** The language of those emails and of the page behind their link; "": not chosen. */
   readonly notifyEmailsToLocale?: string;
+  /**
+   * A secret of the client. For `PWP__CLAIM_RETRY_SECONDS` the same request of the same user under the same key creates nothing
+   * and gets the same push. Ignored for anonymous pushes.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** The recipients and the language of a requested link delivery. */

@@ -72,7 +72,7 @@ export function watchPushes(pushes: Pushes, watch: PushWatch): Pushes {
     ...pushes,
     async create(request, actor) {
       const push = await pushes.create(request, actor);
-      watch.created(push.kind);
+      if (!push.repeated) watch.created(push.kind);
       return push;
     },
     async claimView(urlToken, request, actor) {

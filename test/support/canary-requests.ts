@@ -86,7 +86,8 @@ export async function createByJson(signed: Signed, of: string, more: Readonly<Re
   const { client, bearer } = signed;
   const push = client.newPush(of);
   const { passphrase, name, note } = push.labels;
-  const request = jsonRequest({ ...fieldsOf(push), expire_after_views: 3, ...more }, bearer);
+  const repeatable = { ...bearer, "idempotency-key": client.canaries.makeCore("idempotency key of a creation") };
+  const request = jsonRequest({ ...fieldsOf(push), expire_after_views: 3, ...more }, repeatable);
   const shown = more.passphrase === "" ? [name, note] : [passphrase, name, note];
   const { text } = await client.ask(201, api, request, shown);
   return { push, urlToken: addTokenCanary(client, text, push) };

@@ -44,12 +44,12 @@ export function makeSweeper(
     onBlobDeletionFailed: (error) => failures.push(error),
     ...overrides,
   };
-  const { claimRetries } = fixture.domain.store;
+  const { claimRetries, creationKeys } = fixture.domain.store;
   const neverAborted = new AbortController().signal;
   return {
     failures,
     sweep: (signal = neverAborted) => sweep(deps, signal),
-    removeExpiredRetries: () => removeExpiredRetries({ ...deps, claimRetries }, neverAborted),
+    removeExpiredRetries: () => removeExpiredRetries({ ...deps, claimRetries, creationKeys }, neverAborted),
     removeExpiredTickets: () => removeExpiredTickets(deps, neverAborted),
   };
 }

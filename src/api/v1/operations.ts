@@ -31,11 +31,11 @@ const creating = {
   changesState: true,
   retrieval: false,
   takesPush: true,
-  parameters: [],
+  parameters: ["Idempotency-Key"],
   alsoAt: [],
   answers: {
     201: { description: "The push. html_url is the link to hand out.", schema: schemas.OwnedPushAnswer },
-    400: refused("Not JSON or not a form, or without the object that holds the fields."),
+    400: refused("Not JSON or not a form, or without the object that holds the fields; an invalid Idempotency-Key."),
     ...badToken,
     ...lacksScope,
     413: refused("The body, the payload or the files are too large."),

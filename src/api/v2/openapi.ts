@@ -63,8 +63,9 @@ export const describedParameters: Readonly<Record<ParameterName, OpenApiParamete
     in: "header",
     required: false,
     description:
-      "A new random text for each retrieval, for example a UUID. Keep it secret: for PWP__CLAIM_RETRY_SECONDS (default 60) " +
-      "the same key with the same link and passphrase gets the same answer again, not counted.",
+      "A new random text for each request, for example a UUID. Keep it secret: for PWP__CLAIM_RETRY_SECONDS (default 60) " +
+      "the same retrieval with the same key gets the same answer again, not counted, and the same creation the same push. " +
+      "A creation without a token ignores it.",
     schema: { type: "string", pattern: "^[!-~]{16,255}$" },
   },
 };

@@ -98,12 +98,14 @@ export const operations: readonly Operation[] = [
     summary: "Create a push",
     description:
       "Send JSON, a multipart form (for files) or a urlencoded form. Integers may be digit strings; true, on, yes, " +
-      "checked and 1 are true. Null counts as not sent. Unknown keys are ignored. The key files and the kind file need a token.",
-    parameters: [],
+      "checked and 1 are true. Null counts as not sent. Unknown keys are ignored. The key files and the kind file need a token. " +
+      "If the answer was lost, send the request again with the same Idempotency-Key and token: within a minute it gets the " +
+      "push of the first request as it is now, and nothing is created. The same key with another content is 422.",
+    parameters: ["Idempotency-Key"],
     takesPush: true,
     answers: {
       201: { description: "The push. html_url is the link to hand out.", schema: schemas.OwnedPushAnswer },
-      400: refused("Not JSON or not a form, or without an object named push."),
+      400: refused("Not JSON or not a form, or without an object named push; an invalid Idempotency-Key."),
       ...badToken,
       ...lacksScope,
       413: refused("The body, the payload or the files are too large."),

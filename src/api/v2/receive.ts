@@ -3,6 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
 import type { FormFile } from "../../http/body/multipart.ts";
 import { type ReceivedBody, receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
+import { idempotencyKeyOf } from "../../http/parameters.ts";
 import { CreatePushFields, readCreatePush, readNotifyEmails } from "../../http/push-fields.ts";
 import type { Actor, CreatePush, IncomingFile, LinkDeliveryRequest, Pushes, Upload } from "../../pushes/pushes.ts";
 
@@ -24,7 +25,7 @@ const pushEnvelope: Envelope = { wrappers: ["push"], complete: (fields) => field
 /**
  * Reads `{"push": {...}}`, or the envelope's equivalent, from JSON or a form. Files of a multipart form are sealed and
  * stored as they arrive; the upload in the result must be passed to `pushes.create` or be abandoned.
- * @throws AppError as `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; the upload is
+ * @throws AppError as `idempotencyKeyOf`, `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; the upload is
  * then abandoned.
  */
 export async function receiveCreatePush(
@@ -32,6 +33,8 @@ export async function receiveCreatePush(
   deps: ReceiveDeps,
   envelope: Envelope = pushEnvelope,
 ): Promise<CreatePush> {
+  // Anonymous requests cannot be repeated: the server does not keep their links.
+  const idempotencyKey = request.actor.user === null ? undefined : idempotencyKeyOf(request);
   const files = new LazyUpload(deps.pushes, request.actor);
   try {
     const body = await receiveBody(request, deps.bodyIntake, (file) => takeFile(file, envelope, files));
@@ -39,7 +42,8 @@ export async function receiveCreatePush(
     deps.pushes.assertMayCreate(wantsFiles(fields), request.actor);
     const read = readCreatePush(fields);
     for (const file of read.files) await files.add({ ...file, content: once(file.bytes) });
-    return files.begun === undefined ? read.request : { ...read.request, upload: files.begun, mentionsFiles: true };
+    const wanted = { ...read.request, idempotencyKey };
+    return files.begun === undefined ? wanted : { ...wanted, upload: files.begun, mentionsFiles: true };
   } catch (error) {
     await files.begun?.abandon();
     throw error;

@@ -157,6 +157,16 @@ ${postgres(`
   ) WITHOUT ROWID;
   CREATE INDEX claim_retries_expiry ON claim_retries(expires_at);
 
+  -- Requests of users to create a push that may be repeated for a short time. digest: keyed, of the client's idempotency key.
+  CREATE TABLE creation_keys (
+    user_id INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    push_id INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (user_id, digest)
+  ) WITHOUT ROWID;
+  CREATE INDEX creation_keys_expiry ON creation_keys(expires_at);
+
   CREATE TABLE payloads (
     push_id INTEGER PRIMARY KEY,
     sealed BLOB NOT NULL

@@ -18,13 +18,14 @@ export interface MovedTable {
 
 /**
  * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, `claim_retries`
- * expire within minutes, and `processes` belong to one database.
+ * and `creation_keys` expire within minutes, and `processes` belong to one database.
  */
 const excluded: ReadonlySet<string> = new Set([
   "pushes",
   "row_secrets",
   "claim_retries",
   "download_tickets",
+  "creation_keys",
   "totals",
   "processes",
 ]);

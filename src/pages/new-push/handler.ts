@@ -3,6 +3,7 @@ import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
 import { byKind, type KindName } from "../../base/push-kinds.ts";
 import type { KindSettings, Range } from "../../config/config.ts";
+import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
@@ -36,7 +37,7 @@ export async function createPush(page: PageRequest): Promise<FastifyReply> {
   const starting = await startingSettings(page);
   const sent = await receivePushForm(page);
   try {
-    const wanted = readNewPush(sent, starting);
+    const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
     const push = await page.services.pushes.create(wanted, page.actor);
     if (page.user === null && isRemembered(sent)) rememberDefaults(page, push.kind, wanted);
     return page.redirect(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
@@ -136,6 +137,9 @@ function sendBack(page: PageRequest, form: Omit<NewPushForm, "problems" | "refus
     case "too_large":
       return renderForm(page, { ...form, problems: filesTooLarge(form, messages), refusal: null }, 413);
     case "invalid_fields": {
+      if (error.fields?.idempotencyKey !== undefined) {
+        return renderForm(page, { ...form, problems: {}, refusal: messages.problems.formUsed }, 422);
+      }
       const problems = describeProblems(error.fields ?? {}, form, messages);
       return renderForm(page, { ...form, problems, refusal: null }, 422);
     }
@@ -154,6 +158,7 @@ function renderForm(
   const model = {
     form: { ...form, filesLost: Object.keys(form.problems).length > 0 },
     kinds: enabledKinds(config),
+    idempotencyKey: page.user === null ? null : makeOpaqueToken(page.services.random),
     mayAttachFiles: page.user !== null || config.files.allowAnonymous,
   };
   return page.render(newPushView, model, { status, selfPath });

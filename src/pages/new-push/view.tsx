@@ -24,6 +24,8 @@ export interface NewPushModel {
   readonly form: NewPushForm;
   /** The kinds that are switched on, in the order of the tabs. */
   readonly kinds: readonly KindName[];
+  /** A random text that lets the form be sent again without creating another push; null: nobody is signed in. */
+  readonly idempotencyKey: string | null;
   /** False: a file push needs an account, and nobody is signed in. */
   readonly mayAttachFiles: boolean;
 }
@@ -54,7 +56,7 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
           {form.kind === "file" && !model.mayAttachFiles ? (
             <SignInForFiles page={page} />
           ) : (
-            <PushForm form={form} page={page} />
+            <PushForm idempotencyKey={model.idempotencyKey} form={form} page={page} />
           )}
         </div>
         <HowItWorks page={page} />
@@ -82,11 +84,16 @@ function KindTabs({ model, page }: { readonly model: NewPushModel; readonly page
   );
 }
 
-function PushForm({ form, page }: { readonly form: NewPushForm; readonly page: PageContext }) {
+function PushForm({
+  idempotencyKey,
+  form,
+  page,
+}: Pick<NewPushModel, "form" | "idempotencyKey"> & { readonly page: PageContext }) {
   const { newPush } = page.messages;
   return (
     <PostForm page={page} class="form" action="/p" multipart autoComplete="off">
       <input type="hidden" name="push[kind]" value={form.kind} />
+      {idempotencyKey !== null && <input type="hidden" name="idempotency_key" value={idempotencyKey} />}
       <Controls group="files" form={form} page={page} />
       <Controls group="payload" form={form} page={page} />
       <LimitControls form={form} page={page} />

@@ -4,6 +4,7 @@ import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
+import { formIdempotencyKey } from "../../http/parameters.ts";
 import { type EditablePush, pushLimits, type Upload } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
 import type { PageRequest } from "../request.ts";
@@ -87,6 +88,8 @@ export interface SentForm {
   readonly upload: Upload | undefined;
   /** Why a file was refused. */
   readonly fileRefusal: AppError | undefined;
+  /** The random text of the form; undefined: none. */
+  readonly idempotencyKey: string | undefined;
 }
 
 /** Tells the sender of a form that the byte budget of the account or the client is used up. */
@@ -115,7 +118,7 @@ export async function receivePushForm(page: PageRequest): Promise<SentForm> {
         fileRefusal = error;
       }
     });
-    return { fields: pushFieldsOf(form), upload, fileRefusal };
+    return { fields: pushFieldsOf(form), upload, fileRefusal, idempotencyKey: formIdempotencyKey(form) };
   } catch (error) {
     await upload?.abandon();
     throw error;

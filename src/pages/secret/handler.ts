@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { unreachable } from "../../base/errors.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import { isIdempotencyKey } from "../../http/parameters.ts";
+import { formIdempotencyKey } from "../../http/parameters.ts";
 import type { Actor, ClaimOutcome, Push } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import type { PageRequest } from "../request.ts";
@@ -29,13 +29,14 @@ export async function claimByForm(
   page: PageRequest,
   { asksForStep }: { readonly asksForStep: boolean },
 ): Promise<FastifyReply> {
-  const { passphrase, idempotency_key: key } = await page.form();
+  const form = await page.form();
+  const { passphrase } = form;
   const { urlToken } = page;
   if (urlToken === undefined) return renderGone(page);
   return await claim(page, {
     urlToken,
     passphrase: typeof passphrase === "string" ? passphrase : undefined,
-    idempotencyKey: typeof key === "string" && isIdempotencyKey(key) ? key : undefined,
+    idempotencyKey: formIdempotencyKey(form),
     asksForStep,
   });
 }

@@ -1,4 +1,4 @@
-import { AppError, invalidFields } from "../../base/errors.ts";
+import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
@@ -7,13 +7,14 @@ import type { PushDeps } from "../deps.ts";
 import { findLinkDeliveryProblems } from "../notifications/email-rules.ts";
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { toOwnersPush } from "../present-push.ts";
-import type { Actor, CreatePush, OwnedPush, Upload } from "../push.ts";
+import type { Actor, CreatedPush, CreatePush, Upload } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
 import type { NewPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow, type UnsealedPushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
+import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
@@ -34,19 +35,22 @@ export function createOperations(deps: PushDeps) {
 
     /**
      * Seals a push and writes it with its audit entry in one transaction. Takes ownership of the uploaded files, or abandons
-     * them on any error.
+     * them on any error and for a repeated request.
      * @returns the push. For an anonymous push its `urlToken` is the only copy.
-     * @throws AppError invalid_fields, not_authenticated, too_many_requests (bytes a day), unavailable (disk, quota).
+     * @throws AppError invalid_fields (also for an idempotency key of another push), not_authenticated, too_many_requests (bytes
+     * a day), unavailable (disk, quota).
      */
-    async create(request: CreatePush, actor: Actor): Promise<OwnedPush> {
+    async create(request: CreatePush, actor: Actor): Promise<CreatedPush> {
       const upload = ownUpload(request.upload, actor);
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
         const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
         assertMayCreate(kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
         const push = await sealAndInsert(deps, request, kind, { upload, spent }, actor);
-        upload?.handOver();
-        spent.keep();
+        if (!push.repeated) {
+          upload?.handOver();
+          spent.keep();
+        }
         return push;
       } finally {
         await upload?.abandon();
@@ -71,13 +75,17 @@ async function sealAndInsert(
   kind: KindName,
   { upload, spent }: { readonly upload: PendingUpload | undefined; readonly spent: SpentBytes },
   actor: Actor,
-): Promise<OwnedPush> {
+): Promise<CreatedPush> {
   const problems = {
     ...findProblems(request, kind, deps.config),
     ...findLinkDeliveryProblems(deps, request, actor),
     ...(await findOptionProblems(deps, request, actor)),
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  const requested = requestedPush(deps, request, kind, actor);
+  const creationKey = creationKeyOf(deps, request, actor, deps.clock.now());
+  const repeated = creationKey && (await findRepeated(deps, creationKey, request, requested, upload, actor));
+  if (repeated !== undefined) return { ...repeated, repeated: true };
   const payloadBytes = Buffer.byteLength(request.payload ?? "");
   await spent.charge(payloadBytes, deps.clock.now());
   await deps.capacity.assertRoomFor(actor, payloadBytes);
@@ -92,7 +100,7 @@ async function sealAndInsert(
   const { keyring, urlTokens } = deps.vault;
   const urlToken = urlTokens.make(id, deps.random);
   const ownerId = actor.user?.id ?? null;
-  const row = newRow(deps, { id, kind, ownerId, now, passphraseSalt, urlToken }, request);
+  const row = newRow(deps, { id, ownerId, now, passphraseSalt, urlToken }, requested);
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
   const outcome = await deps.largePayloads.write(payloadBytes, actor.client, async () => {
     const content = { payload: request.payload ?? "", files: upload?.files ?? [] };
@@ -103,44 +111,58 @@ async function sealAndInsert(
       ...sealed,
       storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
     };
-    return await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery);
+    return await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery, creationKey);
   });
+  if (outcome === "repeated") {
+    const first = creationKey && (await findRepeated(deps, creationKey, request, requested, upload, actor));
+    if (first === undefined) throw unavailable("The push is being created. Try again.", 1);
+    return { ...first, repeated: true };
+  }
   if (outcome === "upload_swept") throw uploadExpired();
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
-  return toOwnersPush(row, urlToken, now, keyring);
+  return { ...toOwnersPush(row, urlToken, now, keyring), repeated: false };
+}
+
+export type RequestedPush = ReturnType<typeof requestedPush>;
+
+/** The settings and labels of the push, with the server's defaults for absent fields. */
+function requestedPush({ config }: PushDeps, request: CreatePush, kind: KindName, { user }: Actor) {
+  return {
+    kind,
+    ...lifetimeOf(request, kind, config),
+    ...optionsBy((option) => {
+      const { offered, default: byDefault } = optionSettings(option, config.kinds[kind], user !== null);
+      return offered && (request[option] ?? byDefault);
+    }),
+    name: request.name ?? "",
+    note: request.note ?? "",
+  };
 }
 
 function newRow(
   deps: PushDeps,
-  made: Pick<PushRow, "id" | "kind" | "ownerId" | "passphraseSalt"> & { now: number; urlToken: string },
-  request: CreatePush,
+  made: Pick<PushRow, "id" | "ownerId" | "passphraseSalt"> & { now: number; urlToken: string },
+  { lifetimeMs, name, note, ...columns }: RequestedPush,
 ): UnsealedPushRow {
-  const { id, kind, ownerId, now } = made;
-  const { lifetimeMs, expireAfterDays, expireAfterViews } = lifetimeOf(request, kind, deps.config);
-  const label = (column: SealedColumn, text = "") =>
+  const { id, ownerId, now } = made;
+  const label = (column: SealedColumn, text: string) =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
+    ...columns,
     id,
-    kind,
     ownerId,
     createdAt: now,
     updatedAt: now,
     expiresAt: now + lifetimeMs,
     endedAt: null,
     endReason: null,
-    expireAfterDays,
-    expireAfterViews,
     views: 0,
     refusals: 0,
-    ...optionsBy((option) => {
-      const { offered, default: byDefault } = optionSettings(option, deps.config.kinds[kind], ownerId !== null);
-      return offered && (request[option] ?? byDefault);
-    }),
     sealGeneration: firstGeneration,
     passphraseSalt: made.passphraseSalt,
     // The labels of an anonymous push could never be read, so they are not stored.
     tokenSealed: label(sealedColumns.urlToken, made.urlToken),
-    nameSealed: label(sealedColumns.name, request.name),
-    noteSealed: label(sealedColumns.note, request.note),
+    nameSealed: label(sealedColumns.name, name),
+    noteSealed: label(sealedColumns.note, note),
   };
 }

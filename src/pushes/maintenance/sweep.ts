@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { blobsGraceMs, type PushDeps, ticketTtlMs } from "../deps.ts";
 import { tombstoneMs } from "../present-push.ts";
 import type { ClaimRetries } from "../store/claim-retries.ts";
+import type { CreationKeys } from "../store/creation-keys.ts";
 import type { DownloadTickets } from "../store/download-tickets.ts";
 import type { PushUpkeep } from "../store/maintenance.ts";
 
@@ -151,17 +152,19 @@ async function deleteBlob(
 
 type RetryDeps = Pick<SweepDeps, "config" | "clock" | "monotonicMs" | "pause"> & {
   readonly claimRetries: Pick<ClaimRetries, "removeExpired">;
+  readonly creationKeys: Pick<CreationKeys, "removeExpired">;
 };
 
 /**
- * Overwrites the copies of row secrets for claims that can no longer be repeated. Whatever the clock says: an earlier end of a
+ * Overwrites the copies of row secrets for claims that can no longer be repeated, and removes the idempotency keys of creations. Whatever the clock says: an earlier end of a
  * copy only ends the time to repeat a request. Not part of a sweep, which may take long. @returns how many.
  */
 export async function removeExpiredRetries(deps: RetryDeps, signal: AbortSignal): Promise<number> {
-  const { claimRetries, config } = deps;
+  const { claimRetries, creationKeys, config } = deps;
   const now = deps.clock.now();
   const latest = now + config.claimRetrySeconds * secondMs;
-  return await repeat(deps, signal, () => claimRetries.removeExpired(now, latest, batchRows));
+  const claims = await repeat(deps, signal, () => claimRetries.removeExpired(now, latest, batchRows));
+  return claims + (await repeat(deps, signal, () => creationKeys.removeExpired(now, latest, batchRows)));
 }
 
 type TicketDeps = Pick<SweepDeps, "clock" | "clockTrust" | "monotonicMs" | "pause" | "downloadTickets">;

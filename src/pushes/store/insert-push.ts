@@ -1,6 +1,7 @@
 import { type Database, type Engine, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
+import { type CreationKey, CreationRepeatedError, insertCreationKey } from "./creation-keys.ts";
 import {
   type LinkDeliveryRefusal,
   LinkDeliveryRefusedError,
@@ -27,22 +28,30 @@ export interface NewPush {
   readonly storedBytes: number;
 }
 
-/** `upload_swept`: the upload of one of the files was removed as an orphan. */
-export type InsertOutcome = "inserted" | "upload_swept" | LinkDeliveryRefusal;
+/**
+ * `repeated`: a push was inserted under the same idempotency key before. `upload_swept`: the upload of one of the files was
+ * removed as an orphan.
+ */
+export type InsertOutcome = "inserted" | "repeated" | "upload_swept" | LinkDeliveryRefusal;
 
 type InsertDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "write">;
 type Operations = Pick<WriteOperations, "addToAnonymous">;
 
 export function insertWrites(db: InsertDatabase, operations: Operations) {
   return {
-    /** Writes a new push with its key, payload, files, first audit entry and link delivery atomically. */
-    async insertPush(push: NewPush, audit: AuditRecord, linkDelivery?: NewLinkDelivery): Promise<InsertOutcome> {
+    /** Writes a new push with its key, payload, files, first audit entry, link delivery and idempotency key atomically. */
+    async insertPush(
+      push: NewPush,
+      audit: AuditRecord,
+      linkDelivery?: NewLinkDelivery,
+      creationKey?: CreationKey,
+    ): Promise<InsertOutcome> {
       switch (db.engine) {
         case "sqlite":
-          return await insertInTransaction(db, operations, push, audit, linkDelivery);
+          return await insertInTransaction(db, operations, push, audit, linkDelivery, creationKey);
         case "postgres":
-          if (push.files.length > 0 || linkDelivery !== undefined) {
-            return await insertInTransaction(db, operations, push, audit, linkDelivery);
+          if (push.files.length > 0 || linkDelivery !== undefined || creationKey !== undefined) {
+            return await insertInTransaction(db, operations, push, audit, linkDelivery, creationKey);
           }
           // Over a network each statement of a transaction is a round trip.
           await insertInOneStatement(db, push, audit);
@@ -61,15 +70,18 @@ async function insertInTransaction(
   push: NewPush,
   audit: AuditRecord,
   linkDelivery: NewLinkDelivery | undefined,
+  creationKey: CreationKey | undefined,
 ): Promise<InsertOutcome> {
   try {
     await db.write(async (tx) => {
+      if (creationKey !== undefined) await insertCreationKey(tx, push.row.id, creationKey, audit.at);
       await writePush(tx, db.engine, operations, push);
       await writeEntry(tx, push.row.id, 1, audit);
       if (linkDelivery !== undefined) await putLinkDelivery(tx, push.row.id, linkDelivery);
     });
     return "inserted";
   } catch (error) {
+    if (error instanceof CreationRepeatedError) return "repeated";
     if (error instanceof UploadSweptError) return "upload_swept";
     if (error instanceof LinkDeliveryRefusedError) return error.reason;
     // Ids are used once, so a row with this id is this push.

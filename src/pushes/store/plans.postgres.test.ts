@@ -146,6 +146,8 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       await store.addUpload(blobKey, newest);
       await store.insertPush(newPush(pushes + 3, busyOwner, [file]), audit("creation"));
       await store.insertPush(newPush(pushes + 4, busyOwner), audit("creation"), linkDelivery(pushes + 1));
+      const creationKey = { userId: busyOwner, digest: randomBytes(32), expiresAt: newest };
+      await store.insertPush(newPush(pushes + 5, busyOwner), audit("creation"), undefined, creationKey);
     },
     find: () => store.find(unknownLink),
     findById: () => store.findById(1),
@@ -202,6 +204,10 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       payload: () => store.claimRetries.payload(1),
       repeat: () => store.claimRetries.repeat(1, 1, randomBytes(32), newest, audit("repeated_view"), []),
       removeExpired: () => store.claimRetries.removeExpired(newest, newest, 50),
+    },
+    creationKeys: {
+      find: () => store.creationKeys.find(busyOwner, randomBytes(32), newest),
+      removeExpired: () => store.creationKeys.removeExpired(newest, newest, 50),
     },
     linkDeliveries: {
       async put() {

@@ -4,6 +4,7 @@ import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { createBulkEndings } from "./bulk-endings.ts";
 import { createClaimRetries } from "./claim-retries.ts";
+import { createCreationKeys } from "./creation-keys.ts";
 import { createDownloadTickets } from "./download-tickets.ts";
 import { editWrites } from "./edit-push.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
@@ -108,6 +109,7 @@ export function createPushStore(db: Database) {
         }
       }),
     claimRetries: createClaimRetries(db),
+    creationKeys: createCreationKeys(db),
     linkDeliveries: createLinkDeliveries(db),
     viewNotifications: createViewNotifications(db, lists),
     lists,

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
+import { en } from "../../src/i18n/i18n.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { startMailing } from "../support/mailing.ts";
+import { signInClient } from "../support/signed-in-client.ts";
+
+let app: TestApp;
+let token: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  token = await app.makeToken("ada@example.com");
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+let keys = 0;
+const newKey = () => `random-key-of-client-${keys++}`;
+
+const create = (url: string, key: string, payload: object, bearer: string | null = token) =>
+  app.server.inject({
+    method: "POST",
+    url,
+    payload,
+    headers: { "idempotency-key": key, ...(bearer !== null && { authorization: `Bearer ${bearer}` }) },
+  });
+
+const endpoints = [
+  ["v2", "/api/v2/pushes", "push"],
+  ["v1", "/p.json", "password"],
+] as const;
+
+test.each(endpoints)(
+  "in %s the same request with the same Idempotency-Key gets the same push",
+  async (_, url, name) => {
+    const key = newKey();
+    const body = { [name]: { payload: "secret", passphrase: "between us", name: "For Bob" } };
+    const first = await create(url, key, body);
+    expect(first.statusCode).toBe(201);
+    const again = await create(url, key, body);
+    expect(again.statusCode).toBe(201);
+    expect(again.json()).toEqual(first.json());
+    const other = await create(url, key, { [name]: { ...body[name], payload: "another" } });
+    expect(other.statusCode).toBe(422);
+    expect(other.json()).toEqual({
+      idempotency_key: ["was used for a push with another content. Send a new random key for each push."],
+    });
+    expect((await create(url, newKey(), body)).json().url_token).not.toBe(first.json().url_token);
+    app.clock.advance(minuteMs);
+    expect((await create(url, key, body)).json().url_token).not.toBe(first.json().url_token);
+  },
+);
+
+test.each(endpoints)("in %s a key with another form is refused, and ignored without a token", async (_, url, name) => {
+  const body = { [name]: { payload: "secret" } };
+  for (const bad of ["a".repeat(15), "a".repeat(256), `${"a".repeat(16)} b`, `${"a".repeat(16)}é`]) {
+    const refused = await create(url, bad, body);
+    expect(refused.statusCode).toBe(400);
+    expect(refused.body).toContain("Idempotency-Key must have 16 to 255 visible ASCII characters.");
+    expect((await create(url, bad, body, null)).statusCode).toBe(201);
+  }
+  const key = newKey();
+  const tokens = [await create(url, key, body, null), await create(url, key, body, null)];
+  expect(new Set(tokens.map((answer) => answer.json().url_token)).size).toBe(2);
+});
+
+test("a push that has ended in between is returned as it is now", async () => {
+  const key = newKey();
+  const body = { push: { payload: "secret", expire_after_views: 1 } };
+  const { url_token: urlToken } = (await create("/api/v2/pushes", key, body)).json();
+  expect((await app.server.inject({ url: `/api/v2/pushes/${urlToken}` })).json().payload).toBe("secret");
+  const again = await create("/api/v2/pushes", key, body);
+  expect([again.statusCode, again.json()]).toMatchObject([
+    201,
+    { url_token: urlToken, expired: true, views_remaining: 0 },
+  ]);
+});
+
+test("another user's key is another key", async () => {
+  const key = newKey();
+  const body = { push: { payload: "secret" } };
+  const bobs = await app.makeToken("bob@example.com");
+  const [mine, his] = [await create("/api/v2/pushes", key, body), await create("/api/v2/pushes", key, body, bobs)];
+  expect(his.statusCode).toBe(201);
+  expect(his.json().url_token).not.toBe(mine.json().url_token);
+});
+
+test("emails with the link are sent once", async () => {
+  await using mailing = await startMailing();
+  const send = (push: object) =>
+    mailing.fixture.server.inject({
+      method: "POST",
+      url: "/api/v2/pushes",
+      headers: { authorization: `Bearer ${mailing.token}`, "idempotency-key": "random-key-of-the-client" },
+      payload: { push: { payload: "secret", ...push } },
+    });
+  const to = { notify_emails_to: "bob@example.com", notify_emails_to_locale: "de" };
+  const first = await send(to);
+  expect(first.statusCode).toBe(201);
+  expect((await send(to)).json().url_token).toBe(first.json().url_token);
+  expect((await send({ ...to, notify_emails_to: "eve@example.com" })).statusCode).toBe(422);
+  await mailing.sink.next("bob@example.com");
+  expect(await mailing.mailed(first.json().url_token)).toHaveLength(1);
+});
+
+test("the form of a signed-in user creates one push, however often it is sent; each form has its own key", async () => {
+  const client = await signInClient(app, "carl@example.com", { join: true });
+  const keyOf = (body: string) => /name="idempotency_key" value="([^"]+)"/.exec(body)?.[1] ?? "";
+  const [mine, other] = [keyOf((await client.get("/")).body), keyOf((await client.get("/")).body)];
+  expect(mine).toMatch(/^[\w-]{43}$/);
+  expect(other).not.toBe(mine);
+  const send = (key: string, payload = "secret") =>
+    client.post("/p", { "push[payload]": payload, idempotency_key: key });
+  const answers = await Promise.all(Array.from({ length: 5 }, () => send(mine)));
+  expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303]);
+  expect(new Set(answers.map(({ location }) => location)).size).toBe(1);
+  expect((await send(other)).location).not.toBe(answers[0]?.location);
+  const changed = await send(mine, "another secret");
+  expect(changed.status).toBe(422);
+  expect(changed.body).toContain(en.problems.formUsed);
+  expect(changed.body).toContain("another secret");
+  expect((await send(keyOf(changed.body), "another secret")).status).toBe(303);
+});
+
+test("the form of a person who is not signed in has no key, and one that is sent anyway is ignored", async () => {
+  expect((await app.server.inject({ url: "/" })).body).not.toContain("idempotency_key");
+  const payload = new URLSearchParams({ "push[payload]": "secret", idempotency_key: newKey() }).toString();
+  const headers = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
+  const send = () => app.server.inject({ method: "POST", url: "/p", headers, payload });
+  const answers = [await send(), await send()];
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303]);
+  expect(answers[0]?.headers.location).not.toBe(answers[1]?.headers.location);
+});
