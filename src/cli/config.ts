@@ -1,17 +1,39 @@
 import type { Command } from "commander";
 import { describeEffects, describeSettings } from "../config/describe-settings.ts";
+import { environmentLine, parseSettingsFile } from "../config/settings-file.ts";
 import { unusedSentence } from "../config/unknown-names.ts";
 import { type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
-import { loadSettings, readEnvFile } from "./settings.ts";
+import { CommandRefused } from "./errors.ts";
+import { loadSettings, readEnvFile, readTextFile } from "./settings.ts";
 
 const envFileHelp = `
 With --env-file the command also lists the effect of every name in the file. Env files of Password Pusher can be used as
 they are.`;
 
+const convertHelp = `
+The lines can be used by docker run --env-file, compose files, systemd, shells and this server. They may contain secrets.
+"config check --env-file" lists the effect of each.`;
+
 export function addConfigCommands(program: Command, { io, setExitCode }: CommandDeps): void {
-  program
-    .command("config")
-    .description("Check settings.")
+  const config = program.command("config").description("Check and convert settings.");
+  config
+    .command("convert")
+    .description("Print a settings.yml of Password Pusher as an environment file.")
+    .argument("<settings.yml>", "the file")
+    .addHelpText("after", convertHelp + exitCodesHelp)
+    .action((path: string) => {
+      const parsed = parseSettingsFile(readTextFile(path));
+      if (!parsed.ok) {
+        const place = parsed.line === undefined ? "" : `, line ${parsed.line}`;
+        throw new CommandRefused(`${path}${place}: ${parsed.reason}.`);
+      }
+      for (const [name, value] of Object.entries(parsed.values)) {
+        const line = environmentLine(name, value);
+        if (line === undefined) io.stderr(`warning: ${name} is left out: no environment file can contain its value.\n`);
+        else io.stdout(`${line}\n`);
+      }
+    });
+  config
     .command("check")
     .description("Print every setting with its value and origin, and all mistakes and warnings. Secrets are masked.")
     .option("--env-file <file>", "read the settings from this file (NAME=value lines) instead of the environment")

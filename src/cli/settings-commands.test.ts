@@ -160,3 +160,42 @@ describe("config check", () => {
     expect(run.stdout).toMatch(/\nPWP__SHOW_VERSION {2}not used here, because .*\n$/);
   });
 });
+
+describe("config convert", () => {
+  it("prints a settings.yml as an env file, which config check reads", async () => {
+    const cli = makeTestCli();
+    mkdirSync(cli.dataDir);
+    const [file, envFile] = [join(cli.dataDir, "settings.yml"), join(cli.dataDir, "settings.env")];
+    writeFileSync(file, "brand:\n  title: Acme & Co\n  disclaimer: |\n    two\n    lines\npurge_after: 3 days\n");
+    const run = await cli.run(["config", "convert", file]);
+    expect(run).toEqual({
+      exitCode: 0,
+      stdout: "PWP__BRAND__TITLE='Acme & Co'\nPWP__PURGE_AFTER='3 days'\n",
+      stderr: "warning: PWP__BRAND__DISCLAIMER is left out: no environment file can contain its value.\n",
+    });
+    writeFileSync(envFile, run.stdout);
+    const checked = await cli.run(["config", "check", "--env-file", envFile]);
+    expect(checked.stdout).toContain("PWP__BRAND__TITLE = Acme & Co (environment)\n");
+  });
+
+  it("refuses a file with Ruby code or with a mistake, and names the line", async () => {
+    const cli = makeTestCli();
+    mkdirSync(cli.dataDir);
+    const file = join(cli.dataDir, "settings.yml");
+    writeFileSync(file, "a: 1\nb: <%= 1 %>\n");
+    expect(await cli.run(["config", "convert", file])).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: `${file}, line 2: Ruby code in <% %> is not executed: write the value instead.\n`,
+    });
+  });
+
+  it("is not needed: config check names what comes from the file", async () => {
+    const cli = makeTestCli();
+    mkdirSync(cli.dataDir);
+    const file = join(cli.dataDir, "settings.yml");
+    writeFileSync(file, "purge_after: 3 days\n");
+    const run = await cli.run(["config", "check"], { environment: { PWP_SETTINGS_FILE: file } });
+    expect(run.stdout).toContain("PWP__PURGE_AFTER = 3 days (settings file)\n");
+  });
+});

@@ -19,8 +19,13 @@ export function getConfig(io: Pick<CliIo, "environment">): Config {
 
 /** Names and values of the env file at `path`. @throws CommandRefused */
 export function readEnvFile(path: string): Readonly<Record<string, string>> {
+  return parseEnvFile(readTextFile(path));
+}
+
+/** @throws CommandRefused */
+export function readTextFile(path: string): string {
   try {
-    return parseEnvFile(readFileSync(path, "utf8"));
+    return readFileSync(path, "utf8");
   } catch (error) {
     const code = systemErrorCode(error);
     if (code === undefined) throw error;

@@ -1,17 +1,15 @@
 import { describe, expect, it } from "vitest";
+import { filesWith, loadValid } from "../../test/support/settings.ts";
 import { settingTable } from "./config.ts";
 import { configurationDoc } from "./configuration-doc.ts";
 import { describeSettings } from "./describe-settings.ts";
-import { loadConfig } from "./load-config.ts";
 import { unusedSettings } from "./password-pusher-settings.ts";
 import { allSettings } from "./setting.ts";
 
 const settings = allSettings(settingTable);
 
 function origins(environment: Readonly<Record<string, string>>) {
-  const result = loadConfig(environment, () => "a1".repeat(32));
-  if (!result.ok) throw new Error(result.mistakes.join(" "));
-  return result.origins;
+  return loadValid(environment, filesWith("a1".repeat(32))).origins;
 }
 
 describe("the settings table", () => {

@@ -2,6 +2,7 @@ import { settingTable } from "./config.ts";
 import { unusedSettings } from "./password-pusher-settings.ts";
 import { fileNameOf, settingsByFile } from "./secret-files.ts";
 import { allSettings, type Setting } from "./setting.ts";
+import { defaultSettingsFile, settingsFileName } from "./settings-file.ts";
 
 const preamble = `# Configuration
 
@@ -13,6 +14,11 @@ not set, except for switches: they accept only \`true\` and \`false\` in lower c
 spellings, and an empty value, as true. One pair of quotes around a value is removed. A name that begins with \`PWP__\` or \`PWPUSH_\` and is not
 listed here has no effect; the server logs a warning about it at the start.
 [Settings of Password Pusher that are not used](#settings-of-password-pusher-that-are-not-used-here) are listed at the end.
+
+A \`settings.yml\` of Password Pusher provides the settings that the environment does not have: \`mail:\` \`smtp_port:\` is
+\`PWP__MAIL__SMTP_PORT\`. \`${settingsFileName}\` names it; by default it is \`${defaultSettingsFile}\`, if that file
+is there. \`settings/production.yml\` and \`settings.local.yml\` beside it are read after it. Ruby code in these files is
+refused. \`config check\` shows what comes from them, and \`config convert FILE\` prints one as an environment file.
 
 Sizes: kB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
 

@@ -4,7 +4,7 @@ import { printable } from "./setting.ts";
 /** Where the value of a setting comes from, and the value as it may be shown: secrets are masked. */
 export interface SettingOrigin {
   readonly name: string;
-  readonly from: "environment" | "default";
+  readonly from: "environment" | "settings file" | "default";
   readonly shown: string;
   /** The value in the environment or in a file cannot be used; the server does not start. */
   readonly rejected?: true;
@@ -35,7 +35,8 @@ function effectOf(name: string, origins: ReadonlyMap<string, SettingOrigin>): st
   const because = reasonAgainst(name);
   if (because !== undefined) return `not used here, because ${because}`;
   const origin = origins.get(name);
-  if (origin?.from === "environment") return `${origin.rejected === true ? "rejected" : "used"}: ${origin.shown}`;
+  if (origin !== undefined && origin.from !== "default")
+    return `${origin.rejected === true ? "rejected" : "used"}: ${origin.shown}`;
   if (origin !== undefined) return "empty, so not set";
   // NAME_FILE of a setting that a file can provide.
   const byFile = name.endsWith("_FILE") ? origins.get(name.slice(0, -"_FILE".length)) : undefined;

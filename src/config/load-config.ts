@@ -3,6 +3,7 @@ import type { SettingOrigin } from "./describe-settings.ts";
 import { givenUnusedSettings } from "./password-pusher-settings.ts";
 import { fileNameOf, type ReadFile, settingsByFile, withSecretsFromFiles } from "./secret-files.ts";
 import { allSettings, type Environment, type ParsedSetting, parseSettings, SettingReport } from "./setting.ts";
+import { settingsFileName, settingsFromFile } from "./settings-file.ts";
 import { unknownNameWarnings, unusedSentence } from "./unknown-names.ts";
 
 export type LoadResult = ReturnType<typeof loadConfig>;
@@ -15,7 +16,8 @@ export type LoadResult = ReturnType<typeof loadConfig>;
 export function loadConfig(variables: Environment, readFile: ReadFile) {
   const rows = allSettings(settingTable);
   const fileReport = new SettingReport();
-  const environment = withSecretsFromFiles(variables, rows, readFile, fileReport);
+  const { given, fromFile } = withSettingsFile(variables, readFile, fileReport);
+  const environment = withSecretsFromFiles(given, rows, readFile, fileReport);
   const parsed = parseSettings(settingTable, environment);
   const all: readonly ParsedSetting<unknown>[] = Object.values(parsed).flatMap((group) => Object.values(group));
   const report = new SettingReport();
@@ -23,14 +25,14 @@ export function loadConfig(variables: Environment, readFile: ReadFile) {
   report.mistakes.push(...fileReport.mistakes);
   const config = toConfig(parsed, readFile, report);
 
-  const unused = givenUnusedSettings(variables);
-  const knownNames = [...rows.map((row) => row.env), ...settingsByFile(rows).map(fileNameOf)];
+  const unused = givenUnusedSettings(given);
+  const knownNames = [settingsFileName, ...rows.map((row) => row.env), ...settingsByFile(rows).map(fileNameOf)];
   const warnings = [...unused.map(unusedSentence), ...unknownNameWarnings(environment, knownNames), ...report.warnings];
   const rejected = new Set(report.mistakes.flatMap(({ names }) => names));
   const origins = all.map(
-    ({ env, given, shown }): SettingOrigin => ({
+    ({ env, given: isGiven, shown }): SettingOrigin => ({
       name: env,
-      from: given ? "environment" : "default",
+      from: !isGiven ? "default" : fromFile.has(env) ? "settings file" : "environment",
       shown: report.adjustedDefaults.get(env) ?? shown,
       ...((rejected.has(env) || rejected.has(`${env}_FILE`)) && { rejected: true }),
     }),
@@ -46,4 +48,15 @@ export function loadConfig(variables: Environment, readFile: ReadFile) {
   if (mistakes.length > 0) return { ok: false as const, mistakes, ...common };
   const complete: Config = { ...config, origins };
   return { ok: true as const, config: complete, ...common };
+}
+
+/** The environment wins, also where it names a file with the value. `fromFile`: the names that the settings file provides. */
+function withSettingsFile(variables: Environment, readFile: ReadFile, report: SettingReport) {
+  const inFile = Object.entries(settingsFromFile(variables, readFile, report)).filter(
+    ([name]) => variables[name] === undefined && (variables[`${name}_FILE`] ?? "").trim() === "",
+  );
+  return {
+    given: { ...Object.fromEntries(inFile), ...variables },
+    fromFile: new Set(inFile.map(([name]) => name)),
+  };
 }

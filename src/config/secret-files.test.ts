@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loadValid, mistakesOf, noFile } from "../../test/support/settings.ts";
+import { filesWith, loadValid, mistakesOf, noFile } from "../../test/support/settings.ts";
 
 const mail = { PWP__MAIL__SMTP_ADDRESS: "mail.example.com", PWP__MAIL__SMTP_USER_NAME: "push" };
 const site = { PWP__OVERRIDE_BASE_URL: "https://push.example.com" };
@@ -39,10 +39,10 @@ describe("a secret in a file", () => {
     expect(mistakesOf(environment)).toEqual([
       'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which cannot be read (ENOENT).',
     ]);
-    expect(mistakesOf(environment, () => " \n")).toEqual([
+    expect(mistakesOf(environment, filesWith(" \n"))).toEqual([
       'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which is empty.',
     ]);
-    expect(mistakesOf(environment, () => "x".repeat(100_000))).toEqual([
+    expect(mistakesOf(environment, filesWith("x".repeat(100_000)))).toEqual([
       'PWP__OIDC__CLIENT_SECRET_FILE names "/run/oidc", which is too large for a secret.',
     ]);
   });

@@ -881,6 +881,7 @@ export interface EnglishMessages {
     readonly value: string;
     readonly from: string;
     readonly fromEnvironment: string;
+    readonly fromSettingsFile: string;
     readonly fromDefault: string;
     readonly theme: string;
     readonly themeLead: string;

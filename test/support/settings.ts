@@ -5,6 +5,11 @@ export function noFile(path: string): string {
   throw Object.assign(new Error(`${path} is missing`), { code: "ENOENT", syscall: "open" });
 }
 
+/** Reads every file below /run as this text; there are no others. */
+export function filesWith(text: string): (path: string) => string {
+  return (path) => (path.startsWith("/run/") ? text : noFile(path));
+}
+
 /** The configuration of valid settings. */
 export function loadValid(environment: Environment, readFile: (path: string) => string = noFile) {
   const result = loadConfig(environment, readFile);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loadValid, mistakesOf } from "../../../test/support/settings.ts";
+import { filesWith, loadValid, mistakesOf } from "../../../test/support/settings.ts";
 import { describeSettings } from "../describe-settings.ts";
 
 const secret = "wJalrXUtnFEMI/K7MDENG+secret";
@@ -37,7 +37,7 @@ describe("where files are stored", () => {
   it("reads the keys from files too", () => {
     const { PWP__FILES__S3__SECRET_ACCESS_KEY: _, ...others } = complete;
     const environment = { ...others, PWP__FILES__S3__SECRET_ACCESS_KEY_FILE: "/run/secrets/s3" };
-    expect(loadValid(environment, () => `${secret}\n`).config.files.s3?.secretAccessKey).toBe(secret);
+    expect(loadValid(environment, filesWith(`${secret}\n`)).config.files.s3?.secretAccessKey).toBe(secret);
   });
 
   it("stops the start with one sentence that names all missing settings, and never falls back to the disk", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loadValid, mistakesOf, noFile } from "../../../test/support/settings.ts";
+import { filesWith, loadValid, mistakesOf, noFile } from "../../../test/support/settings.ts";
 import { loadConfig } from "../load-config.ts";
 
 const keyA = "a1".repeat(32);
@@ -21,7 +21,7 @@ describe("master keys", () => {
   });
 
   it("are refused if both the variable and the file are set", () => {
-    const readFile = () => keyA;
+    const readFile = filesWith(keyA);
     expect(mistakesOf({ PWPUSH_MASTER_KEY: keyA, PWPUSH_MASTER_KEY_FILE: "/run/k" }, readFile)).toEqual([
       "PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_FILE are both given: give one of them.",
     ]);
@@ -31,10 +31,10 @@ describe("master keys", () => {
     expect(mistakesOf({ PWPUSH_MASTER_KEY_FILE: "/run/k" })).toEqual([
       'PWPUSH_MASTER_KEY_FILE names "/run/k", which cannot be read (ENOENT).',
     ]);
-    expect(mistakesOf({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, () => " \n")).toEqual([
+    expect(mistakesOf({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, filesWith(" \n"))).toEqual([
       'PWPUSH_MASTER_KEY_FILE names "/run/k", which is empty.',
     ]);
-    expect(mistakesOf({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, () => "x".repeat(100_000))).toHaveLength(1);
+    expect(mistakesOf({ PWPUSH_MASTER_KEY_FILE: "/run/k" }, filesWith("x".repeat(100_000)))).toHaveLength(1);
   });
 
   it("are both reported if both are wrong, and never repeated", () => {

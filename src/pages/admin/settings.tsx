@@ -32,8 +32,10 @@ export function settingsView(settings: readonly SettingOrigin[], page: PageConte
                 <code dir="ltr">{shown}</code>
               </td>
               <td data-label={admin.from}>
-                {from === "environment" ? (
-                  <span class="badge badge-active">{admin.fromEnvironment}</span>
+                {from !== "default" ? (
+                  <span class="badge badge-active">
+                    {from === "environment" ? admin.fromEnvironment : admin.fromSettingsFile}
+                  </span>
                 ) : (
                   <span class="badge">{admin.fromDefault}</span>
                 )}
@@ -47,6 +49,6 @@ export function settingsView(settings: readonly SettingOrigin[], page: PageConte
 }
 
 function changedFirst(settings: readonly SettingOrigin[]): readonly SettingOrigin[] {
-  const rank = ({ from }: SettingOrigin) => (from === "environment" ? 0 : 1);
+  const rank = ({ from }: SettingOrigin) => (from === "default" ? 1 : 0);
   return settings.toSorted((a, b) => rank(a) - rank(b));
 }
