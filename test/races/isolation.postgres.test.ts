@@ -1,6 +1,10 @@
 import pg from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sql } from "../../src/database/statement.ts";
+import type { IncomingPush } from "../../src/import/destination.ts";
+import { createDomainDestination } from "../../src/import/domain-destination.ts";
+import { noRelated } from "../../src/import/source.ts";
+import { importedOptions } from "../../src/pushes/push-options.ts";
 import { expectExactViews } from "../support/concurrent-claims.ts";
 import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
@@ -30,6 +34,29 @@ async function openTwoDomains(isolation: Isolation): Promise<readonly [TestDomai
   };
   return [await open(), await open()];
 }
+
+const incomingPush = (sourceId: number, now: number): IncomingPush => ({
+  sourceId,
+  missingParts: [],
+  related: noRelated,
+  push: {
+    urlToken: `an-imported-link-${sourceId}`,
+    kind: "text",
+    ownerId: 7,
+    name: "n",
+    note: "",
+    open: { payload: "x", passphrase: "", files: [] },
+    end: null,
+    expireAfterDays: 7,
+    expireAfterViews: 2,
+    views: 0,
+    refusals: 0,
+    ...importedOptions({ deletableByViewer: true, retrievalStep: false }),
+    createdAt: now,
+    updatedAt: now,
+    trail: [],
+  },
+});
 
 const conflictsOf = (fixtures: readonly TestDomain[]) =>
   fixtures.reduce((sum, { domain }) => sum + domain.db.counts.conflicts, 0);
@@ -63,6 +90,20 @@ describe.each(isolations)("when the server's transactions are %s", (isolation) =
     const conflicts = conflictsOf(fixtures);
     if (isolation === "read committed") expect(conflicts).toBe(0);
     else expect(conflicts).toBeGreaterThan(0);
+  });
+
+  it("concurrent imports of different pushes conflict at most for the first ids", async () => {
+    const fixtures = await openTwoDomains(isolation);
+    const destinations = fixtures.map(({ domain, effects }) =>
+      createDomainDestination(domain, effects, "another server"),
+    );
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, (_, at) =>
+        destinations[at % 2]?.importPush(incomingPush(at, fixtures[0].clock.now())),
+      ),
+    );
+    for (const imported of outcomes) expect(imported).toMatchObject({ outcome: "imported" });
+    expect(conflictsOf(fixtures)).toBeLessThan(5);
   });
 
   it("concurrent edits, deletions and views of one push are all applied", async () => {

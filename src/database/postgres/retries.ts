@@ -116,7 +116,7 @@ export class Retries {
     this.#conflicts += 1;
     state.conflicts += 1;
     if (state.conflicts < conflictTriesMax) return pauseMs(state.conflicts, conflictPauseMsMax);
-    throw unavailable("The database cannot do this now. Try again shortly.", retryAfterSeconds, error);
+    throw unavailable("Too many concurrent writes change the same data. Try again shortly.", retryAfterSeconds, error);
   }
 
   /** @returns the milliseconds until the next attempt. @throws when there is none. */

@@ -8,6 +8,7 @@ import type { PushDeps } from "../deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
 import type { AuditKind, EndReason, IncomingFile, LinkDeliveryReport } from "../push.ts";
 import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
+import { isOwnLink } from "../store/find-link.ts";
 import {
   fillNote,
   fillTrail,
@@ -212,7 +213,11 @@ function expiryOf({ createdAt, expireAfterDays }: ImportedPush): number {
   return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
 }
 
+/** @throws LinkTakenError. */
 async function writeRows(db: Database, rows: ImportedPushRows, record: RecordImport): Promise<boolean> {
+  // Before the transaction: no later push of this server gets this link, and a serializable transaction that has searched
+  // a page conflicts with all others that insert there.
+  if (await isOwnLink(db.read, rows.link)) throw new LinkTakenError();
   return await db.untilKnown(() =>
     db.write(async (tx) => {
       const recorded = await record(tx, rows.row.id);

@@ -28,6 +28,11 @@ export async function findByLink<Row extends DriverRow<Row>>(
 
 const idByLink = selectByLink<{ readonly id: number }>((condition) => `SELECT id FROM pushes ${condition}`);
 
+/** Whether a push that was created on this server has the link. */
+export async function isOwnLink(connection: ReadConnection, { pushId, check }: LinkAddress): Promise<boolean> {
+  return (await connection.one(idByLink.own, pushId, check)) !== undefined;
+}
+
 /** @param link may be that of another server. */
 export async function isLinkTaken(connection: ReadConnection, link: LinkAddress): Promise<boolean> {
   return (await findByLink(connection, idByLink, link)) !== undefined;

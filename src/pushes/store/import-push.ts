@@ -4,7 +4,6 @@ import { sql } from "../../database/statement.ts";
 import type { ImportedEntry } from "../create/import-push.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
 import { firstGeneration } from "../seals.ts";
-import { isLinkTaken } from "./find-link.ts";
 import { deleteLinkDeliveries, insertLinkDelivery } from "./notifications.ts";
 import { auditEntries, type FileRow, importedLinks, newPushes, type PushRow, payloads } from "./tables.ts";
 import {
@@ -54,7 +53,9 @@ export async function writeImportedPush(
   rows: ImportedPushRows,
 ): Promise<void> {
   const { row, link, sealed, files, storedBytes, eventCount } = rows;
-  await takeLink(tx, row.id, link);
+  // Another import may have taken it.
+  const taken = await tx.run(insertLink, ...importedLinks.values({ digest: link.importedDigest, pushId: row.id }));
+  if (taken !== 1) throw new LinkTakenError();
   const rowSecretId = sealed === null ? noRowSecret : await writeRowSecret(tx, engine, row.id, sealed.rowSecret);
   const values = { ...row, linkCheck: link.check, storedBytes, rowSecretId, auditCount: eventCount };
   await tx.run(insertPush, ...newPushes.values(values));
@@ -66,14 +67,6 @@ export async function writeImportedPush(
   await insertFiles(tx, row.id, files);
   await writeTrail(tx, row.id, rows.trail);
   for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
-}
-
-/** @throws LinkTakenError. */
-async function takeLink(tx: Transaction, pushId: number, link: LinkAddress): Promise<void> {
-  if (await isLinkTaken(tx, link)) throw new LinkTakenError();
-  // Another import may have taken it meanwhile.
-  const taken = await tx.run(insertLink, ...importedLinks.values({ digest: link.importedDigest, pushId }));
-  if (taken !== 1) throw new LinkTakenError();
 }
 
 export async function writeTrail(tx: Transaction, pushId: number, trail: readonly ImportedEntry[]): Promise<void> {
