@@ -5,6 +5,7 @@ import { type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
 import type { Actor, OwnedPush, Push } from "./push.ts";
 import { publicOptions } from "./push-options.ts";
 import { optionsBy, type PushRow, type UnsealedPushRow } from "./store/tables.ts";
+import type { Vault } from "./vault.ts";
 
 /** How long an ended anonymous push is reported as expired before it becomes unknown. */
 export const tombstoneMs = 30 * dayMs;
@@ -32,11 +33,20 @@ export function isProvenOwner(
   row: Pick<PushRow, "id" | "ownerId" | "tokenSealed">,
   urlToken: string,
   actor: Actor,
-  keyring: Keyring,
+  keys: OwnerKeys,
 ): boolean {
-  if (!isOwner(row, actor) || row.tokenSealed === null) return false;
-  const sealedToken = keyring.open(sealedColumns.urlToken, row, row.tokenSealed);
+  if (!isOwner(row, actor)) return false;
+  const sealedToken = openLink(row, keys);
   return sealedToken !== undefined && equalDigests(sealedToken, Buffer.from(urlToken, "utf8"));
+}
+
+type OwnerKeys = Pick<Vault, "keyring" | "access">;
+
+/** The url_token of an owned push. @returns undefined: it was not sealed for this owner, which is reported. */
+function openLink(row: Pick<PushRow, "id" | "ownerId" | "tokenSealed">, { keyring, access }: OwnerKeys) {
+  const opened = row.tokenSealed === null ? undefined : keyring.open(sealedColumns.urlToken, row, row.tokenSealed);
+  if (opened === undefined) access.reportForgedRow("pushes");
+  return opened;
 }
 
 export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Push {
@@ -75,11 +85,10 @@ export function toOwnersPush(row: UnsealedPushRow, urlToken: string, now: number
   };
 }
 
-/** @throws Error for an anonymous push: its url_token is not stored. */
-export function toOwnedPush(row: PushRow, now: number, keyring: Keyring): OwnedPush {
-  const urlToken = openLabel(keyring, sealedColumns.urlToken, row, row.tokenSealed);
-  if (urlToken === null) throw new Error(`The owned push ${row.id} has no sealed url_token.`);
-  return toOwnersPush(row, urlToken, now, keyring);
+/** @returns undefined: the owner was changed in the database. The push counts as absent, and that is reported. */
+export function toOwnedPush(row: PushRow, now: number, keys: OwnerKeys): OwnedPush | undefined {
+  const urlToken = openLink(row, keys);
+  return urlToken === undefined ? undefined : toOwnersPush(row, urlToken.toString("utf8"), now, keys.keyring);
 }
 
 export function openLabel(

@@ -1,6 +1,6 @@
 import type { PushDeps } from "../deps.ts";
 import { reportOf } from "../notifications/link-deliveries.ts";
-import { isForgotten, isOwner, toOwnedPush } from "../present-push.ts";
+import { isForgotten, isProvenOwner, toOwnersPush } from "../present-push.ts";
 import type {
   Actor,
   AuditEntry,
@@ -25,8 +25,9 @@ interface Owned {
 async function findOwned(deps: PushDeps, urlToken: string, actor: Actor): Promise<Owned | undefined> {
   const now = deps.clock.now();
   const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
-  if (row === undefined || isForgotten(row, now) || !isOwner(row, actor)) return undefined;
-  return { id: row.id, push: toOwnedPush(row, now, deps.vault.keyring) };
+  if (row === undefined || isForgotten(row, now)) return undefined;
+  if (!isProvenOwner(row, urlToken, actor, deps.vault)) return undefined;
+  return { id: row.id, push: toOwnersPush(row, urlToken, now, deps.vault.keyring) };
 }
 
 export function trailOperations(deps: PushDeps) {

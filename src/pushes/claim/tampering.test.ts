@@ -6,7 +6,7 @@ import { claimFiles, makeFile, pushFiles } from "../../../test/support/files.ts"
 import { systemRandom } from "../../base/random.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { Value } from "../../database/statement.ts";
-import type { Push } from "../push.ts";
+import type { Actor, Push } from "../push.ts";
 
 // An attacker who can write to the database can destroy data. But no value may open at a place where it was not stored,
 // and no recipient may lose a view to a secret that did not open.
@@ -238,18 +238,44 @@ test("a sealed value with any bit flipped does not open and costs no view", asyn
 test("a push that the database gives to another user neither opens nor shows its link to that user", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
-  const push = await pushes.create({ payload: "x", name: "of 7", expireAfterViews: 1 }, owner);
+  const push = await pushes.create(
+    { payload: "x", name: "of 7", expireAfterViews: 1, deletableByViewer: false },
+    owner,
+  );
   const { id } = await rowOf(fixture, push);
   for (const thief of [8, null]) {
     await run(fixture, ["UPDATE pushes SET owner_id = ? WHERE id = ?", thief, id]);
-    if (thief !== null)
-      await expect(pushes.list(8, "active", 1).then((list) => [...list])).rejects.toThrow(/does not open/);
+    if (thief !== null) await expectAbsent(fixture, push.urlToken, signedIn(thief));
     await expect(claim(fixture, push)).rejects.toThrow(/does not open/);
   }
   await run(fixture, ["UPDATE pushes SET owner_id = 7 WHERE id = ?", id]);
   expect(await rowOf(fixture, push)).toMatchObject({ views: 0, ended_at: null });
   expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed", payload: "x" });
 });
+
+/** For its new owner, who does not get an error page instead of all their pushes. */
+async function expectAbsent({ domain: { pushes }, logLines, clock }: TestDomain, urlToken: string, thief: Actor) {
+  const id = thief.user?.id ?? 0;
+  const readings: readonly (() => Promise<unknown>)[] = [
+    async () => [...(await pushes.list(id, "active", 1))],
+    async () => (await pushes.search(id, { text: "", kind: null, state: "all", page: 1 })).pushes,
+    async () => {
+      const exported: unknown[] = [];
+      for await (const push of pushes.exportOwned(id)) exported.push(push);
+      return exported;
+    },
+    async () => [(await pushes.find(urlToken, thief))?.name ?? "no label"].filter((name) => name !== "no label"),
+    async () => [await pushes.trail(urlToken, thief, 1)].filter((trail) => trail !== undefined),
+  ];
+  for (const read of readings) {
+    const earlier = logLines.length;
+    clock.advance(1_000);
+    expect(await read()).toEqual([]);
+    expect(logLines.slice(earlier).filter((line) => /"forged_row_refused".*"pushes"/.test(line))).toHaveLength(1);
+  }
+  await expect(pushes.audit(urlToken, thief, 1)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(pushes.expire(urlToken, thief)).rejects.toMatchObject({ code: "forbidden" });
+}
 
 test("a push that the database gives to another user, with another kind and a passphrase, is not edited by that user", async () => {
   await using fixture = await openTestDomain();

@@ -16,7 +16,7 @@ import {
 } from "../create/limits.ts";
 import { ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
-import { hasEnded, isProvenOwner, openLabel, toOwnedPush } from "../present-push.ts";
+import { hasEnded, isProvenOwner, openLabel, toOwnersPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { openOwnedFileDetails, sealLabel } from "../seals.ts";
@@ -31,13 +31,13 @@ export function editOperations(deps: PushDeps) {
       const now = deps.clock.now();
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       const { keyring } = deps.vault;
-      if (row === undefined || !isProvenOwner(row, urlToken, actor, keyring) || hasEnded(row, now)) return undefined;
+      if (row === undefined || !isProvenOwner(row, urlToken, actor, deps.vault) || hasEnded(row, now)) return undefined;
       const files = (await deps.store.files(row.id)).map((file) => {
         const details = openOwnedFileDetails(keyring, { ...file, ownerId: row.ownerId });
         if (details === undefined) throw new Error(`The details of file ${file.id} do not open.`);
         return { id: file.id, filename: details.filename, sizeBytes: file.sizeBytes };
       });
-      return { push: toOwnedPush(row, now, keyring), files, ...editBounds(row, deps.config, now) };
+      return { push: toOwnersPush(row, urlToken, now, keyring), files, ...editBounds(row, deps.config, now) };
     },
 
     /**
@@ -72,7 +72,7 @@ async function applyEdit(
 ): Promise<EditOutcome> {
   const now = deps.clock.now();
   const sealed = await deps.store.findSealed(deps.vault.urlTokens.addressOf(urlToken), () => undefined);
-  if (sealed === undefined || !isProvenOwner(sealed.row, urlToken, actor, deps.vault.keyring)) {
+  if (sealed === undefined || !isProvenOwner(sealed.row, urlToken, actor, deps.vault)) {
     return { outcome: "unknown" };
   }
   const { row } = sealed;
@@ -100,12 +100,13 @@ async function applyEdit(
   // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
   const changedAt = deps.clock.now();
   const change = changeOf(deps, row, request, content, changedAt);
-  if (change === undefined) return { outcome: "edited", push: toOwnedPush(row, changedAt, deps.vault.keyring) };
+  if (change === undefined)
+    return { outcome: "edited", push: toOwnersPush(row, urlToken, changedAt, deps.vault.keyring) };
   const changed = await deps.store.change(change, auditRecord("edit", actor, changedAt));
   switch (changed.outcome) {
     case "changed":
       upload?.handOver();
-      return { outcome: "edited", push: toOwnedPush(changed.row, changedAt, deps.vault.keyring) };
+      return { outcome: "edited", push: toOwnersPush(changed.row, urlToken, changedAt, deps.vault.keyring) };
     case "refused":
       return await explainConflict(deps, row, request, "refused");
     case "upload_swept":

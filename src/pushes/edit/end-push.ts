@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import type { InTransaction } from "../../database/database.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps } from "../deps.ts";
-import { isForgotten, isOwner, toOwnersPush, toPush } from "../present-push.ts";
+import { isForgotten, isProvenOwner, toOwnersPush, toPush } from "../present-push.ts";
 import type { Actor, EndReason, Push } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
@@ -17,7 +17,7 @@ export function endOperations(deps: PushDeps) {
       const now = deps.clock.now();
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
-      const owner = isOwner(row, actor);
+      const owner = isProvenOwner(row, urlToken, actor, deps.vault);
       if (owner || row.deletableByViewer) {
         await endByPerson(deps, row, owner ? "owner" : "viewer", actor, now);
       } else if (row.endedAt === null && row.expiresAt <= now) {

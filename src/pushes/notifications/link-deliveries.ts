@@ -8,7 +8,7 @@ import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.
 import { auditRecord } from "../audit/audit-trail.ts";
 import { type Problems, recipientsMax } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
-import { hasEnded, isForgotten, isOwner } from "../present-push.ts";
+import { hasEnded, isForgotten, isProvenOwner } from "../present-push.ts";
 import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
 import type { PushStore } from "../store/push-store.ts";
@@ -186,7 +186,8 @@ export function linkDeliveryOperations(deps: PushDeps) {
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       const now = deps.clock.now();
       if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
-      if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
+      if (!isProvenOwner(row, urlToken, actor, deps.vault))
+        throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
       const problems: Problems = {};
       checkRecipients(problems, request);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);

@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import { eventsOf } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { toOwnedPush } from "../present-push.ts";
-import type { ExportedPush } from "../push.ts";
+import type { ExportedPush, OwnedPush } from "../push.ts";
 import { type FileDetails, openFileDetails } from "../seals.ts";
 import type { PushRow, PushSummary } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
@@ -28,7 +28,8 @@ export function exportOperations(deps: PushDeps) {
           await turns.next();
           const row = await deps.store.findById(id);
           // The push may have been purged, or have lost its owner, since it was listed.
-          if (row?.ownerId === ownerId) yield await exported(deps, row);
+          const push = row?.ownerId === ownerId ? toOwnedPush(row, deps.clock.now(), deps.vault) : undefined;
+          if (row !== undefined && push !== undefined) yield await exported(deps, row, push);
         }
       } finally {
         running.delete(ownerId);
@@ -46,9 +47,8 @@ async function* summariesOf({ store }: PushDeps, ownerId: number): AsyncGenerato
   } while (last !== null);
 }
 
-async function exported(deps: PushDeps, row: PushRow): Promise<ExportedPush> {
+async function exported(deps: PushDeps, row: PushRow, push: OwnedPush): Promise<ExportedPush> {
   const { keyring } = deps.vault;
-  const push = toOwnedPush(row, deps.clock.now(), keyring);
   const files = (await deps.store.files(row.id)).map((file) => {
     // File names of an owned push are sealed under the master key, not the file's key.
     const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key: noKey });

@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { createLinkDeliveryReports } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
-import { isForgotten, isOwner, toOwnedPush, toOwnersPush, toPush } from "../present-push.ts";
+import { isForgotten, isProvenOwner, toOwnedPush, toOwnersPush, toPush } from "../present-push.ts";
 import type { Actor, AuditEntry, OwnedPush, Push } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
@@ -15,14 +15,16 @@ export function readOperations(deps: PushDeps) {
       const now = deps.clock.now();
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || isForgotten(row, now)) return undefined;
-      return isOwner(row, actor) ? toOwnersPush(row, urlToken, now, deps.vault.keyring) : toPush(row, urlToken, now);
+      return isProvenOwner(row, urlToken, actor, deps.vault)
+        ? toOwnersPush(row, urlToken, now, deps.vault.keyring)
+        : toPush(row, urlToken, now);
     },
 
     /** Newest first, filtered by the current state. */
     async list(ownerId: number, state: "active" | "expired", page: number): Promise<PushList> {
       const now = deps.clock.now();
       const rows = await deps.store.list(ownerId, state, now, pageSize, (page - 1) * pageSize);
-      return new PushList(rows, (row) => toOwnedPush(row, now, deps.vault.keyring));
+      return new PushList(rows, (row) => toOwnedPush(row, now, deps.vault));
     },
 
     /** Newest first. @throws AppError not_authenticated, forbidden, not_found. */
@@ -30,7 +32,8 @@ export function readOperations(deps: PushDeps) {
       if (actor.user === null) throw new AppError("not_authenticated", "The audit trail needs an API token.");
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       if (row === undefined || isForgotten(row, deps.clock.now())) throw new AppError("not_found", "not-found");
-      if (!isOwner(row, actor)) throw new AppError("forbidden", "Only its owner may read the audit trail of a push.");
+      if (!isProvenOwner(row, urlToken, actor, deps.vault))
+        throw new AppError("forbidden", "Only its owner may read the audit trail of a push.");
       const reports = createLinkDeliveryReports(deps, row);
       const rows = await deps.store.lists.trail(row.id, pageSize, (page - 1) * pageSize);
       return await Promise.all(
@@ -46,9 +49,9 @@ export function readOperations(deps: PushDeps) {
 /** One page of a list. Its pushes are opened one after the other: their notes together may have many megabytes. */
 export class PushList implements Iterable<OwnedPush> {
   readonly #rows: readonly PushRow[];
-  readonly #open: (row: PushRow) => OwnedPush;
+  readonly #open: (row: PushRow) => OwnedPush | undefined;
 
-  constructor(rows: readonly PushRow[], open: (row: PushRow) => OwnedPush) {
+  constructor(rows: readonly PushRow[], open: (row: PushRow) => OwnedPush | undefined) {
     this.#rows = rows;
     this.#open = open;
   }
@@ -60,6 +63,9 @@ export class PushList implements Iterable<OwnedPush> {
   }
 
   *[Symbol.iterator](): Generator<OwnedPush> {
-    for (const row of this.#rows) yield this.#open(row);
+    for (const row of this.#rows) {
+      const push = this.#open(row);
+      if (push !== undefined) yield push;
+    }
   }
 }

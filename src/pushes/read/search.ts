@@ -72,7 +72,7 @@ async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now
 
 /** @param rows the page's rows, plus one more if there is a next page. */
 function found(deps: SearchDeps, rows: readonly PushRow[], now: number, stopped: boolean): FoundPushes {
-  const pushes = rows.slice(0, pageSize).map((row) => toOwnedPush(row, now, deps.vault.keyring));
+  const pushes = rows.slice(0, pageSize).flatMap((row) => toOwnedPush(row, now, deps.vault) ?? []);
   return { pushes, hasMore: rows.length > pageSize, stopped };
 }
 
