@@ -9,6 +9,7 @@ import { createDryDestination } from "../import/dry-destination.ts";
 import { lineOf, openReport, type ReportOutcome, summaryLines, textPathOf } from "../import/report.ts";
 import { type ImportSummary, runImport } from "../import/run-import.ts";
 import type { ImportSource } from "../import/source.ts";
+import { findAccessKeys } from "../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf, WrongSettings } from "./errors.ts";
 import { orWrongSettings, refuseOwnData, refuseWrongKeys } from "./import/checks.ts";
@@ -119,7 +120,14 @@ async function dryRun(config: Config, io: CliIo, source: ImportSource, runInto: 
   try {
     const keys = findMasterKeys(config, io.random);
     const keyring = keys && createKeyring(keys.keys, io.random);
-    return await runInto(await createDryDestination({ read: database.read, keyring }, source.fingerprint));
+    const access = keyring && (await findAccessKeys(database.read, keyring));
+    const existing = keyring && access && { read: database.read, keyring, access };
+    if (existing === undefined) {
+      io.stderr(
+        "The master key of the database here was not found, so rows that were imported before and conflicts are not recognised.\n",
+      );
+    }
+    return await runInto(await createDryDestination(existing, source.fingerprint));
   } finally {
     await database.close();
   }

@@ -47,8 +47,8 @@ export function createDomainDestination(
   effects: Pick<Effects, "clock" | "random" | "monotonicMs">,
   source: string,
 ): Destination {
-  const rows = createImportedRows(domain.db.read, source);
-  const users = createUserAdoption({ ...domain, access: domain.vault.access, clock: effects.clock });
+  const rows = createImportedRows(domain.db.read, domain.vault.access, source);
+  const users = createUserAdoption({ ...domain, ...effects, access: domain.vault.access });
   const deps = pushDeps(domain, effects);
   const run = effects.random.bytes(runIdBytes).toString("hex");
   return {

@@ -1,8 +1,9 @@
 import { readStyleSheet } from "../branding/style-sheet.ts";
+import type { AccessKeys } from "../crypto/access-keys.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { createUrlTokens, type UrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
-import { findAccessKeys, findSealedSecret, openSecret } from "../pushes/vault.ts";
+import { findSealedSecret, openSecret } from "../pushes/vault.ts";
 import type { Destination, IncomingPush, PartsOutcome, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import type { Part } from "./missing-parts.ts";
@@ -13,20 +14,18 @@ const noId = 0;
 
 /**
  * Does everything that a run does, except writing: it reads files to their end and looks for conflicts.
- * @param existing undefined: this server has no database yet, so nothing can conflict.
+ * @param existing undefined: this server has no database yet, so nothing can conflict, or its rows cannot be verified.
  */
 export async function createDryDestination(
-  existing: { readonly read: ReadConnection; readonly keyring: Keyring | undefined } | undefined,
+  existing: { readonly read: ReadConnection; readonly keyring: Keyring; readonly access: AccessKeys } | undefined,
   source: string,
 ): Promise<Destination> {
   if (existing === undefined) return emptyDestination();
-  const rows = createImportedRows(existing.read, source);
-  const conflicts = createConflicts(existing.read);
-  const urlTokens = await findUrlTokens(existing.read, existing.keyring);
-  const access = existing.keyring && (await findAccessKeys(existing.read, existing.keyring));
-  // Without the master key, tokens are not compared.
-  const findTokenHolder = async (apiToken: string) =>
-    access && (await conflicts.findTokenHolder(access.digest("api_token", apiToken)));
+  const { read, keyring, access } = existing;
+  const rows = createImportedRows(read, access, source);
+  const conflicts = createConflicts(read);
+  const urlTokens = await findUrlTokens(read, keyring);
+  const findTokenHolder = (apiToken: string) => conflicts.findTokenHolder(access.digest("api_token", apiToken));
   return {
     importedUsers: () => rows.readUsers(),
     pushFinder: () => rows.pushFinder(),
@@ -108,10 +107,10 @@ function partsOutcome(
   };
 }
 
-/** @returns undefined when the master key is not available: then links are not compared. */
-async function findUrlTokens(connection: ReadConnection, keyring: Keyring | undefined): Promise<UrlTokens | undefined> {
-  const sealed = keyring && (await findSealedSecret(connection, "index_secret"));
-  const indexSecret = keyring && sealed && openSecret(keyring, "index_secret", sealed);
+/** @returns undefined: no server has started on the database yet. */
+async function findUrlTokens(connection: ReadConnection, keyring: Keyring): Promise<UrlTokens | undefined> {
+  const sealed = await findSealedSecret(connection, "index_secret");
+  const indexSecret = sealed && openSecret(keyring, "index_secret", sealed);
   return indexSecret && createUrlTokens(indexSecret);
 }
 

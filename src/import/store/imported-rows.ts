@@ -1,6 +1,9 @@
+import { AccessTable, type UnopenedRow } from "../../accounts/store/access-table.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { converted, integer, text } from "../../database/table.ts";
 import { firstGeneration } from "../../pushes/seals.ts";
 import { isLinkTaken } from "../../pushes/store/find-link.ts";
 import { type Part, readParts, writeParts } from "../missing-parts.ts";
@@ -37,54 +40,57 @@ export class RecordChangedError extends Error {
   override readonly name = "RecordChangedError";
 }
 
-interface RawRow extends RelatedCounts {
-  readonly sourceId: number;
-  readonly id: number;
-  readonly run: string;
-  readonly missingParts: string;
-}
-
-const insertRow = sql<
-  [
-    source: string,
-    kind: string,
-    sourceId: number,
-    id: number,
-    run: string,
-    missingParts: string,
-    auditEntries: number,
-    notifications: number,
-    files: number,
-  ]
->(
-  `INSERT INTO imported_rows (source, kind, source_id, id, run, missing_parts, audit_entries, notifications, files)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source, kind, source_id) DO NOTHING`,
+/**
+ * Authenticated: the ids decide whose account later imports give new pushes to, and the missing parts what they add to an
+ * account.
+ */
+export const importedRows = new AccessTable(
+  "imported_rows",
+  "row",
+  {
+    source: text,
+    kind: text,
+    sourceId: integer,
+    id: integer,
+    run: text,
+    missingParts: converted<readonly Part[], string>({ decode: readParts, encode: writeParts }),
+    auditEntries: integer,
+    notifications: integer,
+    files: integer,
+  },
+  ["source", "kind", "sourceId", "id", "run", "missingParts"],
 );
+const reading = importedRows.reading("auditEntries", "notifications", "files");
+type StoredRow = UnopenedRow<typeof reading>;
+
+const insertRow = importedRows.insertion("ON CONFLICT (source, kind, source_id) DO NOTHING");
 const updateRow = sql<
   [
     missingParts: string,
     auditEntries: number,
     notifications: number,
     files: number,
+    mac: Buffer,
     source: string,
     kind: string,
     sourceId: number,
     missingPartsBefore: string,
   ]
 >(
-  `UPDATE imported_rows SET missing_parts = ?, audit_entries = ?, notifications = ?, files = ?
+  `UPDATE imported_rows SET missing_parts = ?, audit_entries = ?, notifications = ?, files = ?, mac = ?
    WHERE source = ? AND kind = ? AND source_id = ? AND missing_parts = ?`,
 );
-const columns = `source_id AS sourceId, imported_rows.id AS id, run, missing_parts AS missingParts, audit_entries AS auditEntries, notifications, files`;
-const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: number], RawRow>(
-  `SELECT ${columns} FROM imported_rows WHERE source = ? AND kind = ? AND source_id > ? ORDER BY source_id LIMIT ?`,
+const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: number], StoredRow>(
+  `SELECT ${reading.selectList} FROM imported_rows
+   WHERE source = ? AND kind = ? AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
-const usersAfter = sql<[source: string, sourceId: number, limit: number], RawRow & { accountExists: number }>(
-  `SELECT ${columns}, CASE WHEN EXISTS (SELECT 1 FROM users WHERE users.id = imported_rows.id) THEN 1 ELSE 0 END AS accountExists
+const usersAfter = sql<[source: string, sourceId: number, limit: number], StoredRow & { accountExists: number }>(
+  `SELECT ${reading.selectList},
+     CASE WHEN EXISTS (SELECT 1 FROM users WHERE users.id = imported_rows.id) THEN 1 ELSE 0 END AS accountExists
    FROM imported_rows WHERE source = ? AND kind = 'user' AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
-const rowAt = sql<[source: string, kind: string, sourceId: number], RawRow>(
-  `SELECT ${columns} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
+const rowAt = sql<[source: string, kind: string, sourceId: number], StoredRow>(
+  `SELECT ${reading.selectList} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
 );
 const recordedCounts = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
     coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_entries), 0) AS auditEntries,
@@ -107,16 +113,31 @@ const sumFiles = sql<[source: string, run: string, generation: number], { record
    ${presentPushes} AND ended_at IS NULL AND seal_generation = ?`,
 );
 
-function rowOf({ sourceId, id, run, missingParts, auditEntries, notifications, files }: RawRow): ImportedRow {
-  return { sourceId, id, run, missingParts: readParts(missingParts), related: { auditEntries, notifications, files } };
-}
-
 const batchRows = 1_000;
 
 export type ImportedRows = ReturnType<typeof createImportedRows>;
 
-/** The rows that were imported from one source. Each is recorded in the transaction that writes it. */
-export function createImportedRows(connection: ReadConnection, source: string) {
+/**
+ * The rows that were imported from one source. Each is recorded in the transaction that writes it. Functions throw when they
+ * find a record that this server did not write.
+ */
+export function createImportedRows(connection: ReadConnection, access: AccessKeys, source: string) {
+  function open(row: StoredRow): ImportedRow {
+    const opened = reading.open(access, row);
+    if (opened === undefined) {
+      throw new Error(
+        `The record of ${row.rowKind} ${row.rowSourceId} in the table imported_rows was changed in the database, so an import ` +
+          "could give rows to another account. The import has stopped: restore a backup from before the change.",
+      );
+    }
+    const { sourceId, id, run, missingParts, auditEntries, notifications, files } = opened;
+    return { sourceId, id, run, missingParts, related: { auditEntries, notifications, files } };
+  }
+  const openUser = (row: StoredRow & { readonly accountExists: number }): ImportedUser => ({
+    ...open(row),
+    accountExists: row.accountExists === 1,
+  });
+
   return {
     /**
      * @returns `recorded_before`: by an earlier attempt of the same write. `recorded_elsewhere`: by another write, under
@@ -127,22 +148,10 @@ export function createImportedRows(connection: ReadConnection, source: string) {
       kind: ImportedKind,
       { sourceId, id, run, missingParts, related }: ImportedRow,
     ): Promise<"recorded" | "recorded_before" | "recorded_elsewhere"> {
-      const { auditEntries, notifications, files } = related;
-      const parts = writeParts(missingParts);
-      const inserted = await tx.run(
-        insertRow,
-        source,
-        kind,
-        sourceId,
-        id,
-        run,
-        parts,
-        auditEntries,
-        notifications,
-        files,
-      );
-      if (inserted === 1) return "recorded";
-      const present = await tx.one(rowAt, source, kind, sourceId);
+      const row = { source, kind, sourceId, id, run, missingParts, ...related };
+      if ((await insertRow(tx, access, row)) === 1) return "recorded";
+      const found = await tx.one(rowAt, source, kind, sourceId);
+      const present = found && open(found);
       return present?.id === id && present.run === run ? "recorded_before" : "recorded_elsewhere";
     },
     /** Records that missing parts were added. @throws RecordChangedError. */
@@ -153,27 +162,29 @@ export function createImportedRows(connection: ReadConnection, source: string) {
       { missingParts, related }: Pick<ImportedRow, "missingParts" | "related">,
     ): Promise<void> {
       const { auditEntries, notifications, files } = related;
-      const values = [writeParts(missingParts), auditEntries, notifications, files] as const;
-      const key = [source, kind, before.sourceId, writeParts(before.missingParts)] as const;
+      const { sourceId, id, run } = before;
+      const mac = importedRows.mac(access, { source, kind, sourceId, id, run, missingParts });
+      const values = [writeParts(missingParts), auditEntries, notifications, files, mac] as const;
+      const key = [source, kind, sourceId, writeParts(before.missingParts)] as const;
       if ((await tx.run(updateRow, ...values, ...key)) !== 1) {
         throw new RecordChangedError("The record of an imported row has changed.");
       }
     },
     async find(kind: ImportedKind, sourceId: number): Promise<ImportedRow | undefined> {
       const found = await connection.one(rowAt, source, kind, sourceId);
-      return found && rowOf(found);
+      return found && open(found);
     },
     async findUser(sourceId: number): Promise<ImportedUser | undefined> {
       const [found] = await connection.all(usersAfter, source, sourceId - 1, 1);
-      return found?.sourceId === sourceId ? userOf(found) : undefined;
+      return found?.rowSourceId === sourceId ? openUser(found) : undefined;
     },
     /** By the source's ids. */
     async readUsers(): Promise<ReadonlyMap<number, ImportedUser>> {
       const users = new Map<number, ImportedUser>();
       for (let last = Number.MIN_SAFE_INTEGER; ; ) {
         const batch = await connection.all(usersAfter, source, last, batchRows);
-        for (const row of batch) users.set(row.sourceId, userOf(row));
-        last = batch.at(-1)?.sourceId ?? last;
+        for (const row of batch) users.set(row.rowSourceId, openUser(row));
+        last = batch.at(-1)?.rowSourceId ?? last;
         if (batch.length < batchRows) return users;
       }
     },
@@ -192,7 +203,7 @@ export function createImportedRows(connection: ReadConnection, source: string) {
           const row = batch[at];
           if (row !== undefined) return row.sourceId === sourceId ? row : undefined;
           if (isLastBatch) return undefined;
-          batch = (await connection.all(rowsAfter, source, "push", last, batchRows)).map(rowOf);
+          batch = (await connection.all(rowsAfter, source, "push", last, batchRows)).map(open);
           at = 0;
           last = batch.at(-1)?.sourceId ?? last;
           isLastBatch = batch.length < batchRows;
@@ -222,10 +233,6 @@ export function createImportedRows(connection: ReadConnection, source: string) {
       };
     },
   };
-}
-
-function userOf(raw: RawRow & { readonly accountExists: number }): ImportedUser {
-  return { ...rowOf(raw), accountExists: raw.accountExists === 1 };
 }
 
 const userByEmail = sql<[email: string], { id: number }>("SELECT id FROM users WHERE email = ?");
