@@ -53,7 +53,7 @@ export type Accounts = ReturnType<typeof createAccounts>;
 /** The entry point of this room: users, how they sign in, and their API tokens. Secrets are returned once, on creation. */
 export function createAccounts(deps: AccountsDeps) {
   const seals = new PasswordSeals(deps);
-  const users = createUserStore(deps.db, seals);
+  const users = createUserStore(deps.db, seals, deps.random);
   const administration = createAdministrationStore(deps.db, deps.access);
   const links = createMailedLinkStore(deps.db, seals);
   const passwordStore = createPasswordStore(deps.db, seals);
@@ -82,7 +82,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...deps,
     passwords: passwordStore,
     check,
-    identities: createIdentityStore(deps.db, seals),
+    identities: createIdentityStore(deps.db, seals, deps.random),
     startSession: starts.start,
     steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,

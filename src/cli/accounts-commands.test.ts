@@ -10,13 +10,13 @@ describe("user create", () => {
   it("works on an empty data folder, and creates the database and the master key", async () => {
     const cli = makeTestCli();
     const made = await cli.run([...createUser, "--admin"], { stdin: `${password}\n` });
-    expect(made).toMatchObject({ exitCode: 0, stdout: "Created user 1 (ada@example.com, administrator).\n" });
+    expect(made).toMatchObject({ exitCode: 0, stdout: "Created user ada@example.com, an administrator.\n" });
     expect(made.stderr).toContain("master.key");
     expect(statSync(join(cli.dataDir, "master.key")).mode & 0o777).toBe(0o600);
     const second = await cli.run(["user", "create", "--email", "eve@example.com", "--password-stdin"], {
       stdin: password,
     });
-    expect(second).toEqual({ exitCode: 0, stdout: "Created user 2 (eve@example.com).\n", stderr: "" });
+    expect(second).toEqual({ exitCode: 0, stdout: "Created user eve@example.com.\n", stderr: "" });
   });
 
   it("reports everything that is wrong with a user, and never the password", async () => {

@@ -18,8 +18,8 @@ it("user list shows all users, as columns or as JSON", async () => {
   const { stdout } = await cli.run(["user", "list"]);
   const [header, eve, ada, ...rest] = stdout.trimEnd().split("\n");
   expect(header).toMatch(/^id\temail\tadministrator\t/);
-  expect(eve).toMatch(/^2\teve@example\.org\tno\tactive\tno\t0\t/);
-  expect(ada).toMatch(/^1\tada@example\.com\tyes\tactive\tno\t0\t/);
+  expect(eve).toMatch(/^\d+\teve@example\.org\tno\tactive\tno\t0\t/);
+  expect(ada).toMatch(/^\d+\tada@example\.com\tyes\tactive\tno\t0\t/);
   expect(rest).toEqual([]);
   const json = await cli.run(["user", "list", "--json", "--search", "example.org"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ user: { email: "eve@example.org", admin: false }, tokensInUse: 0 });
@@ -37,11 +37,13 @@ it("user promote, demote, disable and enable change one user, never the last adm
   expect(await cli.run(about("demote"))).toEqual(lastOne);
   expect(await cli.run(about("disable"))).toEqual(lastOne);
   expect(await cli.run([...about("delete"), "--yes"])).toEqual(lastOne);
-  expect((await cli.run(about("promote", "eve@example.org"))).stdout).toBe("User 2 is an administrator.\n");
-  expect((await cli.run(about("demote"))).stdout).toBe("User 1 is no longer an administrator.\n");
-  expect((await cli.run(about("disable"))).stdout).toBe("User 1 is disabled.\n");
+  expect((await cli.run(about("promote", "eve@example.org"))).stdout).toBe(
+    "User eve@example.org is an administrator.\n",
+  );
+  expect((await cli.run(about("demote"))).stdout).toBe(`User ${email} is no longer an administrator.\n`);
+  expect((await cli.run(about("disable"))).stdout).toBe(`User ${email} is disabled.\n`);
   expect((await cli.run(["user", "list", "--search", "ada"])).stdout).toContain("\tdisabled\t");
-  expect((await cli.run(about("enable"))).stdout).toBe("User 1 is enabled.\n");
+  expect((await cli.run(about("enable"))).stdout).toBe(`User ${email} is enabled.\n`);
 });
 
 it("user reset-factors is refused for a user without factors", async () => {
@@ -56,10 +58,11 @@ it("user reset-factors removes them", async () => {
   await makeDomain(cli);
   {
     await using fixture = await openTestDomain({ dataDir: cli.dataDir });
-    await addUnusablePasskey(fixture.domain, { id: 2 });
+    const eve = await fixture.domain.accounts.findUserByEmail("eve@example.org");
+    await addUnusablePasskey(fixture.domain, { id: eve?.id ?? 0 });
   }
   const { stdout } = await cli.run(about("reset-factors", "eve@example.org"));
-  expect(stdout).toBe("User 2 has no second factor, and is signed out everywhere.\n");
+  expect(stdout).toBe("User eve@example.org has no second factor, and is signed out everywhere.\n");
   expect(await withDatabaseOf(cli.dataDir, (db) => countRows(db, "passkeys"))).toBe(0);
 });
 

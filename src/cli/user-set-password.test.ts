@@ -9,7 +9,7 @@ it("user set-password changes the password, and does not repeat it", async () =>
   const run = await cli.run(setPassword, { stdin: "another correct battery\n" });
   expect(run).toEqual({
     exitCode: 0,
-    stdout: "User 1 has a new password and no valid API token, and is signed out everywhere.\n",
+    stdout: `User ${email} has a new password and no valid API token, and is signed out everywhere.\n`,
     stderr: "",
   });
 });

@@ -36,7 +36,7 @@ function addCreate(user: Command, { io }: CommandDeps): void {
         const made = await accounts.createUser({ email, password, admin: admin === true }, (user) =>
           accounts.adminEntry("created_user", user.email, shell),
         );
-        io.stdout(`Created user ${made.id} (${made.email}${made.admin ? ", administrator" : ""}).\n`);
+        io.stdout(`Created user ${made.email}${made.admin ? ", an administrator" : ""}.\n`);
       });
     });
 }
@@ -140,9 +140,9 @@ function addChanges(user: Command, { io }: CommandDeps): void {
       .addHelpText("after", exitCodesHelp)
       .action(async ({ email }: { readonly email: string }) => {
         await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
-          const { id } = await getUser(accounts, email);
-          assertDone(await apply(accounts, id));
-          io.stdout(`User ${id} ${done}.\n`);
+          const found = await getUser(accounts, email);
+          assertDone(await apply(accounts, found.id));
+          io.stdout(`User ${found.email} ${done}.\n`);
         });
       });
   }
@@ -174,9 +174,9 @@ function addDelete(user: Command, { io }: CommandDeps): void {
       await refuseWithoutData(config, io);
       if (yes !== true) throw new CommandRefused("Nothing was deleted. This cannot be undone: confirm with --yes.");
       await withDomain(config, io, async (domain) => {
-        const { id } = await getUser(domain.accounts, email);
-        assertDone(await domain.deleteAccount(id, shell));
-        io.stdout(`User ${id} is deleted, and the user's pushes have ended.\n`);
+        const found = await getUser(domain.accounts, email);
+        assertDone(await domain.deleteAccount(found.id, shell));
+        io.stdout(`User ${found.email} is deleted, and the user's pushes have ended.\n`);
       });
     });
 }
@@ -199,7 +199,7 @@ function addSetPassword(user: Command, { io }: CommandDeps): void {
         const outcome = await accounts.setPassword(found.id, password, entry);
         if (outcome === "unknown_user") throw new CommandRefused("The user has just been deleted.");
         if (outcome !== "changed") throw new CommandRefused(passwordSentences[outcome]);
-        io.stdout(`User ${found.id} has a new password and no valid API token, and is signed out everywhere.\n`);
+        io.stdout(`User ${found.email} has a new password and no valid API token, and is signed out everywhere.\n`);
       });
     });
 }

@@ -14,7 +14,7 @@ const newest = sql<[], { newest: number | null }>(
   `SELECT max(at) AS newest FROM (
      SELECT max(seen_at) AS at FROM processes
      UNION ALL SELECT max(seen_at) FROM sessions
-     UNION ALL SELECT created_at FROM (SELECT created_at FROM users ORDER BY id DESC LIMIT 1) AS last_user
+     UNION ALL SELECT max(created_at) FROM users
      UNION ALL SELECT max(updated_at)
        FROM (SELECT updated_at FROM pushes ORDER BY id DESC LIMIT ${newestPushesMax}) AS last_pushes) AS times`,
 );

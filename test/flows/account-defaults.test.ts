@@ -92,7 +92,9 @@ test("defaults that the settings no longer allow are ignored", async () => {
   expect(body).toMatch(/name="push\[expire_after_days\]" value="7"/);
   expect(body).toMatch(/name="push\[expire_after_views\]" value="50"/);
   await save(person, { "text[views]": "4" });
-  expect(await fixture.app.domain.accounts.pushDefaults(1)).toMatchObject({ kinds: { text: { expireAfterViews: 4 } } });
+  const { accounts } = fixture.app.domain;
+  const { id = 0 } = (await accounts.findUserByEmail(ada)) ?? {};
+  expect(await accounts.pushDefaults(id)).toMatchObject({ kinds: { text: { expireAfterViews: 4 } } });
 });
 
 test("pages use the account's language on every device, unless the URL names another", async () => {

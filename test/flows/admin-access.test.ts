@@ -163,9 +163,11 @@ describe("administration", () => {
     const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
     const user = await signInClient(fixture, "ada@example.com", { join: true });
     expect(await root.get("/admin/users")).toMatchObject({ status: 303, location: "/users/factors" });
-    expect((await root.post("/admin/users/2/promote")).location).toBe("/users/factors");
+    const { accounts } = fixture.app.domain;
+    const { id } = (await accounts.findUserByEmail("ada@example.com")) ?? {};
+    expect((await root.post(`/admin/users/${id}/promote`)).location).toBe("/users/factors");
     expect((await user.get("/admin/users")).status).toBe(404);
-    expect((await fixture.app.domain.accounts.findUser(2))?.admin).toBe(false);
+    expect((await accounts.findUserByEmail("ada@example.com"))?.admin).toBe(false);
   });
 
   test.each([

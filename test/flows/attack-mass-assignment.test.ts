@@ -16,15 +16,15 @@ import { signInClient } from "../support/signed-in-client.ts";
 const ada = "ada@example.com";
 const bob = "bob@example.com";
 
-/** Columns that no form has, by their names in rows, in other servers, and by guesses. */
-const assigned: Fields = {
+/** Columns that no form has, by their names in rows, in other servers, and by guesses. @param bobId of another user. */
+const assigned = (bobId: number): Fields => ({
   admin: "true",
   is_admin: "1",
   role: "admin",
   roles: "admin",
-  id: "2",
-  user_id: "2",
-  owner_id: "2",
+  id: String(bobId),
+  user_id: String(bobId),
+  owner_id: String(bobId),
   confirmed_at: "1",
   confirmed: "true",
   disabled_at: "1",
@@ -52,32 +52,36 @@ const assigned: Fields = {
   ended_at: "",
   expired: "false",
   kind_name: "url",
-};
-const nestedIn = (outer: string): Fields =>
-  Object.fromEntries(Object.entries(assigned).map(([name, value]) => [`${outer}[${name}]`, value]));
-const everything: Fields = {
-  ...assigned,
-  ...nestedIn("user"),
-  ...nestedIn("push"),
-  ...nestedIn("token"),
-  ...nestedIn("account"),
+});
+const nestedIn = (outer: string, fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${outer}[${name}]`, value]));
+const everything = (bobId: number): Fields => ({
+  ...assigned(bobId),
+  ...nestedIn("user", assigned(bobId)),
+  ...nestedIn("push", assigned(bobId)),
+  ...nestedIn("token", assigned(bobId)),
+  ...nestedIn("account", assigned(bobId)),
   "__proto__[admin]": "true",
   "constructor[prototype][admin]": "true",
   ...everyField,
-};
+});
 
 interface Fixture {
   readonly fixture: TestApp;
   readonly cookie: string;
+  readonly adaId: number;
+  readonly bobId: number;
 }
 
-/** Bob is the second user, whose id is in the fields. */
+/** Bob is the user whose id is in the fields. */
 async function open(environment: Readonly<Record<string, string>> = {}): Promise<Fixture> {
   const fixture = await startTestApp({ environment });
   onTestFinished(() => fixture[Symbol.asyncDispose]());
   const person = await signInClient(fixture, ada, { join: true });
   await signInClient(fixture, bob, { join: true });
-  return { fixture, cookie: person.cookie() };
+  const { accounts } = fixture.app.domain;
+  const [adaId = 0, bobId = 0] = (await Promise.all([ada, bob].map(accounts.findUserByEmail))).map((user) => user?.id);
+  return { fixture, cookie: person.cookie(), adaId, bobId };
 }
 
 interface Rows {
@@ -86,24 +90,36 @@ interface Rows {
   readonly pushes: readonly unknown[];
 }
 
-async function rowsOf({ app }: TestApp): Promise<Rows> {
-  const all = (text: string) => readRows(app.domain.db, text);
+async function rowsOf({ fixture: { app }, adaId, bobId }: Fixture): Promise<Rows> {
+  const names = new Map([
+    [adaId, "ada"],
+    [bobId, "bob"],
+  ]);
+  const nameOf = (id: number | null) => (id === null ? null : (names.get(Number(id)) ?? "new"));
+  const all = async (text: string) =>
+    (await readRows<{ who: number | null }>(app.domain.db, text))
+      .map((row) => ({ ...row, who: nameOf(row.who) }))
+      .sort((one, other) => String(one.who).localeCompare(String(other.who)));
   return {
     users: await all(
-      `SELECT id, admin, created_at, CASE WHEN confirmed_at IS NULL THEN 1 ELSE 0 END AS waits, disabled_at,
+      `SELECT id AS who, admin, created_at, CASE WHEN confirmed_at IS NULL THEN 1 ELSE 0 END AS waits, disabled_at,
          CASE WHEN factor_failures >= 0 THEN 1 ELSE 0 END AS counts
-       FROM users ORDER BY id`,
+       FROM users`,
     ),
-    tokens: await all("SELECT DISTINCT user_id, scopes, revoked_at, last_used_at, expires_at FROM api_tokens"),
-    pushes: await all("SELECT DISTINCT owner_id, views, expire_after_days, ended_at FROM pushes"),
+    tokens: await all("SELECT DISTINCT user_id AS who, scopes, revoked_at, last_used_at, expires_at FROM api_tokens"),
+    pushes: await all("SELECT DISTINCT owner_id AS who, views, expire_after_days, ended_at FROM pushes"),
   };
 }
 
 /** Sends the form to every page. @returns how many requests were not refused. */
-async function sendEverywhere({ fixture, cookie }: Fixture, encoding: Encoding, signedOut = false): Promise<number> {
+async function sendEverywhere(
+  { fixture, cookie, bobId }: Fixture,
+  encoding: Encoding,
+  signedOut = false,
+): Promise<number> {
   let taken = 0;
   for (const url of formPages(fixture.app.routes)) {
-    const body = encode(everything, encoding);
+    const body = encode(everything(bobId), encoding);
     const answer = await sendForm(fixture.server, url, body, signedOut ? {} : { cookie });
     expect([url, answer.statusCode < 500], answer.body).toEqual([url, true]);
     if (answer.statusCode < 400) taken += 1;
@@ -112,8 +128,8 @@ async function sendEverywhere({ fixture, cookie }: Fixture, encoding: Encoding, 
 }
 
 const now = Date.UTC(2026, 0, 15, 12);
-const user = (id: number, more = {}) => ({
-  id,
+const user = (who: string, more = {}) => ({
+  who,
   admin: 0,
   created_at: now,
   waits: 0,
@@ -122,12 +138,14 @@ const user = (id: number, more = {}) => ({
   ...more,
 });
 
+const unchanged = [user("ada"), user("bob")];
+
 describe("mass assignment: fields that are not in the form are ignored", () => {
   test.each(encodings)("in every form of a signed-in user, as %s", async (encoding) => {
     const opened = await open();
-    const before = await rowsOf(opened.fixture);
+    const before = await rowsOf(opened);
     const taken = await sendEverywhere(opened, encoding);
-    const after = await rowsOf(opened.fixture);
+    const after = await rowsOf(opened);
     if (encoding === "json") {
       // No page accepts JSON, and pages that do not read a body changed nothing.
       expect(after).toEqual(before);
@@ -137,11 +155,11 @@ describe("mass assignment: fields that are not in the form are ignored", () => {
     expect(taken).toBeGreaterThan(10);
     expect(after).toEqual({
       // The first user's address was changed without an email, so it is not confirmed.
-      users: [user(1, { waits: 1 }), user(2), ...(after.users.length > 2 ? [user(3, { waits: 1 })] : [])],
+      users: [user("ada", { waits: 1 }), user("bob"), ...(after.users.length > 2 ? [user("new", { waits: 1 })] : [])],
       tokens: [
-        { user_id: 1, scopes: "create", revoked_at: null, last_used_at: null, expires_at: now + 7 * 24 * 3_600_000 },
+        { who: "ada", scopes: "create", revoked_at: null, last_used_at: null, expires_at: now + 7 * 24 * 3_600_000 },
       ],
-      pushes: [{ owner_id: 1, views: 0, expire_after_days: 3, ended_at: null }],
+      pushes: [{ who: "ada", views: 0, expire_after_days: 3, ended_at: null }],
     });
     await signInClient(opened.fixture, bob);
   });
@@ -150,21 +168,22 @@ describe("mass assignment: fields that are not in the form are ignored", () => {
     const sink = await startMailSink();
     const opened = await open(sink.environment);
     const taken = await sendEverywhere(opened, encoding, true);
-    const { users, tokens, pushes } = await rowsOf(opened.fixture);
+    const { users, tokens, pushes } = await rowsOf(opened);
     expect(tokens).toEqual([]);
     if (encoding === "json") {
-      expect([users, pushes]).toEqual([[user(1), user(2)], []]);
+      expect([users, pushes]).toEqual([unchanged, []]);
       return;
     }
     expect(taken).toBeGreaterThan(3);
-    expect(users).toEqual([user(1), user(2), user(3, { waits: 1 })]);
-    expect(pushes).toEqual([{ owner_id: null, views: 0, expire_after_days: 3, ended_at: null }]);
+    expect(users).toEqual([user("ada"), user("bob"), user("new", { waits: 1 })]);
+    expect(pushes).toEqual([{ who: null, views: 0, expire_after_days: 3, ended_at: null }]);
   });
 
   test.each(encodings)("in a push created with the API, as %s", async (encoding) => {
-    const { fixture } = await open();
-    const { token } = await fixture.app.domain.accounts.createToken(1, "test");
-    const { type, payload } = encode(everything, encoding);
+    const opened = await open();
+    const { fixture, adaId, bobId } = opened;
+    const { token } = await fixture.app.domain.accounts.createToken(adaId, "test");
+    const { type, payload } = encode(everything(bobId), encoding);
     for (const headers of [{ authorization: `Bearer ${token}` }, {}]) {
       const answer = await fixture.server.inject({
         method: "POST",
@@ -176,12 +195,10 @@ describe("mass assignment: fields that are not in the form are ignored", () => {
       expect(answer.json()).toMatchObject({ expired: false, deleted: false, views_remaining: 5 });
       expect(answer.json().url_token).toMatch(/^[a-z0-9]{32}$/);
     }
-    const { users, pushes } = await rowsOf(fixture);
-    expect(users).toEqual([user(1), user(2)]);
+    const { users, pushes } = await rowsOf(opened);
+    expect(users).toEqual(unchanged);
     expect(pushes).toEqual(
-      expect.arrayContaining(
-        [1, null].map((owner_id) => ({ owner_id, views: 0, expire_after_days: 3, ended_at: null })),
-      ),
+      expect.arrayContaining(["ada", null].map((who) => ({ who, views: 0, expire_after_days: 3, ended_at: null }))),
     );
     expect(pushes).toHaveLength(2);
   });
@@ -189,7 +206,8 @@ describe("mass assignment: fields that are not in the form are ignored", () => {
 
 test("mass assignment: the link of a password reset changes only the account that it was sent to", async () => {
   const sink = await startMailSink();
-  const { fixture } = await open(sink.environment);
+  const opened = await open(sink.environment);
+  const { fixture, bobId } = opened;
   const { accounts } = fixture.app.domain;
   await accounts.requestReset({
     email: ada,
@@ -197,10 +215,10 @@ test("mass assignment: the link of a password reset changes only the account tha
     client: { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "" },
   });
   const token = /reset_password_token=([\w-]{43})/.exec((await sink.next(ada)).text ?? "")?.[1] ?? "";
-  const fields = { ...everything, email: bob, reset_password_token: token, password: "marble-otter-lantern" };
+  const fields = { ...everything(bobId), email: bob, reset_password_token: token, password: "marble-otter-lantern" };
   const answer = await sendForm(fixture.server, "/users/password/edit", encode(fields, "urlencoded"), {});
   expect(answer.statusCode).toBe(303);
-  expect((await rowsOf(fixture)).users).toEqual([user(1), user(2)]);
+  expect((await rowsOf(opened)).users).toEqual(unchanged);
   await signInClient(fixture, bob);
   await expect(signInClient(fixture, ada)).rejects.toThrow("401");
   expect(password).not.toBe(fields.password);

@@ -259,13 +259,14 @@ function rowsOf(path: string, text: string): readonly Record<string, unknown>[] 
 function fillAccountTables(path: string, now: number): void {
   const db = new Database(path);
   const some = Buffer.alloc(32, 1);
-  db.prepare("INSERT INTO sessions VALUES (?, 1, 1, ?, ?, 0, '', '', NULL)").run(some, now, now);
-  db.prepare("INSERT INTO mailed_links VALUES (?, 1, 1, NULL, NULL, 0, ?, NULL)").run(some, now);
+  const userId = db.prepare("SELECT id FROM users").pluck().get();
+  db.prepare("INSERT INTO sessions VALUES (?, 1, ?, ?, ?, 0, '', '', NULL)").run(some, userId, now, now);
+  db.prepare("INSERT INTO mailed_links VALUES (?, ?, 1, NULL, NULL, 0, ?, NULL)").run(some, userId, now);
   db.prepare("INSERT INTO sign_on_steps VALUES (?, ?, 'client', ?)").run(some, some, now);
   db.prepare("INSERT INTO outbox VALUES (1, ?, ?, ?, 0, NULL)").run(some, now, now);
   db.prepare("INSERT INTO outbox VALUES (2, ?, ?, NULL, 9, 'given up')").run(some, now);
   db.prepare("INSERT INTO processes VALUES ('p', 'k', 'k', ?)").run(now);
-  db.prepare("INSERT INTO totp_factors VALUES (1, ?, 1, ?)").run(some, now);
+  db.prepare("INSERT INTO totp_factors VALUES (?, ?, 1, ?)").run(userId, some, now);
   db.close();
 }
 

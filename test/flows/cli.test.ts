@@ -15,7 +15,7 @@ async function startDomain(more: Readonly<Record<string, string>> = {}) {
   const run = (argv: readonly string[], stdin = "") =>
     runProgram(argv, { PORT: String(server.port), ...environment }, stdin);
   const made = await run(["user", "create", "--email", email, "--password-stdin"], `${password}\n`);
-  expect(made).toEqual({ exitCode: 0, stdout: `Created user 1 (${email}).\n`, stderr: "" });
+  expect(made).toEqual({ exitCode: 0, stdout: `Created user ${email}.\n`, stderr: "" });
   return { origin: server.baseUrl, run, environment };
 }
 

@@ -10,10 +10,12 @@ let editing: Editing;
 let ada: Person;
 let eve: Person;
 let admin: Person;
+let adaId: number;
 beforeAll(async () => {
   app = await startTestApp();
   editing = await Editing.of(app);
   ada = await editing.person("ada@example.com");
+  adaId = (await app.app.domain.accounts.findUserByEmail("ada@example.com"))?.id ?? 0;
   eve = await editing.person("eve@example.com");
   admin = await editing.person("root@example.com", true);
 });
@@ -56,7 +58,7 @@ describe("the form", () => {
     });
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toBe(`/p/${urlToken}/preview`);
-    const found = [...(await app.app.domain.pushes.list(1, "active", 1))];
+    const found = [...(await app.app.domain.pushes.list(adaId, "active", 1))];
     expect(found.find((one) => one.urlToken === urlToken)).toMatchObject({
       expireAfterDays: 20,
       expireAfterViews: 9,
@@ -121,8 +123,8 @@ describe("the form", () => {
       expired: "1",
     };
     await edit(urlToken, { ...hostile, name: "n", expires_at: "9999999999999", seal_generation: "9" });
-    expect([...(await app.app.domain.pushes.list(1, "active", 1))]).toContainEqual(
-      expect.objectContaining({ urlToken, kind: "text", ownerId: 1, views: 1, name: "n" }),
+    expect([...(await app.app.domain.pushes.list(adaId, "active", 1))]).toContainEqual(
+      expect.objectContaining({ urlToken, kind: "text", ownerId: adaId, views: 1, name: "n" }),
     );
   });
 });

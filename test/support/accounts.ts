@@ -38,7 +38,7 @@ export interface TestAccounts {
   readonly seals: PasswordSeals;
   /** The unsealed password hashes of all users. */
   readonly passwordHashes: () => Promise<readonly string[]>;
-  /** Sets the password hash of the first user. */
+  /** Sets the password hash of the only user. */
   readonly setPasswordHash: (hash: string) => Promise<void>;
   /** The tables of rows that were refused because this server did not write them. */
   readonly forgedRows: readonly string[];
@@ -103,12 +103,13 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     async passwordHashes() {
       const rows = await readRows<{ id: number; sealed: Buffer | null }>(
         db,
-        "SELECT id, password_sealed AS sealed FROM users ORDER BY id",
+        "SELECT id, password_sealed AS sealed FROM users",
       );
       return rows.map(({ id, sealed }) => seals.open({ id: Number(id), hasPassword: true }, sealed));
     },
     async setPasswordHash(hash) {
-      await db.writeSerialized("accounts", (tx) => users.change(tx, access, 1, seals.columnsOf(1, hash)));
+      const id = Number((await readRows<{ id: number }>(db, "SELECT id FROM users"))[0]?.id);
+      await db.writeSerialized("accounts", (tx) => users.change(tx, access, id, seals.columnsOf(id, hash)));
     },
     access,
     forgedRows,

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Session } from "../../src/accounts/accounts.ts";
 import { createIdentityStore } from "../../src/accounts/store/identities.ts";
 import { PasswordSeals } from "../../src/accounts/store/password-seals.ts";
+import { systemRandom } from "../../src/base/random.ts";
 import { accessOf } from "./access-rows.ts";
 import { password, type TestApp } from "./app.ts";
 import { Canaries } from "./canaries.ts";
@@ -63,6 +64,7 @@ export async function createOwnedPushes(fixture: TestApp, withFactors = true): P
   const identities = createIdentityStore(
     db,
     new PasswordSeals({ access: accessOf(fixture.app.domain), keyring: () => fixture.app.domain.keyring }),
+    systemRandom,
   );
   await db.writeSerialized("accounts", (tx) => identities.linkIdentity(tx, identity));
   const { app, backupCodes } = withFactors

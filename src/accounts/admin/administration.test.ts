@@ -8,8 +8,9 @@ const shell = { userId: null, email: "shell", address: "" };
 const make = (accounts: Accounts, email: string, admin = false) => accounts.createUser({ email, password, admin });
 
 it("finds users by a part of their email address, newest first", async () => {
-  const { accounts } = makeTestAccounts();
+  const { accounts, advance } = makeTestAccounts();
   await make(accounts, "ada@example.com", true);
+  advance(1);
   const eve = await make(accounts, "eve@example.org");
   await accounts.createToken(eve.id, "script");
   const found = (await accounts.searchUsers("", 1)).map(({ user, tokensInUse }) => [user.email, tokensInUse]);

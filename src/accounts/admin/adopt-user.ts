@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { sealedColumns } from "../../crypto/sealed-columns.ts";
@@ -59,9 +60,10 @@ export function createUserAdoption(deps: {
   readonly keyring: Keyring;
   readonly access: AccessKeys;
   readonly clock: Clock;
+  readonly random: Random;
 }) {
-  const { db, keyring, access, clock } = deps;
-  const store = createAdoptionStore(new PasswordSeals({ access, keyring: () => keyring }), adoptedTokenName);
+  const { db, keyring, access, clock, random } = deps;
+  const store = createAdoptionStore(new PasswordSeals({ access, keyring: () => keyring }), random, adoptedTokenName);
 
   const readTokenDigest = (token: string | null): Buffer | undefined => {
     if (token !== null && !isApiToken(token)) throw new Error("The API token does not look like an API token.");
@@ -147,8 +149,9 @@ export function createUserAdoption(deps: {
     adopt: (user: AdoptedUser, merge: boolean, record: RecordAdoption): Promise<Adoption> =>
       db.writeSerialized("accounts", async (tx): Promise<Adoption> => {
         const present = await store.findId(tx, user.email);
-        if (present !== undefined && !merge) return { outcome: "email_taken" };
-        const userId = present ?? (await store.nextUserId(tx));
+        const isTakenByAnother = present === undefined && (await store.isEmailTaken(tx, user.email));
+        if (isTakenByAnother || (present !== undefined && !merge)) return { outcome: "email_taken" };
+        const userId = present ?? (await store.drawUserId(tx));
         const token = readTokenDigest(user.apiToken);
         const details = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
         if (!(await record(tx, userId, details))) return { outcome: "known" };

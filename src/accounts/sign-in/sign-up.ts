@@ -77,14 +77,18 @@ export function createRegistration(deps: Deps) {
     for (let count = 0; count < times; count += 1) await links.writeNothing(tx, random.bytes(32));
   }
 
-  /** Finds or creates the account of the address, always with the same number of statements. */
-  async function getAccount(tx: Transaction, { email, passwordHash, language, now }: Applicant): Promise<User> {
+  /**
+   * Finds or creates the account of the address, always with the same number of statements.
+   * @returns undefined: a row that this server did not write has the address.
+   */
+  async function getAccount(
+    tx: Transaction,
+    { email, passwordHash, language, now }: Applicant,
+  ): Promise<User | undefined> {
     const made = await users.insert(tx, { email, passwordHash, admin: false, confirmed: false, language, now });
     if (made !== undefined) return made;
-    await writeNothing(tx, 2);
-    const user = await users.findFresh(tx, email);
-    if (user === undefined) throw new Error("The account was not stored.");
-    return user;
+    await writeNothing(tx, 1);
+    return users.findFresh(tx, email);
   }
 
   /** Every path costs the same: one hash before, and one durable write with the same number of statements. */
@@ -97,16 +101,16 @@ export function createRegistration(deps: Deps) {
         return "mail_sent";
       }
       const user = await getAccount(tx, applicant);
-      const hasSignedIn = await users.hasSignedIn(tx, user.id);
+      const hasSignedIn = await users.hasSignedIn(tx, user?.id ?? 0);
       // An account that was used before account emails were switched on is not a pending sign-up: its password must stay.
-      if (user.confirmedAt === null && user.disabledAt === null && !hasSignedIn) {
+      if (user !== undefined && user.confirmedAt === null && user.disabledAt === null && !hasSignedIn) {
         // Nobody has confirmed this address. Each sign-up has its own link and password, and the account gets the password
         // of the link that is used: a stranger who signed up first has no access.
         await putConfirmation(deps, tx, user, { language, passwordHash, now });
       } else {
         await writeNothing(tx, 1);
         const content = { kind: "already_registered" } as const;
-        await outbox.put(tx, { to: email, language: user.language ?? language, content }, now);
+        await outbox.put(tx, { to: email, language: user?.language ?? language, content }, now);
       }
       return "mail_sent";
     });

@@ -132,8 +132,12 @@ async function signInAs(
   const { issuer, subject } = claims;
   const made = await deps.identities.insertUserWithIdentity({ issuer, subject, email, now });
   if (made === "no_users_yet") return { is: "no_account" };
-  // Another request created the account at the same time. The next attempt will find it.
-  if (typeof made === "string") return { is: "invalid", error: undefined };
+  if (typeof made === "string") {
+    // Another request created the account at the same time, and the next attempt will find it; or a row that this server did
+    // not write has the address or the identity.
+    const other = made === "email_taken" ? deps.findUserByEmail(email) : deps.identities.findUserByIdentity(claims);
+    return (await other) === undefined ? { is: "no_account" } : { is: "invalid", error: undefined };
+  }
   return enter(made, claims, next, client, deps);
 }
 

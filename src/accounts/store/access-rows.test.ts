@@ -6,6 +6,8 @@ import { clientAt, makeTestAccounts, makeUser, password, type TestAccounts } fro
 import { TestAuthenticator } from "../../../test/support/authenticator.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { addApp, addPasskey, changeBy, client, openFactorFixture, party } from "../../../test/support/factors.ts";
+import { type Random, systemRandom } from "../../base/random.ts";
+import { importedRows } from "../../import/store/imported-rows.ts";
 import { createIdentityStore } from "./identities.ts";
 import { accessTables } from "./tables.ts";
 
@@ -22,7 +24,8 @@ test("every table with a MAC is an access table, and the other way round", async
     postgres:
       "SELECT table_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'mac'",
   });
-  expect(rows.map(({ name }) => name).sort()).toEqual(accessTables.map(({ name }) => name).sort());
+  const tables = [...accessTables, importedRows];
+  expect(rows.map(({ name }) => name).sort()).toEqual(tables.map(({ name }) => name).sort());
 });
 
 /** Tables of a user's rows without a MAC, and why. */
@@ -80,7 +83,7 @@ async function openEverything() {
   const { session, sessionToken } = await opened.signIn();
   const { id: userId } = session.user;
   const { token } = await accounts.createToken(userId, "n", { networks: ["192.0.2.0/24"], expiresInDays: 9 });
-  const identities = createIdentityStore(db, seals);
+  const identities = createIdentityStore(db, seals, systemRandom);
   const identity = { issuer: "https://id.example.com", subject: "a-1" };
   await db.writeSerialized("accounts", (tx) =>
     identities.linkIdentity(tx, { ...identity, userId, now: 0, factorShown: true, perUserMax: 1 }),
@@ -101,6 +104,7 @@ const granted: Readonly<Record<string, (opened: Everything) => Promise<unknown>>
   identities: ({ identities, identity }) => identities.findUserByIdentity(identity),
 };
 
+const bobsId = "(SELECT id FROM users WHERE email = 'bob@example.com')";
 /** Another value for each deciding column, in SQL of both engines. */
 const otherValues: Readonly<Record<string, string>> = {
   "users.email": "'eve@example.com'",
@@ -110,18 +114,18 @@ const otherValues: Readonly<Record<string, string>> = {
   "users.has_password": "0",
   "users.second_factors": "0",
   "sessions.id": "id + 1",
-  "sessions.user_id": "user_id + 1",
+  "sessions.user_id": bobsId,
   "sessions.created_at": "created_at + 1",
   "sessions.waits_for_factor": "1 - waits_for_factor",
   "api_tokens.id": "id + 1",
-  "api_tokens.user_id": "user_id + 1",
+  "api_tokens.user_id": bobsId,
   "api_tokens.scopes": "'create'",
   "api_tokens.networks": "NULL",
   "api_tokens.expires_at": "NULL",
   "passkeys.id": "id + 1",
-  "passkeys.user_id": "user_id + 1",
+  "passkeys.user_id": bobsId,
   "passkeys.public_key": "credential_id",
-  "identities.user_id": "user_id + 1",
+  "identities.user_id": bobsId,
 };
 
 test.each(Object.entries(otherValues))(
@@ -135,7 +139,7 @@ test.each(Object.entries(otherValues))(
     if (grant === undefined) throw new Error(`There is no request for ${table}.`);
     expect(await grant(opened)).toBeTruthy();
     expect(forgedRows).toEqual([]);
-    const only = table === "users" ? "WHERE id = 1" : "";
+    const only = table === "users" ? "WHERE email = 'ada@example.com'" : "";
     expect(await changeRows(db, `UPDATE ${table} SET ${name} = ${value} ${only}`)).toBeGreaterThan(0);
     expect((await grant(opened)) ?? false).toBe(false);
     expect(forgedRows).toContain(table);
@@ -171,7 +175,7 @@ test("a forged session, API token or backup code is refused, also with a copied 
   await changeRows(
     db,
     `INSERT INTO sessions (digest, id, user_id, created_at, seen_at, waits_for_factor, address, user_agent, mac)
-     SELECT ?, 900, user_id, created_at, seen_at, 0, '', '', mac FROM sessions WHERE id = 1`,
+     SELECT ?, 900, user_id, created_at, seen_at, 0, '', '', mac FROM sessions`,
     sha256,
   );
   expect(await accounts.authenticateSession(own)).toBeUndefined();
@@ -253,6 +257,30 @@ test("a password that was written into the row of a user, or copied from another
   );
   expect(await accounts.signIn({ email: "ada@example.com", password, client })).toBeUndefined();
   expect(await accounts.signIn({ email: "mallory@example.com", password, client })).toBeDefined();
+});
+
+test("nobody gets the id of a deleted user, whatever the database says about ids", async () => {
+  const { accounts, db } = makeTestAccounts();
+  const ada = await makeUser(accounts);
+  await changeRows(db, "DELETE FROM users");
+  await changeRows(db, "UPDATE id_blocks SET next_id = 1");
+  const again = await makeUser(accounts);
+  expect(again.id).not.toBe(ada.id);
+  expect(again.id).toBeLessThan(2 ** 48);
+});
+
+test("an id that is drawn while a user has it, or had it until shortly, is drawn again", async () => {
+  let drawn = 0;
+  const draws = [5, 5, 6, 6, 5, 7];
+  const random: Random = {
+    bytes: (count) => (count === 6 ? Buffer.of(0, 0, 0, 0, 0, draws[drawn++] ?? 0) : systemRandom.bytes(count)),
+  };
+  const { accounts } = makeTestAccounts({ random });
+  expect((await makeUser(accounts)).id).toBe(5);
+  const bob = await makeUser(accounts, "bob@example.com");
+  expect(bob.id).toBe(6);
+  await accounts.deleteUser(bob.id, null);
+  expect((await makeUser(accounts, "eve@example.com")).id).toBe(7);
 });
 
 test("an inserted passkey or identity signs nobody in, and is in no list", async () => {

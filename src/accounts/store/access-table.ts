@@ -140,6 +140,14 @@ export class AccessTable<C extends Columns, Prefix extends string, Deciding exte
     };
   }
 
+  /** For a statement that changes the row under a condition. @param row the deciding columns as they will be. */
+  mac(access: AccessKeys, row: Opened<C, Deciding>): Buffer {
+    return access.mac(
+      this.name,
+      this.deciding.map((key) => partOf(this.#columns[key]?.encode(row[key]))),
+    );
+  }
+
   /**
    * Changes columns of the row with this id, and its MAC. Requires the accounts lock.
    * @returns false: there is no such row, or this server did not write it.

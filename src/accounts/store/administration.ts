@@ -26,7 +26,8 @@ const summaryColumns = summary.selectExpressions({
      AND (expires_at IS NULL OR expires_at > ?))`,
 });
 const searchBy = (contains: string) =>
-  `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE ${contains} > 0 ORDER BY users.id DESC LIMIT ? OFFSET ?`;
+  `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE ${contains} > 0
+   ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`;
 const searchUsers = sql<
   [now: number, text: string, limit: number, offset: number],
   UserRow & StoredRowOf<typeof summary>

@@ -1,3 +1,4 @@
+import type { Random } from "../../base/random.ts";
 import type { Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { boolean, bytes, integer, nullable, type RowOf, type StoredRowOf, Table } from "../../database/table.ts";
@@ -5,7 +6,7 @@ import { allScopes } from "../account.ts";
 import { countAddedFactor } from "./factors.ts";
 import type { PasswordSeals } from "./password-seals.ts";
 import { apiTokens, backupCodes, importedCodeKeys, totpFactors, users } from "./tables.ts";
-import { findUserByEmailIn, findUserIn, nextId } from "./users.ts";
+import { drawUserId, findUserByEmailIn, findUserIn, isEmailTaken, nextId } from "./users.ts";
 
 /** The account of a user from another installation. Times in milliseconds since the epoch. */
 export interface AdoptedAccount {
@@ -52,13 +53,15 @@ const setCreation = sql<[createdAt: number, userId: number]>("UPDATE users SET c
 const holderOf = apiTokens.unverified("userId").select<[digest: Buffer]>("WHERE digest = ?");
 
 /** All functions require the accounts lock. @param tokenName of the adopted API tokens. */
-export function createAdoptionStore(seals: PasswordSeals, tokenName: string) {
+export function createAdoptionStore(seals: PasswordSeals, random: Random, tokenName: string) {
   const { access } = seals;
   return {
     findId: async (tx: Transaction, email: string): Promise<number | undefined> =>
       (await findUserByEmailIn(tx, access, email))?.id,
 
-    nextUserId: (tx: Transaction): Promise<number> => nextId(tx, "users"),
+    isEmailTaken: (tx: Transaction, email: string) => isEmailTaken(tx, access, email),
+
+    drawUserId: (tx: Transaction) => drawUserId(tx, random),
 
     /** @param secondFactors the number of factors that the same transaction inserts. */
     async insertUser(tx: Transaction, userId: number, account: AdoptedAccount, secondFactors: number): Promise<void> {

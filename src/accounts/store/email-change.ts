@@ -68,7 +68,7 @@ async function change(
 ): Promise<"changed" | "taken" | "unknown"> {
   const user = await findEnabledUser(tx, access, userId);
   if (user === undefined) return "unknown";
-  if (await isEmailTaken(tx, email)) return "taken";
+  if (await isEmailTaken(tx, access, email)) return "taken";
   await users.change(tx, access, userId, { email, unconfirmedEmail: null, confirmedAt, updatedAt: now });
   await tx.run(removeLinks, userId);
   await onChanged(tx, user);

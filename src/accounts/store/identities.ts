@@ -1,3 +1,4 @@
+import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
@@ -47,7 +48,7 @@ const removeIdentities = sql<[userId: number]>(
 );
 export type IdentityStore = ReturnType<typeof createIdentityStore>;
 
-export function createIdentityStore(db: Database, seals: PasswordSeals) {
+export function createIdentityStore(db: Database, seals: PasswordSeals, random: Random) {
   const { access } = seals;
   return {
     async findUserByIdentity({ issuer, subject }: IdentityKey): Promise<User | undefined> {
@@ -72,7 +73,7 @@ export function createIdentityStore(db: Database, seals: PasswordSeals) {
     > =>
       db.writeSerialized("accounts", async (tx) => {
         if ((await tx.one(byKey, issuer, subject)) !== undefined) return "identity_taken";
-        const user = await insertConfirmed(tx, seals, email, now);
+        const user = await insertConfirmed(tx, seals, random, email, now);
         if (typeof user === "object") {
           await insertIdentity(tx, access, { issuer, subject, userId: user.id, createdAt: now });
         }
@@ -115,11 +116,12 @@ async function linkIdentity(
 async function insertConfirmed(
   tx: Transaction,
   seals: PasswordSeals,
+  random: Random,
   email: string,
   now: number,
 ): Promise<User | "email_taken" | "no_users_yet"> {
   // The first account has to be an administrator's, created with the boot code. Any other one would make that impossible.
   if (!(await isFirstRunOver(tx))) return "no_users_yet";
   const user = { email, passwordHash: "", admin: false, confirmed: true, language: null, now };
-  return (await insertUserIn(tx, seals, user)) ?? "email_taken";
+  return (await insertUserIn(tx, seals, random, user)) ?? "email_taken";
 }

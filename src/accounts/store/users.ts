@@ -1,3 +1,4 @@
+import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
@@ -49,7 +50,6 @@ const insertUser = users.insertion();
 const credentialsByEmail = sql<[email: string], UserRow & { passwordSealed: Buffer | null }>(
   `SELECT ${userColumns}, password_sealed AS passwordSealed FROM users WHERE email = ?`,
 );
-const emailTaken = sql<[email: string], { one: number }>("SELECT 1 AS one FROM users WHERE email = ?");
 const everSignedIn = sql<[userId: number], { one: number }>(
   "SELECT 1 AS one FROM users WHERE id = ? AND last_signed_in_at IS NOT NULL",
 );
@@ -58,16 +58,23 @@ export async function findUserByEmailIn(tx: Transaction, access: AccessKeys, ema
   return openUser(access, await tx.one(userByEmail, email));
 }
 
-/** Also by a row that this server did not write: the column is unique. */
-export async function isEmailTaken(tx: Transaction, email: string): Promise<boolean> {
-  return (await tx.one(emailTaken, email)) !== undefined;
+/** Also by a row that this server did not write, which is reported: the column is unique. */
+export async function isEmailTaken(tx: Transaction, access: AccessKeys, email: string): Promise<boolean> {
+  const row = await tx.one(userByEmail, email);
+  openUser(access, row);
+  return row !== undefined;
 }
 
-/** Requires the accounts lock. @returns undefined: the email address is taken. */
-export async function insertUserIn(tx: Transaction, seals: PasswordSeals, user: NewUser): Promise<User | undefined> {
+/** Costs the same number of reads whether the address is taken. Requires the accounts lock. @returns undefined: it is taken. */
+export async function insertUserIn(
+  tx: Transaction,
+  seals: PasswordSeals,
+  random: Random,
+  user: NewUser,
+): Promise<User | undefined> {
   const { email, passwordHash, admin, confirmed, language, now } = user;
-  if (await isEmailTaken(tx, email)) return undefined;
-  const id = await nextId(tx, "users");
+  const id = await drawUserId(tx, random);
+  if (await isEmailTaken(tx, seals.access, email)) return undefined;
   const confirmedAt = confirmed ? now : null;
   const password = seals.columnsOf(id, passwordHash);
   const row = { id, email, ...password, admin, language, createdAt: now, updatedAt: now, confirmedAt };
@@ -78,18 +85,18 @@ export async function insertUserIn(tx: Transaction, seals: PasswordSeals, user: 
 export type UserStore = ReturnType<typeof createUserStore>;
 
 /** Functions that take a transaction require the accounts lock; the others read committed rows. */
-export function createUserStore(db: Database, seals: PasswordSeals) {
+export function createUserStore(db: Database, seals: PasswordSeals, random: Random) {
   const { access } = seals;
   return {
     /** @param together written in the same transaction. @returns undefined: the email address is taken. */
     insertUser: (user: NewUser, together?: (made: User) => InTransaction): Promise<User | undefined> =>
       db.writeSerialized("accounts", async (tx) => {
-        const made = await insertUserIn(tx, seals, user);
+        const made = await insertUserIn(tx, seals, random, user);
         if (made !== undefined) await together?.(made)(tx);
         return made;
       }),
 
-    insert: (tx: Transaction, user: NewUser) => insertUserIn(tx, seals, user),
+    insert: (tx: Transaction, user: NewUser) => insertUserIn(tx, seals, random, user),
 
     findFresh: (tx: Transaction, email: string) => findUserByEmailIn(tx, access, email),
 
@@ -107,13 +114,31 @@ export function createUserStore(db: Database, seals: PasswordSeals) {
   };
 }
 
+const userIdBytes = 6;
+const drawsMax = 8;
+const idInUse = sql<[userId: number, userId: number], { one: number }>(
+  "SELECT 1 AS one FROM users WHERE id = ? UNION ALL SELECT 1 FROM deleted_users WHERE user_id = ? LIMIT 1",
+);
+
+/**
+ * Random, so that nobody can get the id of a deleted user: MACs and seals identify a user by it, and a writer of the database
+ * could set a counter back. Requires the accounts lock.
+ */
+export async function drawUserId(tx: Transaction, random: Random): Promise<number> {
+  for (let draws = 0; draws < drawsMax; draws += 1) {
+    const id = random.bytes(userIdBytes).readUIntBE(0, userIdBytes);
+    if ((await tx.one(idInUse, id, id)) === undefined) return id;
+  }
+  throw new Error("Each user id that was drawn is in use.");
+}
+
 const takeId = sql<[name: string], { nextId: number }>(
   `INSERT INTO id_blocks (name, next_id) VALUES (?, 2)
    ON CONFLICT (name) DO UPDATE SET next_id = id_blocks.next_id + 1 RETURNING next_id AS nextId`,
 );
 
 /** Ids that people and operators type are assigned one by one and never reused, even after their row is gone. */
-export async function nextId(tx: Transaction, name: "users" | "api_tokens" | "sessions" | "passkeys"): Promise<number> {
+export async function nextId(tx: Transaction, name: "api_tokens" | "sessions" | "passkeys"): Promise<number> {
   const row = await tx.one(takeId, name);
   if (row === undefined) throw new Error("No id was reserved.");
   return row.nextId - 1;

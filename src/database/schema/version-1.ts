@@ -35,6 +35,7 @@ ${postgres(`
     seen_at INTEGER NOT NULL
   ) WITHOUT ROWID;
 
+  -- id: random, see drawUserId.
   -- mac, here and in other tables: authenticates the row's deciding columns. NULL: the row counts no more.
   -- second_factors: authenticator apps and passkeys together.
   -- password_sealed NULL: the account has no password and signs in by single sign-on.
@@ -59,6 +60,7 @@ ${postgres(`
     second_factors INTEGER NOT NULL,
     mac BLOB
   );
+  CREATE INDEX users_created ON users(created_at, id);
 
   CREATE TABLE sessions (
     digest BLOB PRIMARY KEY,
@@ -411,6 +413,7 @@ ${postgres(`
     audit_entries INTEGER NOT NULL,
     notifications INTEGER NOT NULL,
     files INTEGER NOT NULL,
+    mac BLOB,
     PRIMARY KEY (source, kind, source_id)
   ) WITHOUT ROWID;
 ${postgres(`
