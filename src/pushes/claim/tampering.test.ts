@@ -331,22 +331,29 @@ test("file keys swapped between two files or two pushes do not open, and no view
   for (const push of [a, b]) expect(await claim(fixture, push)).toMatchObject({ outcome: "revealed" });
 });
 
-test("labels moved to another push or column are not shown", async () => {
+test("labels and links moved to another push or column are not shown", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;
   const a = await pushes.create({ payload: "a", name: "name of a", note: "note of a" }, owner);
   const b = await pushes.create({ payload: "b", name: "name of b", note: "note of b" }, owner);
   const ids = [(await rowOf(fixture, a)).id, (await rowOf(fixture, b)).id] as const;
-  const moves: readonly Change[] = [
+  const labelMoves: readonly Change[] = [
     swap("pushes", "name_sealed", "id", ...ids),
-    swap("pushes", "token_sealed", "id", ...ids),
     ["UPDATE pushes SET name_sealed = note_sealed, note_sealed = name_sealed"],
+  ];
+  const linkMoves: readonly Change[] = [
+    swap("pushes", "token_sealed", "id", ...ids),
     ["UPDATE pushes SET note_sealed = token_sealed, token_sealed = note_sealed"],
   ];
   const listed = async () => [...(await pushes.list(7, "active", 1))];
-  for (const move of moves) {
+  for (const move of labelMoves) {
     await run(fixture, move);
     await expect(listed()).rejects.toThrow(/does not open/);
+    await run(fixture, move);
+  }
+  for (const move of linkMoves) {
+    await run(fixture, move);
+    expect(await listed()).toEqual([]);
     await run(fixture, move);
   }
   expect((await listed()).map((push) => push.name)).toEqual(["name of b", "name of a"]);
