@@ -5,7 +5,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Columns that reads and refused requests write: times of use, wrong codes, counters. */
 const usageColumns: Readonly<Record<string, readonly string[]>> = {
-  users: ["factor_failures", "factor_failures_since"],
+  users: ["factor_failures", "factor_failures_since", "mac"],
   sessions: ["seen_at"],
   api_tokens: ["last_used_at", "last_used_address"],
   pushes: ["audit_count", "refusals", "updated_at"],

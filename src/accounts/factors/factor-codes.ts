@@ -38,7 +38,9 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
     now: number,
     isRight: () => Promise<boolean>,
   ): Promise<CodeAnswer> {
-    const failures = currentFailures(await store.readFailures(tx, userId), now);
+    const stored = await store.readFailures(tx, userId);
+    if (stored === undefined) return { outcome: "wrong" };
+    const failures = currentFailures(stored, now);
     const retryAfterSeconds = factorWaitSeconds(failures, now);
     if (retryAfterSeconds > 0) return { outcome: "too_many", retryAfterSeconds };
     if (await isRight()) return { outcome: "right" };
@@ -54,7 +56,7 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
       return step !== undefined && (await store.claimTotpStep(tx, userId, step));
     }
     const digest = await backupDigest(tx, userId, typed);
-    return digest !== undefined && (await store.claimBackupCode(tx, userId, digest, now));
+    return digest !== undefined && (await store.claimBackupCode(tx, userId, digest));
   }
 
   /** @returns undefined: it cannot be one of this user's backup codes. */

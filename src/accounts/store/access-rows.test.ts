@@ -113,6 +113,8 @@ const otherValues: Readonly<Record<string, string>> = {
   "users.disabled_at": "5",
   "users.has_password": "0",
   "users.second_factors": "0",
+  "users.factor_failures": "factor_failures + 1",
+  "users.factor_failures_since": "5",
   "sessions.id": "id + 1",
   "sessions.user_id": bobsId,
   "sessions.created_at": "created_at + 1",
@@ -125,6 +127,7 @@ const otherValues: Readonly<Record<string, string>> = {
   "passkeys.id": "id + 1",
   "passkeys.user_id": bobsId,
   "passkeys.public_key": "credential_id",
+  "passkeys.sign_count": "sign_count + 1",
   "identities.user_id": bobsId,
 };
 
@@ -187,12 +190,7 @@ test("a forged session, API token or backup code is refused, also with a copied 
   );
   expect(await accounts.authenticateToken({ token: `sp_${own}`, address: "192.0.2.1" })).toBeUndefined();
   const code = "7k2m7k2m7k2m7k2m";
-  await changeRows(
-    db,
-    "INSERT INTO backup_codes VALUES (?, ?, NULL)",
-    userId,
-    createHash("sha256").update(code).digest(),
-  );
+  await changeRows(db, "INSERT INTO backup_codes VALUES (?, ?)", userId, createHash("sha256").update(code).digest());
   const waiting = await accounts.signIn({ email: "ada@example.com", password, client });
   const session = await accounts.authenticateSession(waiting?.sessionToken ?? "");
   if (session === undefined) throw new Error("Nobody is signed in.");

@@ -28,7 +28,7 @@ const credentials = new Table("users", {
   /** null: there is no authenticator app. */
   totpSealed: nullable(bytes),
   passkeys: integer,
-  /** Backup codes, used ones included, and the key of imported ones. */
+  /** Unused backup codes, and the key of imported ones. */
   codes: integer,
 });
 export type Credentials = RowOf<typeof credentials>;

@@ -13,12 +13,12 @@ interface FactorSummary {
 
 const summary = sql<[userId: number, userId: number], FactorSummary>(
   `SELECT (SELECT confirmed_at FROM totp_factors WHERE user_id = ?) AS appAddedAt,
-     (SELECT count(*) FROM backup_codes WHERE user_id = ? AND used_at IS NULL) AS backupCodesLeft`,
+     (SELECT count(*) FROM backup_codes WHERE user_id = ?) AS backupCodesLeft`,
 );
 
-const factorCount = users.reading();
-const factorCountOf = sql<[userId: number], UnopenedRow<typeof factorCount>>(
-  `SELECT ${factorCount.selectList} FROM users WHERE id = ?`,
+const factorState = users.reading();
+const factorStateOf = sql<[userId: number], UnopenedRow<typeof factorState>>(
+  `SELECT ${factorState.selectList} FROM users WHERE id = ?`,
 );
 
 const totpSecret = totpFactors.pick("secretSealed").select<[userId: number]>("WHERE user_id = ?");
@@ -31,9 +31,7 @@ const claimStep = sql<[step: number, userId: number, step: number]>(
 );
 const removeTotpSecret = sql<[userId: number]>("DELETE FROM totp_factors WHERE user_id = ?");
 
-const claimCode = sql<[usedAt: number, userId: number, digest: Buffer]>(
-  "UPDATE backup_codes SET used_at = ? WHERE user_id = ? AND digest = ? AND used_at IS NULL",
-);
+const claimCode = sql<[userId: number, digest: Buffer]>("DELETE FROM backup_codes WHERE user_id = ? AND digest = ?");
 const anyCode = sql<[userId: number], { userId: number }>(
   "SELECT user_id AS userId FROM backup_codes WHERE user_id = ? LIMIT 1",
 );
@@ -42,17 +40,15 @@ const removeImportedCodeKey = sql<[userId: number]>("DELETE FROM imported_backup
 const removeCodes = sql<[userId: number]>("DELETE FROM backup_codes WHERE user_id = ?");
 const insertCode = backupCodes.insert();
 
-const failuresOf = sql<[userId: number], FactorFailures>(
-  "SELECT factor_failures AS count, factor_failures_since AS since FROM users WHERE id = ?",
-);
-const setFailures = sql<[count: number, since: number, userId: number]>(
-  "UPDATE users SET factor_failures = ?, factor_failures_since = ? WHERE id = ?",
-);
+/** @returns undefined: the user is gone, or this server did not write the row. */
+async function findFactorState(tx: Transaction, access: AccessKeys, userId: number) {
+  const row = await tx.one(factorStateOf, userId);
+  return row === undefined ? undefined : factorState.open(access, row);
+}
 
 /** Authenticator app and passkeys together, as this server has counted them. */
 async function countFactors(tx: Transaction, access: AccessKeys, userId: number): Promise<number> {
-  const row = await tx.one(factorCountOf, userId);
-  return (row === undefined ? undefined : factorCount.open(access, row))?.secondFactors ?? 0;
+  return (await findFactorState(tx, access, userId))?.secondFactors ?? 0;
 }
 
 const factorRows = sql<[userId: number, userId: number], { count: number }>(
@@ -116,8 +112,8 @@ export function createFactorStore(db: Pick<Database, "read">, access: AccessKeys
     },
 
     /** @returns false: there is no such code, or it has been used. */
-    claimBackupCode: async (tx: Transaction, userId: number, digest: Buffer, now: number) =>
-      (await tx.run(claimCode, now, userId, digest)) === 1,
+    claimBackupCode: async (tx: Transaction, userId: number, digest: Buffer) =>
+      (await tx.run(claimCode, userId, digest)) === 1,
 
     /** The sealed key that verifies the user's imported codes; undefined: there are none. */
     findImportedCodeKey: async (tx: Transaction, userId: number) => (await tx.one(importedCodeKey, userId))?.keySealed,
@@ -131,11 +127,14 @@ export function createFactorStore(db: Pick<Database, "read">, access: AccessKeys
       for (const digest of digests) await tx.run(insertCode, ...backupCodes.values({ userId, digest }));
     },
 
-    readFailures: async (tx: Transaction, userId: number): Promise<FactorFailures> =>
-      (await tx.one(failuresOf, userId)) ?? { count: 0, since: 0 },
+    /** @returns undefined: the user is gone, or this server did not write the row. */
+    async readFailures(tx: Transaction, userId: number): Promise<FactorFailures | undefined> {
+      const state = await findFactorState(tx, access, userId);
+      return state && { count: state.factorFailures, since: state.factorFailuresSince };
+    },
 
     async writeFailures(tx: Transaction, userId: number, { count, since }: FactorFailures): Promise<void> {
-      await tx.run(setFailures, count, since, userId);
+      await users.change(tx, access, userId, { factorFailures: count, factorFailuresSince: since });
     },
   };
 }

@@ -7,7 +7,7 @@ import { countAddedFactor, countRemovedFactor } from "./factors.ts";
 import { passkeyChallenges, passkeys } from "./tables.ts";
 import { nextId } from "./users.ts";
 
-const reading = passkeys.reading("signCount", "transports", "name", "createdAt", "lastUsedAt");
+const reading = passkeys.reading("transports", "name", "createdAt", "lastUsedAt");
 const select = (rest: string) => `SELECT ${reading.selectList} FROM passkeys ${rest}`;
 type Row = UnopenedRow<typeof reading>;
 
@@ -27,10 +27,6 @@ const passkeyById = sql<[passkeyId: number], Row>(select("WHERE id = ?"));
 const insertPasskey = passkeys.insertion("ON CONFLICT (credential_id) DO NOTHING");
 const removeOne = sql<[passkeyId: number]>("DELETE FROM passkeys WHERE id = ?");
 const removeAll = sql<[userId: number]>("DELETE FROM passkeys WHERE user_id = ?");
-const claimUse = sql<[signCount: number, usedAt: number, passkeyId: number, signCount: number, signCount: number]>(
-  `UPDATE passkeys SET sign_count = ?, last_used_at = ?
-   WHERE id = ? AND (sign_count < ? OR (sign_count = 0 AND CAST(? AS BIGINT) = 0))`,
-);
 const removeAnswered = sql<[answeredBefore: number]>("DELETE FROM passkey_challenges WHERE answered_at < ?");
 const answerChallenge = passkeyChallenges.insert("ON CONFLICT (digest) DO NOTHING");
 
@@ -76,8 +72,13 @@ export function createPasskeyStore({ read }: Pick<Database, "read">, access: Acc
      * @returns false: the passkey is gone, or its counter is not greater than the stored one (a copy of it may be in
      * use). Counters that are 0 on both sides mean that the authenticator does not count.
      */
-    claimPasskey: async (tx: Transaction, passkeyId: number, signCount: number, now: number): Promise<boolean> =>
-      (await tx.run(claimUse, signCount, now, passkeyId, signCount, signCount)) === 1,
+    async claimPasskey(tx: Transaction, passkeyId: number, signCount: number, now: number): Promise<boolean> {
+      const row = await tx.one(passkeyById, passkeyId);
+      const passkey = row === undefined ? undefined : reading.open(access, row);
+      if (passkey === undefined) return false;
+      const isHigher = passkey.signCount < signCount || (passkey.signCount === 0 && signCount === 0);
+      return isHigher && (await passkeys.change(tx, access, passkeyId, { signCount, lastUsedAt: now }));
+    },
 
     /** Also removes challenges answered before `expiredBefore`. @returns false: it was answered before. */
     async claimChallenge(tx: Transaction, digest: Buffer, now: number, expiredBefore: number): Promise<boolean> {

@@ -36,6 +36,8 @@ export const users = new AccessTable("users", "user", userColumns, [
   "disabledAt",
   "hasPassword",
   "secondFactors",
+  "factorFailures",
+  "factorFailuresSince",
 ]);
 
 const sessionColumns = {
@@ -129,12 +131,8 @@ export const totpFactors = new Table("totp_factors", {
   confirmedAt: integer,
 });
 
-/** The digest contains the user, so it authenticates the row. */
-export const backupCodes = new Table("backup_codes", {
-  userId: integer,
-  digest: bytes,
-  usedAt: withDefault(nullable(integer), null),
-});
+/** The digest contains the user, so it authenticates the row. A code that has been used has no row. */
+export const backupCodes = new Table("backup_codes", { userId: integer, digest: bytes });
 
 export const importedCodeKeys = new Table("imported_backup_code_keys", { userId: integer, keySealed: bytes });
 
@@ -158,6 +156,7 @@ export const passkeys = new AccessTable("passkeys", "passkey", passkeyColumns, [
   "userId",
   "credentialId",
   "publicKey",
+  "signCount",
 ]);
 
 /** Challenges that were answered, until they expire. */

@@ -321,7 +321,6 @@ ${postgres(`
   CREATE TABLE backup_codes (
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     digest BLOB NOT NULL,
-    used_at INTEGER,
     PRIMARY KEY (user_id, digest)
   ) WITHOUT ROWID;
   -- Imported backup codes are stored as digests under a key of the installation that they come from.
