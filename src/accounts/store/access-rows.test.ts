@@ -31,7 +31,8 @@ test("every table with a MAC is an access table, and the other way round", async
 /** Tables of a user's rows without a MAC, and why. */
 const withoutMac: Readonly<Record<string, string>> = {
   known_clients: "decides only which limit of guesses applies",
-  totp_factors: "the sealed secret contains the user, and users.second_factors counts it",
+  totp_factors:
+    "the sealed secret contains the user, users.second_factors counts it, and a lower last_step gives what an older row gives",
   imported_backup_code_keys: "the sealed key contains the user",
   backup_codes: "the digest contains the user",
 };

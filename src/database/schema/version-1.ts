@@ -318,6 +318,7 @@ ${postgres(`
     last_step INTEGER NOT NULL,
     confirmed_at INTEGER NOT NULL
   );
+  -- A code that has been used has no row.
   CREATE TABLE backup_codes (
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
     digest BLOB NOT NULL,
