@@ -51,8 +51,8 @@ export async function findRepeated(
   const pushId = await deps.store.creationKeys.find(key.userId, key.digest, now);
   if (pushId === undefined) return undefined;
   const row = await deps.store.findById(pushId);
-  if (row === undefined || !isOwner(row, actor)) throw usedForAnother();
-  const push = toOwnedPush(row, now, deps.vault.keyring);
+  const push = row !== undefined && isOwner(row, actor) ? toOwnedPush(row, now, deps.vault) : undefined;
+  if (row === undefined || push === undefined) throw usedForAnother();
   const isSame =
     hasSameSettings(row, push, requested) &&
     (await hasSameRecipients(deps, row, request)) &&
