@@ -6,6 +6,7 @@ import { type Domain, openDomain } from "../src/domain.ts";
 import type { Actor } from "../src/pushes/pushes.ts";
 import { createEvents } from "../src/telemetry/events.ts";
 import { createLogger } from "../src/telemetry/logger.ts";
+import { noFile } from "../test/support/settings.ts";
 
 /** The system clock, which can be moved forward. */
 export class ShiftedClock implements Clock {
@@ -26,9 +27,7 @@ export async function openBenchDomain(
   clock: Clock,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Domain> {
-  const settings = loadConfig({ ...more, DATA_DIR: dataDir }, () => {
-    throw new Error("A benchmark reads no key files.");
-  });
+  const settings = loadConfig({ ...more, DATA_DIR: dataDir }, noFile);
   if (!settings.ok) throw new Error(settings.mistakes.join("\n"));
   const logger = createLogger("error", process.stderr);
   const effects = {

@@ -9,6 +9,7 @@ import type { Actor } from "../../src/pushes/pushes.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { settingsOfEngine } from "./engine.ts";
+import { noFile } from "./settings.ts";
 
 /** A clock that only the test moves. */
 export class TestClock {
@@ -50,9 +51,7 @@ export function testConfig(dataDir: string, environment: Readonly<Record<string,
       PWP__THROTTLING__SECOND: "0",
       ...environment,
     },
-    () => {
-      throw new Error("Tests read no key files.");
-    },
+    noFile,
   );
   if (!result.ok) throw new Error(result.mistakes.join("\n"));
   return result.config;
