@@ -56,8 +56,9 @@ export async function measureSweepLatencies(folder: string, plan: SweepPlan): Pr
   const monotonicMs = () => performance.now();
   const pause = (ms: number) => sleep(ms);
   const onBlobDeletionFailed = (error: unknown) => console.error(error);
+  const onStepFailed = (step: string, error: unknown) => console.error(step, error);
   const abortAfter = (ms: number) => AbortSignal.timeout(ms);
-  const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed };
+  const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed, onStepFailed };
   const sweeping = sweep(deps, new AbortController().signal).finally(() => {
     swept = true;
   });

@@ -39,13 +39,14 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
 
   const { clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;
+  const onStepFailed = (step: string, error: unknown) => events.jobFailed(`sweep ${step}`, error);
   const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
   const { upkeep, downloadTickets, claimRetries, creationKeys } = domain.store;
   let clockWasTrusted = false;
   const sweepOnce = async () => {
     const { config, blobs } = domain;
     const data = { config, blobs, upkeep, downloadTickets };
-    const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed };
+    const deps = { ...data, clock, clockTrust, monotonicMs, pause, abortAfter, onBlobDeletionFailed, onStepFailed };
     const { clockTrusted, ...counts } = await sweep(deps, abort.signal);
     if (clockWasTrusted && !clockTrusted) events.sweepPaused("The clock jumped. Nothing is removed for 10 minutes.");
     clockWasTrusted = clockTrusted;

@@ -77,13 +77,15 @@ test("many storage failures are logged as one line per second with a count and i
   expect(lines.at(-1)?.msg).toContain("PWP__DATABASE__POOLER=transaction");
 });
 
-test("many failed jobs are logged as one line per second with a count", () => {
+test("many failures of a job are logged as one line per second with a count, whatever other jobs do", () => {
   const { lines, time, events } = listen();
   for (let i = 0; i < 50; i += 1) events.jobFailed("blob deletion", new Error("x"));
-  time.now += 1_000;
   events.jobFailed("mail", new Error("x"));
+  time.now += 1_000;
+  events.jobFailed("blob deletion", new Error("x"));
   expect(lines).toMatchObject([
     { event: "job_failed", job: "blob deletion", suppressedCount: 0 },
-    { event: "job_failed", job: "mail", suppressedCount: 49 },
+    { event: "job_failed", job: "mail", suppressedCount: 0 },
+    { event: "job_failed", job: "blob deletion", suppressedCount: 49 },
   ]);
 });

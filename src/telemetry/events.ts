@@ -176,8 +176,10 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     downloadBroken: (requestId, error) =>
       logger.error({ event: "download_broken", requestId, error: describeError(error) }),
     fileUnreadable: (problem, file) => logger.error({ event: `file_${problem}`, ...file }),
-    jobFailed: rateLimitedLog(clock, (suppressedCount, job, error) =>
-      logger.error({ event: "job_failed", job, suppressedCount, error: describeError(error) }),
+    jobFailed: limitedByJob((job) =>
+      rateLimitedLog(clock, (suppressedCount, error: unknown) =>
+        logger.error({ event: "job_failed", job, suppressedCount, error: describeError(error) }),
+      ),
     ),
     jobDone: (job, counts) => logger.debug({ event: "job_done", job, ...counts }),
     sweepPaused: (reason) => logger.warn({ event: "sweep_paused", reason }),
@@ -265,4 +267,14 @@ function stackFrames(error: Error): string[] {
     .filter((line) => frame.test(line))
     .slice(0, framesMax)
     .map((line) => line.trim());
+}
+
+/** A failing job must not suppress what others report. The program has few jobs, with fixed names. */
+function limitedByJob(makeLog: (job: string) => (error: unknown) => void): Events["jobFailed"] {
+  const logs = new Map<string, (error: unknown) => void>();
+  return (job, error) => {
+    const log = logs.get(job) ?? makeLog(job);
+    logs.set(job, log);
+    log(error);
+  };
 }

@@ -42,6 +42,9 @@ export function makeSweeper(
     abortAfter: (ms) => AbortSignal.timeout(ms),
     pause: async () => undefined,
     onBlobDeletionFailed: (error) => failures.push(error),
+    onStepFailed(_step, error) {
+      throw error;
+    },
     ...overrides,
   };
   const { claimRetries, creationKeys } = fixture.domain.store;

@@ -152,7 +152,12 @@ export function createPushMover(pushes: MovedTable, to: Engine): RowMover {
       for (const row of rows) {
         const { id, [keyColumn]: sealed } = row;
         if (typeof id !== "number") throw new Error("A push has no id.");
-        withKeys.push({ ...row, row_secret_id: Buffer.isBuffer(sealed) ? await writeKey(tx, id, sealed) : 0 });
+        // Claims that can be repeated are not moved.
+        withKeys.push({
+          ...row,
+          keeps_payload: 0,
+          row_secret_id: Buffer.isBuffer(sealed) ? await writeKey(tx, id, sealed) : 0,
+        });
       }
       await writePushes(tx, withKeys);
     },

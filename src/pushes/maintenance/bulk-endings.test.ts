@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
+import { countEveryone, openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
+import { countRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { hourMs } from "../../base/clock.ts";
 import type { Actor, BulkEndingFilter } from "../push.ts";
@@ -123,4 +124,24 @@ test.each([
   ["everywhere", undefined],
 ])("the network %s is read as %s", (text, network) => {
   expect(readEndingNetwork(text)).toBe(network);
+});
+
+test("views of pushes that had ended can no longer be repeated, and such pushes are not counted as ended", async () => {
+  await using endings = await openEndings();
+  const { pushes, fixture, preview, start, run } = endings;
+  const repeatable = { ...countEveryone, idempotencyKey: "a-random-key-of-the-client" };
+  const makeEnded = async (actor: Actor) => {
+    const { urlToken } = await pushes.create({ payload: "hunter2", expireAfterViews: 1 }, actor);
+    expect(await pushes.claimView(urlToken, repeatable, stranger)).toMatchObject({ outcome: "revealed" });
+    return urlToken;
+  };
+  const owned = await makeEnded(owner);
+  const anonymous = await makeEnded(stranger);
+  expect(await preview({ owners: "owned" })).toMatchObject({ count: 0 });
+  await start({ owners: "owned" });
+  expect(await run()).toBe(0);
+  expect(await pushes.claimView(owned, repeatable, stranger)).toMatchObject({ outcome: "gone" });
+  expect(await pushes.claimView(anonymous, repeatable, stranger)).toMatchObject({ outcome: "revealed" });
+  expect(await countRows(fixture.domain.db, "claim_retries")).toBe(1);
+  expect(await countRows(fixture.domain.db, "payloads")).toBe(1);
 });

@@ -317,3 +317,38 @@ test("a removed push leaves neither its payload nor copies for repeated claims",
     expect(left).not.toContainEqual(secret);
   }
 });
+
+test("each failing step is reported, and all others run", async () => {
+  await using fixture = await openTestDomain({ environment: { PWP__PURGE_AFTER: "1 day" } });
+  await pushFiles(fixture.domain.pushes, owner, [makeFile("a.txt", "a")]);
+  const deleted = await pushFiles(fixture.domain.pushes, owner, [makeFile("b.txt", "b")]);
+  await fixture.domain.pushes.expire(deleted.urlToken, owner);
+  const { upkeep, downloadTickets } = fixture.domain.store;
+  const fail = () => Promise.reject(new Error("The database is broken."));
+  const failed: string[] = [];
+  const broken = {
+    endDue: fail,
+    departedOwners: fail,
+    forgetDeparted: fail,
+    removeTombstones: fail,
+    purgeOwned: fail,
+    abandonOrphans: fail,
+    trimRowSecrets: fail,
+  };
+  const report = await makeSweeper(fixture, {
+    upkeep: { ...upkeep, ...broken },
+    downloadTickets: { ...downloadTickets, waitingBlobs: fail },
+    onStepFailed: (step) => failed.push(step),
+  }).sweep();
+  expect(failed).toEqual([
+    "due pushes",
+    "deleted accounts",
+    "forgotten accounts",
+    "tombstones",
+    "purge",
+    "uploads",
+    "key rows",
+    "waiting downloads",
+  ]);
+  expect(report).toMatchObject({ ended: 0, blobsDeleted: 1 });
+});

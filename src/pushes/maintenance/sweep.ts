@@ -22,6 +22,8 @@ export interface SweepDeps {
   /** Resolves after `ms`; never rejects. */
   readonly pause: (ms: number) => Promise<void>;
   readonly onBlobDeletionFailed: (error: unknown) => void;
+  /** The other steps run all the same. */
+  readonly onStepFailed: (step: string, error: unknown) => void;
 }
 
 export interface SweepReport {
@@ -58,25 +60,39 @@ const batchesMax = 20_000;
 
 /**
  * Ends overdue pushes, removes what is past its retention, and drains the queue of blobs to delete. Work that depends on
- * the time waits until the clock is trusted. Blobs of pushes that a person deleted are deleted without waiting.
+ * the time waits until the clock is trusted. Blobs of pushes that a person deleted are deleted without waiting. A step that
+ * fails stops no other one.
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<SweepReport> {
   const { upkeep, config } = deps;
   const now = deps.clock.now();
   const clockTrusted = deps.clockTrust.check();
-  const inBatches = (step: () => Promise<number>) => repeat(deps, signal, step);
-  const trusted = async (step: () => Promise<number>) => (clockTrusted ? await inBatches(step) : 0);
+  const step = async (name: string, run: () => Promise<number>) => {
+    try {
+      return await run();
+    } catch (error) {
+      deps.onStepFailed(name, error);
+      return 0;
+    }
+  };
+  const inBatches = (name: string, batch: () => Promise<number>) => step(name, () => repeat(deps, signal, batch));
+  const trusted = async (name: string, batch: () => Promise<number>) =>
+    clockTrusted ? await inBatches(name, batch) : 0;
 
-  const ended = await trusted(() => upkeep.endDue(now, batchRows, blobsGraceMs(config)));
-  const released = await inBatches(() => releaseDeparted(upkeep, now, batchRows));
-  await trusted(() => upkeep.forgetDeparted(now - departureMs));
-  const tombstonesRemoved = await trusted(() => upkeep.removeTombstones(now - tombstoneMs, batchRows));
+  const ended = await trusted("due pushes", () => upkeep.endDue(now, batchRows, blobsGraceMs(config)));
+  const released = await inBatches("deleted accounts", () => releaseDeparted(upkeep, now, batchRows));
+  await trusted("forgotten accounts", () => upkeep.forgetDeparted(now - departureMs));
+  const removeTombstones = () => upkeep.removeTombstones(now - tombstoneMs, batchRows);
+  const tombstonesRemoved = await trusted("tombstones", removeTombstones);
   const { purgeAfterMs } = config;
-  const purged = purgeAfterMs === undefined ? 0 : await trusted(() => upkeep.purgeOwned(now - purgeAfterMs, batchRows));
-  const orphansAbandoned = await trusted(() => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
-  const keyRowsTrimmed = await trusted(() => upkeep.trimRowSecrets(batchRows * 10));
-  const ticketsResumed = clockTrusted ? await resumeTickets(deps, signal) : 0;
-  const blobsDeleted = await drainBlobDeletions(deps, signal, clockTrusted ? now : 0, now);
+  const purge = async () => (purgeAfterMs === undefined ? 0 : await upkeep.purgeOwned(now - purgeAfterMs, batchRows));
+  const purged = await trusted("purge", purge);
+  const orphansAbandoned = await trusted("uploads", () => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
+  const keyRowsTrimmed = await trusted("key rows", () => upkeep.trimRowSecrets(batchRows * 10));
+  const resume = async () => (clockTrusted ? await resumeTickets(deps, signal) : 0);
+  const ticketsResumed = await step("waiting downloads", resume);
+  const dueBy = clockTrusted ? now : 0;
+  const blobsDeleted = await step("blob deletions", () => drainBlobDeletions(deps, signal, dueBy, now));
   return {
     clockTrusted,
     ended,

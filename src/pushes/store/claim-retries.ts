@@ -5,8 +5,8 @@ import { endReasons } from "../push.ts";
 import { insertTickets, type NewTicket } from "./download-tickets.ts";
 import { type PushRow, readPushes, type StoredPush } from "./tables.ts";
 import {
+  deletePayload,
   destroyRowSecret,
-  endParts,
   keepsTrail,
   sqlOfLockedRows,
   writeEntry,
@@ -89,8 +89,10 @@ const takeDue = sql<[pushId: number, now: number, latest: number], { rowSecretId
   `DELETE FROM claim_retries WHERE push_id = ? AND (expires_at <= ? OR expires_at > ?)
    RETURNING row_secret_id AS "rowSecretId"`,
 );
-const deleteEndedPayload = sql<[pushId: number, livePushId: number]>(
-  `${endParts.deletePayload("?")} AND NOT EXISTS (SELECT 1 FROM pushes WHERE id = ? AND ended_at IS NULL)`,
+const keepPayload = sql<[pushId: number], { endedAt: number | null; keepsPayload: number }>(
+  `UPDATE pushes SET keeps_payload =
+     CASE WHEN EXISTS (SELECT 1 FROM claim_retries WHERE push_id = pushes.id) THEN 1 ELSE 0 END
+   WHERE id = ? RETURNING ended_at AS endedAt, keeps_payload AS keepsPayload`,
 );
 
 type RetryDatabase = Pick<Database, "engine" | "read" | "write">;
@@ -132,11 +134,12 @@ export function createClaimRetries(db: RetryDatabase) {
       return await db.write(async (tx) => {
         let removed = 0;
         for (const pushId of pushIds) {
-          // A concurrent end would keep the payload for the copy, and this transaction would keep it for the live push.
+          // A concurrent claim waits for this lock, and then finds `keeps_payload` as it is left here.
           await tx.one(lockPush, pushId);
           const copies = await tx.all(takeDue, pushId, now, latest);
           for (const { rowSecretId } of copies) await tx.run(destroyRowSecret, rowSecretId);
-          await tx.run(deleteEndedPayload, pushId, pushId);
+          const push = await tx.one(keepPayload, pushId);
+          if (push?.endedAt !== null && push?.keepsPayload !== 1) await tx.run(deletePayload, pushId);
           removed += copies.length;
         }
         return removed;

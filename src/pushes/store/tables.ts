@@ -40,6 +40,8 @@ const pushColumns = {
   sealGeneration: integer,
   rowSecretId: integer,
   storedBytes: integer,
+  /** 1: the push may have claims that can be repeated. Not `boolean`, because it is no option of the push. */
+  keepsPayload: withDefault(integer, 0),
   /** 32 bytes; empty for an imported push that had ended. See `derivePushKey`. */
   keyCheck: bytes,
   /** See `makePassphraseSalt`: it begins with the number of the parameter set. */
@@ -50,7 +52,7 @@ const pushColumns = {
 };
 export const pushes = new Table("pushes", pushColumns);
 /** For rows to insert. A row secret id of null: the secret that the transaction has just appended. */
-export const newPushes = new Table("pushes", { ...pushColumns, rowSecretId: nullable(integer) });
+export const newPushes = new Table("pushes", { ...pushColumns, rowSecretId: nullable(integer) }).omit("keepsPayload");
 
 /**
  * The options of a push are its boolean columns. Requests and edits may contain each of them, and a new column needs no
@@ -67,8 +69,8 @@ export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOpt
   return options as PushOptions<Value>;
 }
 
-/** The columns that a read returns. The check is only a condition of the read. */
-export const readPushes = pushes.omit("linkCheck");
+/** The columns that a read returns. The others are only conditions of statements. */
+export const readPushes = pushes.omit("linkCheck", "keepsPayload");
 export type StoredPush = StoredRowOf<typeof readPushes>;
 
 export const importedLinks = new Table("imported_links", { digest: bytes, pushId: integer });

@@ -69,9 +69,8 @@ export const endParts = {
     sqlite: (keyId: string) => `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE id = ${keyId}`,
     postgres: (keyId: string) => `DELETE FROM row_secrets WHERE id = ${keyId}`,
   },
-  /** While a claim may be repeated, the payload stays. A job removes it with the last copy of the row secret. */
-  deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}
-     AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE claim_retries.push_id = payloads.push_id)`,
+  /** Not for a push that keeps its payload: a job deletes it with the last copy of the row secret. */
+  deletePayload: (pushId: string) => `DELETE FROM payloads WHERE push_id = ${pushId}`,
   /** The first parameter is the due time; files that are due earlier keep their time. */
   queueBlobs: (pushId: string) => `INSERT INTO blob_deletions (blob_key, due_at, attempts)
      SELECT blob_key, CAST(? AS BIGINT), 0 FROM files WHERE push_id = ${pushId}
@@ -96,6 +95,7 @@ function destroySecretsOf<Parameters extends readonly Value[]>(rows: string): St
 
 const destroyCopies = destroySecretsOf<[pushId: number]>("claim_retries WHERE push_id = ?");
 const deleteRetries = sql<[pushId: number]>("DELETE FROM claim_retries WHERE push_id = ?");
+const releasePayload = sql<[pushId: number]>("UPDATE pushes SET keeps_payload = 0 WHERE id = ?");
 const ticketsOfPush = "download_tickets WHERE push_id = ?";
 const ticketsOfFile = `${ticketsOfPush} AND file_id = ?`;
 // A sweep skips these rows while they are locked, so that the two do not wait for each other.
@@ -108,7 +108,11 @@ const deleteTicketsOfPush = sql<[pushId: number]>(`DELETE FROM ${ticketsOfPush}`
 const destroyKeysOfFile = destroySecretsOf<[pushId: number, fileId: number]>(ticketsOfFile);
 const deleteTicketsOfFile = sql<[pushId: number, fileId: number]>(`DELETE FROM ${ticketsOfFile}`);
 const queueBlobs = sql<[dueAt: number, pushId: number]>(endParts.queueBlobs("?"));
-export const deletePayload = sql<[pushId: number]>(endParts.deletePayload("?"));
+/** For a transaction that has locked the push: no claim is counted meanwhile. */
+export const deletePayload = sql<[pushId: number]>(
+  `${endParts.deletePayload("?")}
+   AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE claim_retries.push_id = payloads.push_id)`,
+);
 export const deleteAuditEntries = sql<[pushId: number]>(endParts.deleteAuditEntries("?"));
 
 export const takeUpload = sql<[blobKey: string]>("DELETE FROM uploads WHERE blob_key = ?");
@@ -165,10 +169,10 @@ const countEvent = sql<[pushId: number], Pick<StoredPush, "auditCount" | "ownerI
    RETURNING audit_count AS auditCount, owner_id AS ownerId, ended_at AS endedAt`,
 );
 
-/** For an end by a person and for an edit of the content: no claim may be repeated. @returns how many copies there were. */
-export async function destroyClaimRetries(tx: Transaction, pushId: number): Promise<number> {
+/** For an end by a person and for an edit of the content: no claim may be repeated. */
+export async function destroyClaimRetries(tx: Transaction, pushId: number): Promise<void> {
   await tx.run(destroyCopies, pushId);
-  return await tx.run(deleteRetries, pushId);
+  if ((await tx.run(deleteRetries, pushId)) > 0) await tx.run(releasePayload, pushId);
 }
 
 /** For an end by a person: no file can be downloaded. @param fileIds only the tickets of these files. */

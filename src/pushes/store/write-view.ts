@@ -143,8 +143,9 @@ async function readLargePayload(
   return (await read.one(payloadOf, pushId))?.sealed ?? null;
 }
 
-const countView = sql<[endedAt: number, updatedAt: number, ...Guard], StoredPush>(
-  `UPDATE pushes SET views = views + 1, audit_count = audit_count + 1, ${endOnLastView("1")}
+const countView = sql<[isRepeatable: number, endedAt: number, updatedAt: number, ...Guard], StoredPush>(
+  `UPDATE pushes SET views = views + 1, audit_count = audit_count + 1,
+     keeps_payload = CASE WHEN CAST(? AS BIGINT) = 1 THEN 1 ELSE keeps_payload END, ${endOnLastView("1")}
    WHERE ${guard} RETURNING ${readPushes.selectList}`,
 );
 const logView = sql<Guard, StoredPush>(
@@ -158,7 +159,7 @@ async function claimInTransaction(
 ): Promise<PushRow | undefined> {
   const { pushId, now, counted, audit } = claim;
   const stored = counted
-    ? await tx.one(countView, now, now, ...guardOf(claim))
+    ? await tx.one(countView, claim.retry === undefined ? 0 : 1, now, now, ...guardOf(claim))
     : await tx.one(logView, ...guardOf(claim));
   if (stored === undefined) return undefined;
   const row = readPushes.decode(stored);
@@ -241,7 +242,8 @@ type Entry = [
 
 /**
  * The guard, the count, the audit entry and, on the last view, the destruction of the secret in one statement, which is one
- * transaction. All parts see the data from before the statement, and other parts' rows only through RETURNING. Two parts
+ * transaction. All parts see the data from before the statement, even if it has waited for the row since, and other parts'
+ * rows only through RETURNING. So the row itself says whether the payload stays for claims that can be repeated. Two parts
  * must never change the same row: when an anonymous push ends, no entry is inserted and the older ones are deleted.
  */
 const anyView = sql<
@@ -265,11 +267,11 @@ const anyView = sql<
        ${endOnLastView("?")}
      WHERE ${guardOfClaim} RETURNING *
    ), ended AS (
-     SELECT id, row_secret_id, owner_id FROM claimed WHERE ended_at IS NOT NULL
+     SELECT id, row_secret_id, owner_id, keeps_payload FROM claimed WHERE ended_at IS NOT NULL
    ), key AS (
      ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM ended)")}
    ), payload AS (
-     ${endParts.deletePayload("(SELECT id FROM ended)")}
+     ${endParts.deletePayload("(SELECT id FROM ended WHERE keeps_payload = 0)")}
    ), blobs AS (
      ${endParts.queueBlobs("(SELECT id FROM ended)")}
    ), trail AS (
@@ -302,7 +304,7 @@ const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: nu
    ), key AS (
      ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM claimed)")}
    ), payload AS (
-     ${endParts.deletePayload("(SELECT id FROM claimed)")}
+     ${endParts.deletePayload("(SELECT id FROM claimed WHERE keeps_payload = 0)")}
    ), trail AS (
      ${endParts.deleteAuditEntries("(SELECT id FROM claimed)")}
    )
