@@ -9,7 +9,7 @@ import type { Random } from "./base/random.ts";
 import type { BlobStore } from "./blobs/blob-store.ts";
 import { diskSpaceOf } from "./blobs/disk.ts";
 import { openBlobStore } from "./blobs/open-blob-store.ts";
-import { openBranding } from "./branding/branding.ts";
+import { nameOf, openBranding } from "./branding/branding.ts";
 import type { Config, SingleSignOnSettings } from "./config/config.ts";
 import { makeDataFolder, refuseUnfinishedRestore } from "./config/data-folder.ts";
 import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
@@ -108,7 +108,9 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const argon2 = createArgon2Queue(argon2Limits);
   const limits = createLimits(db, events.limitsUnanswered);
   const linkEmails = watchLinkEmails({ store, clock });
-  const mail = createMail({ config, db, keyring, clock, random, events, linkEmails });
+  const branding = await openBranding({ db, clock, random, configuredName: config.brandTitle });
+  const instanceName = () => nameOf(branding.theme());
+  const mail = createMail({ config, db, keyring, clock, random, events, linkEmails, instanceName });
   const accounts = createAccounts({
     db,
     clock,
@@ -158,7 +160,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     pushes,
     accounts,
     mail,
-    branding: await openBranding({ db, clock, random, configuredName: config.brandTitle }),
+    branding,
     limits,
     /** How many passwords and passphrases are being hashed, and how many wait. */
     argon2,

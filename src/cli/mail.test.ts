@@ -13,7 +13,7 @@ describe("mail test", () => {
     const [mail, ...more] = sink.messages();
     expect(more).toEqual([]);
     expect(mail).toMatchObject({ recipients: ["ada@example.com"], signedInAs: "push" });
-    expect(mail?.subject).toBe("Test email (push.example.com)");
+    expect(mail?.subject).toBe("Sealpush: Test email (push.example.com)");
   });
 
   it("fails with the server's reason, without the address in it", async () => {

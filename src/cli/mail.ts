@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { normalizeEmail } from "../base/email.ts";
+import { nameOf } from "../branding/branding.ts";
 import { composeEmail } from "../mail/compose.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
@@ -26,7 +27,7 @@ export function addMailCommands(program: Command, { io }: CommandDeps): void {
       const email = { to: address, language: null, content: { kind: "test" } } as const;
       const message = {
         to: address,
-        ...composeEmail(email, settings),
+        ...composeEmail(email, { ...settings, instanceName: () => nameOf({ name: getConfig(io).brandTitle }) }),
         messageId: `${io.random.bytes(messageIdBytes).toString("hex")}@${new URL(settings.baseUrl).hostname}`,
         date: io.clock.now(),
       };

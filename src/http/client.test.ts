@@ -58,6 +58,7 @@ test("forwarding headers of an untrusted peer are ignored and reported", () => {
     https: false,
     host: "push.example",
     fromTrustedProxy: false,
+    untrustedProxy: "203.0.113.9",
   });
   expect(warned).toEqual(["203.0.113.9"]);
 });

@@ -13,6 +13,8 @@ export interface Client {
   readonly host: string;
   /** The connection itself comes from a trusted proxy. */
   readonly fromTrustedProxy: boolean;
+  /** The other end of the connection, if it sends forwarding headers and is not trusted. */
+  readonly untrustedProxy?: string;
 }
 
 /** The other end of a connection, or a proxy or client before it. */
@@ -80,12 +82,20 @@ export function createClientReader(deps: ClientReaderDeps): (request: IncomingMe
     const forwardedFor = headers["x-forwarded-for"];
     const forwardedProto = headers["x-forwarded-proto"];
     const forwardedHost = headers["x-forwarded-host"];
-    if (forwardedFor === undefined && forwardedProto === undefined && forwardedHost === undefined) {
+    const isForwarded = (forwardedFor ?? forwardedProto ?? forwardedHost ?? headers.forwarded) !== undefined;
+    if (!isForwarded) {
       return { address: peer.address, key: peer.key, https: false, host, fromTrustedProxy: peer.trusted };
     }
     if (!peer.trusted) {
       deps.onUntrustedForwarder(peer.address);
-      return { address: peer.address, key: peer.key, https: false, host, fromTrustedProxy: false };
+      return {
+        address: peer.address,
+        key: peer.key,
+        https: false,
+        host,
+        fromTrustedProxy: false,
+        untrustedProxy: peer.address,
+      };
     }
     const client = forwardedFor === undefined ? peer : clientBehind(peer, asText(forwardedFor));
     return {

@@ -81,9 +81,13 @@ test("a client has fewer connections on which no request has arrived", async () 
 });
 
 test("connections of a trusted proxy are not counted", async () => {
-  const port = await listen({ PWP__TRUSTED_PROXIES: "127.0.0.1", PWP__CONNECTIONS__PER_CLIENT: "1" });
+  const port = await listen({ PWP__CONNECTIONS__PER_CLIENT: "1" });
   const proxy = [await open(port, "127.0.0.1"), await open(port, "127.0.0.1"), await open(port, "127.0.0.1")];
   for (const connection of proxy) expect(await requestOn(connection)).toContain(" 200 ");
+});
+
+test("connections of a proxy that is not trusted are counted", async () => {
+  const port = await listen({ ...untrusted, PWP__CONNECTIONS__PER_CLIENT: "1" });
   await open(port, "127.0.0.2");
   expect(await (await open(port, "127.0.0.2")).ended).toMatch(/^HTTP\/1\.1 503 /);
 });

@@ -24,6 +24,14 @@ export const baseHeaders = {
 /** Two years, for this host only: other hosts of the domain may not offer https. */
 export const secureHeaders = { ...baseHeaders, "strict-transport-security": "max-age=63072000" };
 
+export const robotsTag = "noindex, nofollow, noarchive";
+/** The only pages that search engines may index, if they may index any: none of them shows anybody's data. */
+export const indexablePaths: readonly string[] = ["/", "/p/new", "/help/api", "/api"];
+
+export function isIndexable(url: string): boolean {
+  return indexablePaths.includes(url.split("?")[0] ?? "");
+}
+
 export const jsonType = "application/json; charset=utf-8";
 /** Fewer bytes than a page of short notes has. */
 const listBytesAtOnce = 32 * 1024;

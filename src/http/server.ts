@@ -21,7 +21,7 @@ import { limitConnections } from "./connections.ts";
 import { discardBody } from "./discard-body.ts";
 import { createDrain } from "./drain.ts";
 import { answerError, type RenderError } from "./errors.ts";
-import { baseHeaders, secureHeaders } from "./headers.ts";
+import { baseHeaders, isIndexable, robotsTag, secureHeaders } from "./headers.ts";
 import { createListeners, type Listener } from "./listener.ts";
 import type { MetricsGate } from "./metrics.ts";
 import { answerNotFound, type FindOldAddress, isRead } from "./not-found.ts";
@@ -211,6 +211,7 @@ function admitRequests(
     request.listener = listener;
     reply.headers(client.https || listener.overHttps ? secureHeaders : baseHeaders);
     reply.header("x-request-id", request.id);
+    if (config.noIndex || !isIndexable(request.raw.url ?? "")) reply.header("x-robots-tag", robotsTag);
     if (request.raw.method !== "POST") discardBody(request.raw, reply.raw);
     if (hasSeveralHosts(request.raw)) {
       reply.header("connection", "close");

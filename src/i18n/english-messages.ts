@@ -14,6 +14,10 @@ export interface EnglishMessages {
     readonly signOut: string;
     readonly signedInAs: Message<{ email: string }>;
   };
+  readonly faults: {
+    readonly untrustedProxy: string;
+    readonly noAccountEmails: string;
+  };
   readonly footer: {
     readonly language: string;
     readonly apiDocs: string;

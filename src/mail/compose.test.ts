@@ -50,7 +50,10 @@ const contents: readonly EmailContent[] = [
 ];
 
 const compose = (content: EmailContent, language: string | null = null) =>
-  composeEmail({ to: "ada@example.com", language, content }, { baseUrl, pushBaseUrl: baseUrl });
+  composeEmail(
+    { to: "ada@example.com", language, content },
+    { baseUrl, pushBaseUrl: baseUrl, instanceName: () => "Sealpush" },
+  );
 
 describe("links", () => {
   it.each([
@@ -71,7 +74,7 @@ describe("links", () => {
   });
 
   it("to a push, and no others, start with the address of a public gateway", () => {
-    const head = { baseUrl, pushBaseUrl: "https://open.example.com" };
+    const head = { baseUrl, pushBaseUrl: "https://open.example.com", instanceName: () => "Sealpush" };
     for (const content of contents) {
       const { text } = composeEmail({ to: "ada@example.com", language: null, content }, head);
       const origins = new Set([...text.matchAll(/https:\/\/[^\s/]*/g)].map(([origin]) => origin));
@@ -97,7 +100,7 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
         const { subject, text, html } = compose(content, tag);
         expect(html).toMatch(new RegExp(`^<!doctype html><html lang="${tag}" dir="${messages.locale.dir}">`));
         const heading = text.split("\n")[0] ?? "";
-        expect(subject).toBe(`${heading} (push.example.com)`);
+        expect(subject).toBe(`Sealpush: ${heading} (push.example.com)`);
         expect(html).toContain(`>${heading}</h1>`);
         if (tag !== "en") expect(text).not.toBe(compose(content).text);
       }
@@ -135,7 +138,7 @@ it("does not link to the account from its previous address", () => {
 it("does not take line breaks, markup or text direction from user input", () => {
   const evil = `</td><a href="https://evil.example/">x</a>\r\nBcc: eve@example.com\u2028\u202etxt`;
   const { subject, text, html } = compose({ ...notification, subject: evil, address: evil, userAgent: evil });
-  expect(subject).toBe("An API token was created (push.example.com)");
+  expect(subject).toBe("Sealpush: An API token was created (push.example.com)");
   for (const content of [
     { ...link, from: evil },
     { ...view, name: evil, address: evil },

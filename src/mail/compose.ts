@@ -28,28 +28,31 @@ export interface EmailHead {
   readonly baseUrl: string;
   /** The same for links of pushes. */
   readonly pushBaseUrl: string;
+  /** The name of this instance. */
+  readonly instanceName: () => string;
   /** The language for recipients whose language is not known; undefined: English. */
   readonly defaultLocale?: string | undefined;
 }
 
 export function composeEmail(
   message: Email,
-  { baseUrl, pushBaseUrl, defaultLocale }: EmailHead,
+  { baseUrl, pushBaseUrl, instanceName, defaultLocale }: EmailHead,
 ): { subject: string; text: string; html: string } {
   const spoken = findMessages(message.language ?? undefined);
   const messages = spoken ?? findMessages(defaultLocale) ?? en;
   const linkBase = message.content.kind === "push_link" ? pushBaseUrl : baseUrl;
   const { host } = new URL(linkBase);
+  const name = oneLine(instanceName());
   const composition = {
     messages,
     facts: [],
     action: undefined,
     afterAction: [],
-    footer: messages.mail.footer({ host }),
+    footer: messages.mail.footer({ host: `${name} (${host})` }),
     ...partsOf(message.content, messages, linkBase, spoken === undefined ? {} : { locale: spoken.locale.tag }),
   };
   return {
-    subject: `${composition.heading} (${host})`,
+    subject: `${name}: ${composition.heading} (${host})`,
     text: renderText(composition),
     html: renderHtml(composition),
   };

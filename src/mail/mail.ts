@@ -37,6 +37,8 @@ export function createMail(deps: {
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
   readonly linkEmails: LinkEmails;
+  /** The name of this instance. */
+  readonly instanceName: () => string;
 }) {
   const { config, db, keyring, clock } = deps;
   const store = createEmailStore(db);
@@ -48,6 +50,7 @@ export function createMail(deps: {
           store,
           mailer: createSmtpMailer(config.mail),
           baseUrl: config.mail.baseUrl,
+          instanceName: deps.instanceName,
           pushBaseUrl: config.mail.pushBaseUrl,
           defaultLocale: config.mail.defaultLocale,
         });

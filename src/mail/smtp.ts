@@ -114,9 +114,10 @@ export function mustEncrypt({ startTls, signIn, host }: MailSettings): boolean {
 }
 
 /** Addresses are objects because nodemailer parses strings as lists: a second recipient could be injected. */
-function mailOf({ to, subject, text, html, messageId, date }: OutgoingMessage, { sender }: MailSettings) {
+function mailOf({ to, subject, text, html, messageId, date }: OutgoingMessage, { sender, replyTo }: MailSettings) {
   return {
     from: mailboxOf(sender),
+    ...(replyTo !== undefined && { replyTo: mailboxOf(replyTo) }),
     to: { name: "", address: to },
     subject,
     text,

@@ -4,6 +4,7 @@ import { languages } from "../i18n/i18n.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
 import { brandingHref, Wordmark } from "./parts/logo.tsx";
+import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 
 export interface LayoutProps {
@@ -57,6 +58,7 @@ export function Layout({
         </a>
         <Header page={page} />
         <main id="content" class={`content content-${width}`} tabIndex={-1}>
+          <FaultNotices page={page} />
           {children}
         </main>
         <Footer page={page} />
@@ -104,6 +106,27 @@ function Header({ page }: { readonly page: PageContext }) {
         </nav>
       </div>
     </header>
+  );
+}
+
+function FaultNotices({ page: { faults, messages } }: { readonly page: PageContext }) {
+  const { trustProxy, noAccountEmails = false } = faults;
+  return (
+    <>
+      {trustProxy !== undefined && (
+        <Notice tone="warning" icon="alert">
+          <p>{messages.faults.untrustedProxy}</p>
+          <p>
+            <code>{trustProxy}</code>
+          </p>
+        </Notice>
+      )}
+      {noAccountEmails && (
+        <Notice tone="warning" icon="alert">
+          <p>{messages.faults.noAccountEmails}</p>
+        </Notice>
+      )}
+    </>
   );
 }
 

@@ -12,6 +12,13 @@ export function renderPage(page: Page): string {
   return `<!doctype html>${renderToString(page)}`;
 }
 
+export interface Faults {
+  /** The setting that makes the server trust the proxy of this request, as a line of an env file. */
+  readonly trustProxy?: string;
+  /** Addresses must be confirmed by email, and no email can be sent. */
+  readonly noAccountEmails?: boolean;
+}
+
 /** What the layout of every page needs, whatever the page shows. */
 export interface PageContext {
   readonly messages: Messages;
@@ -25,6 +32,8 @@ export interface PageContext {
   readonly user: { readonly email: string; readonly admin: boolean } | null;
   /** Only the pages that recipients need are served here, so pages link to no other. */
   readonly recipientsOnly: boolean;
+  /** What an administrator has to correct in the settings; empty for all others. */
+  readonly faults: Faults;
   /** Sign-in is enabled on this server, so pages link to it. */
   readonly signIns: boolean;
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */

@@ -20,7 +20,7 @@ import type { FailedEmails } from "../mail/mail.ts";
 import type { Actor, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetUrl } from "./assets.ts";
-import { type Page, type PageContext, pageHref } from "./page.ts";
+import { type Faults, type Page, type PageContext, pageHref } from "./page.ts";
 import { renderInPieces } from "./parts/long-text.tsx";
 import { robotView } from "./robot.tsx";
 
@@ -49,7 +49,9 @@ export interface PageServices {
 /** What every page needs, including error pages. */
 export interface LayoutServices extends Pick<PageServices, "assetUrl"> {
   readonly branding: Pick<Branding, "theme">;
-  readonly config: Pick<Config, "defaultLocale"> & { readonly accounts: Pick<Config["accounts"], "loginsDisabled"> };
+  readonly config: Pick<Config, "defaultLocale" | "namedProxies"> & {
+    readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "requiresConfirmation" | "emails">;
+  };
 }
 
 /** @param selfPath see PageContext. */
@@ -66,11 +68,25 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     localeAsked: fromQuery,
     selfPath,
     user: user === null ? null : { email: user.email, admin: user.admin },
+    faults: user?.admin === true ? faultsOf(request, services.config) : {},
     recipientsOnly: !request.listener.groups.has("internal"),
     signIns: !services.config.accounts.loginsDisabled,
     formToken: request.formToken,
     assetUrl: services.assetUrl,
     theme: services.branding.theme(),
+  };
+}
+
+/**
+ * The proxy is that of the administrator's own request: what strangers send cannot suggest an address to trust.
+ */
+function faultsOf({ client }: FastifyRequest, { namedProxies, accounts }: LayoutServices["config"]): Faults {
+  const { untrustedProxy } = client;
+  return {
+    ...(untrustedProxy !== undefined && {
+      trustProxy: `PWP__TRUSTED_PROXIES=${[...namedProxies, untrustedProxy].join(",")}`,
+    }),
+    noAccountEmails: accounts.requiresConfirmation && !accounts.emails,
   };
 }
 

@@ -5,7 +5,7 @@ import { AppError } from "../base/errors.ts";
 import { brandingParts } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
 import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
-import { immutableFor } from "../http/headers.ts";
+import { immutableFor, indexablePaths } from "../http/headers.ts";
 import { downloadData } from "./account/data.ts";
 import {
   accountDeletedPath,
@@ -498,6 +498,8 @@ export async function registerPages(
   deps: PageServices & { readonly assetsDir: string },
 ): Promise<void> {
   registerRoutes(server, deps);
+  const allowed = deps.config.noIndex ? [] : indexablePaths;
+  const robotsText = ["User-agent: *", ...allowed.map((path) => `Allow: ${path}$`), "Disallow: /", ""].join("\n");
   await server.register(fastifyStatic, { root: deps.assetsDir, serve: false, cacheControl: false });
   server.get<{ Params: { name: string } }>(
     "/assets/:name",
@@ -511,6 +513,6 @@ export async function registerPages(
   server.get(
     "/robots.txt",
     { config: { access: "public", group: "recipient", changesState: false } },
-    (_request, reply) => reply.type("text/plain; charset=utf-8").send("User-agent: *\nDisallow: /\n"),
+    (_request, reply) => reply.type("text/plain; charset=utf-8").send(robotsText),
   );
 }

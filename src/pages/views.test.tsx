@@ -36,6 +36,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     selfPath: "/",
     user: { email: hostile, admin: false },
     formToken: "form-token",
+    faults: {},
     recipientsOnly: false,
     signIns: true,
     theme: { name: undefined, logo: undefined, style: undefined },

@@ -25,7 +25,7 @@ test("the server sends waiting emails by itself, in the recipient's language, wi
   await using fixture = await startTestApp({ environment: sink.environment });
   await put(fixture, ada, { kind: "reset_password", token: "t0" }, "de");
   const mail = await sink.next(ada);
-  expect(mail.subject).toBe("Wählen Sie ein neues Passwort (push.example.org)");
+  expect(mail.subject).toBe("Sealpush: Wählen Sie ein neues Passwort (push.example.org)");
   expect(linkIn(mail, "/users/password").href).toBe(
     "https://push.example.org/users/password/edit?reset_password_token=t0",
   );

@@ -17,7 +17,7 @@ test("the link of a new push is emailed to each address and recorded in the trai
   const urlToken = await mailing.push(push);
   const mails = [await sink.next("bob@example.com"), await sink.next("eve@example.org")];
   for (const mail of mails) {
-    expect(mail.subject).toBe("Ein Geheimnis für Sie (push.example.com)");
+    expect(mail.subject).toBe("Sealpush: Ein Geheimnis für Sie (push.example.com)");
     expect(mail.text).toContain(owner);
     expect(mail.text).toContain("Passphrase");
     expect(mail.raw).not.toMatch(/the secret|between us/);
@@ -191,7 +191,7 @@ describe("invalid input is reported beside its field and creates nothing", () =>
       .poll(async () => (await mailing.mailed(urlToken))[0])
       .toMatchObject({ locale: "nl", status: "completed" });
     const mail = mailing.sink.messages().at(-1);
-    expect(mail?.subject).toBe("A secret for you (push.example.com)");
+    expect(mail?.subject).toBe("Sealpush: A secret for you (push.example.com)");
     // Without recipients, an invalid language is ignored.
     expect((await mailing.create({ notify_emails_to_locale: "xx" })).status).toBe(201);
   });

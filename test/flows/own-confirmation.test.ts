@@ -71,7 +71,7 @@ test("a user who signed up without account emails can confirm by a requested lin
   expect(asked).toMatchObject({ status: 303, location: "/users/edit?done=confirmation" });
   expect((await person.get(asked.location ?? "")).body).toContain(messages.sent);
   const mail = await sink.next(ada);
-  expect([mail.subject, mail.recipients]).toEqual(["Confirm your email address (push.example.com)", [ada]]);
+  expect([mail.subject, mail.recipients]).toEqual(["Sealpush: Confirm your email address (push.example.com)", [ada]]);
   const link = linkIn(mail, confirmation);
   // A scanner follows the link, and nothing happens.
   expect((await visit(fixture, `${link.pathname}${link.search}`)).status).toBe(200);

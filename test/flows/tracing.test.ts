@@ -134,7 +134,7 @@ describe("traces", () => {
   });
 
   it("start anew if the caller is not a trusted proxy or its header is invalid", async () => {
-    const { ask } = await start({ PWP__TRUSTED_PROXIES: "192.0.2.1" });
+    const { ask } = await start({ PWP__TRUSTED_PROXIES: "none" });
     await ask("/robots.txt", { headers: { traceparent: traceparent("01") } });
     await end();
     const trusted = await start();

@@ -41,7 +41,7 @@ test("an owner gets one email per view if enabled, with its origin and without a
   const mails = mailing.sink.messages();
   expect(mails.map(({ recipients }) => recipients)).toEqual([[owner], [owner]]);
   for (const mail of mails) {
-    expect(mail.subject).toBe("Your push was opened (push.example.com)");
+    expect(mail.subject).toBe("Sealpush: Your push was opened (push.example.com)");
     for (const part of ["the VPN", "192.0.2.44", "Firefox", "January 15, 2026"]) expect(mail.text).toContain(part);
     expect(mail.raw).not.toMatch(new RegExp(`${urlToken}|the payload|the note`));
   }

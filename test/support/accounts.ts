@@ -20,6 +20,7 @@ export const openSettings: AccountsDeps["settings"] = {
   loginsDisabled: false,
   signupEmailPattern: undefined,
   emails: true,
+  requiresConfirmation: true,
   requireSecondFactor: false,
   sessionTimeoutSeconds: 7_200,
 };

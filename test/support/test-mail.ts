@@ -94,6 +94,7 @@ export function openTestMail(options: {
     linkEmails: options.linkEmails ?? anyLink,
     baseUrl: "https://push.example.com",
     pushBaseUrl: "https://push.example.com",
+    instanceName: () => "Sealpush",
     random: systemRandom,
   });
   return {

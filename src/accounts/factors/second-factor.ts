@@ -84,7 +84,8 @@ export function createSecondFactor(deps: {
       if (settings.loginsDisabled) return undefined;
       const use = await ceremonies.verifyUse(answer, { purpose: "sign_in" }, party);
       const user = use === undefined ? undefined : await findUser(use.passkey.userId);
-      if (use === undefined || user === undefined || (settings.emails && user.confirmedAt === null)) return undefined;
+      if (use === undefined || user === undefined || (settings.requiresConfirmation && user.confirmedAt === null))
+        return undefined;
       const sessionToken = await starts.startComplete(user, client, clock.now(), undefined, use.claim);
       return sessionToken === undefined ? undefined : { user, sessionToken };
     },

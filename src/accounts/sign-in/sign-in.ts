@@ -50,7 +50,7 @@ export function createSignIn(deps: Deps) {
       const now = clock.now();
       const address = normalizeEmail(email);
       const found = address === undefined ? undefined : await store.findUserByEmail(address);
-      const account = settings.emails && found?.user.confirmedAt === null ? undefined : found;
+      const account = settings.requiresConfirmation && found?.user.confirmedAt === null ? undefined : found;
       const matches = await check({ email: address, account, password, client }, now);
       if (account === undefined || !matches) return undefined;
       const { user, passwordHash } = account;

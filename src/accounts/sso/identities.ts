@@ -125,7 +125,7 @@ async function findWaiting(token: string | undefined, deps: Deps) {
   if (step?.is !== "to_confirm") return undefined;
   const account = await deps.passwords.findPassword(step.userId);
   if (account === undefined || account.user.disabledAt !== null) return undefined;
-  const unconfirmed = deps.settings.emails && account.user.confirmedAt === null;
+  const unconfirmed = deps.settings.requiresConfirmation && account.user.confirmedAt === null;
   return unconfirmed ? undefined : { step, account, user: account.user };
 }
 

@@ -148,7 +148,7 @@ async function enter(
   client: ClientContext,
   { identities, settings, startSession, clock }: Deps,
 ): Promise<SignOnOutcome> {
-  if (settings.emails && user.confirmedAt === null) return { is: "no_account" };
+  if (settings.requiresConfirmation && user.confirmedAt === null) return { is: "no_account" };
   const still: Guard = (tx) => identities.isIdentityOf(tx, { issuer, subject }, user.id);
   const sessionToken = await startSession(user, client, clock.now(), still);
   if (sessionToken === undefined) return { is: "no_account" };

@@ -2,6 +2,7 @@ import { dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
 import { boolean, duration, rubyRegularExpression } from "../value-types.ts";
 import type { mailSettings } from "./mail.ts";
+import { networkSettings } from "./network.ts";
 
 export const accountSettings = {
   title: "Accounts",
@@ -59,16 +60,23 @@ export function accountsConfig(
   report: SettingReport,
 ) {
   const { accountEmails } = settings;
-  if (accountEmails.value && !smtpAddress.given) {
-    report.warn(`No email is sent: ${accountEmails.env} needs ${smtpAddress.env}.`);
+  const isUndeliverable = accountEmails.value && !canSendMail;
+  if (isUndeliverable) {
+    const missing = smtpAddress.given ? networkSettings.settings.overrideBaseUrl.env : smtpAddress.env;
+    report.warn(
+      `No email is sent: ${accountEmails.env} needs ${missing}. Until then nobody can sign up, and accounts with an unconfirmed address cannot sign in.`,
+    );
   }
   return {
-    signupsDisabled: settings.disableSignups.value,
+    /** Also if addresses must be confirmed and no email can be sent. */
+    signupsDisabled: settings.disableSignups.value || isUndeliverable,
     loginsDisabled: settings.disableLogins.value,
     /** The email addresses that may sign up; undefined: any. */
     signupEmailPattern: settings.signupEmailRegexp.value,
     /** Accounts confirm addresses, reset passwords and get notifications by email. Never true without `mail`. */
     emails: accountEmails.value && canSendMail,
+    /** Only confirmed addresses may sign in, whether or not emails can be sent. */
+    requiresConfirmation: accountEmails.value,
     requireSecondFactor: settings.requireMfa.value,
     sessionTimeoutSeconds: settings.loginSessionTimeout.value / secondMs,
   };

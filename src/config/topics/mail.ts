@@ -78,7 +78,7 @@ export const mailSettings = {
     }),
     sender: optionalSetting({
       env: "PWP__MAIL__MAILER_SENDER",
-      doc: "The sender of emails: an address, or `Name <address>`.",
+      doc: "The sender of emails: an address, or `Name <address>`. Answers go there as well.",
       type: mailbox,
       unset: "sealpush@ and the host of the base URL",
     }),
@@ -133,6 +133,8 @@ export function mailConfig(
     signIn: userName === undefined ? undefined : { userName, password: mail.smtpPassword.value ?? "" },
     /** `Name <address>` or an address. */
     sender: mail.sender.value ?? `sealpush@${new URL(baseUrl).hostname}`,
+    /** Where answers go; undefined: to nobody in particular. */
+    replyTo: mail.sender.value,
     /** The start of links in emails: never derived from a request. */
     baseUrl,
     /** The start of links of pushes. */

@@ -31,11 +31,17 @@ export const networkSettings = {
       type: hostNames,
       unset: "any",
     }),
-    trustedProxies: setting({
+    trustedProxies: optionalSetting({
       env: "PWP__TRUSTED_PROXIES",
-      doc: "The proxies whose X-Forwarded headers are trusted. A given value replaces the default, which is this machine.",
-      type: wordOr("none", [], networks),
-      default: "127.0.0.0/8, ::1/128",
+      doc: "Proxies whose X-Forwarded headers are trusted, in addition to this machine (127.0.0.0/8 and ::1). Private networks are trusted only if they are named. `none` trusts nobody, not even this machine.",
+      type: wordOr("none", "none", networks),
+      unset: "only this machine",
+    }),
+    noIndex: setting({
+      env: "PWP__NOINDEX",
+      doc: "Whether search engines are asked not to index any page. Pages behind a link, and all pages for signed-in people, ask for it in any case.",
+      type: boolean,
+      default: "true",
     }),
     cloudflareProxy: setting({
       env: "PWP__CLOUDFLARE_PROXY",
@@ -84,12 +90,15 @@ const cloudflareNetworks: readonly string[] = [
   "2c0f:f248::/32",
 ];
 
+const thisMachine: readonly string[] = ["127.0.0.0/8", "::1/128"];
+
 export function networkConfig(settings: ParsedGroup<typeof networkSettings>, report: SettingReport) {
   const { overrideBaseUrl, allowedHosts, trustedProxies, cloudflareProxy } = settings;
   const forceHttps = settings.forceHttps.value === true;
   const isHttpsBase = overrideBaseUrl.value?.startsWith("https:") === true;
   const secureCookies = settings.secureCookies.value;
-  if (trustedProxies.value.some((network) => /\/0+$/.test(network))) {
+  const namedProxies = trustedProxies.value === "none" ? [] : (trustedProxies.value ?? []);
+  if (namedProxies.some((network) => /\/0+$/.test(network))) {
     report.warn(
       `${trustedProxies.env} includes every address: any client can then claim any address and bypass all limits.`,
     );
@@ -115,7 +124,15 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
     /** Host names (and `.suffix` entries) that requests may name; empty: any. */
     allowedHosts: allowedHosts.value ?? [],
     /** Addresses and CIDR networks whose X-Forwarded-* headers are trusted. */
-    trustedProxies: [...trustedProxies.value, ...(cloudflareProxy.value ? cloudflareNetworks : [])],
+    trustedProxies: [
+      ...(trustedProxies.value === "none" ? [] : thisMachine),
+      ...namedProxies,
+      ...(cloudflareProxy.value ? cloudflareNetworks : []),
+    ],
+    /** Those that the settings name, to show what to add. */
+    namedProxies,
+    /** Search engines are asked not to index any page. */
+    noIndex: settings.noIndex.value,
     /** Plain HTTP is redirected to HTTPS. */
     forceHttps,
     /** Cookie `Secure` and `__Host-`: on, off, or by the scheme of the request ("auto"). */
