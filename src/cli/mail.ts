@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { normalizeEmail } from "../base/email.ts";
-import { nameOf } from "../branding/branding.ts";
 import { composeEmail } from "../mail/compose.ts";
 import { createSmtpMailer } from "../mail/smtp.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
@@ -18,7 +17,7 @@ export function addMailCommands(program: Command, { io }: CommandDeps): void {
     .requiredOption("--to <address>", "the recipient")
     .addHelpText("after", exitCodesHelp)
     .action(async ({ to }: { readonly to: string }) => {
-      const { mail: settings } = getConfig(io);
+      const { mail: settings, brandTitle } = getConfig(io);
       if (settings === undefined) {
         throw new CommandRefused("Mail is off: set PWP__MAIL__SMTP_ADDRESS and PWP__OVERRIDE_BASE_URL.");
       }
@@ -27,7 +26,7 @@ export function addMailCommands(program: Command, { io }: CommandDeps): void {
       const email = { to: address, language: null, content: { kind: "test" } } as const;
       const message = {
         to: address,
-        ...composeEmail(email, { ...settings, instanceName: () => nameOf({ name: getConfig(io).brandTitle }) }),
+        ...composeEmail(email, { ...settings, instanceName: () => brandTitle ?? "Sealpush" }),
         messageId: `${io.random.bytes(messageIdBytes).toString("hex")}@${new URL(settings.baseUrl).hostname}`,
         date: io.clock.now(),
       };
