@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dayMs } from "../../src/base/clock.ts";
+import { dayMs, minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { startTestApp } from "../support/app.ts";
 import { openSite } from "../support/site.ts";
@@ -67,6 +67,28 @@ describe("the page of a push that is gone", () => {
 });
 
 describe("an opened secret", () => {
+  it.each([true, false])(
+    "is shown again, and said so, when its page is reloaded within a minute, and is gone afterwards (scripts: %s)",
+    async (javaScriptEnabled) => {
+      await using app = await startTestApp();
+      const baseUrl = await app.server.listen({ host: "127.0.0.1", port: 0 });
+      const fields = { payload: "canary", expire_after_views: 1, retrieval_step: true };
+      const made = await app.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: fields } });
+      const { page } = await site.visit({ javaScriptEnabled, allowedOrigins: [baseUrl] });
+      await page.goto(`${baseUrl}/p/${made.json().url_token}/r`);
+      await page.getByRole("button", { name: step.open }).click();
+      await page.getByText(secret.lastView).waitFor();
+      expect(await page.getByText(secret.repeated).count()).toBe(0);
+      await page.reload();
+      await page.getByText(secret.repeated).waitFor();
+      expect(await page.locator("#payload").textContent()).toBe("canary");
+      app.clock.advance(minuteMs);
+      await page.reload();
+      await page.getByRole("heading", { name: gone.heading }).waitFor();
+      expect(await page.content()).not.toContain("canary");
+    },
+  );
+
   it.each([true, false])("is not shown after going back or reloading (scripts: %s)", async (javaScriptEnabled) => {
     const { page } = await site.visit({ javaScriptEnabled });
     const { urlToken, path } = await site.push({ payload: "canary", expire_after_views: 1 }, "owned");

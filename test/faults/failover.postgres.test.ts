@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { createPush } from "../support/endpoints.ts";
 import { startPostgresPair } from "../support/postgres/pair.ts";
 import { startPostgres } from "../support/postgres/server.ts";
 import { newDataDir } from "../support/processes.ts";
@@ -17,8 +18,11 @@ interface Member extends ServerProcess {
 }
 
 /** Two processes that share nothing but the database and the master key. */
-async function startTwo(databaseUrl: string): Promise<readonly [Member, Member]> {
-  const environment = { DATABASE_URL: databaseUrl, PWPUSH_MASTER_KEY: randomBytes(32).toString("hex") };
+async function startTwo(
+  databaseUrl: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<readonly [Member, Member]> {
+  const environment = { DATABASE_URL: databaseUrl, PWPUSH_MASTER_KEY: randomBytes(32).toString("hex"), ...more };
   const start = async () => ({
     ...(await startServer({ dataDir: newDataDir(), environment })),
     mayBreak: false as const,
@@ -69,6 +73,38 @@ describe("when the primary is lost", { timeout: 600_000 }, () => {
     await ledger.verify(members[0].baseUrl);
     const times = `${seconds(healedAt - lostAt)} s after the loss, ${seconds(healedAt - promotedAt)} s after the promotion`;
     console.log(`failover: served again ${times}; ${load.counts.refused} requests refused; ${ledger.summary}`);
+  });
+
+  it("each client that repeats its request under its key gets the secret, counted once, and nobody else does", async () => {
+    await using pair = await startPostgresPair();
+    await using network = await TcpProxy.inFrontOf(pair.primary);
+    const members = await startTwo(network.url(pair.primary.url()), { PWP__CLAIM_RETRY_SECONDS: "3600" });
+    const pushes = await Promise.all(
+      Array.from({ length: 80 }, (_, at) =>
+        createPush(members[at % 2 === 0 ? 0 : 1].baseUrl, { payload: `kept-${at}`, expire_after_views: 1 }),
+      ),
+    );
+    const ask = (member: Member, urlToken: string, key: string) =>
+      fetch(`${member.baseUrl}/api/v2/pushes/${urlToken}`, { headers: { "idempotency-key": `${key}-${urlToken}` } });
+    let answered = 0;
+    await Promise.allSettled(
+      pushes.map(async ({ urlToken }, at) => {
+        const answer = await ask(members[at % 2 === 0 ? 0 : 1], urlToken, "client");
+        await answer.arrayBuffer();
+        answered += 1;
+        if (answered === 30) await pair.primary.kill();
+      }),
+    );
+    await expectAliveButNotReady(members);
+    await pair.promote();
+    network.pointTo(pair.standby);
+    await expectReady(members);
+    for (const { urlToken, payload } of pushes) {
+      const answer = await ask(members[1], urlToken, "client");
+      expect([answer.status, (await answer.json()).payload]).toEqual([200, payload]);
+      const other = await ask(members[0], urlToken, "another");
+      expect([other.status, (await other.json()).payload]).toEqual([200, null]);
+    }
   });
 
   it("servers that know both hosts follow the promotion by themselves", async () => {

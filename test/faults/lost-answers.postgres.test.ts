@@ -134,6 +134,58 @@ test.each(["lose answer", "lose request"] as const)(
   },
 );
 
+const key = "a-random-key-of-the-client";
+
+test.each(["lose answer", "lose request"] as const)(
+  "a view under an idempotency key hit by '%s' is counted once, and the key gets the secret again",
+  async (verdict) => {
+    const { proxy, far, near } = await openBoth();
+    const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 2 }, stranger);
+    const claimWith = ({ domain }: TestDomain, idempotencyKey: string) =>
+      domain.pushes.claimView(urlToken, { ...countEveryone, idempotencyKey }, stranger);
+    let hasClaimed = false;
+    let lost = 0;
+    proxy.intercept((statement) => {
+      hasClaimed ||= claims.test(statement);
+      if (!hasClaimed || statement !== "COMMIT" || lost > 0) return "pass";
+      lost += 1;
+      return verdict;
+    });
+    const first = await claimWith(far, key).catch((error: unknown) => error);
+    expect(lost).toBe(1);
+    expect(first instanceof OutcomeUnknownError || (first as { outcome: string }).outcome === "revealed").toBe(true);
+    for (const domain of [far, near]) {
+      expect(await claimWith(domain, key)).toMatchObject({ outcome: "revealed", payload: "x" });
+    }
+    expect(await viewsIn(near)).toBe(1);
+    expect(await claimWith(near, "a-random-key-of-another")).toMatchObject({ outcome: "revealed", repeated: false });
+    expect(await claimWith(near, "a-random-key-of-a-third")).toMatchObject({ outcome: "gone" });
+  },
+);
+
+test.each(["lose answer", "lose request"] as const)(
+  "a push created under an idempotency key and hit by '%s' exists once, and the key gets it again",
+  async (verdict) => {
+    const { proxy, far, near } = await openBoth();
+    const create = ({ domain }: TestDomain) => domain.pushes.create({ payload: "x", idempotencyKey: key }, signedIn(7));
+    let hasInserted = false;
+    let lost = 0;
+    proxy.intercept((statement) => {
+      hasInserted ||= inserts.test(statement);
+      if (!hasInserted || statement !== "COMMIT" || lost > 0) return "pass";
+      lost += 1;
+      return verdict;
+    });
+    const first = await create(far).catch((error: unknown) => error);
+    expect(lost).toBe(1);
+    const { urlToken } = await create(near);
+    const known = first instanceof OutcomeUnknownError ? urlToken : (first as { urlToken: string }).urlToken;
+    expect(urlToken).toBe(known);
+    expect((await create(far)).urlToken).toBe(urlToken);
+    expect(await readRows(near.domain.db, "SELECT count(*) AS pushes FROM pushes")).toEqual([{ pushes: 1 }]);
+  },
+);
+
 test("a claim that never reached the database is retried and counted once", async () => {
   const { proxy, far, near } = await openBoth();
   const { urlToken } = await near.domain.pushes.create({ payload: "x", expireAfterViews: 3 }, stranger);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allEndpoints, createPush, endpoints, retrieve } from "../support/endpoints.ts";
+import { makeOwner } from "../support/owner.ts";
 import { newDataDir } from "../support/processes.ts";
 import { startServer } from "../support/server.ts";
 import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
@@ -46,6 +47,71 @@ describe.each([1, 5])(
     });
   },
 );
+
+const keyedRounds = 15;
+
+describe("50 concurrent retrievals with idempotency keys through four processes, 15 times", {
+  timeout: 600_000,
+}, () => {
+  const payloadWith = async (baseUrl: string, urlToken: string, key: string): Promise<string | null> => {
+    const answer = await fetch(`${baseUrl}/api/v2/pushes/${urlToken}`, { headers: { "idempotency-key": key } });
+    const body = await answer.json();
+    if (answer.status !== 200) throw new Error(`Retrieving was answered ${answer.status}: ${JSON.stringify(body)}`);
+    return body.payload;
+  };
+
+  it.each([
+    ["one key count one view, and all reveal the push", 1, () => "key-of-all-racers", racers],
+    [
+      "a key each reveal it exactly as often as its limit says",
+      5,
+      (racer: number) => `key-of-racer-number-${racer}`,
+      5,
+    ],
+  ] as const)("under %s", async (_, counted, keyOf, revealed) => {
+    const dataDir = newDataDir();
+    const servers = await Promise.all(Array.from({ length: processes }, () => startServer({ dataDir })));
+    const urlOf = (at: number) => servers[at % processes]?.baseUrl ?? "";
+    for (let round = 0; round < keyedRounds; round += 1) {
+      const wish = { payload: `race-${crypto.randomUUID()}`, expire_after_views: 5 };
+      const { urlToken, payload } = await createPush(urlOf(round), wish);
+      const payloads = await Promise.all(
+        Array.from({ length: racers }, (_, racer) => payloadWith(urlOf(racer), urlToken, keyOf(racer))),
+      );
+      expect(payloads.filter((got) => got === payload)).toHaveLength(revealed);
+      // The views that are left, by one client each.
+      let left = 0;
+      while ((await payloadWith(urlOf(left), urlToken, `key-of-a-later-client-${left}`)) !== null) left += 1;
+      expect(left).toBe(5 - counted);
+    }
+  });
+
+  it("create one push under one key of its user", async () => {
+    const dataDir = newDataDir();
+    const servers = await Promise.all(Array.from({ length: processes }, () => startServer({ dataDir })));
+    const { apiToken } = await makeOwner(dataDir, servers[0]?.baseUrl ?? "");
+    const authorization = `Bearer ${apiToken}`;
+    for (let round = 0; round < keyedRounds; round += 1) {
+      const headers = {
+        "content-type": "application/json",
+        authorization,
+        "idempotency-key": `key-of-the-round-${round}`,
+      };
+      const body = JSON.stringify({ push: { payload: `race-${round}` } });
+      const tokens = await Promise.all(
+        Array.from({ length: racers }, async (_, racer) => {
+          const url = `${servers[racer % processes]?.baseUrl}/api/v2/pushes`;
+          const answer = await fetch(url, { method: "POST", headers, body });
+          return [answer.status, (await answer.json()).url_token];
+        }),
+      );
+      expect(new Set(tokens.map(String)).size).toBe(1);
+      expect(tokens[0]).toEqual([201, expect.any(String)]);
+    }
+    const listed = await fetch(`${servers[0]?.baseUrl}/api/v2/pushes/active`, { headers: { authorization } });
+    expect(await listed.json()).toHaveLength(keyedRounds);
+  });
+});
 
 /** 13, 13, 12 and 12. */
 function shareOf(index: number): number {
