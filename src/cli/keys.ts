@@ -1,6 +1,11 @@
 import type { Command } from "commander";
+import { renewAccess } from "../accounts/store/renew-access.ts";
+import { createProcessRegistry } from "../database/processes.ts";
+import type { Domain } from "../domain.ts";
 import { rotateKeys } from "../pushes/maintenance/rotate.ts";
+import { replaceAccessSecret } from "../pushes/vault.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
+import { CommandRefused } from "./errors.ts";
 import { refuseWithoutData, withDomain } from "./open-domain.ts";
 import { getConfig } from "./settings.ts";
 
@@ -10,6 +15,34 @@ const rotationHelp = `
 To change the master key: print a new one with "keys generate"; put it in PWPUSH_MASTER_KEY and the old one in
 PWPUSH_MASTER_KEY_PREVIOUS; restart the server; run "keys rotate" with the same settings; then remove the old one.`;
 
+const replacementHelp = `
+Everybody has to sign in again, with the same password and second factor. All API tokens, emailed links and backup codes end. Links of
+pushes keep working. It is one transaction: if it is interrupted, nothing has changed.`;
+
+/**
+ * In one transaction, so that an interruption changes nothing. @returns how many rows got a new MAC.
+ * @throws CommandRefused while a server runs, which would go on with the old secret.
+ */
+async function replaceAccess({ db, keyring, vault }: Domain, io: CommandDeps["io"]): Promise<number> {
+  const registry = createProcessRegistry(db);
+  return await db.writeSerialized("keys", async (tx) => {
+    const now = io.clock.now();
+    const running = await registry.running(now, tx);
+    if (running.length > 0) {
+      throw new CommandRefused(
+        `${running.length} server process(es) run on this database, or ended in the last half minute without saying so: stop them first.`,
+      );
+    }
+    const onForgedRow = () => undefined;
+    return await renewAccess(
+      tx,
+      vault.access,
+      await replaceAccessSecret(tx, { keyring, random: io.random, onForgedRow }),
+      now,
+    );
+  });
+}
+
 export function addKeyCommands(program: Command, { io }: CommandDeps): void {
   const keys = program.command("keys").description("Manage master keys.");
   keys
@@ -17,6 +50,24 @@ export function addKeyCommands(program: Command, { io }: CommandDeps): void {
     .description("Print a new master key, 64 hex digits. Nothing is stored or changed.")
     .addHelpText("after", exitCodesHelp)
     .action(() => io.stdout(`${io.random.bytes(masterKeyBytes).toString("hex")}\n`));
+  keys
+    .command("replace-access")
+    .description("Replace the secret behind all sign-ins. The server must be stopped.")
+    .option("--yes", "confirm; without it, nothing is changed")
+    .addHelpText("after", replacementHelp + exitCodesHelp)
+    .action(async ({ yes }: { yes?: true }) => {
+      if (yes === undefined) {
+        throw new CommandRefused(
+          "This signs everybody out and ends all API tokens, emailed links and backup codes. Repeat it with --yes to confirm.",
+        );
+      }
+      const config = getConfig(io);
+      await refuseWithoutData(config, io);
+      await withDomain(config, io, async (domain) => {
+        const renewed = await replaceAccess(domain, io);
+        io.stdout(`Replaced the access secret. ${renewed} accounts, passkeys and linked identities keep working.\n`);
+      });
+    });
   keys
     .command("rotate")
     .description("Re-encrypt everything under the active master key, while the server runs.")

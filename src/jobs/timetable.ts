@@ -36,6 +36,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
   const beat = () => registry.beat(process, effects.clock.now());
   await beat();
+  await domain.vault.assertSameAccess();
 
   const { clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;

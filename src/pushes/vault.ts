@@ -1,10 +1,11 @@
 import type { Random } from "../base/random.ts";
 import { AccessKeys } from "../crypto/access-keys.ts";
+import { equalDigests } from "../crypto/digests.ts";
 import { envelopeKeyId, type Keyring } from "../crypto/keyring.ts";
 import { sealedColumns } from "../crypto/sealed-columns.ts";
 import { deriveKey, keyBytes } from "../crypto/sodium.ts";
 import { createUrlTokens } from "../crypto/url-token.ts";
-import type { Database, ReadConnection } from "../database/database.ts";
+import type { Database, ReadConnection, Transaction } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
 
@@ -24,6 +25,7 @@ const domainSecretNames = ["index_secret", "access_secret"] as const;
 export type DomainSecretName = (typeof domainSecretNames)[number];
 
 const makeMeta = sql<[name: string, value: Buffer]>("INSERT INTO meta (name, value) VALUES (?, ?)");
+const replaceMeta = sql<[value: Buffer, name: string]>("UPDATE meta SET value = ? WHERE name = ?");
 const readMeta = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
 const findData = sql<[], { found: number }>(
   "SELECT 1 AS found WHERE EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM pushes)",
@@ -60,6 +62,13 @@ export async function openVault(deps: {
     /** A key of 32 bytes for what is stored with links. @param label the purpose. */
     indexKey: (label: string): Buffer => deriveKey(indexSecret, label),
     access: new AccessKeys(accessSecret, deps.onForgedRow),
+    /** For a process that others can see. @throws Error when a command has replaced the access secret since this process read it. */
+    async assertSameAccess(): Promise<void> {
+      const found = await openDomainSecret(deps, "access_secret");
+      if (!equalDigests(found, accessSecret)) {
+        throw new Error("The access secret was replaced while the server started: start it again.");
+      }
+    },
   };
 }
 
@@ -85,6 +94,20 @@ async function makeSecrets(
     }
     await markKey(tx, activeId, now);
   });
+}
+
+/**
+ * For the transaction that renews all rows under the access secret. No other process may run: it would go on with the old one.
+ * @returns the keys of the new access secret.
+ */
+export async function replaceAccessSecret(
+  tx: Transaction,
+  { keyring, random, onForgedRow }: { keyring: Keyring; random: Random; onForgedRow: (table: string) => void },
+): Promise<AccessKeys> {
+  const secret = random.bytes(keyBytes);
+  const row = { id: "access_secret", ownerId: null };
+  await tx.run(replaceMeta, keyring.seal(sealedColumns.domainSecret, row, secret), row.id);
+  return new AccessKeys(secret, onForgedRow);
 }
 
 async function openDomainSecret(

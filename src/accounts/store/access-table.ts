@@ -171,6 +171,26 @@ export class AccessTable<C extends Columns, Prefix extends string, Deciding exte
     return true;
   }
 
+  /**
+   * Replaces the MACs of all rows that this server wrote. @param key a deciding column with an index, which finds a row together with its MAC.
+   * @returns how many.
+   */
+  async renew(tx: Transaction, from: AccessKeys, to: AccessKeys, key: Deciding): Promise<number> {
+    const all = sql<[], Stored>(`SELECT ${this.#deciders.selectList} FROM ${this.name}`);
+    const replace = sql<[fresh: Buffer, key: Value, mac: Value]>(
+      `UPDATE ${this.name} SET mac = ? WHERE ${columnName(key)} = ? AND mac = ?`,
+    );
+    let renewed = 0;
+    for (const stored of await tx.all(all)) {
+      const row = stored as unknown as Unopened<C, Prefix, Deciding>;
+      if (this.#deciders.open(from, row) === undefined) continue;
+      const deciding = this.deciding.map((each) => partOf(this.#deciders.storedIn(row, each)));
+      const mac = stored[aliasOf(this.#prefix, "mac")] ?? null;
+      renewed += await tx.run(replace, to.mac(this.name, deciding), this.#deciders.storedIn(row, key), mac);
+    }
+    return renewed;
+  }
+
   #change(keys: readonly string[]): Statement<Value[], never> {
     const known = this.#changes.get(keys.join());
     if (known !== undefined) return known;
