@@ -25,7 +25,7 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
   { because: "times are shown in UTC, and labelled as such", names: ["PWP__TIMEZONE"] },
   {
     because: "all supported languages are always available",
-    names: ["PWP__LANGUAGE_CODES__*", "PWP__COUNTRY_CODES__*", "PWP__ENABLED_LANGUAGES"],
+    names: ["PWP__LANGUAGE_CODES__*", "PWP__COUNTRY_CODES__*", "PWP__ENABLED_LANGUAGE_CODES"],
   },
   {
     because: "pages have no such element; name, logo and style sheet are set at /admin/look",
@@ -49,25 +49,12 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     names: ["PWP__MAIL__RAISE_DELIVERY_ERRORS"],
   },
   {
-    because: "the authentication method is chosen from those that the mail server offers",
-    names: ["PWP__MAIL__SMTP_AUTHENTICATION"],
-  },
-  {
     because: "the setting is PWP__MAIL__SMTP_STARTTLS",
     names: ["PWP__MAIL__SMTP_ENABLE_STARTTLS"],
   },
   {
-    because: "timeouts for the mail server are fixed, and emails are retried",
-    names: [
-      "PWP__MAIL__SMTP_OPEN_TIMEOUT",
-      "PWP__MAIL__SMTP_READ_TIMEOUT",
-      "PWP__MAIL__OPEN_TIMEOUT",
-      "PWP__MAIL__READ_TIMEOUT",
-    ],
-  },
-  {
-    because: "the mail server's certificate must always be valid; NODE_EXTRA_CA_CERTS adds further authorities",
-    names: ["PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE"],
+    because: "the settings are PWP__MAIL__SMTP_OPEN_TIMEOUT and PWP__MAIL__SMTP_READ_TIMEOUT",
+    names: ["PWP__MAIL__OPEN_TIMEOUT", "PWP__MAIL__READ_TIMEOUT"],
   },
   { because: "there is no feedback form", names: ["PWP__FEEDBACK__EMAIL"] },
   {
@@ -83,7 +70,10 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     because: "the server runs its background jobs itself",
     names: ["PWP__NO_WORKER", "PWP_WORKER"],
   },
-  { because: "a proxy in front of the server terminates TLS", names: ["TLS_DOMAIN"] },
+  {
+    because: "nothing listens on 80 and 443 here: a proxy in front of the server terminates TLS (docs/deployment.md)",
+    names: ["TLS_DOMAIN"],
+  },
   {
     because: "sessions are stored in the database; only the import reads this setting, for backup codes",
     names: ["SECRET_KEY_BASE", "SECRET_KEY_BASE_FILE"],
@@ -97,7 +87,12 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
       "RAILS_MAX_THREADS",
       "RAILS_MIN_THREADS",
       "RAILS_SERVE_STATIC_FILES",
+      "RAILS_LOG_LEVEL",
       "TURBO_DRIVE_ENABLED",
+      "SKIP_CSS_BUILD",
+      "BUILD_CSS_SINGLE",
+      "BUNDLE_WITHOUT",
+      "SECRET_KEY_BASE_DUMMY",
     ],
   },
   { because: "the setting is PWP__DATABASE__POOL_SIZE", names: ["DB_POOL"] },
@@ -107,8 +102,29 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
   },
   {
     because: "pages use no analytics service",
-    names: ["GA_ENABLE", "GA_ACCOUNT", "GA_DOMAIN"],
+    names: ["GA_ENABLE", "GA_ACCOUNT", "GA_DOMAIN", "PLAUSIBLE_DOMAIN"],
   },
+  {
+    because: "errors are only in the log, on standard output",
+    names: ["ROLLBAR_ACCESS_TOKEN", "ROLLBAR_ENV"],
+  },
+  {
+    because: "each process runs background jobs; WEB_CONCURRENCY sets the number of processes",
+    names: ["JOB_CONCURRENCY"],
+  },
+  { because: "nothing is stored in Redis", names: ["REDIS_URL"] },
+  { because: "translations are part of the program", names: ["TRANSLATION_IO_API_KEY"] },
+  {
+    because: "the server listens on PORT only; a proxy in front of it serves 80 and 443 (docs/deployment.md)",
+    names: ["HTTP_PORT", "HTTPS_PORT", "TARGET_PORT", "ACME_DIRECTORY", "EAB_KID", "EAB_HMAC_KEY", "THRUSTER_*"],
+  },
+  {
+    because: "it configures Thruster, which this server does not use; limits of slow clients are fixed",
+    names: ["HTTP_READ_TIMEOUT", "HTTP_WRITE_TIMEOUT", "HTTP_IDLE_TIMEOUT"],
+  },
+  { because: "the setting is PWP__FILES__MAX_PUSH_BYTES", names: ["MAX_REQUEST_BODY"] },
+  { because: "the folder of data is DATA_DIR", names: ["STORAGE_PATH"] },
+  { because: "the setting is PWP__TRUSTED_PROXIES", names: ["FORWARD_HEADERS"] },
   {
     because: "it only appears in a comment of Password Pusher; the setting is PWP__PW__ENABLE_BLUR",
     names: ["PWP__PW__BLUR"],

@@ -34,13 +34,14 @@ describe("the nearest name", () => {
   it("is found for a misspelling, in any case", () => {
     expect(nearestName("PWP__LOGLEVEL", known)).toBe("PWP__LOG_LEVEL");
     expect(nearestName("pwp__purge_atfer", known)).toBe("PWP__PURGE_AFTER");
-    expect(nearestName("PWP__PW__BLUR", known)).toBe("PWP__PW__ENABLE_BLUR");
+    expect(nearestName("PWP--LOG-LEVEL", known)).toBe("PWP__LOG_LEVEL");
+    expect(nearestName("pwp.log.level", known)).toBe("PWP__LOG_LEVEL");
   });
 
-  it("is found at any distance, except for very long names", () => {
-    expect(nearestName("PWP__LOGO", known)).toBe("PWP__LOG_LEVEL");
-    expect(known).toContain(nearestName("PWP__BRAND__TAGLINE", known));
-    expect(nearestName("P".repeat(10_000), known)).toBeUndefined();
+  it("is not found if more than a typing mistake differs, or in very long names", () => {
+    for (const name of ["PWP__NOINDEX", "PWP__PW__BLUR", "PWP__BRAND__TAGLINE", "P".repeat(10_000)]) {
+      expect(nearestName(name, known), name).toBeUndefined();
+    }
     expect(nearestName("PWP__LOG_LEVEL", [])).toBeUndefined();
   });
 });

@@ -3,6 +3,8 @@ import { type Environment, printable } from "./setting.ts";
 
 const warnedNamesMax = 20;
 const nameLengthMax = 100;
+/** Characters that somebody mistypes in a name. Any more, and it is more likely the name of something else. */
+const mistakesMax = 3;
 
 export function unusedSentence({ name, because }: UnusedSetting): string {
   return `${printable(name)} is not used here, because ${because}.`;
@@ -12,7 +14,7 @@ export function unusedSentence({ name, because }: UnusedSetting): string {
 export function unknownNameWarnings(environment: Environment, known: readonly string[]): readonly string[] {
   const knownNames = new Set(known);
   const unknown = Object.keys(environment)
-    .filter((name) => /^PWP(USH)?_/i.test(name) && environment[name] !== undefined && !knownNames.has(name))
+    .filter((name) => /^PWP(USH)?[-_.]/i.test(name) && environment[name] !== undefined && !knownNames.has(name))
     .filter((name) => reasonAgainst(name) === undefined)
     .sort();
   const warnings = unknown.slice(0, warnedNamesMax).map((name) => {
@@ -51,15 +53,15 @@ export function editDistance(from: string, to: string): number {
 }
 
 /**
- * The known name with the smallest edit distance, the first of several, regardless of case. undefined only if there is
- * none, or for a name that is longer than any setting's.
+ * The known name with the smallest edit distance, the first of several, regardless of case; hyphens and dots count as
+ * underscores. undefined if none is so near that a typing mistake is likely.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > nameLengthMax) return undefined;
-  const wanted = name.toUpperCase();
+  const wanted = name.toUpperCase().replace(/[-.]/g, "_");
   let nearest: { name: string; distance: number } | undefined;
   for (const candidate of known) {
-    const bound = nearest?.distance ?? Number.POSITIVE_INFINITY;
+    const bound = nearest?.distance ?? mistakesMax + 1;
     if (Math.abs(candidate.length - wanted.length) >= bound) continue;
     const distance = editDistance(wanted, candidate.toUpperCase());
     if (distance < bound) nearest = { name: candidate, distance };

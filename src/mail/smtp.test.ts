@@ -118,6 +118,23 @@ describe("encryption", () => {
     expect(sink.messages()).toMatchObject([{ encrypted: true }]);
   });
 
+  it("accepts any certificate if the operator chose so", async () => {
+    const sink = await startMailSink({ encryption: "starttls" });
+    const sending = await mailerOf(sink, { PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE: "none" }).send(message, neverAborted);
+    expect(sending).toMatchObject({ outcome: "accepted" });
+    expect(sink.messages()).toMatchObject([{ encrypted: true }]);
+  });
+
+  it("of the password is that of CRAM-MD5 if the operator chose so, and no other way is used", async () => {
+    const signIn = { userName: "push", password: "quartz" };
+    const cram = { PWP__MAIL__SMTP_AUTHENTICATION: "cram_md5" };
+    const offering = await startMailSink({ signIn, authMethods: ["PLAIN", "CRAM-MD5"] });
+    expect(await mailerOf(offering, cram).send(message, neverAborted)).toMatchObject({ outcome: "accepted" });
+    expect(offering.messages()).toMatchObject([{ signedInAs: "push" }]);
+    const plainOnly = await startMailSink({ signIn });
+    expect(await mailerOf(plainOnly, cram).send(message, neverAborted)).toMatchObject({ outcome: "unavailable" });
+  });
+
   it("is mandatory when required, and not tried when off", async () => {
     const plain = await startMailSink();
     const required = { PWP__MAIL__SMTP_STARTTLS: "required" };

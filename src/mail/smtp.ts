@@ -41,7 +41,7 @@ export type Mailer = ReturnType<typeof createSmtpMailer>;
 
 /**
  * Sends by SMTP (RFC 5321), with one connection for each message: messages are rare, and an idle connection would often
- * be closed by the time of the next one. Certificates are always verified.
+ * be closed by the time of the next one. Certificates are verified unless the operator switched that off.
  */
 export function createSmtpMailer(settings: MailSettings) {
   let made: ReturnType<typeof makeTransport> | undefined;
@@ -86,14 +86,19 @@ async function makeTransport(settings: MailSettings) {
     requireTLS: mustEncrypt(settings),
     ignoreTLS: settings.startTls === "off",
     ...(settings.signIn !== undefined && {
-      auth: { user: settings.signIn.userName, pass: settings.signIn.password },
+      auth: {
+        user: settings.signIn.userName,
+        pass: settings.signIn.password,
+        ...(settings.authenticationMethod !== undefined && { method: settings.authenticationMethod }),
+      },
       // Send nothing without signing in, even when the server suddenly stops offering it.
       forceAuth: true,
     }),
-    connectionTimeout: 10 * secondMs,
-    greetingTimeout: 10 * secondMs,
+    ...(!settings.verifiesCertificate && { tls: { rejectUnauthorized: false } }),
+    connectionTimeout: settings.openTimeoutMs,
+    greetingTimeout: settings.readTimeoutMs,
     dnsTimeout: 5 * secondMs,
-    socketTimeout: 20 * secondMs,
+    socketTimeout: settings.readTimeoutMs,
     maxResponseSize: 16 * 1024,
     disableFileAccess: true,
     disableUrlAccess: true,

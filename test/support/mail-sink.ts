@@ -10,6 +10,8 @@ export interface MailSinkOptions {
   readonly encryption?: "none" | "starttls" | "implicit";
   /** If given, sending requires these credentials. */
   readonly signIn?: { readonly userName: string; readonly password: string };
+  /** The ways to sign in that it offers. */
+  readonly authMethods?: readonly string[];
   /** The base URL of links in emails. */
   readonly baseUrl?: string;
   /** 0: any free port. */
@@ -70,7 +72,12 @@ export function openMailSink(options: MailSinkOptions = {}): Promise<MailSink> {
 }
 
 async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Promise<MailSink> {
-  const { encryption = "none", signIn, baseUrl = "https://push.example.com" } = options;
+  const {
+    encryption = "none",
+    signIn,
+    authMethods = ["PLAIN", "LOGIN"],
+    baseUrl = "https://push.example.com",
+  } = options;
   const tls = encryption === "none" ? undefined : makeCertificate();
   const kept = new KeptMails();
   const server = new SMTPServer({
@@ -78,11 +85,13 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
     secure: encryption === "implicit",
     disabledCommands: [...(encryption === "starttls" ? [] : ["STARTTLS"]), ...(signIn === undefined ? ["AUTH"] : [])],
     allowInsecureAuth: true,
+    authMethods: [...authMethods],
     authOptional: signIn === undefined,
     disableReverseLookup: true,
     logger: false,
-    onAuth({ username, password }, _session, done) {
-      if (username === signIn?.userName && password === signIn?.password) return done(null, { user: username ?? "" });
+    onAuth({ username, password, validatePassword }, _session, done) {
+      const isRight = password === undefined ? validatePassword(signIn?.password ?? "") : password === signIn?.password;
+      if (username === signIn?.userName && isRight) return done(null, { user: username ?? "" });
       done(Object.assign(new Error("Authentication failed"), { responseCode: 535 }));
     },
     onMailFrom: (_address, _session, done) => done(kept.refusalAt("sender")),

@@ -14,7 +14,10 @@ const iconSizes = [16, 32, 57, 60, 72, 76, 96, 114, 120, 144, 152, 180, 192];
 
 const below = (prefix: string, names: readonly string[]) => names.map((name) => `PWP__${prefix}${name}`);
 
-/** Names of settings that Password Pusher documents, in its settings file, its compose files and its documentation. */
+/**
+ * Names of settings that Password Pusher documents, in its settings file, its compose files and its documentation, or that
+ * its image reads.
+ */
 export const documentedSettings: readonly string[] = [
   "PORT",
   "DATABASE_URL",
@@ -82,4 +85,34 @@ export const documentedSettings: readonly string[] = [
   "CRYPT_KEY",
   "CRYPT_SALT",
   "PAYLOAD_INITIAL_TEXT",
+  // Names of its image: Rails, Thruster, its jobs, its build, and services that it can report to.
+  "PWP__ENABLED_LANGUAGE_CODES",
+  "RAILS_MASTER_KEY",
+  "RAILS_MIN_THREADS",
+  "TURBO_DRIVE_ENABLED",
+  "RAILS_RELATIVE_URL_ROOT",
+  "PLAUSIBLE_DOMAIN",
+  "ROLLBAR_ACCESS_TOKEN",
+  "ROLLBAR_ENV",
+  "JOB_CONCURRENCY",
+  "REDIS_URL",
+  "TRANSLATION_IO_API_KEY",
+  "SKIP_CSS_BUILD",
+  "BUILD_CSS_SINGLE",
+  "BUNDLE_WITHOUT",
+  "SECRET_KEY_BASE_DUMMY",
+  "HTTP_PORT",
+  "HTTPS_PORT",
+  "TARGET_PORT",
+  "HTTP_READ_TIMEOUT",
+  "HTTP_WRITE_TIMEOUT",
+  "HTTP_IDLE_TIMEOUT",
+  "MAX_REQUEST_BODY",
+  "ACME_DIRECTORY",
+  "EAB_KID",
+  "EAB_HMAC_KEY",
+  "STORAGE_PATH",
+  "FORWARD_HEADERS",
+  "RAILS_LOG_LEVEL",
+  "THRUSTER_DEBUG",
 ];

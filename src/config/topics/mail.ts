@@ -1,3 +1,4 @@
+import { secondMs } from "../../base/clock.ts";
 import { hostName } from "../network-types.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
 import { accepted, anyText, boolean, oneOf, rejected, type ValueType, wholeNumber } from "../value-types.ts";
@@ -47,7 +48,7 @@ export const mailSettings = {
     }),
     smtpStartTls: setting({
       env: "PWP__MAIL__SMTP_STARTTLS",
-      doc: "Whether the connection is encrypted: `required`; `auto` when the server offers it, and always when a password is sent to another machine; or `off`. The server's certificate must be valid. `true` is read as required, `false` as auto.",
+      doc: "Whether the connection is encrypted: `required`; `auto` when the server offers it, and always when a password is sent to another machine; or `off`. `true` is read as required, `false` as auto.",
       type: startTlsMode,
       default: "auto",
     }),
@@ -75,6 +76,30 @@ export const mailSettings = {
       type: anyText("a password"),
       unset: "none",
       hidden: "always",
+    }),
+    smtpAuthentication: setting({
+      env: "PWP__MAIL__SMTP_AUTHENTICATION",
+      doc: "How this server signs in. With `cram_md5` the password never crosses the network, and other methods are not used; otherwise the method is chosen from those that the SMTP server offers.",
+      type: oneOf({ plain: "offered", login: "offered", cram_md5: "cram_md5" }),
+      default: "plain",
+    }),
+    smtpOpenTimeout: setting({
+      env: "PWP__MAIL__SMTP_OPEN_TIMEOUT",
+      doc: "Seconds to wait for the connection. An email is given up after a minute in all, and tried again later.",
+      type: wholeNumber(1, 60),
+      default: "10",
+    }),
+    smtpReadTimeout: setting({
+      env: "PWP__MAIL__SMTP_READ_TIMEOUT",
+      doc: "Seconds to wait for an answer.",
+      type: wholeNumber(1, 60),
+      default: "20",
+    }),
+    smtpVerifyMode: setting({
+      env: "PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE",
+      doc: "Whether the certificate is verified (`peer`). `none` accepts any certificate of this SMTP server, for a relay that signs its own; it is safer to make its authority known with NODE_EXTRA_CA_CERTS.",
+      type: oneOf({ peer: "peer", none: "none" }),
+      default: "peer",
     }),
     sender: optionalSetting({
       env: "PWP__MAIL__MAILER_SENDER",
@@ -122,6 +147,11 @@ export function mailConfig(
   if (mail.smtpPassword.given && !mail.smtpUserName.given) {
     report.warn(`${mail.smtpPassword.env} has no effect without ${mail.smtpUserName.env}.`);
   }
+  if (mail.smtpVerifyMode.value === "none") {
+    report.warn(
+      `${mail.smtpVerifyMode.env} is none: somebody between this server and the SMTP server can read emails, links and the password.`,
+    );
+  }
   if (host === undefined || baseUrl === undefined) return undefined;
   const userName = mail.smtpUserName.value;
   return {
@@ -131,6 +161,12 @@ export function mailConfig(
     /** The name in the SMTP greeting; undefined: the machine's name. */
     greetingName: mail.smtpDomain.value,
     signIn: userName === undefined ? undefined : { userName, password: mail.smtpPassword.value ?? "" },
+    /** undefined: one of those that the SMTP server offers. */
+    authenticationMethod: mail.smtpAuthentication.value === "cram_md5" ? "CRAM-MD5" : undefined,
+    /** false: any certificate is accepted. */
+    verifiesCertificate: mail.smtpVerifyMode.value === "peer",
+    openTimeoutMs: mail.smtpOpenTimeout.value * secondMs,
+    readTimeoutMs: mail.smtpReadTimeout.value * secondMs,
     /** `Name <address>` or an address. */
     sender: mail.sender.value ?? `sealpush@${new URL(baseUrl).hostname}`,
     /** Where answers go; undefined: to nobody in particular. */

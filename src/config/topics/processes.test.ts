@@ -1,11 +1,12 @@
 import { availableParallelism } from "node:os";
 import { expect, it } from "vitest";
+import { noFile } from "../../../test/support/settings.ts";
 import { loadConfig } from "../load-config.ts";
 
 const postgres = { DATABASE_URL: "postgres://sealpush@db.example.com/sealpush" };
 
 function load(environment: Readonly<Record<string, string>>) {
-  const result = loadConfig(environment, () => "");
+  const result = loadConfig(environment, noFile);
   if (!result.ok) throw new Error(result.mistakes.join(" "));
   return result;
 }
@@ -24,13 +25,16 @@ it("SQLite has one process, and a warning explains why if more are configured", 
   expect(warnings).toEqual([
     expect.stringMatching(/^WEB_CONCURRENCY is 6, but the server stays one process: SQLite .*\.$/),
   ]);
-  expect(load({ WEB_CONCURRENCY: "1" }).warnings).toEqual([]);
+  for (const one of ["0", "1"]) {
+    expect(load({ WEB_CONCURRENCY: one })).toMatchObject({ warnings: [], config: { workers: 1 } });
+    expect(load({ ...postgres, WEB_CONCURRENCY: one }).config.workers).toBe(1);
+  }
 });
 
-it.each(["0", "65", "1.5", "-1", "many"])("WEB_CONCURRENCY=%s is refused", (WEB_CONCURRENCY) => {
-  expect(loadConfig({ WEB_CONCURRENCY }, () => "")).toMatchObject({
+it.each(["65", "1.5", "-1", "many"])("WEB_CONCURRENCY=%s is refused", (WEB_CONCURRENCY) => {
+  expect(loadConfig({ WEB_CONCURRENCY }, noFile)).toMatchObject({
     ok: false,
-    mistakes: [expect.stringMatching(/^WEB_CONCURRENCY .*auto, or a whole number from 1 to 64.*\.$/)],
+    mistakes: [expect.stringMatching(/^WEB_CONCURRENCY .*auto, or a whole number from 0 to 64.*\.$/)],
   });
 });
 
@@ -42,5 +46,5 @@ it("the delay before a stop is given in seconds", () => {
 it("the time for a last request is given in seconds, and is shorter than the time for the whole stop", () => {
   expect(load({ PWP__SHUTDOWN_IDLE_SECONDS: "20" }).config.shutdownIdleMs).toBe(20_000);
   expect(load({}).config.shutdownIdleMs).toBe(1_000);
-  expect(loadConfig({ PWP__SHUTDOWN_IDLE_SECONDS: "21" }, () => "")).toMatchObject({ ok: false });
+  expect(loadConfig({ PWP__SHUTDOWN_IDLE_SECONDS: "21" }, noFile)).toMatchObject({ ok: false });
 });

@@ -11,8 +11,8 @@ export const processSettings = {
   settings: {
     workers: setting({
       env: "WEB_CONCURRENCY",
-      doc: "How many worker processes answer requests on this machine. `auto`: one per processor. More than one needs PostgreSQL; with SQLite it is always one.",
-      type: wordOr("auto", "auto", wholeNumber(1, workersMax)),
+      doc: "How many worker processes answer requests on this machine. `auto`: one per processor. 0 is one, as in Password Pusher. More than one needs PostgreSQL; with SQLite it is always one.",
+      type: wordOr("auto", "auto", wholeNumber(0, workersMax)),
       default: "1",
     }),
     shutdownGraceSeconds: setting({
@@ -49,12 +49,12 @@ export function processesConfig(
   report: SettingReport,
 ) {
   const isOneProcess = isOneProcessOn(engine);
-  if (isOneProcess && workers.value !== 1) {
+  if (isOneProcess && (workers.value === "auto" || workers.value > 1)) {
     report.warn(
       `${workers.env} is ${workers.value}, but the server stays one process: SQLite has one writer at a time, so several processes would only wait for each other. Several need PostgreSQL.`,
     );
   }
-  const wanted = workers.value === "auto" ? Math.min(availableParallelism(), workersMax) : workers.value;
+  const wanted = workers.value === "auto" ? Math.min(availableParallelism(), workersMax) : Math.max(workers.value, 1);
   return {
     /** Processes that answer requests on this machine. */
     workers: isOneProcess ? 1 : wanted,
