@@ -106,3 +106,22 @@ it.each(["promote", "demote", "disable", "enable", "reset-factors"])(
     expect(run).toEqual({ exitCode: 1, stdout: "", stderr: "There is no user with this email address.\n" });
   },
 );
+
+it("user change-email and user confirm change one user", async () => {
+  const cli = makeTestCli();
+  await makeDomain(cli);
+  const change = (to: string) => cli.run([...about("change-email", "eve@example.org"), "--to", to]);
+  for (const [to, stderr] of [
+    ["nothing", "The new address is not an email address.\n"],
+    ["eve@example.org", "The user has this email address already.\n"],
+    ["ada@example.com", "Another user has this email address.\n"],
+  ] as const) {
+    expect(await change(to)).toEqual({ exitCode: 1, stdout: "", stderr });
+  }
+  expect(await change("moved@example.org")).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/new email address\.\n$/),
+  });
+  expect((await cli.run(["user", "list"])).stdout).toContain("\tmoved@example.org\tno\tactive\t");
+  expect(await cli.run(about("confirm", "moved@example.org"))).toMatchObject({ exitCode: 0 });
+});

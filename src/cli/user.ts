@@ -17,6 +17,7 @@ export function addUserCommands(program: Command, deps: CommandDeps): void {
   addCreate(user, deps);
   addList(user, deps);
   addChanges(user, deps);
+  addChangeEmail(user, deps);
   addDelete(user, deps);
   addSetPassword(user, deps);
 }
@@ -50,6 +51,7 @@ const listHeader = [
   "tokens in use",
   "created",
   "last signed in",
+  "sign-ins",
 ];
 
 function addList(user: Command, { io }: CommandDeps): void {
@@ -78,7 +80,7 @@ async function* allUsers(accounts: Accounts, search: string): AsyncGenerator<Use
   }
 }
 
-function columnsOf({ user, tokensInUse, lastSignedInAt }: UserSummary): string[] {
+function columnsOf({ user, tokensInUse, lastSignedInAt, signInCount }: UserSummary): string[] {
   const enabledState = user.confirmedAt === null ? "unconfirmed" : "active";
   return [
     String(user.id),
@@ -89,6 +91,7 @@ function columnsOf({ user, tokensInUse, lastSignedInAt }: UserSummary): string[]
     String(tokensInUse),
     new Date(user.createdAt).toISOString(),
     lastSignedInAt === null ? "-" : new Date(lastSignedInAt).toISOString(),
+    String(signInCount),
   ];
 }
 
@@ -123,6 +126,12 @@ const changes: readonly {
     apply: (accounts, userId) => accounts.setDisabled(userId, false, shell),
   },
   {
+    command: "confirm",
+    description: "Confirm a user's email address without an email.",
+    done: "has a confirmed email address",
+    apply: (accounts, userId) => accounts.confirmEmail(userId, shell),
+  },
+  {
     command: "reset-factors",
     description: "Remove a user's authenticator app, passkeys and backup codes, and end all sessions.",
     done: "has no second factor, and is signed out everywhere",
@@ -130,7 +139,7 @@ const changes: readonly {
   },
 ];
 
-/** `user promote`, `demote`, `disable`, `enable` and `reset-factors`. */
+/** `user promote`, `demote`, `disable`, `enable`, `confirm` and `reset-factors`. */
 function addChanges(user: Command, { io }: CommandDeps): void {
   for (const { command, description, done, apply } of changes) {
     user
@@ -160,6 +169,32 @@ function assertDone(change: Change | FactorReset): void {
     case "unknown":
       throw new CommandRefused("The user has just been deleted.");
   }
+}
+
+const emailRefusals = {
+  malformed: "The new address is not an email address.",
+  unchanged: "The user has this email address already.",
+  taken: "Another user has this email address.",
+  unknown: "The user is disabled, or has just been deleted.",
+} as const;
+
+function addChangeEmail(user: Command, { io }: CommandDeps): void {
+  user
+    .command("change-email")
+    .description("Change a user's email address, which counts as confirmed. The previous address is notified.")
+    .requiredOption("--email <address>", "the user")
+    .requiredOption("--to <address>", "the new address")
+    .addHelpText("after", exitCodesHelp)
+    .action(async ({ email, to }: { readonly email: string; readonly to: string }) => {
+      await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
+        const found = await getUser(accounts, email);
+        const client = { throttleKey: "", address: "", userAgent: "" };
+        const entry = accounts.adminEntry("changed_email", `${found.email} -> ${to.trim()}`, shell);
+        const outcome = await accounts.changeEmailAsAdministrator(found, to, client, entry);
+        if (outcome !== "changed") throw new CommandRefused(emailRefusals[outcome]);
+        io.stdout(`User ${found.id} has a new email address.\n`);
+      });
+    });
 }
 
 function addDelete(user: Command, { io }: CommandDeps): void {

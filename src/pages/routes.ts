@@ -30,7 +30,7 @@ import { endPush, findPush, showPushes } from "./admin/pushes.tsx";
 import { showSettings } from "./admin/settings.tsx";
 import { resetTheme, sendBrandingFile, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./admin/theme.tsx";
 import { showTrail } from "./admin/trail.tsx";
-import { changeUser, showUsers, userActions } from "./admin/users.tsx";
+import { changeUser, createUser, showUsers, userActions } from "./admin/users.tsx";
 import { showApiHelp, showApiV1Help } from "./api-help/api-help.tsx";
 import { downloadAudit, showAudit } from "./audit/handler.ts";
 import {
@@ -385,6 +385,7 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "POST", path: `${tokensPath}/:id/revoke`, group: "internal", access: "page_session", handler: revokeToken },
   { method: "GET", path: adminPaths.overview, group: "internal", access: "page_admin", handler: showOverview },
   { method: "GET", path: adminPaths.users, group: "internal", access: "page_admin", handler: showUsers },
+  { method: "POST", path: adminPaths.users, group: "internal", access: "page_admin", handler: createUser },
   ...userActions.map(
     (action): PageRoute => ({
       method: "POST",

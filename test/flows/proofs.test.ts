@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { userActions } from "../../src/pages/admin/users.tsx";
+import { changeUsers } from "../support/access-rows.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { addApp } from "../support/factors.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
@@ -149,7 +150,7 @@ describe("a change of the password", () => {
 describe("an administrator's action on a user", () => {
   const state = async (fixture: TestApp) => {
     const user = await fixture.app.domain.accounts.findUserByEmail(ada);
-    return user && [user.admin, user.disabledAt !== null, user.hasSecondFactor];
+    return user && [user.admin, user.disabledAt !== null, user.hasSecondFactor, user.confirmedAt !== null];
   };
 
   test.each(userActions)("%s needs a proof in a session older than ten minutes", async (action) => {
@@ -160,6 +161,7 @@ describe("an administrator's action on a user", () => {
     const { id } = await userOf(fixture, ada);
     const by = { userId: null, email: "shell", address: "" };
     if (action === "demote") await accounts.setAdmin(id, true, by);
+    if (action === "confirm") await changeUsers(fixture.app.domain, { confirmedAt: null }, ada);
     if (action === "enable") await accounts.setDisabled(id, true, by);
     const admin = await signInClient(fixture, root, { join: true, admin: true });
     fixture.clock.advance(11 * minuteMs);
@@ -178,7 +180,7 @@ describe("an administrator's action on a user", () => {
       expect(refused.body).toContain(en.factors.proof.wrong);
     }
     expect(await state(fixture)).toEqual(before);
-    expect(await admin.post(path, { proof: password, q: "ada" })).toMatchObject({
+    expect(await admin.post(path, { proof: password, q: "ada", email: "moved@example.com" })).toMatchObject({
       status: 303,
       location: "/admin/users?q=ada",
     });
@@ -192,9 +194,9 @@ describe("an administrator's action on a user", () => {
     const admin = await signInClient(fixture, root, { join: true, admin: true });
     const { app } = await setUpApp(fixture, admin);
     expect((await admin.post(`/admin/users/${id}/promote`)).status).toBe(200);
-    expect(await state(fixture)).toEqual([false, false, false]);
+    expect(await state(fixture)).toEqual([false, false, false, true]);
     expect((await admin.post(`/admin/users/${id}/promote`, { proof: app.code() })).status).toBe(303);
-    expect(await state(fixture)).toEqual([true, false, false]);
+    expect(await state(fixture)).toEqual([true, false, false, true]);
   });
 
   test("on an unknown user asks for no proof", async () => {

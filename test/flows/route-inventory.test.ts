@@ -36,6 +36,9 @@ POST   /admin/pushes/find                     page_admin    changes
 GET    /admin/settings                        page_admin
 GET    /admin/trail                           page_admin
 GET    /admin/users                           page_admin
+POST   /admin/users                           page_admin    changes
+POST   /admin/users/:id/change_email          page_admin    changes
+POST   /admin/users/:id/confirm               page_admin    changes
 POST   /admin/users/:id/delete                page_admin    changes
 POST   /admin/users/:id/demote                page_admin    changes
 POST   /admin/users/:id/disable               page_admin    changes

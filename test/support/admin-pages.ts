@@ -53,7 +53,8 @@ function bulkPages(text: string, page: PageContext): readonly Page[] {
 
 /** The administration pages in each state, with this text in every untrusted place. */
 export function adminPages(text: string, page: PageContext): readonly Page[] {
-  const users = usersNamed(text).map((user) => ({ user, lastSignedInAt: null, tokensInUse: 1_000 }));
+  const users = usersNamed(text).map((user) => ({ user, lastSignedInAt: null, signInCount: 2, tokensInUse: 1_000 }));
+  const shown = { created: null, mailsLinks: true };
   const pushes = endReasons.map((endReason, at) => ({
     id: at + 1,
     kind: "url" as const,
@@ -92,8 +93,22 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
         { reason: "last_admin", email: text },
         { reason: "no_factors", email: text },
       ] as const
-    ).map((refusal) => usersView({ text, page: 2, users, ownId: 1, nowMs, refusal }, page)),
-    usersView({ text, page: 1, users: [], ownId: 1, nowMs, refusal: null }, page),
+    ).map((refusal) => usersView({ ...shown, text, page: 2, users, ownId: 1, nowMs, refusal }, page)),
+    ...[null, text].map((password) =>
+      usersView(
+        {
+          text,
+          page: 1,
+          users: [],
+          ownId: 1,
+          nowMs,
+          refusal: null,
+          mailsLinks: false,
+          created: { email: text, password },
+        },
+        page,
+      ),
+    ),
     pushesView(
       { filter, pushes, nextBeforeId: 1, unknownOwner: true, unknownLink: false, owners: new Map([[1, text]]), nowMs },
       page,

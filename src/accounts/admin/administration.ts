@@ -6,6 +6,8 @@ import type { AdministrationStore } from "../store/administration.ts";
 export interface UserSummary {
   readonly user: User;
   readonly lastSignedInAt: number | null;
+  /** Complete sign-ins, with the second factor where there is one. */
+  readonly signInCount: number;
   readonly tokensInUse: number;
 }
 
@@ -34,6 +36,8 @@ export const adminActions = [
   "reset_factors",
   "deleted_user",
   "created_user",
+  "confirmed_email",
+  "changed_email",
   "set_password",
   "ended_push",
   "ended_pushes",
@@ -77,6 +81,9 @@ export function createAdministration(deps: {
     /** Succeeds without an audit entry when nothing changes. */
     setAdmin: async (userId: number, admin: boolean, by: Administrator): Promise<Change> =>
       store.setAdmin(userId, admin, await entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
+    /** The email address counts as confirmed. If nothing changes: as `setAdmin`. */
+    confirmEmail: async (userId: number, by: Administrator): Promise<Change> =>
+      store.confirmEmail(userId, await entryAbout(userId, "confirmed_email", by)),
     /** A disabled user's sessions end and tokens are refused; pushes and links are kept. If nothing changes: as `setAdmin`. */
     setDisabled: async (userId: number, disabled: boolean, by: Administrator): Promise<Change> =>
       store.setDisabled(userId, disabled, await entryAbout(userId, disabled ? "disabled" : "enabled", by)),

@@ -3,7 +3,7 @@ import { normalizeEmail } from "../../base/email.ts";
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { InTransaction, Transaction } from "../../database/database.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
 import type { ClientContext, Session, User } from "../account.ts";
@@ -68,9 +68,31 @@ export function createEmailChange(deps: Deps) {
       if (!(await deps.confirmIdentity(session, password, client))) return "not_confirmed";
       const now = clock.now();
       if (outbox.open) return await sendLink(deps, user.id, email, now);
-      const change = { userId: user.id, email, now, onChanged: notifyOldAddress(client, now) };
+      const change = { userId: user.id, email, now, confirmedAt: null, onChanged: notifyOldAddress(client, now) };
       const outcome = await store.changeEmail(change);
       return outcome === "unknown" ? "not_confirmed" : outcome;
+    },
+
+    /**
+     * For administrators: the new address counts as confirmed, and the previous one is notified.
+     * @param together written in the same transaction.
+     */
+    async changeEmailAsAdministrator(
+      { id: userId, email: before }: Pick<User, "id" | "email">,
+      typed: string,
+      client: ClientContext,
+      together: InTransaction,
+    ): Promise<"changed" | "malformed" | "unchanged" | "taken" | "unknown"> {
+      const email = normalizeEmail(typed);
+      if (email === undefined) return "malformed";
+      if (email === before) return "unchanged";
+      const now = clock.now();
+      const notify = notifyOldAddress(client, now);
+      const onChanged = async (tx: Transaction, user: User) => {
+        if (outbox.open) await notify(tx, user);
+        await together(tx);
+      };
+      return await store.changeEmail({ userId, email, now, confirmedAt: now, onChanged });
     },
 
     /** The address that `confirmNewEmail` would set; undefined: the link is unknown, used, invalidated or older than a day. */

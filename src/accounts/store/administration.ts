@@ -19,9 +19,10 @@ export interface NewEntry {
 /** The oldest entries beyond this number are removed. */
 const entriesMax = 10_000;
 
-const summary = new Table("users", { lastSignedInAt: nullable(integer), tokensInUse: integer });
+const summary = new Table("users", { lastSignedInAt: nullable(integer), signInCount: integer, tokensInUse: integer });
 const summaryColumns = summary.selectExpressions({
   lastSignedInAt: "last_signed_in_at",
+  signInCount: "sign_in_count",
   tokensInUse: `(SELECT count(*) FROM api_tokens WHERE api_tokens.user_id = users.id AND revoked_at IS NULL
      AND (expires_at IS NULL OR expires_at > ?))`,
 });
@@ -92,8 +93,8 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
       const rows = await db.read.all(searchUsers, now, text, limit, offset);
       return rows.flatMap((row) => {
         const user = openUser(access, row);
-        const { lastSignedInAt, tokensInUse } = row;
-        return user === undefined ? [] : [{ user, lastSignedInAt, tokensInUse }];
+        const { lastSignedInAt, signInCount, tokensInUse } = row;
+        return user === undefined ? [] : [{ user, lastSignedInAt, signInCount, tokensInUse }];
       });
     },
 
@@ -102,6 +103,13 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
         // Only actual changes are recorded.
         if (user.admin === admin) return;
         await users.change(tx, access, userId, { admin, updatedAt: entry.now });
+        await recordAction(tx, entry);
+      }),
+
+    confirmEmail: (userId: number, entry: NewEntry): Promise<Change> =>
+      changeUser(userId, false, async (tx, user) => {
+        if (user.confirmedAt !== null) return;
+        await users.change(tx, access, userId, { confirmedAt: entry.now, updatedAt: entry.now });
         await recordAction(tx, entry);
       }),
 

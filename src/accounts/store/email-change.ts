@@ -112,9 +112,9 @@ export function createEmailChangeStore(db: Database, access: AccessKeys) {
         return outcome === "unknown" ? "invalid" : outcome;
       }),
 
-    /** Changes the address without a confirmation. */
-    changeEmail: (wanted: Omit<Change, "confirmedAt">): Promise<"changed" | "taken" | "unknown"> =>
-      db.writeSerialized("accounts", (tx) => change(tx, access, { ...wanted, confirmedAt: null })),
+    /** Changes the address without a link. */
+    changeEmail: (wanted: Change): Promise<"changed" | "taken" | "unknown"> =>
+      db.writeSerialized("accounts", (tx) => change(tx, access, wanted)),
 
     /** The address that a link would change to; undefined: no such link. */
     findLink: async (digest: Buffer, since: number): Promise<string | undefined> =>

@@ -59,7 +59,9 @@ const dropOldest = sql<[userId: number, keptMax: number]>(
      (SELECT digest FROM sessions WHERE user_id = ? ORDER BY created_at DESC, digest ${allBeyond})`,
 );
 const insertSession = sessions.insertion();
-const recordSignIn = sql<[now: number, userId: number]>("UPDATE users SET last_signed_in_at = ? WHERE id = ?");
+const recordSignIn = sql<[now: number, userId: number]>(
+  "UPDATE users SET last_signed_in_at = ?, sign_in_count = sign_in_count + 1 WHERE id = ?",
+);
 
 /**
  * Part of every change of a password or of factors: ends the user's other sessions.

@@ -21,6 +21,7 @@ const userColumns = {
   confirmedAt: nullable(integer),
   disabledAt: withDefault(nullable(integer), null),
   lastSignedInAt: withDefault(nullable(integer), null),
+  signInCount: withDefault(integer, 0),
   factorFailures: withDefault(integer, 0),
   factorFailuresSince: withDefault(integer, 0),
   /** Deciding, unlike the hash, whose seal authenticates it. */

@@ -54,6 +54,7 @@ ${postgres(`
     confirmed_at INTEGER,
     disabled_at INTEGER,
     last_signed_in_at INTEGER,
+    sign_in_count INTEGER NOT NULL DEFAULT 0,
     factor_failures INTEGER NOT NULL DEFAULT 0,
     factor_failures_since INTEGER NOT NULL DEFAULT 0,
     has_password INTEGER NOT NULL,

@@ -1,6 +1,8 @@
 import type { FastifyReply } from "fastify";
 import type { Change, FactorReset, UserSummary } from "../../accounts/accounts.ts";
-import { textOf } from "../../http/body/form-fields.ts";
+import { normalizeEmail } from "../../base/email.ts";
+import { AppError } from "../../base/errors.ts";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import { ProofFields, type ProofOffered } from "../factors/proof.tsx";
@@ -36,14 +38,17 @@ export async function changeUser(page: SignedInRequest, action: UserAction): Pro
   const unknown = () => renderUsers(page, 404, { text, page: 1, refusal: { reason: "unknown" } });
   const user = await accounts.findUser(userId);
   if (user === undefined) return unknown();
-  const confirmation = await accounts.confirmChange(changeOf(page, form));
-  if (confirmation.outcome !== "proven") {
-    // The form of the list asks for no proof.
-    const isGiven = form.proof !== undefined || form.proof_passkey !== undefined;
-    const isFirst = !isGiven && confirmation.outcome === "proof_failed";
-    const { status, message } = isFirst ? { status: 200, message: undefined } : refusedChange(page, confirmation);
-    const model: ProofModel = { action, user, text, proof: await proofOffered(page), problem: message };
-    return page.render(proofView, model, { status });
+  const email = textOf(form, "email").trim().slice(0, textMax);
+  const question = { action, path: `${userId}/${action}`, subject: user.email, email, text };
+  if (!(await isProven(page, form, question))) return page.reply;
+  if (action === "change_email") {
+    const entry = accounts.adminEntry("changed_email", `${user.email} -> ${email}`, administratorOf(page));
+    const outcome = await accounts.changeEmailAsAdministrator(user, email, page.clientContext, entry);
+    if (outcome === "unknown") return unknown();
+    const isDone = outcome === "changed" || outcome === "unchanged";
+    return isDone
+      ? page.redirect(usersPath(text, 1))
+      : renderUsers(page, 422, { text, page: 1, refusal: { reason: outcome } });
   }
   const result = await applyAction(page, action, userId);
   if (result.outcome === "unknown") return unknown();
@@ -56,7 +61,61 @@ export async function changeUser(page: SignedInRequest, action: UserAction): Pro
   return page.redirect(isLocked ? "/" : usersPath(text, 1));
 }
 
-async function applyAction(page: SignedInRequest, action: UserAction, userId: number): Promise<Change | FactorReset> {
+/**
+ * `POST /admin/users`. The new user gets a link to choose a password by email or, without email, a password that is shown
+ * once.
+ */
+export async function createUser(page: SignedInRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const email = textOf(form, "email").trim().slice(0, textMax);
+  const question = { action: "create", path: "", subject: email, email, text: "" } as const;
+  if (!(await isProven(page, form, question))) return page.reply;
+  const { accounts, config, random } = page.services;
+  const password = random.bytes(passwordBytes).toString("base64url");
+  const by = administratorOf(page);
+  try {
+    const made = await accounts.createUser({ email, password, admin: false }, (user) =>
+      accounts.adminEntry("created_user", user.email, by),
+    );
+    const isMailed = config.accounts.emails;
+    if (isMailed) {
+      const language = page.messages.locale.tag;
+      await accounts.requestReset({ email: made.email, language, client: page.clientContext });
+    }
+    const created = { email: made.email, password: isMailed ? null : password };
+    // Answer without a redirect: the password is not stored, so it can be shown only here.
+    return await renderUsers(page, 201, { text: "", page: 1, refusal: null, created });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "invalid_fields") throw error;
+    const reason = normalizeEmail(email) === undefined ? "malformed" : "taken";
+    return renderUsers(page, 422, { text: "", page: 1, refusal: { reason } });
+  }
+}
+
+/** 24 characters. */
+const passwordBytes = 18;
+
+/**
+ * Sends the page that asks the administrator to prove the action if it is not proven.
+ * @returns false: the request is answered. Never the reply itself, which resolves to undefined when it is awaited.
+ */
+async function isProven(
+  page: SignedInRequest,
+  form: FormFields,
+  question: Omit<ProofModel, "proof" | "problem">,
+): Promise<boolean> {
+  const confirmation = await page.services.accounts.confirmChange(changeOf(page, form));
+  if (confirmation.outcome === "proven") return true;
+  // The form of the list asks for no proof.
+  const isGiven = form.proof !== undefined || form.proof_passkey !== undefined;
+  const isFirst = !isGiven && confirmation.outcome === "proof_failed";
+  const { status, message } = isFirst ? { status: 200, message: undefined } : refusedChange(page, confirmation);
+  const model: ProofModel = { ...question, proof: await proofOffered(page), problem: message };
+  page.render(proofView, model, { status });
+  return false;
+}
+
+async function applyAction(page: SignedInRequest, action: PlainAction, userId: number): Promise<Change | FactorReset> {
   const { accounts, deleteAccount } = page.services;
   const by = administratorOf(page);
   switch (action) {
@@ -72,16 +131,20 @@ async function applyAction(page: SignedInRequest, action: UserAction, userId: nu
       return deleteAccount(userId, by);
     case "reset_factors":
       return accounts.resetFactors(userId, by);
+    case "confirm":
+      return accounts.confirmEmail(userId, by);
   }
 }
 
 async function renderUsers(
   page: SignedInRequest,
   status: number,
-  shown: Pick<UsersModel, "text" | "page" | "refusal">,
+  shown: Pick<UsersModel, "text" | "page" | "refusal"> & Partial<Pick<UsersModel, "created">>,
 ): Promise<FastifyReply> {
-  const { accounts, clock } = page.services;
+  const { accounts, clock, config } = page.services;
   const model: UsersModel = {
+    created: null,
+    mailsLinks: config.accounts.emails,
     ...shown,
     users: await accounts.searchUsers(shown.text, shown.page),
     ownId: page.user.id,
@@ -90,8 +153,18 @@ async function renderUsers(
   return page.render(usersView, model, { status, selfPath: page.isGet ? usersPath(shown.text, shown.page) : null });
 }
 
-export const userActions = ["promote", "demote", "disable", "enable", "reset_factors", "delete"] as const;
+export const userActions = [
+  "promote",
+  "demote",
+  "disable",
+  "enable",
+  "confirm",
+  "change_email",
+  "reset_factors",
+  "delete",
+] as const;
 type UserAction = (typeof userActions)[number];
+type PlainAction = Exclude<UserAction, "change_email">;
 
 interface UsersModel {
   /** A part of the email address; "": all users. */
@@ -102,8 +175,12 @@ interface UsersModel {
   readonly nowMs: number;
   readonly refusal:
     | { readonly reason: "last_admin" | "no_factors"; readonly email: string }
-    | { readonly reason: "unknown" }
+    | { readonly reason: "unknown" | "malformed" | "taken" }
     | null;
+  /** The user that was just created, and the password; null: a link was mailed. */
+  readonly created: { readonly email: string; readonly password: string | null } | null;
+  /** New users get a link by email. */
+  readonly mailsLinks: boolean;
 }
 
 /** Users on a full page. */
@@ -128,9 +205,21 @@ export function usersView(model: UsersModel, page: PageContext): Page {
           <p>{refusalText(model.refusal, page)}</p>
         </Notice>
       )}
+      {model.created !== null && <CreatedNotice created={model.created} page={page} />}
       <SearchForm page={page} action={adminPaths.users} submit={admin.search}>
         <SearchBox name="q" label={admin.searchUsers} value={model.text} />
       </SearchForm>
+      <Confirm
+        page={page}
+        icon="text"
+        label={admin.createUser}
+        explanation={model.mailsLinks ? admin.createUserMailed : admin.createUserShown}
+        confirm={admin.createUser}
+        action={adminPaths.users}
+        tone="plain"
+      >
+        <EmailField id="new_user" label={admin.email} />
+      </Confirm>
       {model.users.length === 0 ? (
         <p>{admin.noUsers}</p>
       ) : (
@@ -145,6 +234,47 @@ export function usersView(model: UsersModel, page: PageContext): Page {
   );
 }
 
+function EmailField({ id, label }: { readonly id: string; readonly label: string }) {
+  return (
+    <p>
+      <label for={id}>{label}</label>
+      <input
+        class="input"
+        id={id}
+        name="email"
+        type="email"
+        dir="ltr"
+        required
+        maxLength={textMax}
+        autoComplete="off"
+      />
+    </p>
+  );
+}
+
+function CreatedNotice({
+  created,
+  page,
+}: {
+  readonly created: NonNullable<UsersModel["created"]>;
+  readonly page: PageContext;
+}) {
+  const { admin } = page.messages;
+  const { email, password } = created;
+  return (
+    <Notice tone="success" icon="check">
+      <p>{password === null ? admin.createdMailed({ email }) : admin.createdShown({ email })}</p>
+      {password !== null && (
+        <p>
+          <code dir="ltr" translate={false}>
+            {password}
+          </code>
+        </p>
+      )}
+    </Notice>
+  );
+}
+
 function refusalText(refusal: NonNullable<UsersModel["refusal"]>, { messages: { admin } }: PageContext): string {
   switch (refusal.reason) {
     case "last_admin":
@@ -153,6 +283,10 @@ function refusalText(refusal: NonNullable<UsersModel["refusal"]>, { messages: { 
       return admin.noFactors({ email: refusal.email });
     case "unknown":
       return admin.unknownUser;
+    case "malformed":
+      return admin.badEmail;
+    case "taken":
+      return admin.takenEmail;
   }
 }
 
@@ -163,7 +297,7 @@ interface UserRowProps {
 }
 
 function UserRow({ summary, model, page }: UserRowProps) {
-  const { user, lastSignedInAt, tokensInUse } = summary;
+  const { user, lastSignedInAt, signInCount, tokensInUse } = summary;
   const { messages } = page;
   const { admin, formats } = messages;
   return (
@@ -188,6 +322,7 @@ function UserRow({ summary, model, page }: UserRowProps) {
             <BothTimes timeMs={lastSignedInAt} nowMs={model.nowMs} messages={messages} />
           )}
         </Fact>
+        <Fact label={admin.signIns}>{formats.number(signInCount)}</Fact>
         <Fact label={admin.secondFactor}>{user.hasSecondFactor ? admin.yes : admin.no}</Fact>
         <Fact label={admin.tokensInUse}>{formats.number(tokensInUse)}</Fact>
       </dl>
@@ -204,14 +339,21 @@ function actionsFor({ user }: UserSummary): readonly UserAction[] {
   return [
     user.admin ? "demote" : "promote",
     user.disabledAt === null ? "disable" : "enable",
+    ...(user.confirmedAt === null ? (["confirm"] as const) : []),
+    ...(user.disabledAt === null ? (["change_email"] as const) : []),
     ...(user.hasSecondFactor ? (["reset_factors"] as const) : []),
     "delete",
   ];
 }
 
 interface ProofModel {
-  readonly action: UserAction;
-  readonly user: { readonly id: number; readonly email: string };
+  readonly action: UserAction | "create";
+  /** Where the form is posted to, below the page of the users. */
+  readonly path: string;
+  /** The user's email address. */
+  readonly subject: string;
+  /** The new email address; "": none is needed. */
+  readonly email: string;
   /** See `UsersModel`. */
   readonly text: string;
   /** null: none is needed any more, because the administrator has just signed in. */
@@ -220,18 +362,28 @@ interface ProofModel {
 }
 
 /** Asks the administrator to prove the action, posted to the path that the list's form was posted to. */
-export function proofView({ action, user, text, proof, problem }: ProofModel, page: PageContext): Page {
+export function proofView({ action, path, subject, email, text, proof, problem }: ProofModel, page: PageContext): Page {
   const { admin, edit } = page.messages;
   const [label, explanation] = messagesOf(action, page);
   return (
     <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]}>
       <section class="card" aria-labelledby="prove">
         <h2 class="section-heading" id="prove">
-          {label}: <bdi translate={false}>{user.email}</bdi>
+          {label}: <bdi translate={false}>{subject}</bdi>
         </h2>
-        <PostForm page={page} class="form admin-form" action={`${adminPaths.users}/${user.id}/${action}`}>
+        <PostForm
+          page={page}
+          class="form admin-form"
+          action={path === "" ? adminPaths.users : `${adminPaths.users}/${path}`}
+        >
           <input type="hidden" name="q" value={text} />
+          {email !== "" && <input type="hidden" name="email" value={email} />}
           <p>{explanation}</p>
+          {action === "change_email" && (
+            <p>
+              {admin.newEmail}: <bdi translate={false}>{email}</bdi>
+            </p>
+          )}
           {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}
           <div class="page-actions">
             <a class="button" href={pageHref(page, usersPath(text, 1))}>
@@ -248,13 +400,16 @@ export function proofView({ action, user, text, proof, problem }: ProofModel, pa
 }
 
 /** It can be undone and takes nothing away. */
-const isHarmless = (action: UserAction) => action === "promote" || action === "enable";
+const isHarmless = (action: UserAction | "create") =>
+  action === "promote" || action === "enable" || action === "confirm" || action === "create";
 
 const icons: Readonly<Record<UserAction, IconName>> = {
   promote: "shield",
   demote: "shield",
   disable: "alert",
   enable: "check",
+  confirm: "check",
+  change_email: "pencil",
   reset_factors: "key",
   delete: "trash",
 };
@@ -282,11 +437,15 @@ function ActionOn({ action, user, text, page }: ActionOnProps) {
       group={`user_${user.id}`}
     >
       <input type="hidden" name="q" value={text} />
+      {action === "change_email" && <EmailField id={`email_${user.id}`} label={admin.newEmail} />}
     </Confirm>
   );
 }
 
-function messagesOf(action: UserAction, { messages: { admin } }: PageContext): readonly [label: string, text: string] {
+function messagesOf(
+  action: UserAction | "create",
+  { messages: { admin } }: PageContext,
+): readonly [label: string, text: string] {
   switch (action) {
     case "promote":
       return [admin.promote, admin.promoteText];
@@ -296,6 +455,12 @@ function messagesOf(action: UserAction, { messages: { admin } }: PageContext): r
       return [admin.disable, admin.disableText];
     case "enable":
       return [admin.enable, admin.enableText];
+    case "create":
+      return [admin.createUser, admin.createUserText];
+    case "confirm":
+      return [admin.confirmEmail, admin.confirmEmailText];
+    case "change_email":
+      return [admin.changeEmail, admin.changeEmailText];
     case "reset_factors":
       return [admin.resetFactors, admin.resetFactorsText];
     case "delete":

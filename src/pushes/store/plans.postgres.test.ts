@@ -289,7 +289,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         expect(await upkeep.hasFiles()).toBe(true);
       },
       async removeEnded() {
-        expect(await upkeep.removeEnded(2, async () => undefined)).toBe(false);
+        expect(await upkeep.removeEnded(2, async () => undefined)).toBe(true);
       },
       async removeTombstones() {
         expect(await upkeep.removeTombstones(newest - 5 * dayMs, 50)).toBe(50);

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
+import { changeUsers } from "../support/access-rows.ts";
+import { openAdministered } from "../support/administrators.ts";
+import { password, startTestApp } from "../support/app.ts";
+import { linkIn, startMailSink } from "../support/mail-sink.ts";
+import { signInClient } from "../support/signed-in-client.ts";
+
+async function open() {
+  const opened = await openAdministered();
+  const { accounts } = opened.fixture.app.domain;
+  const eve = await signInClient(opened.fixture, "eve@example.com", { join: true });
+  const user = async (email: string) => (await accounts.findUserByEmail(email)) ?? Promise.reject(new Error(email));
+  const { id } = await user("eve@example.com");
+  const trail = async () => (await accounts.listAdminEntries(1)).map(({ action, subject }) => `${action} ${subject}`);
+  return { ...opened, eve, user, id, trail };
+}
+
+test("an administrator creates a user without email: the password is shown once, and works", async () => {
+  await using fixture = await startTestApp();
+  const root = await signInClient(fixture, "root@example.com", { join: true, admin: true });
+  const made = await root.post("/admin/users", { email: " New@Example.com " });
+  expect(made.status).toBe(201);
+  const shown = /<code[^>]*>([\w-]{24})<\/code>/.exec(made.body)?.[1] ?? "";
+  expect(await fixture.app.domain.accounts.findUserByEmail("new@example.com")).toMatchObject({ admin: false });
+  const answer = await fixture.server.inject({
+    method: "POST",
+    url: "/users/sign_in",
+    headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+    payload: new URLSearchParams({ email: "new@example.com", password: shown }).toString(),
+  });
+  expect(answer.statusCode).toBe(303);
+  expect((await root.get("/admin/users")).body).not.toContain(shown);
+  expect(fixture.logLines.join("")).not.toContain(shown);
+  expect((await root.get("/admin/trail")).body).toContain("Created new@example.com");
+  for (const [email, text] of [
+    ["new@example.com", "Another user has this email address."],
+    ["nothing", "This is not an email address."],
+    ["", "This is not an email address."],
+  ] as const) {
+    const refused = await root.post("/admin/users", { email });
+    expect([refused.status, refused.body.includes(text)]).toEqual([422, true]);
+  }
+});
+
+test("where emails are on, the new user chooses a password by a link", async () => {
+  const sink = await startMailSink();
+  await using fixture = await startTestApp({
+    environment: { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" },
+  });
+  const root = await signInClient(fixture, "root@example.com", { join: true, admin: true });
+  const made = await root.post("/admin/users", { email: "new@example.com" });
+  expect([made.status, made.body.includes("<code")]).toEqual([201, false]);
+  const link = linkIn(await sink.next("new@example.com"), "/users/password/edit");
+  expect(link.searchParams.get("reset_password_token")).toMatch(/^[\w-]{43}$/);
+});
+
+test("in an older session, creating a user and changing an address ask for a proof first", async () => {
+  const { fixture, root, id, user } = await open();
+  fixture.clock.advance(11 * minuteMs);
+  const asked = await root.post("/admin/users", { email: "new@example.com" });
+  expect([asked.status, asked.body.includes('value="new@example.com"')]).toEqual([200, true]);
+  await expect(user("new@example.com")).rejects.toThrow();
+  expect((await root.post("/admin/users", { email: "new@example.com", proof: password })).status).toBe(201);
+  const change = `/admin/users/${id}/change_email`;
+  const question = await root.post(change, { email: "moved@example.com" });
+  expect([question.status, question.body.includes('value="moved@example.com"')]).toEqual([200, true]);
+  expect((await root.post(change, { email: "moved@example.com", proof: password })).status).toBe(303);
+  expect((await user("moved@example.com")).id).toBe(id);
+});
+
+test("an administrator confirms an address, once", async () => {
+  const { fixture, root, id, user, trail } = await open();
+  await changeUsers(fixture.app.domain, { confirmedAt: null }, "eve@example.com");
+  for (let again = 0; again < 2; again += 1) {
+    expect((await root.post(`/admin/users/${id}/confirm`)).status).toBe(303);
+    expect(await trail()).toEqual(["confirmed_email eve@example.com"]);
+  }
+  expect((await user("eve@example.com")).confirmedAt).not.toBeNull();
+});
+
+test("an administrator changes an address: it counts as confirmed, and the previous one is notified", async () => {
+  const { fixture, root, id, eve, user, trail } = await open();
+  const change = (email: string) => root.post(`/admin/users/${id}/change_email`, { email });
+  for (const email of ["", "nothing", "root@example.com"])
+    expect([email, (await change(email)).status]).toEqual([email, 422]);
+  expect((await change("eve@example.com")).status).toBe(303);
+  expect(await trail()).toEqual([]);
+  expect((await change("Moved@example.com")).status).toBe(303);
+  expect(await user("moved@example.com")).toMatchObject({ id, confirmedAt: expect.any(Number) });
+  expect(await trail()).toEqual(["changed_email eve@example.com -> Moved@example.com"]);
+  expect((await eve.get("/users/edit")).body).toContain("moved@example.com");
+  expect(await fixture.app.domain.mail.sizes()).toMatchObject({ waiting: expect.any(Number) });
+});
+
+test("sign-ins are counted", async () => {
+  const { fixture, root } = await open();
+  const countOf = async () => (await fixture.app.domain.accounts.searchUsers("eve@", 1))[0]?.signInCount;
+  expect(await countOf()).toBe(1);
+  await signInClient(fixture, "eve@example.com");
+  expect(await countOf()).toBe(2);
+  expect((await root.get("/admin/users?q=eve")).body).toMatch(/Sign-ins<\/dt><dd[^>]*>2</);
+});
