@@ -3,6 +3,7 @@ import { countEveryone, openTestDomain, stranger } from "../../test/support/doma
 import { countRows } from "../../test/support/engine-database.ts";
 import { hourMs, minuteMs, systemEvery } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
+import { replaceAccessSecret } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { startTimetable } from "./timetable.ts";
@@ -80,4 +81,16 @@ test("copies for repeated claims are removed while a sweep hangs", async () => {
   expect(await countRows(db, "payloads")).toBe(0);
   hanging.resolve([]);
   await timetable.stop();
+});
+
+test("a process that read the access secret before it was replaced does not start", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  const events = createEvents({ logger: createLogger("info", { write: () => undefined }), clock });
+  const { keyring } = domain;
+  await domain.db.writeSerialized("keys", async (tx) => {
+    await replaceAccessSecret(tx, { keyring, random: effects.random, onForgedRow: () => undefined });
+  });
+  const starting = startTimetable(domain, { ...effects, every: systemEvery }, events);
+  await expect(starting).rejects.toThrow("The access secret was replaced while the server started: start it again.");
 });
