@@ -80,6 +80,20 @@ describe("sessions", () => {
     expect(await accounts.authenticateSession(token)).toBeUndefined();
   });
 
+  it("end after the idle timeout even if they are used, if it is longer than 14 days", async () => {
+    const settings = { ...openSettings, sessionTimeoutSeconds: (90 * dayMs) / 1_000 };
+    const { accounts, advance, db } = makeTestAccounts({ settings });
+    await makeUser(accounts);
+    const token = await startSession(accounts);
+    advance(60 * dayMs);
+    expect(await accounts.authenticateSession(token)).toBeDefined();
+    await untilUsed(db, "session", startOfTests + 60 * dayMs);
+    advance(30 * dayMs - 1);
+    expect(await accounts.authenticateSession(token)).toBeDefined();
+    advance(1);
+    expect(await accounts.authenticateSession(token)).toBeUndefined();
+  });
+
   it("record their use at most once a minute", async () => {
     const { accounts, db, advance } = makeTestAccounts();
     await makeUser(accounts);

@@ -9,7 +9,7 @@ import { createLastUse } from "../last-use.ts";
 import type { SessionStore } from "../store/sessions.ts";
 import type { KnownClients } from "./known-clients.ts";
 
-const lifetimeMs = 14 * dayMs;
+const lifetimeMsMin = 14 * dayMs;
 /** For a session that waits for its second factor: enough time to fetch a phone, too short to be useful when stolen. */
 const waitingMs = 10 * minuteMs;
 /** Signing in repeatedly ends the user's own oldest sessions instead of filling the database. */
@@ -101,6 +101,7 @@ export function createSessions({
   onUseNotRecorded,
 }: Pick<AccountsDeps, "clock" | "settings" | "access" | "onUseNotRecorded"> & { readonly store: SessionStore }) {
   const idleMs = settings.sessionTimeoutSeconds * secondMs;
+  const lifetimeMs = Math.max(lifetimeMsMin, idleMs);
   const lastUse = createLastUse<string>({
     intervalMs: Math.min(minuteMs, idleMs / 4),
     record: (digestHex, now) => store.recordSessionUse(Buffer.from(digestHex, "hex"), now),
