@@ -34,9 +34,12 @@ export function createUrlTokens(indexSecret: Buffer) {
 
   /** Encrypts and decrypts. */
   function maskId(random: Buffer, id: Buffer): Buffer {
-    const mask = keyedHash(idKey, maskBytes, "id", random);
-    return Buffer.from(id.map((byte, at) => byte ^ (mask[at] ?? 0)));
+    const masked = keyedHash(idKey, maskBytes, "id", random).subarray(0, idBytes);
+    for (const [at, byte] of id.entries()) masked[at] = (masked[at] ?? 0) ^ byte;
+    return masked;
   }
+
+  const checkOf = (urlToken: string): Buffer => keyedHash(checkKey, checkBytes, "token", urlToken);
 
   return {
     /** @param pushId below 2^48. @returns 32 lower-case letters and digits. */
@@ -46,12 +49,14 @@ export function createUrlTokens(indexSecret: Buffer) {
       const bits = random.bytes(randomBytes);
       return encodeReadable(Buffer.concat([bits, maskId(bits, id)]));
     },
+    /** The check of a new push. */
+    checkOf,
     /** @param urlToken any text: ours, that of another server, or neither. */
     addressOf(urlToken: string): LinkAddress {
       const bytes = decodeReadable(urlToken, randomBytes + idBytes);
       return {
         pushId: bytes ? maskId(bytes.subarray(0, randomBytes), bytes.subarray(randomBytes)).readUIntBE(0, idBytes) : 0,
-        check: keyedHash(checkKey, checkBytes, "token", urlToken),
+        check: checkOf(urlToken),
         get importedDigest() {
           return keyedHash(importKey, digestBytes, "token", urlToken);
         },

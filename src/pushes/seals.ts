@@ -34,7 +34,6 @@ export function sealPushContent<File extends KeyedFile>(
 ) {
   const rowSecret = random.bytes(keyBytes);
   const key = derivePushKey(rowSecret, secrets, push);
-  const { fileKeysKey } = key;
   return {
     keyCheck: key.check,
     /** The length is constant. */
@@ -43,7 +42,7 @@ export function sealPushContent<File extends KeyedFile>(
     payloadSealed: sealAead(key.payloadKey, payloadData(push, files), Buffer.from(payload, "utf8"), random),
     files: files.map(({ key: fileKey, ...file }) => ({
       ...file,
-      keySealed: sealAead(fileKeysKey, fileKeyData(push, file.id), fileKey, random),
+      keySealed: sealAead(key.fileKeysKey, fileKeyData(push, file.id), fileKey, random),
     })),
   };
 }

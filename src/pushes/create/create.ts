@@ -107,7 +107,7 @@ async function sealAndInsert(
     const { keyCheck, ...sealed } = sealPushContent(keyring, row, { urlToken, passphraseHash }, content, deps.random);
     const push: NewPush = {
       row: { ...row, keyCheck },
-      linkCheck: urlTokens.addressOf(urlToken).check,
+      linkCheck: urlTokens.checkOf(urlToken),
       ...sealed,
       storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
     };
