@@ -10,7 +10,6 @@ const secretsTable = "row_secrets";
 const idColumns = [
   ["pushes", "id"],
   ["payloads", "push_id"],
-  ["audit_entries", "push_id"],
 ] as const;
 
 /**

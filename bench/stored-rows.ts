@@ -26,7 +26,7 @@ export interface Segment {
 }
 
 const connections = 10;
-const tables = ["pushes", "row_secrets", "payloads", "audit_entries"] as const;
+const tables = ["pushes", "row_secrets", "payloads"] as const;
 /** Above all ids that the product has assigned. */
 const firstId = 1_000_000;
 const madeAtOnce = 50_000;
@@ -41,13 +41,11 @@ function rowsFrom(first: number, last: number, rowSecretBytes: number, payloadBy
   const ids = `generate_series(${first}, ${last}) AS id`;
   return `
     INSERT INTO pushes (id, link_check, kind, created_at, updated_at, expires_at, expire_after_days, expire_after_views,
-      views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, row_secret_id, stored_bytes, key_check)
+      views, refusals, audit_count, deletable_by_viewer, retrieval_step, seal_generation, row_secret_id, stored_bytes, creator_address, key_check)
     SELECT id, decode(md5(id::text), 'hex'), 0, ${now} + id, ${now} + id, ${now + 7 * dayMs} + id, 7, 1, 0, 0, 1,
-      1, 1, 1, id, ${payloadBytes}, ${bytes(32)} FROM ${ids};
+      1, 1, 1, id, ${payloadBytes}, '127.0.0.1', ${bytes(32)} FROM ${ids};
     INSERT INTO row_secrets (id, sealed) SELECT id, ${bytes(rowSecretBytes)} FROM ${ids};
-    INSERT INTO payloads (push_id, sealed) SELECT id, ${bytes(payloadBytes)} FROM ${ids};
-    INSERT INTO audit_entries (push_id, sequence, kind, address, user_agent, referrer, times, created_at, updated_at)
-    SELECT id, 1, 0, '127.0.0.1', 'bench', '', 1, ${now} + id, ${now} + id FROM ${ids}`;
+    INSERT INTO payloads (push_id, sealed) SELECT id, ${bytes(payloadBytes)} FROM ${ids}`;
 }
 
 function checkOf(id: number): Buffer {

@@ -41,12 +41,14 @@ export interface Capabilities {
   readonly storedTotals: boolean;
   /** How a row secret gets its id: the next one, in an order that never reuses space, or that of its push. */
   readonly rowSecretId: "appended" | "push";
+  /** The payload of a push that a claim has ended may be removed later, together with others: that changes fewer pages. */
+  readonly payloadsStay: boolean;
 }
 
 /** Code outside this folder that depends on the engine uses these. A new engine must define all of them. */
 export const capabilitiesOf: Readonly<Record<Engine, Capabilities>> = {
-  sqlite: { manyProcesses: false, storedTotals: true, rowSecretId: "appended" },
-  postgres: { manyProcesses: true, storedTotals: false, rowSecretId: "push" },
+  sqlite: { manyProcesses: false, storedTotals: true, rowSecretId: "appended", payloadsStay: true },
+  postgres: { manyProcesses: true, storedTotals: false, rowSecretId: "push", payloadsStay: false },
 };
 
 export interface AutocommitOptions {

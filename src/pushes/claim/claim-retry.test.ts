@@ -247,7 +247,7 @@ test("0 seconds switch it off", async () => {
   const { urlToken } = await create(fixture);
   expect(await claim(fixture, urlToken, { key })).toMatchObject(first);
   expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
-  expect(await countRows(fixture.domain.db, "payloads")).toBe(0);
+  expect(await countRows(fixture.domain.db, "claim_retries")).toBe(0);
 });
 
 test.each([1, 5])("50 racers with one key get the secret and count one of %i views", async (expireAfterViews) => {

@@ -6,6 +6,8 @@ import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/clock.ts";
 import { ClockTrust } from "../../base/clock-trust.ts";
 import { type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
+import { capabilitiesOf } from "../../database/database.ts";
+import type { Actor, CreatePush } from "../push.ts";
 
 const owner = signedIn(7);
 
@@ -328,6 +330,7 @@ test("each failing step is reported, and all others run", async () => {
   const failed: string[] = [];
   const broken = {
     endDue: fail,
+    removeEndedPayloads: fail,
     departedOwners: fail,
     forgetDeparted: fail,
     removeTombstones: fail,
@@ -342,6 +345,7 @@ test("each failing step is reported, and all others run", async () => {
   }).sweep();
   expect(failed).toEqual([
     "due pushes",
+    "payloads",
     "deleted accounts",
     "forgotten accounts",
     "tombstones",
@@ -351,4 +355,34 @@ test("each failing step is reported, and all others run", async () => {
     "waiting downloads",
   ]);
   expect(report).toMatchObject({ ended: 0, blobsDeleted: 1 });
+});
+
+test("the payload of an anonymous push that a claim has ended is removed soon, on SQLite together with others", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
+  const { payloadsStay } = capabilitiesOf[db.engine];
+  const sweeper = makeSweeper(fixture);
+  const endOne = async (actor: Actor, request: Partial<CreatePush> = {}) => {
+    const { urlToken } = await pushes.create({ payload: "x", expireAfterViews: 1, ...request }, actor);
+    await pushes.claimView(urlToken, countEveryone, stranger);
+  };
+  await pushes.create({ payload: "live" }, stranger);
+  await endOne(owner);
+  await endOne(stranger, { payload: "x".repeat(1_025) });
+  expect(await count(fixture, "payloads")).toBe(1);
+  await Promise.all(Array.from({ length: 501 }, () => endOne(stranger)));
+  expect(await count(fixture, "payloads")).toBe(payloadsStay ? 502 : 1);
+  fixture.clock.advance(minuteMs - 1);
+  await sweeper.sweep();
+  expect(await count(fixture, "payloads")).toBe(payloadsStay ? 502 : 1);
+  fixture.clock.advance(1);
+  await sweeper.sweep();
+  expect(await count(fixture, "payloads")).toBe(1);
+
+  // After the clock was set back.
+  fixture.clock.advance(-dayMs);
+  await endOne(stranger);
+  fixture.clock.advance(minuteMs);
+  await sweeper.sweep();
+  expect(await count(fixture, "payloads")).toBe(1);
 });

@@ -41,6 +41,10 @@ export interface SweepReport {
 }
 
 const batchRows = 50;
+/** Longer than a claim may take to be committed. */
+const payloadsStayMs = minuteMs;
+/** Each is one short row. */
+const payloadRows = 500;
 /** An object store is slow for each deletion but handles many at once. */
 const deletionsAtOnce = 8;
 /** One attempt at each sweep to read blobs for which downloads wait. */
@@ -80,6 +84,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
     clockTrusted ? await inBatches(name, batch) : 0;
 
   const ended = await trusted("due pushes", () => upkeep.endDue(now, batchRows, blobsGraceMs(config)));
+  await inBatches("payloads", () => upkeep.removeEndedPayloads(now - payloadsStayMs, payloadRows));
   const released = await inBatches("deleted accounts", () => releaseDeparted(upkeep, now, batchRows));
   await trusted("forgotten accounts", () => upkeep.forgetDeparted(now - departureMs));
   const removeTombstones = () => upkeep.removeTombstones(now - tombstoneMs, batchRows);

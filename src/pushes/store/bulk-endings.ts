@@ -42,13 +42,13 @@ const progress = sql<[lastId: number, ended: number, bytes: number, finishedAt: 
      finished_at = ? WHERE id = ?`,
 );
 /**
- * In the order of ids, which never change. The creation is the first entry of each trail, of anonymous pushes only while they
- * are live.
+ * In the order of ids, which never change. The creation is the first entry of each trail; an anonymous push that was created
+ * here has the address in its row while it is live.
  */
 const candidates = sql<[id: number, limit: number], EndingCandidate>(
   // No join: a plan for an unknown LIMIT could read all entries.
   `SELECT id, created_at AS createdAt, ended_at AS endedAt, owner_id AS ownerId, stored_bytes AS storedBytes,
-     coalesce((SELECT address FROM audit_entries
+     coalesce(creator_address, (SELECT address FROM audit_entries
        WHERE push_id = pushes.id AND sequence = 1 AND kind = ${auditKinds.creation}), '') AS address,
      CASE WHEN end_reason IN (${endReasons.views}, ${endReasons.time})
        AND (EXISTS (SELECT 1 FROM claim_retries WHERE push_id = pushes.id)

@@ -39,7 +39,10 @@ type Operations = Pick<WriteOperations, "addToAnonymous">;
 
 export function insertWrites(db: InsertDatabase, operations: Operations) {
   return {
-    /** Writes a new push with its key, payload, files, first audit entry, link delivery and idempotency key atomically. */
+    /**
+     * Writes a new push with its key, payload, files, link delivery and idempotency key, and its first audit entry if it has an
+     * owner, atomically.
+     */
     async insertPush(
       push: NewPush,
       audit: AuditRecord,
@@ -75,8 +78,8 @@ async function insertInTransaction(
   try {
     await db.write(async (tx) => {
       if (creationKey !== undefined) await insertCreationKey(tx, push.row.id, creationKey, audit.at);
-      await writePush(tx, db.engine, operations, push);
-      await writeEntry(tx, push.row.id, 1, audit);
+      await writePush(tx, db.engine, operations, push, audit);
+      if (push.row.ownerId !== null) await writeEntry(tx, push.row.id, 1, audit);
       if (linkDelivery !== undefined) await putLinkDelivery(tx, push.row.id, linkDelivery);
     });
     return "inserted";
@@ -92,27 +95,37 @@ async function insertInTransaction(
   }
 }
 
-async function writePush(tx: Transaction, engine: Engine, operations: Operations, push: NewPush): Promise<void> {
+async function writePush(
+  tx: Transaction,
+  engine: Engine,
+  operations: Operations,
+  push: NewPush,
+  audit: AuditRecord,
+): Promise<void> {
   const { row } = push;
   const rowSecretId = await writeRowSecret(tx, engine, row.id, push.rowSecretSealed);
-  await tx.run(insertPush, ...pushValues(push, rowSecretId));
+  await tx.run(insertPush, ...pushValues(push, audit, rowSecretId));
   if (row.ownerId === null) await operations.addToAnonymous(tx, push.storedBytes);
   await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
   await insertFiles(tx, row.id, push.files);
 }
 
-function pushValues({ row, linkCheck, storedBytes }: NewPush, rowSecretId: number | null): Value[] {
-  return newPushes.values({ ...row, linkCheck, storedBytes, rowSecretId });
+function pushValues({ row, linkCheck, storedBytes }: NewPush, audit: AuditRecord, rowSecretId: number | null): Value[] {
+  const creatorAddress = row.ownerId === null ? audit.address : null;
+  return newPushes.values({ ...row, linkCheck, storedBytes, creatorAddress, rowSecretId });
 }
 
 // Ids are used once, so a second run after a lost answer finds the row of the first and writes nothing.
-const insertPushWithParts = sql<Value[]>(
-  `WITH push AS (
+const pushWithKey = `WITH push AS (
      ${newPushes.insertText()} ON CONFLICT (id) DO NOTHING RETURNING id, created_at
    ), key AS (
      INSERT INTO row_secrets (id, sealed) SELECT id, ? FROM push
-   ), payload AS (
-     INSERT INTO payloads (push_id, sealed) SELECT id, ? FROM push
+   )`;
+const insertPayloadOfPush = "INSERT INTO payloads (push_id, sealed) SELECT id, ? FROM push";
+const insertAnonymous = sql<Value[]>(`${pushWithKey} ${insertPayloadOfPush}`);
+const insertOwned = sql<Value[]>(
+  `${pushWithKey}, payload AS (
+     ${insertPayloadOfPush}
    )
    ${auditEntries.insertFrom("push", {
      pushId: "id",
@@ -128,16 +141,13 @@ const insertPushWithParts = sql<Value[]>(
    })}`,
 );
 
-/** Inserts a new push without files: its key, its payload and its first audit entry. */
+/** Inserts a new push without files: its key, its payload and, if it has an owner, its first audit entry. */
 async function insertInOneStatement(db: Pick<Database, "hot">, push: NewPush, audit: AuditRecord): Promise<void> {
-  await db.hot.insert(
-    insertPushWithParts,
-    ...pushValues(push, push.row.id),
-    push.rowSecretSealed,
-    push.payloadSealed,
-    audit.userId,
-    audit.address,
-    audit.userAgent,
-    audit.referrer,
-  );
+  const { row, rowSecretSealed, payloadSealed } = push;
+  const values = [...pushValues(push, audit, row.id), rowSecretSealed, payloadSealed];
+  if (row.ownerId === null) await db.hot.insert(insertAnonymous, ...values);
+  else {
+    const { userId, address, userAgent, referrer } = audit;
+    await db.hot.insert(insertOwned, ...values, userId, address, userAgent, referrer);
+  }
 }

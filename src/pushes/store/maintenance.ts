@@ -1,4 +1,4 @@
-import type { Database, InTransaction, Transaction } from "../../database/database.ts";
+import { capabilitiesOf, type Database, type InTransaction, type Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
 import { hasNoWaitingTicket } from "./download-tickets.ts";
@@ -23,6 +23,14 @@ const due = sqlOfFreeRows<[now: number, limit: number], { pushId: number; expire
   `SELECT id AS pushId, expires_at AS expiresAt FROM pushes
    WHERE ended_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
 );
+const tombstonesAfter = sql<
+  [endedAt: number, id: number, endedBy: number, limit: number],
+  { id: number; endedAt: number }
+>(
+  `SELECT id, ended_at AS endedAt FROM pushes WHERE ended_at IS NOT NULL AND owner_id IS NULL
+   AND (ended_at, id) > (?, ?) AND ended_at <= ? ORDER BY ended_at, id LIMIT ?`,
+);
+const noTombstone = { id: 0, endedAt: 0 };
 type Removable = Statement<[endedBefore: number, limit: number], { id: number }>;
 const tombstones: Removable = sqlOfFreeRows(
   "SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NULL ORDER BY ended_at LIMIT ?",
@@ -78,6 +86,8 @@ export type PushUpkeep = ReturnType<typeof createUpkeep>;
  * that another process is working on.
  */
 export function createUpkeep(db: Database, operations: Pick<WriteOperations, "end">) {
+  let lastTombstone = noTombstone;
+
   return {
     ...createDepartures(db, operations),
     /** Ends pushes that expired by `now`; their blobs may be deleted `blobsGraceMs` later. */
@@ -91,6 +101,25 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
         }
         return ended;
       }),
+    /**
+     * Removes payloads that stayed when a claim ended their pushes. Looks at each tombstone once, and at all of them after a start
+     * or if the clock was set back.
+     * @param endedBy later than any claim that may still be uncommitted. @returns how many tombstones were looked at.
+     */
+    async removeEndedPayloads(endedBy: number, limit: number): Promise<number> {
+      if (!capabilitiesOf[db.engine].payloadsStay) return 0;
+      if (endedBy < lastTombstone.endedAt) lastTombstone = noTombstone;
+      const { endedAt, id } = lastTombstone;
+      const found = await db.read.all(tombstonesAfter, endedAt, id, endedBy, limit);
+      if (found.length === 0) return 0;
+      // Pushes of neighbouring ids share pages.
+      const ids = found.map((tombstone) => tombstone.id).sort((a, b) => a - b);
+      await db.write(async (tx) => {
+        for (const pushId of ids) await tx.run(deletePayload, pushId);
+      });
+      lastTombstone = found.at(-1) ?? lastTombstone;
+      return found.length;
+    },
     /** Whether any push has a file. */
     hasFiles: async (): Promise<boolean> => (await db.read.one(anyFile)) !== undefined,
     removeTombstones: (endedBefore: number, limit: number): Promise<number> =>

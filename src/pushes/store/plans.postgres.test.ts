@@ -285,6 +285,9 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       async endDue() {
         expect(await upkeep.endDue(afterSome, 50, hourMs)).toBe(50);
       },
+      async removeEndedPayloads() {
+        expect(await upkeep.removeEndedPayloads(afterSome, 50)).toBe(0);
+      },
       async hasFiles() {
         expect(await upkeep.hasFiles()).toBe(true);
       },

@@ -42,6 +42,8 @@ const pushColumns = {
   storedBytes: integer,
   /** 1: the push may have claims that can be repeated. Not `boolean`, because it is no option of the push. */
   keepsPayload: withDefault(integer, 0),
+  /** The client that created a live anonymous push. Nobody may read such a push's audit trail, so it has no entry for that. */
+  creatorAddress: withDefault(nullable(text), null),
   /** 32 bytes; empty for an imported push that had ended. See `derivePushKey`. */
   keyCheck: bytes,
   /** See `makePassphraseSalt`: it begins with the number of the parameter set. */
@@ -69,8 +71,8 @@ export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOpt
   return options as PushOptions<Value>;
 }
 
-/** The columns that a read returns. The others are only conditions of statements. */
-export const readPushes = pushes.omit("linkCheck", "keepsPayload");
+/** The columns that a read returns. The others are only conditions of statements, and the address of bulk endings. */
+export const readPushes = pushes.omit("linkCheck", "keepsPayload", "creatorAddress");
 export type StoredPush = StoredRowOf<typeof readPushes>;
 
 export const importedLinks = new Table("imported_links", { digest: bytes, pushId: integer });

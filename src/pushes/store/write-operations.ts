@@ -143,11 +143,12 @@ type Ended = Pick<StoredPush, "rowSecretId" | "ownerId" | "storedBytes">;
 const insertFile = files.insert();
 const endedColumns = pushes.pick("rowSecretId", "ownerId", "storedBytes").selectList;
 const endPush = sql<[endedAt: number, reason: number, updatedAt: number, pushId: number], Ended>(
-  `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ? WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
+  `UPDATE pushes SET ended_at = ?, end_reason = ?, updated_at = ?, creator_address = NULL
+   WHERE id = ? AND ended_at IS NULL RETURNING ${endedColumns}`,
 );
 // Matches no push whose expiry was extended since it was found due.
 const endOverdue = sql<[pushId: number, now: number], Ended>(
-  `UPDATE pushes SET ended_at = expires_at, end_reason = ${endReasons.time}, updated_at = expires_at
+  `UPDATE pushes SET ended_at = expires_at, end_reason = ${endReasons.time}, updated_at = expires_at, creator_address = NULL
    WHERE id = ? AND ended_at IS NULL AND expires_at <= ? RETURNING ${endedColumns}`,
 );
 // A repetition that waits for this row may still see the copy. The new generation refuses it.
@@ -199,11 +200,20 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
     if (capabilitiesOf[db.engine].storedTotals) await tx.run(addToTotal, bytes);
   }
 
-  /** For the transaction that ends the push. Only the row of an anonymous push remains, as its tombstone. */
-  async function destroySecret(tx: Transaction, pushId: number, ended: Ended, blobsDueAt: number): Promise<void> {
+  /**
+   * For the transaction that ends the push. Only the row of an anonymous push remains, as its tombstone.
+   * `payloadStays`: `removeEndedPayloads` finds and removes it.
+   */
+  async function destroySecret(
+    tx: Transaction,
+    pushId: number,
+    ended: Ended,
+    blobsDueAt: number,
+    { mayHaveFiles, payloadStays } = { mayHaveFiles: true, payloadStays: false },
+  ): Promise<void> {
     await tx.run(destroyRowSecret, ended.rowSecretId);
-    await tx.run(deletePayload, pushId);
-    await tx.run(queueBlobs, blobsDueAt, pushId);
+    if (!payloadStays) await tx.run(deletePayload, pushId);
+    if (mayHaveFiles) await tx.run(queueBlobs, blobsDueAt, pushId);
     if (ended.ownerId === null) {
       await tx.run(deleteAuditEntries, pushId);
       await addToAnonymous(tx, -ended.storedBytes);
@@ -224,6 +234,7 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
   }
 
   return {
+    engine: db.engine,
     record,
     addToAnonymous,
     destroySecret,

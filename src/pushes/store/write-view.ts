@@ -1,5 +1,5 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
-import type { Database, OutcomeUnknownError, Transaction } from "../../database/database.ts";
+import { capabilitiesOf, type Database, type OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
@@ -33,7 +33,7 @@ export interface ViewClaim {
   readonly now: number;
   /** false: the view is logged but not counted, for example an owner's view on a page. */
   readonly counted: boolean;
-  /** The push as it was read. It only selects the statement to try first. */
+  /** The push as it was read. It only selects the statements to run: the guard decides whether it was true. */
   readonly asRead: Pick<PushRow, "views" | "expireAfterViews" | "ownerId" | "notifyOnView"> &
     Pick<SealedPush, "hasFiles">;
   /** The view is not the owner's, so the owner is notified by email if wanted. */
@@ -63,7 +63,8 @@ const endOnLastView = (viewed: string) => {
   const isLast = `views + ${viewed} >= expire_after_views`;
   return `ended_at = CASE WHEN ${isLast} THEN CAST(? AS BIGINT) END,
        end_reason = CASE WHEN ${isLast} THEN ${endReasons.views} END,
-       updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END`;
+       updated_at = CASE WHEN ${isLast} THEN ? ELSE updated_at END,
+       creator_address = CASE WHEN ${isLast} THEN NULL ELSE creator_address END`;
 };
 
 /** Whether the owner may want an email for this view. The row says whether the owner does. */
@@ -96,7 +97,7 @@ const payloadLength = sql<[pushId: number], { bytes: number }>(
 );
 const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM payloads WHERE push_id = ?");
 
-export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations, "destroySecret">) {
+export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations, "engine" | "destroySecret">) {
   return {
     /** @param reserve is called with the length of a large payload before it is read. @throws what `reserve` throws. */
     async findSealed(link: LinkAddress, reserve: (bytes: number) => void): Promise<SealedPush | undefined> {
@@ -152,18 +153,30 @@ const logView = sql<Guard, StoredPush>(
   `UPDATE pushes SET audit_count = audit_count + 1 WHERE ${guard} RETURNING ${readPushes.selectList}`,
 );
 
+/**
+ * On SQLite, the sealed payload of an anonymous push stays for a minute if it is this short: nothing opens it any more, and
+ * removing payloads in batches changes fewer pages.
+ */
+const stayingBytesMax = 1_024;
+
 async function claimInTransaction(
   tx: Transaction,
   claim: ViewClaim,
-  { destroySecret }: Pick<WriteOperations, "destroySecret">,
+  { engine, destroySecret }: Pick<WriteOperations, "engine" | "destroySecret">,
 ): Promise<PushRow | undefined> {
-  const { pushId, now, counted, audit } = claim;
+  const { pushId, now, counted, audit, asRead } = claim;
   const stored = counted
     ? await tx.one(countView, claim.retry === undefined ? 0 : 1, now, now, ...guardOf(claim))
     : await tx.one(logView, ...guardOf(claim));
   if (stored === undefined) return undefined;
   const row = readPushes.decode(stored);
-  if (row.endedAt !== null) await destroySecret(tx, pushId, row, claim.blobsDueAt);
+  if (row.endedAt !== null) {
+    // Adding files changes the generation, which the guard has compared.
+    const mayHaveFiles = asRead.hasFiles;
+    const isShort = row.ownerId === null && row.storedBytes <= stayingBytesMax;
+    const payloadStays = isShort && claim.retry === undefined && capabilitiesOf[engine].payloadsStay;
+    await destroySecret(tx, pushId, row, claim.blobsDueAt, { mayHaveFiles, payloadStays });
+  }
   if (keepsTrail(row)) await writeEntry(tx, pushId, row.auditCount, audit);
   // The entry of a view is never folded, so its sequence is the audit count.
   if (mayNotifyOwner(claim) && row.notifyOnView) await tx.run(insertViewNotification, pushId, row.auditCount);
@@ -182,7 +195,7 @@ const claimedWith = readPushes.select<[pushId: number, digest: Buffer]>(
 async function claimWithSecrets(
   db: ClaimDatabase,
   claim: ViewClaim,
-  operations: Pick<WriteOperations, "destroySecret">,
+  operations: Pick<WriteOperations, "engine" | "destroySecret">,
 ): Promise<PushRow | undefined> {
   const { pushId, retry, tickets, counted, now } = claim;
   const [ticket] = tickets;
@@ -255,6 +268,7 @@ const anyView = sql<
     viewed: number,
     viewed: number,
     updatedAt: number,
+    viewed: number,
     ...GuardOfClaim,
     blobsDueAt: number,
     ...Entry,
@@ -299,7 +313,7 @@ const viewBeforeLast = sql<[viewed: number, claimId: number, ...GuardOfClaim, vi
 const lastViewOfAnonymous = sql<[claimId: number, endedAt: number, updatedAt: number, ...GuardOfClaim], StoredPush>(
   `WITH claimed AS (
      UPDATE pushes SET views = views + 1, audit_count = audit_count + 1, last_claim_id = ?, ended_at = ?,
-       end_reason = ${endReasons.views}, updated_at = ?
+       end_reason = ${endReasons.views}, updated_at = ?, creator_address = NULL
      WHERE ${guardOfClaim} AND views + 1 >= expire_after_views AND owner_id IS NULL RETURNING *
    ), key AS (
      ${endParts.destroyRowSecret.postgres("(SELECT row_secret_id FROM claimed)")}
@@ -354,7 +368,7 @@ async function claimAsRead({ hot }: ClaimDatabase, claim: ViewClaim): Promise<St
 async function claimAny(db: ClaimDatabase, claim: ViewClaim): Promise<StoredPush | undefined> {
   const { claimId, now, counted, blobsDueAt } = claim;
   const viewed = counted ? 1 : 0;
-  const counting = [viewed, claimId, viewed, now, viewed, viewed, now] as const;
+  const counting = [viewed, claimId, viewed, now, viewed, viewed, now, viewed] as const;
   const entry = [...entryOf(claim), mayNotifyOwner(claim) ? 1 : 0] as const;
   return await db
     .autocommit({ retry: "whenNotExecuted" })
