@@ -111,11 +111,14 @@ test("an ended anonymous push keeps only its tombstone, an owned one also its tr
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const rows = (...tables: readonly string[]) => Promise.all(tables.map((table) => countRows(db, table)));
+  const creators = () => readRows(db, "SELECT creator_address FROM pushes");
   const anonymous = await make(fixture, stranger, true);
   await retrieve(fixture, anonymous.urlToken);
   expect(await rows("payloads", "audit_entries")).toEqual([1, 1]);
+  expect(await creators()).toEqual([{ creator_address: stranger.address }]);
   await pushes.expire(anonymous.urlToken, stranger);
   expect(await rows("pushes", "payloads", "audit_entries")).toEqual([1, 0, 0]);
+  expect(await creators()).toEqual([{ creator_address: null }]);
   // Later refusals do not record the client.
   await retrieve(fixture, anonymous.urlToken);
   expect(await rows("audit_entries")).toEqual([0]);

@@ -372,6 +372,7 @@ test("the payload of an anonymous push that a claim has ended is removed soon, o
   expect(await count(fixture, "payloads")).toBe(1);
   await Promise.all(Array.from({ length: 501 }, () => endOne(stranger)));
   expect(await count(fixture, "payloads")).toBe(payloadsStay ? 502 : 1);
+  expect(await count(fixture, "pushes", "ended_at IS NOT NULL AND creator_address IS NOT NULL")).toBe(0);
   fixture.clock.advance(minuteMs - 1);
   await sweeper.sweep();
   expect(await count(fixture, "payloads")).toBe(payloadsStay ? 502 : 1);
