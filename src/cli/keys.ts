@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { renewAccess } from "../accounts/store/renew-access.ts";
 import { createProcessRegistry } from "../database/processes.ts";
 import type { Domain } from "../domain.ts";
+import { importedRows } from "../import/store/imported-rows.ts";
 import { rotateKeys } from "../pushes/maintenance/rotate.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
@@ -34,12 +35,9 @@ async function replaceAccess({ db, keyring, vault }: Domain, io: CommandDeps["io
       );
     }
     const onForgedRow = () => undefined;
-    return await renewAccess(
-      tx,
-      vault.access,
-      await replaceAccessSecret(tx, { keyring, random: io.random, onForgedRow }),
-      now,
-    );
+    const fresh = await replaceAccessSecret(tx, { keyring, random: io.random, onForgedRow });
+    await importedRows.renew(tx, vault.access, fresh, "source", "kind", "sourceId");
+    return await renewAccess(tx, vault.access, fresh, now);
   });
 }
 

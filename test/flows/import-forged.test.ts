@@ -34,3 +34,12 @@ test.each([
   expect(dry.exitCode).toBe(1);
   expect(await users()).toEqual(before);
 });
+
+test("after a replacement of the access secret, the next import knows what was imported", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  const first = await target.run(installation);
+  expect((await target.cli.run(["keys", "replace-access", "--yes"])).exitCode).toBe(0);
+  const again = await target.run(installation);
+  expect([again.exitCode, again.stderr.includes("was changed in the database")]).toEqual([first.exitCode, false]);
+});

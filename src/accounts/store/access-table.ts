@@ -172,21 +172,21 @@ export class AccessTable<C extends Columns, Prefix extends string, Deciding exte
   }
 
   /**
-   * Replaces the MACs of all rows that this server wrote. @param key a deciding column with an index, which finds a row together with its MAC.
+   * Replaces the MACs of all rows that this server wrote. @param keys deciding columns with an index, which find a row together with its MAC.
    * @returns how many.
    */
-  async renew(tx: Transaction, from: AccessKeys, to: AccessKeys, key: Deciding): Promise<number> {
+  async renew(tx: Transaction, from: AccessKeys, to: AccessKeys, ...keys: readonly Deciding[]): Promise<number> {
     const all = sql<[], Stored>(`SELECT ${this.#deciders.selectList} FROM ${this.name}`);
-    const replace = sql<[fresh: Buffer, key: Value, mac: Value]>(
-      `UPDATE ${this.name} SET mac = ? WHERE ${columnName(key)} = ? AND mac = ?`,
-    );
+    const found = keys.map((key) => `${columnName(key)} = ?`).join(" AND ");
+    const replace = sql<Value[]>(`UPDATE ${this.name} SET mac = ? WHERE ${found} AND mac = ?`);
     let renewed = 0;
     for (const stored of await tx.all(all)) {
       const row = stored as unknown as Unopened<C, Prefix, Deciding>;
       if (this.#deciders.open(from, row) === undefined) continue;
       const deciding = this.deciding.map((each) => partOf(this.#deciders.storedIn(row, each)));
       const mac = stored[aliasOf(this.#prefix, "mac")] ?? null;
-      renewed += await tx.run(replace, to.mac(this.name, deciding), this.#deciders.storedIn(row, key), mac);
+      const place = keys.map((key) => this.#deciders.storedIn(row, key));
+      renewed += await tx.run(replace, to.mac(this.name, deciding), ...place, mac);
     }
     return renewed;
   }
