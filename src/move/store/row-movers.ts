@@ -126,7 +126,8 @@ const insertKey: Statement<[pushId: number, sealed: Buffer], never> = sql(
  * only appended there. Destroyed keys are not moved.
  */
 export function createPushMover(pushes: MovedTable, to: Engine): RowMover {
-  const stored = pushes.columns.filter((column) => column !== "row_secret_id");
+  // Claims that can be repeated are not moved, so no payload is kept for them.
+  const stored = pushes.columns.filter((column) => column !== "row_secret_id" && column !== "keeps_payload");
   const columns = [...stored, keyColumn];
   const source = `(SELECT pushes.*, row_secrets.sealed AS ${keyColumn} FROM pushes
     LEFT JOIN row_secrets ON row_secrets.id = pushes.row_secret_id AND pushes.ended_at IS NULL) AS sealed_pushes`;
@@ -152,10 +153,8 @@ export function createPushMover(pushes: MovedTable, to: Engine): RowMover {
       for (const row of rows) {
         const { id, [keyColumn]: sealed } = row;
         if (typeof id !== "number") throw new Error("A push has no id.");
-        // Claims that can be repeated are not moved.
         withKeys.push({
           ...row,
-          keeps_payload: 0,
           row_secret_id: Buffer.isBuffer(sealed) ? await writeKey(tx, id, sealed) : 0,
         });
       }
