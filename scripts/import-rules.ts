@@ -19,7 +19,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   health: [...foundations],
   domain: [...foundations, "mail", "branding", "pushes", "accounts", "health"],
   http: [...foundations, "pushes", "accounts"],
-  api: [...foundations, "pushes", "accounts", "http"],
+  api: [...foundations, "i18n", "pushes", "accounts", "http"],
   pages: [...foundations, "mail", "branding", "i18n", "pushes", "accounts", "health", "http"],
   jobs: [...foundations, "mail", "pushes", "accounts", "domain"],
   backup: [...foundations, "pushes", "accounts", "domain"],

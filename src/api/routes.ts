@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from "fastify";
+import type { Config } from "../config/config.ts";
 import { sendJsonText } from "../http/headers.ts";
 import { operations as v1Operations } from "./v1/operations.ts";
 import type { ApiDeps } from "./v2/handlers.ts";
@@ -10,9 +11,14 @@ const crossOriginPath = "/p.json";
 
 /** Registers both versions of the API. V1 translates its requests and answers to the calls of v2. */
 export function registerApi(server: FastifyInstance, deps: ApiDeps): void {
-  const served = v2Operations.filter(({ isServed }) => isServed?.(deps.config) ?? true);
-  for (const operation of served) registerOperation(server, operation, [`${operation.path}.json`], deps);
-  for (const operation of v1Operations) registerOperation(server, operation, operation.alsoAt, deps);
+  for (const operation of v2Operations) {
+    registerOperation(server, operation, [operation.path, `${operation.path}.json`], deps);
+  }
+  const isClosed = closedPrefixes(deps.config);
+  for (const operation of v1Operations) {
+    const paths = [operation.path, ...operation.alsoAt].filter((path) => !isClosed.test(path));
+    registerOperation(server, operation, paths, deps);
+  }
   const document = JSON.stringify(openApiDocument());
   server.get(
     "/api/v2/openapi.json",
@@ -28,15 +34,21 @@ export function registerApi(server: FastifyInstance, deps: ApiDeps): void {
   });
 }
 
-/** @param alsoAt further paths of the same endpoint. */
+/** In v1, the paths of a kind that is switched off do not exist: clients then show a hint. */
+function closedPrefixes({ kinds }: Config): RegExp {
+  const letters = [...(kinds.file.enabled ? [] : ["f"]), ...(kinds.url.enabled ? [] : ["r"])];
+  return new RegExp(`^/[${letters.join("")}](?:/|\\.json$)`);
+}
+
+/** @param paths all paths of the endpoint. */
 function registerOperation(
   server: FastifyInstance,
   operation: Operation,
-  alsoAt: readonly string[],
+  paths: readonly string[],
   deps: ApiDeps,
 ): void {
-  const { method, path, access, group, scope, changesState, retrieval, handler } = operation;
-  for (const url of [path, ...alsoAt]) {
+  const { method, access, group, scope, changesState, retrieval, handler } = operation;
+  for (const url of paths) {
     server.route({
       method,
       url,

@@ -65,12 +65,12 @@ const setAnonymousActor: Hook = (request, _reply, done) => {
 function tokenHook(scope: Scope | null, needsToken: boolean, deps: AuthenticationDeps): Hook {
   return (request, _reply, done) => {
     request.actor = anonymousActor(request);
-    const credentials = readCredentials(request.raw.headers);
-    if (credentials === undefined) {
+    const token = readToken(request.raw.headers);
+    if (token === undefined) {
       done(needsToken ? new AppError("not_authenticated", "This needs an API token.") : undefined);
       return;
     }
-    findHolder(credentials, request.client.address, deps.accounts).then((holder) => {
+    findHolder(token, request.client.address, deps.accounts).then((holder) => {
       if (holder === undefined) {
         done(new AppError("not_authenticated", "That API token is not valid."));
       } else if (lacksFactor(holder.user, deps)) {
@@ -86,37 +86,27 @@ function tokenHook(scope: Scope | null, needsToken: boolean, deps: Authenticatio
 }
 
 const tokenLengthMax = 512;
-const emailLengthMax = 254;
-
-interface Credentials {
-  readonly token: string;
-  readonly email: string | undefined;
-}
 
 /**
- * The older pair X-User-Email and X-User-Token counts only when both are set, and then wins over Bearer: some clients send
- * both. Empty values count as not sent.
+ * The token of the request, in any form that clients use: `Authorization: Bearer <token>`, `Token <token>` or the token alone,
+ * and the older X-User-Token. X-User-Token wins over Authorization only beside X-User-Email, whose value does not matter:
+ * people change their address, and some clients send the recipient's.
+ * @returns "" for a blank header, which is never valid; undefined: no credential was sent.
  */
-function readCredentials(headers: IncomingHttpHeaders): Credentials | undefined {
-  const email = headers["x-user-email"];
-  const pairToken = headers["x-user-token"];
-  if (typeof email === "string" && email !== "" && typeof pairToken === "string" && pairToken !== "") {
-    return { token: pairToken, email };
-  }
-  const bearer = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1];
-  return bearer === undefined ? undefined : { token: bearer.trim(), email: undefined };
+function readToken(headers: IncomingHttpHeaders): string | undefined {
+  const { authorization, "x-user-email": email, "x-user-token": older } = headers;
+  const olderToken = older === undefined ? undefined : String(older).trim();
+  if (olderToken && (email !== undefined || !authorization?.trim())) return olderToken;
+  return authorization === undefined ? olderToken : authorization.trim().split(/\s+/).at(-1);
 }
 
 /** @param address the client's address as reported by trusted proxies; tokens can be limited to networks. */
 async function findHolder(
-  { token, email }: Credentials,
+  token: string,
   address: string,
   accounts: Pick<Accounts, "authenticateToken">,
 ): Promise<TokenHolder | undefined> {
-  if (token.length > tokenLengthMax) return undefined;
-  if (email === undefined) return accounts.authenticateToken({ token, address });
-  if (email.length > emailLengthMax) return undefined;
-  return accounts.authenticateToken({ token, email, address });
+  return token.length > tokenLengthMax ? undefined : accounts.authenticateToken({ token, address });
 }
 
 type SignInState =

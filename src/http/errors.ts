@@ -117,7 +117,6 @@ export function isJsonPath(url: string): boolean {
     path === "/api" ||
     path.startsWith("/api/") ||
     path.endsWith(".json") ||
-    path.endsWith(".json/") ||
     path === "/up" ||
     path === "/ready" ||
     !path.startsWith("/")

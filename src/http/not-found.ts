@@ -2,15 +2,13 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
 import { discardBody } from "./discard-body.ts";
 import { answerRefusal, isJsonPath, type RenderError, refusalOf } from "./errors.ts";
-import type { Listener } from "./listener.ts";
 import { allowedMethods, type RouteEntry } from "./route-access.ts";
 
 /** @returns the page of today for an address that pages had once. `query` has its question mark. */
 export type FindOldAddress = (path: string, query: string, isPage: (path: string) => boolean) => string | undefined;
 
 /**
- * Answers a request that matches no route: 405 on a known path, a redirect for a page's path with a trailing slash and for
- * an old address, else 404.
+ * Answers a request that matches no route: 405 on a known path, a redirect for an old address, else 404.
  */
 export function answerNotFound(
   request: FastifyRequest,
@@ -24,8 +22,6 @@ export function answerNotFound(
   const queryStart = url.indexOf("?");
   const path = queryStart === -1 ? url : url.slice(0, queryStart);
   const query = url.slice(path.length);
-  const page = pageWithoutSlash(path, routes, request.listener);
-  if (page !== undefined && isRead(request.method)) return reply.redirect(`${page}${query}`, 301);
   if (isRead(request.method) && !isJsonPath(path)) {
     const isPage = (candidate: string) => allowedMethods(candidate, routes, request.listener).includes("GET");
     const address = findOldAddress(path, query, isPage);
@@ -44,17 +40,6 @@ export function answerNotFound(
   const refusal = refusalOf(error);
   if (refusal === undefined) throw error;
   return answerRefusal(refusal, request, reply, renderError);
-}
-
-/** No empty segment, backslash or percent-encoding, so that no browser reads the redirect as another host. */
-const plainPathWithSlash = /^(?:\/[\w.~-]+)+\/$/;
-
-/** The page's path without its trailing slash; undefined when there is no such page. API clients are never redirected. */
-function pageWithoutSlash(path: string, routes: readonly RouteEntry[], listener: Listener): string | undefined {
-  if (!plainPathWithSlash.test(path)) return undefined;
-  const page = path.slice(0, -1);
-  if (isJsonPath(path) || isJsonPath(page)) return undefined;
-  return allowedMethods(page, routes, listener).includes("GET") ? page : undefined;
 }
 
 export function isRead(method: string): boolean {

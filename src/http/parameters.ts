@@ -1,9 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
+import { type FormFields, UrlencodedReader } from "./body/form-fields.ts";
 
 /** The last page of any list. */
 export const pageMax = 200;
 const tokenPattern = /^[A-Za-z0-9_-]{1,64}$/;
+/** More than the headers of a request may have. */
+const queryBytesMax = 64 * 1024;
 const pagePattern = /^[1-9][0-9]{0,2}$/;
 
 /** The url_token in the path. @throws AppError not_found if it cannot be one. */
@@ -23,16 +26,30 @@ export function pageOf(request: FastifyRequest): number {
 }
 
 /**
- * The passphrase from the header X-Push-Passphrase, which stays out of URLs and logs, else from the query; undefined: none.
+ * The passphrase from the header X-Push-Passphrase, else from the body, else from the query; undefined: none. Addresses end up
+ * in logs, headers and bodies do not.
  * @throws AppError invalid_request if the query has several.
  */
-export function passphraseOf(request: FastifyRequest): string | undefined {
+export function passphraseOf(request: FastifyRequest, fromBody: string | undefined): string | undefined {
   const header = request.raw.headers["x-push-passphrase"];
   if (typeof header === "string" && header !== "") return decodeHeader(header);
+  if (fromBody !== undefined) return fromBody;
   const given: unknown = Reflect.get(Object(request.query), "passphrase");
   if (given === undefined || given === "") return undefined;
   if (typeof given !== "string") throw new AppError("invalid_request", "Give one passphrase.");
   return given;
+}
+
+/**
+ * The fields in the query string in the form of a body: `?push[payload]=x` becomes the key `payload` of an object `push`.
+ * @throws AppError invalid_request, as `UrlencodedReader`.
+ */
+export function queryFields(request: FastifyRequest): FormFields {
+  const reader = new UrlencodedReader(queryBytesMax);
+  const url = request.raw.url ?? "";
+  const start = url.indexOf("?");
+  if (start !== -1) reader.write(Buffer.from(url.slice(start + 1), "latin1"));
+  return reader.end();
 }
 
 const idempotencyKeyPattern = /^[\x21-\x7e]{16,255}$/;

@@ -1,12 +1,20 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../base/errors.ts";
+import { JsonReader } from "./body/json-reader.ts";
 import { readCreatePush } from "./push-fields.ts";
 
-const read = (fields: unknown) => readCreatePush(Object(fields)).request;
+/** As a body in JSON has them. */
+function received(fields: unknown): object {
+  const reader = new JsonReader();
+  reader.write(Buffer.from(JSON.stringify(fields)));
+  return Object(reader.end());
+}
+
+const read = (fields: unknown) => readCreatePush(received(fields)).request;
 
 function problemsOf(fields: object): unknown {
   try {
-    readCreatePush(fields);
+    readCreatePush(received(fields));
   } catch (error) {
     if (error instanceof AppError)
       return error.code === "invalid_fields" ? Object.keys(error.fields ?? {}) : error.code;
@@ -43,12 +51,12 @@ test("all fields get their domain names", () => {
   });
 });
 
-test("null counts as not given, an empty passphrase as none; inherited keys are ignored", () => {
+test("null counts as not given, an empty passphrase as none, an empty kind and empty files as not given; inherited keys are ignored", () => {
   expect(read({ payload: "a", passphrase: null, kind: null, expire_after_days: null, files: null })).toEqual({
     payload: "a",
   });
-  expect(read({ payload: "a", passphrase: "" })).toEqual({ payload: "a" });
-  expect(read(Object.create({ payload: "inherited" }))).toEqual({});
+  expect(read({ payload: "a", passphrase: "", kind: "", files: "" })).toEqual({ payload: "a" });
+  expect(readCreatePush(Object.create({ payload: "inherited" })).request).toEqual({});
   expect(read(JSON.parse('{"__proto__": {"payload": "x"}}'))).toEqual({});
 });
 
@@ -56,7 +64,7 @@ describe("booleans", () => {
   test.each([true, "true", "TRUE", "on", "On", "yes", "checked", "1", 1])("%j is true", (value) => {
     expect(read({ retrieval_step: value })).toEqual({ retrievalStep: true });
   });
-  test.each([false, "false", "off", "no", "0", 0, "", 2, "2", [], {}, " true"])("%j is false", (value) => {
+  test.each([false, "false", "off", "no", "0", 0, "", null, 2, "2", [], {}, " true"])("%j is false", (value) => {
     expect(read({ retrieval_step: value })).toEqual({ retrievalStep: false });
   });
 });
@@ -68,11 +76,30 @@ describe("integers", () => {
     ["007", 7],
     ["-1", -1],
     [0, 0],
-    [1e3, 1000],
+    [" 5 ", 5],
+    ["+5", 5],
+    ["3.0", 3],
+    ["1e1", 10],
   ])("%j is %j", (value, expected) =>
     expect(read({ expire_after_days: value })).toEqual({ expireAfterDays: expected }),
   );
-  test.each([1.5, "1.5", "", " 5", "5 ", "+5", "five", "1e3", "0x5", true, [], [5], {}, 1e300, "9".repeat(20)])(
+  test.each(["", "  ", null])("%j is not given", (value) => {
+    expect(read({ expire_after_days: value, expire_after_duration: value })).toEqual({});
+  });
+  test("numbers are read as they are written", () => {
+    const reader = new JsonReader();
+    reader.write(
+      Buffer.from('{"expire_after_days":3.0,"expire_after_views":1E1,"payload":1.50,"passphrase":-0,"name":1e3}'),
+    );
+    expect(readCreatePush(Object(reader.end())).request).toEqual({
+      expireAfterDays: 3,
+      expireAfterViews: 10,
+      payload: "1.50",
+      passphrase: "-0",
+      name: "1e3",
+    });
+  });
+  test.each([1.5, "1.5", "5 5", "five", "5.", "0x5", true, [], [5], {}, 1e300, "9".repeat(20)])(
     "%j is refused",
     (value) => expect(problemsOf({ expire_after_days: value })).toEqual(["expireAfterDays"]),
   );
@@ -87,7 +114,7 @@ test("durations are codes of an enumeration", () => {
 });
 
 test("strings must be well-formed", () => {
-  expect(problemsOf({ payload: 5, passphrase: true, name: [], note: {} })).toEqual([
+  expect(problemsOf({ payload: false, passphrase: true, name: [], note: {} })).toEqual([
     "payload",
     "passphrase",
     "name",
@@ -110,9 +137,10 @@ test("files inside JSON", () => {
   expect(request).toEqual({ mentionsFiles: true });
   expect(files).toEqual([
     { filename: "a", contentType: "text/plain", bytes: Buffer.from("hello") },
-    { filename: "b", contentType: "application/octet-stream", bytes: Buffer.alloc(0) },
+    { filename: "b", contentType: "", bytes: Buffer.alloc(0) },
   ]);
   expect(readCreatePush({ files: [] })).toEqual({ request: { mentionsFiles: true }, files: [] });
+  expect(readCreatePush({ files: [""] })).toEqual({ request: { mentionsFiles: true }, files: [] });
 });
 
 test.each(
@@ -125,7 +153,6 @@ test.each(
     [{}],
     [{ filename: "a" }],
     [{ data: "" }],
-    [{ filename: 1, data: "" }],
     [{ filename: "a", data: "aGVsbG8" }],
     [{ filename: "a", data: "aGVs bG8=" }],
     [{ filename: "a", data: "_-==" }],

@@ -3,6 +3,7 @@ import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import { kindNames } from "../base/push-kinds.ts";
 import type { CreatePush, LinkDeliveryRequest } from "../pushes/pushes.ts";
+import { JsonNumber } from "./body/json-reader.ts";
 import { nonPublicOptionFields, publicOptionFields, readOptions } from "./push-options.ts";
 
 export const payloadBytesMax = 4 * 1024 * 1024;
@@ -22,7 +23,7 @@ export const durationMinutes = [
 export const JsonFile = Type.Object(
   {
     filename: Type.String(),
-    content_type: Type.Optional(Type.String({ description: "Default: application/octet-stream." })),
+    content_type: Type.Optional(Type.String({ description: "Default: the type that the file name implies." })),
     data: Type.String({ contentEncoding: "base64", description: "The file's bytes, base64 with padding." }),
   },
   { description: "A small file. All files of one request: 8 MiB decoded. Send larger ones as multipart/form-data." },
@@ -66,7 +67,7 @@ export const CreatePushFields = Type.Object({
   ),
   ...publicOptionFields,
   passphrase: Type.Optional(Type.String({ description: "Null or empty: none. It is not stored." })),
-  name: Type.Optional(Type.String({ description: "A label only the owner sees. At most 255 characters." })),
+  name: Type.Optional(Type.String({ description: "A label only the owner sees. At most 2,048 characters." })),
   note: Type.Optional(Type.String({ description: "A remark only the owner sees. At most 65,536 characters." })),
   notify_emails_to: Type.Optional(recipients),
   notify_emails_to_locale: Type.Optional(recipientsLocale),
@@ -132,6 +133,16 @@ export function readNotifyEmails(fields: object): LinkDeliveryRequest {
   return { notifyEmailsTo, notifyEmailsToLocale };
 }
 
+const passphraseReader = fieldsReader(Type.Object({ passphrase: Type.String() }));
+
+/** Reads the passphrase of a retrieval; undefined: none. @throws AppError invalid_fields (by domain name). */
+export function readPassphrase(fields: object): string | undefined {
+  const problems = new Map<string, string>();
+  const { passphrase } = passphraseReader.read(fields, problems);
+  refuseProblems(problems);
+  return passphrase === "" ? undefined : passphrase;
+}
+
 /** @throws AppError invalid_fields (by domain name). */
 function refuseProblems(problems: ReadonlyMap<string, string>): void {
   if (problems.size === 0) return;
@@ -149,7 +160,7 @@ function decodeFile(
 ): DecodedFile {
   const bytes = Buffer.from(file.data, "base64");
   if (!isBase64(file.data, bytes)) problems.set("files", "must have their data in base64 with padding.");
-  return { filename: file.filename, contentType: file.content_type ?? "application/octet-stream", bytes };
+  return { filename: file.filename, contentType: file.content_type ?? "", bytes };
 }
 
 const lastGroup = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -184,7 +195,7 @@ function withoutUndefined<Fields extends object>(fields: Fields): Given<Fields> 
   return given as Given<Fields>;
 }
 
-/** The value of a field, or one sentence that says why it is not of the field's type. */
+/** The value of a field, undefined if it counts as not given, or one sentence that says why it is not of the field's type. */
 type FieldResult = { readonly value: unknown } | { readonly problem: string };
 type ReadField = (given: unknown) => FieldResult;
 
@@ -198,17 +209,17 @@ function fieldsReader<Schema extends TObject>(schema: Schema) {
   );
   return {
     /**
-     * Null counts as not given; keys that are not in the schema are ignored, inherited ones too.
+     * Keys that are not in the schema are ignored, inherited ones too.
      * @param problems receives a sentence for each invalid field, by its wire name.
      */
     read(fields: object, problems: Map<string, string>): Partial<Static<Schema>> {
       const values: Record<string, unknown> = {};
       for (const [name, read] of readers) {
         const given: unknown = Object.hasOwn(fields, name) ? Reflect.get(fields, name) : undefined;
-        if (given === undefined || given === null) continue;
+        if (given === undefined) continue;
         const result = read(given);
         if ("problem" in result) problems.set(name, result.problem);
-        else values[name] = result.value;
+        else if (result.value !== undefined) values[name] = result.value;
       }
       return values as Partial<Static<Schema>>;
     },
@@ -235,36 +246,51 @@ function readerOf(schema: TSchema): ReadField {
   }
 }
 
+const notGiven = { value: undefined };
+
+/** Scripts send PINs as numbers: those are texts of the same characters. */
 function readText(given: unknown): FieldResult {
+  if (given === null) return notGiven;
+  if (given instanceof JsonNumber) return { value: given.text };
   if (typeof given !== "string") return { problem: "must be a string." };
   return given.isWellFormed() ? { value: given } : { problem: "contains a lone surrogate, which is not a character." };
 }
 
 const trueWords = new Set(["true", "on", "yes", "checked", "1"]);
 
+/** Null is false: with null, a caller protects a push against deletion by its viewers. */
 function readBoolean(given: unknown): FieldResult {
-  return { value: given === true || given === 1 || (typeof given === "string" && trueWords.has(given.toLowerCase())) };
+  const word = given instanceof JsonNumber ? given.text : given;
+  return { value: word === true || (typeof word === "string" && trueWords.has(word.toLowerCase())) };
 }
 
 /** Integers within ±10^15 are exact. Larger ones are outside every range, and rounding must not move them into one. */
-const digits = /^-?\d{1,15}$/;
+const digits = /^[-+]?\d{1,15}(?:\.0+)?$/;
+const withExponent = /^-?\d{1,15}[eE]\+?\d{1,2}$/;
 
+/** Blank texts count as not given: scripts send variables that are not set. */
 function readInteger(given: unknown): FieldResult {
-  const value = typeof given === "string" && digits.test(given) ? Number(given) : given;
-  return Number.isSafeInteger(value) ? { value } : { problem: "must be an integer." };
+  const text = given instanceof JsonNumber ? given.text : typeof given === "string" ? given.trim() : given;
+  if (text === null || text === "") return notGiven;
+  const isInteger = typeof text === "string" && (digits.test(text) || withExponent.test(text));
+  return isInteger && Number.isSafeInteger(Number(text)) ? { value: Number(text) } : { problem: "must be an integer." };
 }
 
 function readBounded(given: unknown, minimum: number, maximum: number): FieldResult {
   const result = readInteger(given);
+  if (result === notGiven) return result;
   const within = "value" in result && Number(result.value) >= minimum && Number(result.value) <= maximum;
   return within ? result : { problem: `must be an integer from ${minimum} to ${maximum}.` };
 }
 
 function readChoice(given: unknown, choices: readonly unknown[]): FieldResult {
+  if (given === null || given === "") return notGiven;
   return choices.includes(given) ? { value: given } : { problem: `must be one of ${choices.join(", ")}.` };
 }
 
+/** Blank elements count as not given: form libraries add one, so that the name is sent even without a file. */
 function readList(given: unknown, element: TObject): FieldResult {
+  if (given === null || given === "") return notGiven;
   const problem = { problem: `must be a list of objects with ${Object.keys(element.properties).join(", ")}.` };
   if (!Array.isArray(given)) return problem;
   const reader = fieldsReader(element);
@@ -272,6 +298,7 @@ function readList(given: unknown, element: TObject): FieldResult {
   const problems = new Map<string, string>();
   const values: object[] = [];
   for (const item of given) {
+    if (item === "") continue;
     if (typeof item !== "object" || item === null) return problem;
     const value = reader.read(item, problems);
     if (problems.size > 0 || !required.every((name) => Object.hasOwn(value, name))) return problem;

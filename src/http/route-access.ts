@@ -4,6 +4,7 @@ import type { Scope } from "../accounts/accounts.ts";
 import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
 import type { BodyIntake } from "./body/body-intake.ts";
 import { isMultipart, receiveForm } from "./body/receive-body.ts";
+import { discardBody } from "./discard-body.ts";
 import { answerRefusal, isJsonPath, type Refusal, type RenderError } from "./errors.ts";
 import type { Listener, RouteGroup } from "./listener.ts";
 import type { RouteAccess } from "./request.ts";
@@ -113,8 +114,10 @@ const prefetchRefusal: Refusal = {
  */
 function uncountedHook(renderError: RenderError) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    if (isDeclaredPrefetch(request.raw.headers)) answerRefusal(prefetchRefusal, request, reply, renderError);
-    else if (request.raw.method === "HEAD") reply.code(200).send();
+    if (isDeclaredPrefetch(request.raw.headers)) {
+      discardBody(request.raw, reply.raw);
+      answerRefusal(prefetchRefusal, request, reply, renderError);
+    } else if (request.raw.method === "HEAD") reply.code(200).send();
     else done();
   };
 }

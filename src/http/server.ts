@@ -26,6 +26,7 @@ import { createListeners, type Listener } from "./listener.ts";
 import type { MetricsGate } from "./metrics.ts";
 import { answerNotFound, type FindOldAddress, isRead } from "./not-found.ts";
 import { observeRequests } from "./observe-requests.ts";
+import { addressOf } from "./request-address.ts";
 import { guardRoutes } from "./route-access.ts";
 import { createSessionCookies } from "./session-cookie.ts";
 import { createSharedThrottle } from "./shared-throttle.ts";
@@ -96,6 +97,7 @@ export function createServer(deps: ServerDeps) {
     requestIdHeader: false,
     exposeHeadRoutes: true,
     return503OnClosing: false,
+    rewriteUrl: addressOf,
     connectionTimeout: idleMsMax,
     keepAliveTimeout: keepAliveMs,
     requestTimeout: requestMsMax,
@@ -212,7 +214,8 @@ function admitRequests(
     reply.headers(client.https || listener.overHttps ? secureHeaders : baseHeaders);
     reply.header("x-request-id", request.id);
     if (config.noIndex || !isIndexable(request.raw.url ?? "")) reply.header("x-robots-tag", robotsTag);
-    if (request.raw.method !== "POST") discardBody(request.raw, reply.raw);
+    const isBodyRead = readsBody(request);
+    if (!isBodyRead) discardBody(request.raw, reply.raw);
     if (hasSeveralHosts(request.raw)) {
       reply.header("connection", "close");
       throw new AppError("invalid_request", "The request has more than one Host header.");
@@ -228,7 +231,7 @@ function admitRequests(
       request.pushBaseUrl = config.gateway.url ?? request.baseUrl;
       const address = config.forceHttps ? httpsAddressFor(request.raw, client, request.baseUrl) : undefined;
       if (address === undefined) return true;
-      if (request.raw.method === "POST") discardBody(request.raw, reply.raw);
+      if (isBodyRead) discardBody(request.raw, reply.raw);
       // Old clients know only 301. For requests other than GET and HEAD, 308 keeps the method and the body.
       reply.redirect(address, isRead(request.method) ? 301 : 308);
       return false;
@@ -240,6 +243,11 @@ function admitRequests(
       charged.then(admit).then((admitted) => admitted && done(), done);
     }
   });
+}
+
+/** Handlers read the bodies of POST, and of a retrieval through the API, which may contain the passphrase. */
+function readsBody({ raw, routeOptions: { config } }: FastifyRequest): boolean {
+  return raw.method === "POST" || (raw.method === "GET" && config.access === "api" && config.retrieval === true);
 }
 
 function tooManyRequests(retryAfterSeconds: number): AppError {

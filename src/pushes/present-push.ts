@@ -57,7 +57,10 @@ export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Pus
     ownerId: row.ownerId,
     expireAfterDays: row.expireAfterDays,
     expireAfterViews: row.expireAfterViews,
-    daysRemaining: Math.max(0, row.expireAfterDays - Math.max(0, Math.floor((now - row.createdAt) / dayMs))),
+    daysRemaining:
+      row.expiresAt <= now
+        ? 0
+        : Math.max(0, row.expireAfterDays - Math.max(0, Math.floor((now - row.createdAt) / dayMs))),
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views - row.refusals),
     ...publicOptions(row),
     passphraseRequired: row.passphraseSalt !== null,

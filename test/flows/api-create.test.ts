@@ -139,7 +139,7 @@ test.each([
   ["an empty body", "", json, 400],
   ["JSON null", "null", json, 400],
   ["a JSON array", "[]", json, 400],
-  ["no key push", '{"payload":"x"}', json, 400],
+  ["no key push and no field of a push", '{"data":"x"}', json, 400],
   ["push is a string", '{"push":"x"}', json, 400],
   ["push is an array", '{"push":[]}', json, 400],
   ["push is inherited through __proto__", '{"__proto__":{"push":{"payload":"x"}}}', json, 400],
@@ -151,7 +151,8 @@ test.each([
   ["plain text", "x", { "content-type": "text/plain" }, 415],
   ["XML", "<x/>", { "content-type": "application/xml" }, 415],
   ["no media type at all", "x", { "content-type": ";;;" }, 415],
-  ["a charset other than UTF-8", "{}", { "content-type": "application/json; charset=utf-16" }, 415],
+  ["an unknown charset", "{}", { "content-type": "application/json; charset=utf-7" }, 415],
+  ["bytes that are not of the charset", "{}x", { "content-type": "application/json; charset=utf-16" }, 400],
   ["a compressed body", "x", { ...json, "content-encoding": "gzip" }, 415],
 ] as const)("a malformed body is refused: %s", async (_, body, headers, status) => {
   const answer = await send(body, headers);
@@ -162,7 +163,7 @@ test.each([
 test.each([
   [{}, ["payload"]],
   [{ payload: "" }, ["payload"]],
-  [{ payload: 5 }, ["payload"]],
+  [{ payload: true }, ["payload"]],
   [{ payload: "\ud800" }, ["payload"]],
   [{ payload: "x", kind: "nonsense" }, ["kind"]],
   [{ payload: "x", expire_after_days: 0 }, ["expire_after_days"]],
@@ -178,7 +179,7 @@ test.each([
   [{ payload: "javascript:alert(1)", kind: "url" }, ["payload"]],
   [{ payload: " https://example.com", kind: "url" }, ["payload"]],
   [{ payload: "data:text/html,x", kind: "url" }, ["payload"]],
-  [{ payload: "x", name: "n".repeat(256) }, ["name"]],
+  [{ payload: "x", name: "n".repeat(2_049) }, ["name"]],
 ] as const)("%j is answered with 422, errors on %j", async (push, fields) => {
   const answer = await create(push);
   expect(answer.statusCode).toBe(422);

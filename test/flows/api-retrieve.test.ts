@@ -31,7 +31,7 @@ test("the last view returns the payload; later requests do not", async () => {
   const urlToken = await create({ payload: "secret", expire_after_views: 2 });
   expect((await retrieve(urlToken)).json()).toMatchObject({ payload: "secret", expired: false, views_remaining: 1 });
   const last = (await retrieve(urlToken)).json();
-  expect(last).toMatchObject({ payload: "secret", expired: false, views_remaining: 0, files: [], passphrase: null });
+  expect(last).toMatchObject({ payload: "secret", expired: false, views_remaining: 0, files: [], passphrase: "" });
   const gone = await retrieve(urlToken);
   expect(gone.statusCode).toBe(200);
   expect(gone.json()).toMatchObject({ payload: null, files: [], expired: true, deleted: false, views_remaining: 0 });

@@ -197,12 +197,12 @@ describe("retrieving a push", () => {
     expect((await get(`/p/${url_token}.json`)).json()).toMatchObject({ payload: null, files: [], expired: true });
     const { views } = (await get(`/p/${url_token}/audit.json`, bearer(token))).json();
     expect(views.map((view: { kind: string }) => view.kind)).toEqual([
-      "failed_view",
-      "view",
-      "view",
-      "admin_view",
-      "owner_view",
       "creation",
+      "owner_view",
+      "admin_view",
+      "view",
+      "view",
+      "failed_view",
     ]);
   });
 
@@ -238,11 +238,39 @@ describe("retrieving a push", () => {
     }
   });
 
-  test("the path without .json is a page that does not reveal the payload, whatever Accept says", async () => {
-    const { url_token } = await made("/p.json", { password: { payload: "opened-by-nobody" } });
-    const answer = await get(`/p/${url_token}`, { accept: "application/json" });
-    expect(answer.headers["content-type"]).toContain("text/html");
-    expect(answer.body).not.toContain("opened-by-nobody");
+  test.each(["text/html,application/xhtml+xml,*/*;q=0.8", "*/*", "", "*/*, application/json", "application/json;q=0"])(
+    "the path without .json is a page that does not reveal the payload: Accept %j",
+    async (accept) => {
+      const { url_token } = await made("/p.json", { password: { payload: "opened-by-nobody" } });
+      for (const path of [`/p/${url_token}`, `/p/${url_token}/r`]) {
+        const answer = await get(path, { accept });
+        expect(answer.headers["content-type"]).toContain("text/html");
+        expect(answer.body).not.toContain("opened-by-nobody");
+      }
+    },
+  );
+
+  test.each([
+    "application/json",
+    "application/json, text/plain, */*",
+    "text/html;q=0.5, application/json",
+    "APPLICATION/JSON",
+  ])("the path without .json is a retrieval if the client asks for JSON: Accept %j", async (accept) => {
+    const { url_token } = await made("/p.json", { password: { payload: "x", passphrase: "open" } }, bearer(token));
+    const wrong = await get(`/p/${url_token}?passphrase=wrong`, { accept });
+    expect([wrong.statusCode, wrong.json().status]).toEqual([401, "unauthorized"]);
+    const counted = await get(`/p/${url_token}/r?passphrase=open`, { accept });
+    expect(counted.json()).toMatchObject({ payload: "x", views_remaining: 4 });
+    const owners = await get(`/p/${url_token}/?passphrase=open`, { accept, ...bearer(token) });
+    expect(owners.json()).toMatchObject({ payload: "x", views_remaining: 4 });
+    expect((await get(`/p/${url_token}`, { accept, ...bearer("nonsense") })).statusCode).toBe(401);
+  });
+
+  test("a recognised robot that asks for JSON counts no view", async () => {
+    const { url_token } = await made("/p.json", { password: { payload: "x", retrieval_step: false } });
+    const robot = await get(`/p/${url_token}`, { accept: "application/json", "user-agent": "Slackbot 1.0" });
+    expect(robot.headers["content-type"]).toContain("text/html");
+    expect((await get(`/p/${url_token}.json`)).json().views_remaining).toBe(4);
   });
 
   test("a cookie does not authenticate", async () => {

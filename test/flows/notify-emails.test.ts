@@ -37,14 +37,14 @@ test("the link of a new push is emailed to each address and recorded in the trai
     ]);
 });
 
-test("forms and API v1 accept the addresses in the same way", async () => {
+test("forms accept the addresses in the same way, and API v1 ignores them", async () => {
   await using mailing = await startMailing();
   const { sink, fixture, token } = mailing;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-www-form-urlencoded" };
   const payload = "password[payload]=x&password[notify_emails_to]=bob%40example.com";
   const made = await fixture.server.inject({ method: "POST", url: "/p.json", headers, payload });
   expect(made.statusCode).toBe(201);
-  expect((await sink.next("bob@example.com")).text).toContain(`/p/${made.json().url_token}`);
+  expect(Object.keys(made.json())).not.toContain("notify_emails_to");
   const again = await fixture.server.inject({
     method: "POST",
     url: `/api/v2/pushes/${made.json().url_token}/notify_emails.json`,
@@ -53,6 +53,8 @@ test("forms and API v1 accept the addresses in the same way", async () => {
   });
   expect([again.statusCode, Object.keys(again.json())]).toEqual([201, ["message"]]);
   await sink.next("eve@example.com");
+  const trail = await fixture.server.inject({ url: `/p/${made.json().url_token}/audit.json`, headers });
+  expect(trail.json().views).toMatchObject([{ kind: "creation" }, { kind: "creation_email_send" }]);
 });
 
 describe("emailing a link is allowed for", () => {
@@ -94,9 +96,16 @@ describe("emailing a link is allowed for", () => {
 
       const urlToken = await mailing.push();
       const to = { notify_emails_to: "bob@example.com" };
-      for (const token of [undefined, null, "nonsense"]) {
-        expect(await mailing.notify(urlToken, to, token)).toMatchObject({ status: 404, body: { error: "not-found" } });
+      for (const token of [null, "nonsense"]) {
+        expect(await mailing.notify(urlToken, to, token)).toMatchObject({ status: 401 });
       }
+      const other = await mailing.fixture.makeToken("other@example.com");
+      for (const unchecked of [to, { notify_emails_to: [] }]) {
+        expect(await mailing.notify(urlToken, unchecked, other)).toMatchObject({ status: 403 });
+      }
+      const wrong = await mailing.notify(urlToken, { ...to, notify_emails_to_locale: "xx" });
+      expect(wrong).toMatchObject({ status: 422, body: { notify_emails_to_locale: [expect.any(String)] } });
+      expect(await mailing.notify(urlToken, to)).toMatchObject({ status: 404, body: { error: "not-found" } });
       expect((await mailing.create(to)).body).toEqual({ notify_emails_to: [expect.any(String)] });
       expect((await mailing.create({ notify_emails_to: "" })).status).toBe(201);
     },

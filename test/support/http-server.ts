@@ -48,10 +48,7 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
     random: systemRandom,
     events: createEvents({ logger, clock }),
     accounts: {
-      authenticateToken: async ({ token, email }) =>
-        token === goodToken && (email === undefined || email === owner.email)
-          ? { user: owner, scopes: allScopes }
-          : undefined,
+      authenticateToken: async ({ token }) => (token === goodToken ? { user: owner, scopes: allScopes } : undefined),
       authenticateSession: async (token) => ({ [goodSession]: session, [waitingSession]: waiting })[token],
     },
     renderError: (refusal) => `<!doctype html><title>${refusal.status}</title><p>${refusal.message}</p>`,

@@ -1,8 +1,6 @@
 import { dayMs, minuteMs } from "../../base/clock.ts";
-import { normalizeEmail } from "../../base/email.ts";
 import { type FieldProblems, invalidFields } from "../../base/errors.ts";
 import { isWithin, networkText, parseAddress, parseNetwork, parseNetworks } from "../../base/networks.ts";
-import { digest, equalDigests } from "../../crypto/digests.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { AccountChange } from "../../mail/email.ts";
@@ -135,24 +133,12 @@ export function createApiTokens({
       return store.revokeToken({ userId, tokenId, now, onRevoked: notify("token_revoked", origin, now) });
     },
 
-    /**
-     * @param asked `email` (X-User-Email): if given, the token must belong to this user.
-     * @returns undefined: unknown, revoked, expired, of a disabled user, or not allowed from this address.
-     */
-    async authenticateToken({
-      token,
-      email,
-      address,
-    }: {
-      token: string;
-      email?: string;
-      address: string;
-    }): Promise<TokenHolder | undefined> {
+    /** @returns undefined: unknown, revoked, expired, of a disabled user, or not allowed from this address. */
+    async authenticateToken({ token, address }: { token: string; address: string }): Promise<TokenHolder | undefined> {
       if (!isApiToken(token)) return undefined;
       const now = clock.now();
       const found = await store.findToken(access.digest("api_token", token));
       if (found === undefined || !mayBeUsed(found, now, address)) return undefined;
-      if (email !== undefined && !isEmailOf(found.user, email)) return undefined;
       lastUse.note(found.tokenId, found.lastUsedAt, now, address);
       return { user: found.user, scopes: found.scopes };
     },
@@ -189,9 +175,4 @@ function mayBeUsed({ expiresAt, networks }: FoundToken, now: number, from: strin
   if (networks.length === 0) return true;
   const address = parseAddress(from);
   return address !== undefined && isWithin(address, parseNetworks(networks));
-}
-
-function isEmailOf(user: User, email: string): boolean {
-  const address = normalizeEmail(email);
-  return address !== undefined && equalDigests(digest(address), digest(user.email));
 }

@@ -5,10 +5,12 @@ import {
   type ApiDeps,
   type ApiHandler,
   claimView,
+  linksOf,
   listHandlers,
   reserveEcho,
   sendWrongPassphrase,
 } from "../v2/handlers.ts";
+import { withSentLabels } from "../v2/presenters.ts";
 import { type Envelope, receiveCreatePush } from "../v2/receive.ts";
 import {
   presentAudit,
@@ -26,23 +28,31 @@ type Wrapper = "password" | "file_push" | "url" | "file";
 /** A text push, unless the fields name another kind or contain files. */
 const passwordEnvelope: Envelope = {
   wrappers: wrappersAfter("password"),
-  complete: (fields) => (Reflect.get(fields, "kind") === "url" ? notDeletable(fields) : fields),
+  mayBeAbsent: false,
+  complete: (fields) => (Reflect.get(fields, "kind") === "url" ? notDeletable(known(fields)) : known(fields)),
 };
 
 const filePushEnvelope: Envelope = {
   wrappers: wrappersAfter("file_push"),
-  complete: (fields) => ({ ...fields, kind: "file" }),
+  mayBeAbsent: false,
+  complete: (fields) => ({ ...known(fields), kind: "file" }),
 };
 
 const urlEnvelope: Envelope = {
   wrappers: wrappersAfter("url"),
-  complete: (fields) => ({ ...notDeletable(fields), kind: "url" }),
+  mayBeAbsent: false,
+  complete: (fields) => ({ ...notDeletable(known(fields)), kind: "url" }),
 };
 
 /** Some clients send the wrapper of another endpoint. The endpoint determines the kind. */
 function wrappersAfter(own: Wrapper): readonly [string, ...string[]] {
   const others = (["password", "file_push", "url", "file"] as const).filter((wrapper) => wrapper !== own);
   return [own, ...others];
+}
+
+/** Without the fields that v1 does not know: it never mails links. */
+function known(fields: object): object {
+  return { ...fields, notify_emails_to: undefined, notify_emails_to_locale: undefined };
 }
 
 /** In v1, viewers can never delete a url push, regardless of the server's default. */
@@ -60,18 +70,22 @@ async function create(
   reply: FastifyReply,
   deps: ApiDeps,
 ): Promise<FastifyReply> {
-  const wanted = await receiveCreatePush(request, deps, envelope);
+  const { wanted, locale } = await receiveCreatePush(request, deps, envelope);
   reserveEcho(reply, wanted);
-  const push = await deps.pushes.create(wanted, request.actor);
-  return sendJson(reply, 201, presentOwnedPush(push, request.pushBaseUrl, wanted.passphrase ?? ""));
+  const push = withSentLabels(await deps.pushes.create(wanted, request.actor), wanted);
+  return sendJson(
+    reply,
+    201,
+    presentOwnedPush(push, { baseUrl: request.pushBaseUrl, locale }, wanted.passphrase ?? ""),
+  );
 }
 
 /** In v1, a retrieval by the owner or an administrator is logged but not counted. */
 export const retrieve: ApiHandler = async (request, reply, deps) => {
-  const claimed = await claimView(request, reply, deps.pushes, "strangers");
+  const claimed = await claimView(request, reply, deps, "strangers");
   if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
-  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.pushBaseUrl));
-  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.pushBaseUrl));
+  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, linksOf(request)));
+  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, linksOf(request)));
 };
 
 export const audit: ApiHandler = async (request, reply, deps) => {
@@ -81,7 +95,7 @@ export const audit: ApiHandler = async (request, reply, deps) => {
 
 export const expire: ApiHandler = async (request, reply, deps) => {
   const push = await deps.pushes.expire(urlTokenOf(request), request.actor);
-  return sendJson(reply, 200, presentPush(push, request.pushBaseUrl));
+  return sendJson(reply, 200, presentPush(push, linksOf(request)));
 };
 
 export const { listActive, listExpired } = listHandlers(presentOwnedPush, v1PageOf);

@@ -31,7 +31,7 @@ const creating = {
   changesState: true,
   retrieval: false,
   takesPush: true,
-  parameters: ["Idempotency-Key"],
+  parameters: ["push_locale", "Idempotency-Key"],
   alsoAt: [],
   answers: {
     201: { description: "The push. html_url is the link to hand out.", schema: schemas.OwnedPushAnswer },
@@ -51,7 +51,7 @@ const listing = {
   access: "api_token",
   group: "internal",
   scope: "read",
-  parameters: ["page"],
+  parameters: ["page", "push_locale"],
   description: "All kinds, newest first, 50 a page. Page 0 is page 1.",
   answers: {
     200: { description: "Pushes.", schema: schemas.PushListAnswer },
@@ -138,7 +138,7 @@ export const operations: readonly V1Operation[] = [
     description:
       "Each successful call is one counted view, except those of the owner and of administrators. The one that " +
       "reaches the limit still gets the payload. A counted view can be repeated with the same Idempotency-Key.",
-    parameters: ["url_token", "X-Push-Passphrase", "passphrase", "Idempotency-Key"],
+    parameters: ["url_token", "X-Push-Passphrase", "passphrase", "push_locale", "Idempotency-Key"],
     answers: {
       200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },
       401: { description: "The passphrase is missing or wrong.", schema: WrongPassphraseAnswer },
@@ -199,7 +199,7 @@ export const operations: readonly V1Operation[] = [
     group: "internal",
     scope: "read",
     summary: "Get the audit log of your push",
-    description: "Newest first, 50 a page. Page 0 is page 1.",
+    description: "Oldest first, 50 a page. Page 0 is page 1.",
     parameters: ["url_token", "page"],
     answers: {
       200: { description: "Audit entries.", schema: schemas.AuditAnswer },

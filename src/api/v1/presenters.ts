@@ -1,5 +1,6 @@
 import type { AuditEntry, OwnedPush, Push } from "../../pushes/pushes.ts";
 import {
+  type LinkParts,
   presentCommon,
   presentAudit as presentLogs,
   presentOwnersPart,
@@ -8,23 +9,23 @@ import {
 } from "../v2/presenters.ts";
 import type { AuditAnswer, OwnedPushAnswer, PushAnswer, RetrievedPushAnswer, VersionAnswer } from "./schemas.ts";
 
-/** @param baseUrl origin without a trailing slash. @param passphrase on create the one that was sent, otherwise null. */
-export function presentPush(push: Push, baseUrl: string, passphrase: string | null = null): PushAnswer {
-  const answer = presentCommon(push, baseUrl, passphrase);
+/** @param passphrase on create the one that was sent. */
+export function presentPush(push: Push, links: LinkParts, passphrase?: string): PushAnswer {
+  const answer = presentCommon(push, links, passphrase);
   // V1 has no such option for url pushes.
   return push.kind === "url" ? { ...answer, deletable_by_viewer: null } : answer;
 }
 
-export function presentOwnedPush(push: OwnedPush, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
-  return { ...presentPush(push, baseUrl, passphrase), ...presentOwnersPart(push) };
+export function presentOwnedPush(push: OwnedPush, links: LinkParts, passphrase?: string): OwnedPushAnswer {
+  return { ...presentPush(push, links, passphrase), ...presentOwnersPart(push) };
 }
 
-export function presentRevealed(push: Push, revealed: Revealed, baseUrl: string): RetrievedPushAnswer {
-  return { ...presentPush(push, baseUrl), ...presentSecret(revealed, baseUrl) };
+export function presentRevealed(push: Push, revealed: Revealed, links: LinkParts): RetrievedPushAnswer {
+  return { ...presentPush(push, links), ...presentSecret(revealed, links) };
 }
 
-export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
-  return { ...presentPush(push, baseUrl), payload: null, files: [] };
+export function presentGone(push: Push, links: LinkParts): RetrievedPushAnswer {
+  return { ...presentPush(push, links), payload: null, files: [] };
 }
 
 export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {

@@ -4,10 +4,12 @@ import type { Config } from "../../config/config.ts";
 import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
-import { idempotencyKeyOf, pageOf, passphraseOf, urlTokenOf } from "../../http/parameters.ts";
+import { idempotencyKeyOf, pageOf, urlTokenOf } from "../../http/parameters.ts";
 import type { ClaimOutcome, CreatePush, OwnedPush, Pushes } from "../../pushes/pushes.ts";
 import {
+  type LinkParts,
   presentAudit,
+  presentCreated,
   presentGone,
   presentOwnedPush,
   presentPreview,
@@ -15,7 +17,7 @@ import {
   presentRevealed,
   presentVersion,
 } from "./presenters.ts";
-import { receiveCreatePush, receiveNotifyEmails } from "./receive.ts";
+import { localeOf, receiveCreatePush, receiveNotifyEmails, receivePassphrase } from "./receive.ts";
 import type { MessageAnswer, WrongPassphraseAnswer } from "./schemas.ts";
 
 export interface ApiDeps {
@@ -32,10 +34,10 @@ export const version: ApiHandler = (_request, reply, deps) =>
   sendJson(reply, 200, presentVersion(deps.config, deps.version));
 
 export const create: ApiHandler = async (request, reply, deps) => {
-  const wanted = await receiveCreatePush(request, deps);
+  const { wanted, locale } = await receiveCreatePush(request, deps);
   reserveEcho(reply, wanted);
   const push = await deps.pushes.create(wanted, request.actor);
-  return sendJson(reply, 201, presentOwnedPush(push, request.pushBaseUrl, wanted.passphrase ?? ""));
+  return sendJson(reply, 201, presentCreated(push, wanted, { baseUrl: request.pushBaseUrl, locale }));
 };
 
 /** The answer to a creation repeats these texts. @throws AppError unavailable. */
@@ -43,17 +45,21 @@ export function reserveEcho(reply: FastifyReply, { name = "", note = "", passphr
   reserveAnswer(reply, Buffer.byteLength(name) + Buffer.byteLength(note) + Buffer.byteLength(passphrase));
 }
 
+export function linksOf(request: FastifyRequest): LinkParts {
+  return { baseUrl: request.pushBaseUrl, locale: localeOf(request) };
+}
+
 export const retrieve: ApiHandler = async (request, reply, deps) => {
-  const claimed = await claimView(request, reply, deps.pushes, "everyone");
-  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, request.pushBaseUrl));
+  const claimed = await claimView(request, reply, deps, "everyone");
+  if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, linksOf(request)));
   if (claimed.outcome === "refused") return sendWrongPassphrase(reply);
-  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, request.pushBaseUrl));
+  return sendJson(reply, 200, presentRevealed(claimed.push, claimed, linksOf(request)));
 };
 
 export const preview: ApiHandler = async (request, reply, deps) => {
   const push = await deps.pushes.find(urlTokenOf(request), request.actor);
   if (push === undefined) throw new AppError("not_found", "not-found");
-  return sendJson(reply, 200, presentPreview(push, request.pushBaseUrl));
+  return sendJson(reply, 200, presentPreview(push, linksOf(request)));
 };
 
 export const audit: ApiHandler = async (request, reply, deps) => {
@@ -62,28 +68,29 @@ export const audit: ApiHandler = async (request, reply, deps) => {
 };
 
 export const notifyEmails: ApiHandler = async (request, reply, deps) => {
-  await deps.pushes.deliverLink(urlTokenOf(request), await receiveNotifyEmails(request, deps), request.actor);
+  const readRequest = await receiveNotifyEmails(request, deps);
+  await deps.pushes.deliverLink(urlTokenOf(request), readRequest, request.actor);
   return sendJson(reply, 201, { message: "The link is on its way to the recipients." } satisfies MessageAnswer);
 };
 
 export const expire: ApiHandler = async (request, reply, deps) => {
   const push = await deps.pushes.expire(urlTokenOf(request), request.actor);
-  return sendJson(reply, 200, presentPush(push, request.pushBaseUrl));
+  return sendJson(reply, 200, presentPush(push, linksOf(request)));
 };
 
 export const { listActive, listExpired } = listHandlers(presentOwnedPush, pageOf);
 
 /** The lists of an API version. @param readPage throws AppError invalid_request. */
 export function listHandlers(
-  present: (push: OwnedPush, baseUrl: string) => object,
+  present: (push: OwnedPush, links: LinkParts) => object,
   readPage: (request: FastifyRequest) => number,
 ): Readonly<Record<"listActive" | "listExpired", ApiHandler>> {
   const list = async (request: FastifyRequest, reply: FastifyReply, deps: ApiDeps, state: "active" | "expired") => {
     const pushes = await deps.pushes.list(userIdOf(request), state, readPage(request));
-    return sendJsonList(reply, pushes.labelBytes, presented(pushes, request.pushBaseUrl));
+    return sendJsonList(reply, pushes.labelBytes, presented(pushes, linksOf(request)));
   };
-  function* presented(pushes: Iterable<OwnedPush>, baseUrl: string) {
-    for (const push of pushes) yield present(push, baseUrl);
+  function* presented(pushes: Iterable<OwnedPush>, links: LinkParts) {
+    for (const push of pushes) yield present(push, links);
   }
   return {
     listActive: (request, reply, deps) => list(request, reply, deps, "active"),
@@ -103,13 +110,13 @@ type Claimed = Extract<ClaimOutcome, { outcome: "revealed" | "gone" }> | { reado
 export async function claimView(
   request: FastifyRequest,
   reply: FastifyReply,
-  pushes: Pick<Pushes, "claimView">,
+  deps: Pick<ApiDeps, "pushes" | "bodyIntake">,
   counting: "everyone" | "strangers",
 ): Promise<Claimed> {
-  const passphrase = passphraseOf(request);
+  const passphrase = await receivePassphrase(request, reply, deps);
   const idempotencyKey = idempotencyKeyOf(request);
   const claim = { counting, idempotencyKey, reserveAnswer: (textBytes: number) => reserveAnswer(reply, textBytes) };
-  const claimed = await pushes.claimView(
+  const claimed = await deps.pushes.claimView(
     urlTokenOf(request),
     passphrase === undefined ? claim : { ...claim, passphrase },
     request.actor,

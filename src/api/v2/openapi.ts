@@ -17,6 +17,7 @@ const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
   ["Version", schemas.VersionAnswer],
   ["Push", schemas.PushAnswer],
   ["OwnedPush", schemas.OwnedPushAnswer],
+  ["CreatedPush", schemas.CreatedPushAnswer],
   ["RetrievedPush", schemas.RetrievedPushAnswer],
   ["PushList", schemas.PushListAnswer],
   ["Preview", schemas.PreviewAnswer],
@@ -44,11 +45,21 @@ export const describedParameters: Readonly<Record<ParameterName, OpenApiParamete
     description: "Default 1.",
     schema: { type: "integer", minimum: 1, maximum: pageMax, default: 1 },
   },
+  push_locale: {
+    name: "push_locale",
+    in: "query",
+    required: false,
+    description:
+      "The language of the page behind the links in the answer, such as de or pt-BR; ignored if this server does not have it. A " +
+      "creation may also have it in its body, beside the object with the fields.",
+    schema: { type: "string" },
+  },
   passphrase: {
     name: "passphrase",
     in: "query",
     required: false,
-    description: "For clients that cannot send a header. Addresses end up in logs: prefer the header.",
+    description:
+      "For clients that cannot send a header. Addresses end up in logs: prefer the header, or a passphrase field in the body.",
     schema: { type: "string" },
   },
   "X-Push-Passphrase": {
@@ -99,8 +110,12 @@ export function openApiDocument() {
           scheme: "bearer",
           description: `An API token, created at /users/token. ${scopeMeanings}`,
         },
-        userEmail: { type: "apiKey", in: "header", name: "X-User-Email" },
-        userToken: { type: "apiKey", in: "header", name: "X-User-Token", description: "Counts with X-User-Email." },
+        userToken: {
+          type: "apiKey",
+          in: "header",
+          name: "X-User-Token",
+          description: "The same token. Authorization takes precedence, unless X-User-Email is sent too.",
+        },
       },
       schemas: Object.fromEntries(namedSchemas),
     },
@@ -134,7 +149,7 @@ function describeOperation(operation: Operation) {
 function securityOf({ access, scope }: Operation): readonly Readonly<Record<string, readonly string[]>>[] {
   if (access === "public") return [];
   const scopes = scope === null ? [] : [scope];
-  const withToken = [{ bearer: scopes }, { userEmail: [], userToken: scopes }];
+  const withToken = [{ bearer: scopes }, { userToken: scopes }];
   return access === "api" ? [{}, ...withToken] : withToken;
 }
 

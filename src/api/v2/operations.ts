@@ -1,6 +1,5 @@
 import type { TSchema } from "typebox";
 import type { Scope } from "../../accounts/accounts.ts";
-import type { Config } from "../../config/config.ts";
 import type { RouteGroup } from "../../http/listener.ts";
 import type { RouteAccess } from "../../http/request.ts";
 import * as handlers from "./handlers.ts";
@@ -11,7 +10,13 @@ interface Answer {
   readonly schema: TSchema;
 }
 
-export type ParameterName = "url_token" | "page" | "passphrase" | "X-Push-Passphrase" | "Idempotency-Key";
+export type ParameterName =
+  | "url_token"
+  | "page"
+  | "push_locale"
+  | "passphrase"
+  | "X-Push-Passphrase"
+  | "Idempotency-Key";
 
 /** One endpoint: its route, its part of the OpenAPI file and its entry at /help/api all come from this row. */
 export interface Operation {
@@ -31,8 +36,6 @@ export interface Operation {
   readonly takesPush: boolean;
   /** The body names the recipients of a link delivery. */
   readonly takesRecipients?: boolean;
-  /** Absent: always. An endpoint that is not served answers 404. */
-  readonly isServed?: (config: Config) => boolean;
   readonly answers: Readonly<Record<number, Answer>>;
   readonly handler: handlers.ApiHandler;
 }
@@ -59,7 +62,7 @@ const listing = {
   retrieval: false,
   takesPush: false,
   description: "Newest first, 50 a page.",
-  parameters: ["page"],
+  parameters: ["page", "push_locale"],
   answers: {
     200: { description: "Pushes.", schema: schemas.PushListAnswer },
     ...badPage,
@@ -98,13 +101,15 @@ export const operations: readonly Operation[] = [
     summary: "Create a push",
     description:
       "Send JSON, a multipart form (for files) or a urlencoded form. Integers may be digit strings; true, on, yes, " +
-      "checked and 1 are true. Null counts as not sent. Unknown keys are ignored. The key files and the kind file need a token. " +
+      "checked and 1 are true. Null counts as not sent, except in booleans, where it is false. A number in a text field is a " +
+      "text of the same characters. Unknown keys are ignored. Fields may also be in the query string, as push[payload]. The " +
+      "key files and the kind file need a token. " +
       "If the answer was lost, send the request again with the same Idempotency-Key and token: within a minute it gets the " +
       "push of the first request as it is now, and nothing is created. The same key with another content is 422.",
-    parameters: ["Idempotency-Key"],
+    parameters: ["push_locale", "Idempotency-Key"],
     takesPush: true,
     answers: {
-      201: { description: "The push. html_url is the link to hand out.", schema: schemas.OwnedPushAnswer },
+      201: { description: "The push. html_url is the link to hand out.", schema: schemas.CreatedPushAnswer },
       400: refused("Not JSON or not a form, or without an object named push; an invalid Idempotency-Key."),
       ...badToken,
       ...lacksScope,
@@ -143,7 +148,7 @@ export const operations: readonly Operation[] = [
       "Each successful call is one counted view, also the owner's. The one that reaches the limit still gets the " +
       "payload. HEAD and declared prefetches are not counted and get no payload. If the answer was lost, send the request " +
       "again with the same Idempotency-Key: within a minute it gets the same answer, and no other view is counted.",
-    parameters: ["url_token", "X-Push-Passphrase", "passphrase", "Idempotency-Key"],
+    parameters: ["url_token", "X-Push-Passphrase", "passphrase", "push_locale", "Idempotency-Key"],
     takesPush: false,
     answers: {
       200: { description: "The push; after its end, without its payload.", schema: schemas.RetrievedPushAnswer },
@@ -167,7 +172,7 @@ export const operations: readonly Operation[] = [
     description:
       "The push ends at once. Allowed for its owner, and for anybody who has the link if viewers may delete it. A token " +
       "that is sent needs the scope in either case.",
-    parameters: ["url_token"],
+    parameters: ["url_token", "push_locale"],
     takesPush: false,
     answers: {
       200: { description: "The push. One that has ended already is unchanged.", schema: schemas.PushAnswer },
@@ -189,7 +194,7 @@ export const operations: readonly Operation[] = [
     retrieval: false,
     summary: "Get the link of a push",
     description: "Reveals no secret and counts no view.",
-    parameters: ["url_token"],
+    parameters: ["url_token", "push_locale"],
     takesPush: false,
     answers: {
       200: { description: "The link.", schema: schemas.PreviewAnswer },
@@ -210,7 +215,7 @@ export const operations: readonly Operation[] = [
     changesState: false,
     retrieval: false,
     summary: "Get the audit log of your push",
-    description: "Newest first, 50 a page.",
+    description: "Oldest first, 50 a page.",
     parameters: ["url_token", "page"],
     takesPush: false,
     answers: {
@@ -235,11 +240,10 @@ export const operations: readonly Operation[] = [
     summary: "Email the link of your push",
     description:
       "At most 5 addresses for each push in total, and 5 requests a minute. The audit log shows the state of the " +
-      "emails. Not served (404) if version says that email_auto_dispatch is false.",
+      "emails. 404 if version says that email_auto_dispatch is false.",
     parameters: ["url_token"],
     takesPush: false,
     takesRecipients: true,
-    isServed: (config) => config.linkDeliveries.enabled,
     answers: {
       201: { description: "The emails wait to be sent.", schema: schemas.MessageAnswer },
       400: refused("Not JSON or not a form."),

@@ -2,10 +2,11 @@ import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentOptions, presentOwnersOptions } from "../../http/push-options.ts";
-import type { AuditEntry, OwnedPush, Push, RevealedFile } from "../../pushes/pushes.ts";
+import type { AuditEntry, CreatePush, OwnedPush, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
   CommonAnswer,
+  CreatedPushAnswer,
   OwnedPushAnswer,
   OwnersPart,
   PreviewAnswer,
@@ -20,13 +21,31 @@ export interface Revealed {
   readonly files: readonly RevealedFile[];
 }
 
-/** The link to hand out. @param baseUrl origin without a trailing slash. */
-function htmlUrl(push: Push, baseUrl: string): string {
-  return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`;
+/** What the links in an answer begin and end with. */
+export interface LinkParts {
+  /** Origin without a trailing slash. */
+  readonly baseUrl: string;
+  /** The language of the page; undefined: the reader's. */
+  readonly locale: string | undefined;
+}
+
+/** The link to hand out. */
+function htmlUrl(push: Push, { baseUrl, locale }: LinkParts): string {
+  const query = locale === undefined ? "" : `?locale=${locale}`;
+  return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}${query}`;
+}
+
+/** "" where there certainly is none, because some clients expect a string. The passphrase of a push is not stored. */
+function unknownPassphrase(push: Push): "" | null {
+  return push.expired || push.passphraseRequired ? null : "";
 }
 
 /** The keys that every API version has, in the established order. */
-export function presentCommon(push: Push, baseUrl: string, passphrase: string | null): CommonAnswer {
+export function presentCommon(
+  push: Push,
+  links: LinkParts,
+  passphrase: string | null = unknownPassphrase(push),
+): CommonAnswer {
   return {
     expire_after_views: push.expireAfterViews,
     expired: push.expired,
@@ -40,14 +59,14 @@ export function presentCommon(push: Push, baseUrl: string, passphrase: string | 
     days_remaining: push.daysRemaining,
     views_remaining: push.viewsRemaining,
     deleted: push.deleted,
-    json_url: `${baseUrl}/p/${push.urlToken}.json`,
-    html_url: htmlUrl(push, baseUrl),
+    json_url: `${links.baseUrl}/p/${push.urlToken}.json`,
+    html_url: htmlUrl(push, links),
   };
 }
 
-export function presentPush(push: Push, baseUrl: string, passphrase: string | null = null): PushAnswer {
+export function presentPush(push: Push, links: LinkParts, passphrase?: string): PushAnswer {
   return {
-    ...presentCommon(push, baseUrl, passphrase),
+    ...presentCommon(push, links, passphrase),
     kind: push.kind,
     expires_at: timestamp(push.expiresAt),
   };
@@ -58,22 +77,38 @@ export function presentOwnersPart(push: OwnedPush): OwnersPart {
   return { name: push.name ?? "", note: push.note ?? "", ...presentOwnersOptions(push) };
 }
 
-export function presentOwnedPush(push: OwnedPush, baseUrl: string, passphrase: string | null = null): OwnedPushAnswer {
-  return { ...presentPush(push, baseUrl, passphrase), ...presentOwnersPart(push) };
+export function presentOwnedPush(push: OwnedPush, links: LinkParts, passphrase?: string): OwnedPushAnswer {
+  return { ...presentPush(push, links, passphrase), ...presentOwnersPart(push) };
 }
 
-export function presentRevealed(push: Push, revealed: Revealed, baseUrl: string): RetrievedPushAnswer {
-  return { ...presentPush(push, baseUrl), ...presentSecret(revealed, baseUrl) };
+/** The labels are repeated as sent, also those of an anonymous push, which keeps none. */
+export function withSentLabels(push: OwnedPush, { name, note }: CreatePush): OwnedPush {
+  return { ...push, name: name ?? null, note: note ?? null };
 }
 
-export function presentGone(push: Push, baseUrl: string): RetrievedPushAnswer {
-  return { ...presentPush(push, baseUrl), payload: null, files: [] };
+export function presentCreated(push: OwnedPush, wanted: CreatePush, links: LinkParts): CreatedPushAnswer {
+  const { notifyEmailsTo = "", notifyEmailsToLocale = null, passphrase = "" } = wanted;
+  return {
+    ...presentOwnedPush(withSentLabels(push, wanted), links, passphrase),
+    ...(notifyEmailsTo === ""
+      ? {}
+      : { notify_emails_to: notifyEmailsTo, notify_emails_to_locale: notifyEmailsToLocale }),
+  };
+}
+
+export function presentRevealed(push: Push, revealed: Revealed, links: LinkParts): RetrievedPushAnswer {
+  return { ...presentPush(push, links), ...presentSecret(revealed, links) };
+}
+
+export function presentGone(push: Push, links: LinkParts): RetrievedPushAnswer {
+  return { ...presentPush(push, links), payload: null, files: [] };
 }
 
 /** The keys that only a retrieval has. */
-export function presentSecret({ payload, files }: Revealed, baseUrl: string): SecretAnswer {
+export function presentSecret({ payload, files }: Revealed, { baseUrl }: Pick<LinkParts, "baseUrl">): SecretAnswer {
   return {
-    payload,
+    // Only a file push may have no text.
+    payload: payload === "" ? null : payload,
     files: files.map((file) => ({
       filename: file.filename,
       content_type: file.contentType,
@@ -82,8 +117,8 @@ export function presentSecret({ payload, files }: Revealed, baseUrl: string): Se
   };
 }
 
-export function presentPreview(push: Push, baseUrl: string): PreviewAnswer {
-  return { url: htmlUrl(push, baseUrl) };
+export function presentPreview(push: Push, links: LinkParts): PreviewAnswer {
+  return { url: htmlUrl(push, links) };
 }
 
 export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {

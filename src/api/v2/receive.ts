@@ -1,10 +1,13 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
+import type { FormFields } from "../../http/body/form-fields.ts";
 import type { FormFile } from "../../http/body/multipart.ts";
-import { type ReceivedBody, receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
-import { idempotencyKeyOf } from "../../http/parameters.ts";
-import { CreatePushFields, readCreatePush, readNotifyEmails } from "../../http/push-fields.ts";
+import { isReadable, type ReceivedBody, receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
+import { discardBody } from "../../http/discard-body.ts";
+import { idempotencyKeyOf, passphraseOf, queryFields } from "../../http/parameters.ts";
+import { CreatePushFields, readCreatePush, readNotifyEmails, readPassphrase } from "../../http/push-fields.ts";
+import { findMessages } from "../../i18n/i18n.ts";
 import type { Actor, CreatePush, IncomingFile, LinkDeliveryRequest, Pushes, Upload } from "../../pushes/pushes.ts";
 
 interface ReceiveDeps {
@@ -16,15 +19,23 @@ interface ReceiveDeps {
 export interface Envelope {
   /** Accepted names of the object with the fields; the first one with an object counts. The endpoint's own name comes first. */
   readonly wrappers: readonly [string, ...string[]];
+  /** Whether a JSON object without a wrapper that has a field of a push counts as the inside of the wrapper. */
+  readonly mayBeAbsent: boolean;
   /** Adds the fields that the endpoint itself determines. */
   complete(fields: object): object;
 }
 
-const pushEnvelope: Envelope = { wrappers: ["push"], complete: (fields) => fields };
+const pushEnvelope: Envelope = { wrappers: ["push"], mayBeAbsent: true, complete: (fields) => fields };
+
+interface ReceivedPush {
+  readonly wanted: CreatePush;
+  /** The language of the links in the answer; undefined: none, or none of this server's. */
+  readonly locale: string | undefined;
+}
 
 /**
- * Reads `{"push": {...}}`, or the envelope's equivalent, from JSON or a form. Files of a multipart form are sealed and
- * stored as they arrive; the upload in the result must be passed to `pushes.create` or be abandoned.
+ * Reads `{"push": {...}}`, or the envelope's equivalent, from JSON or a form, and from the query string. Files of a multipart
+ * form are sealed and stored as they arrive; the upload in the result must be passed to `pushes.create` or be abandoned.
  * @throws AppError as `idempotencyKeyOf`, `receiveBody`, `readCreatePush`, `pushes.assertMayCreate` and `pushes.beginUpload` do; the upload is
  * then abandoned.
  */
@@ -32,22 +43,43 @@ export async function receiveCreatePush(
   request: FastifyRequest,
   deps: ReceiveDeps,
   envelope: Envelope = pushEnvelope,
-): Promise<CreatePush> {
+): Promise<ReceivedPush> {
   // Anonymous requests cannot be repeated: the server does not keep their links.
   const idempotencyKey = request.actor.user === null ? undefined : idempotencyKeyOf(request);
   const files = new LazyUpload(deps.pushes, request.actor);
   try {
+    const query = queryFields(request);
     const body = await receiveBody(request, deps.bodyIntake, (file) => takeFile(file, envelope, files));
-    const fields = envelope.complete(pushFields(body, envelope, files.begun !== undefined));
+    const fields = envelope.complete(pushFields(body, query, envelope, files.begun !== undefined));
     deps.pushes.assertMayCreate(wantsFiles(fields), request.actor);
     const read = readCreatePush(fields);
     for (const file of read.files) await files.add({ ...file, content: once(file.bytes) });
-    const wanted = { ...read.request, idempotencyKey };
-    return files.begun === undefined ? wanted : { ...wanted, upload: files.begun, mentionsFiles: true };
+    const upload = files.begun === undefined ? {} : { upload: files.begun, mentionsFiles: true };
+    return {
+      wanted: { ...read.request, idempotencyKey, ...upload },
+      locale: pushLocale(body.value) ?? pushLocale(query),
+    };
   } catch (error) {
     await files.begun?.abandon();
     throw error;
   }
+}
+
+/**
+ * Reads the passphrase of a retrieval from the request, also from its body.
+ * @throws AppError invalid_request, and as `receiveBody` does.
+ */
+export async function receivePassphrase(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bodyIntake }: Pick<ReceiveDeps, "bodyIntake">,
+): Promise<string | undefined> {
+  if (!isReadable(request)) {
+    discardBody(request.raw, reply.raw);
+    return passphraseOf(request, undefined);
+  }
+  const { value } = await receiveBody(request, bodyIntake, refuseFiles);
+  return passphraseOf(request, isObject(value) ? readPassphrase(value) : undefined);
 }
 
 /** An upload that begins with its first file: a push without files must not fail because its sender may not upload. */
@@ -83,42 +115,68 @@ async function takeFile(file: FormFile, { wrappers }: Envelope, files: LazyUploa
   }
 }
 
-function pushFields({ encoding, value }: ReceivedBody, { wrappers }: Envelope, hasUpload: boolean): object {
+function pushFields(
+  { encoding, value }: ReceivedBody,
+  query: FormFields,
+  { wrappers, mayBeAbsent }: Envelope,
+  hasUpload: boolean,
+): object {
+  const inBody = wrappedFields(value, wrappers);
+  const isBare = mayBeAbsent && encoding === "json" && inBody === undefined && isObject(value) && hasPushField(value);
+  const given = isBare ? value : inBody;
+  const inQuery = wrappedFields(query, wrappers);
+  if (given === null || (given === undefined && (inQuery ?? null) === null && !hasUpload)) {
+    throw new AppError("invalid_request", `The body must have an object named "${wrappers[0]}".`);
+  }
+  return { ...inQuery, ...given };
+}
+
+/** @returns null: there is a wrapper, but it is not an object; undefined: there is none. */
+function wrappedFields(value: unknown, wrappers: Envelope["wrappers"]): object | null | undefined {
   const given = isObject(value) ? wrappers.filter((name) => Object.hasOwn(value, name)) : [];
-  const push = given.map((name): unknown => Reflect.get(Object(value), name)).find(isObject);
-  if (push !== undefined) return encoding === "form" ? withoutEmptyFiles(push) : push;
-  if (given.length === 0 && hasUpload) return {};
-  throw new AppError("invalid_request", `The body must have an object named "${wrappers[0]}".`);
+  const wrapped = given.map((name): unknown => Reflect.get(Object(value), name)).find(isObject);
+  return wrapped ?? (given.length > 0 ? null : undefined);
+}
+
+function hasPushField(value: object): boolean {
+  return Object.keys(CreatePushFields.properties).some((name) => Object.hasOwn(value, name));
 }
 
 /** Decided by the key alone: an invalid list of files needs a token too. */
 function wantsFiles(push: object): boolean {
-  const own = (name: string): unknown => (Object.hasOwn(push, name) ? Reflect.get(push, name) : undefined);
-  return (own("files") ?? null) !== null || own("kind") === "file";
+  const files = own(push, "files") ?? "";
+  return files !== "" || own(push, "kind") === "file";
 }
 
-/** Form libraries add an empty text field beside a file input, so that the name is sent even without a file. */
-function withoutEmptyFiles(push: object): object {
-  const files: unknown = Reflect.get(push, "files");
-  const given = Array.isArray(files) ? files : [files];
-  return given.every((file) => file === "") ? { ...push, files: [] } : push;
+/** The language of the links in an answer that the query string asks for; undefined: none, or none of this server's. */
+export function localeOf(request: FastifyRequest): string | undefined {
+  return pushLocale(request.query);
+}
+
+function pushLocale(fields: unknown): string | undefined {
+  const tag = isObject(fields) ? own(fields, "push_locale") : undefined;
+  return typeof tag === "string" ? findMessages(tag)?.locale.tag : undefined;
+}
+
+function own(fields: object, name: string): unknown {
+  return Object.hasOwn(fields, name) ? Reflect.get(fields, name) : undefined;
 }
 
 /**
- * Reads the recipients of a link delivery from JSON or a form. Some clients wrap the fields in `push`.
- * @throws AppError as `receiveBody` and `readNotifyEmails` do.
+ * Receives the recipients of a link delivery in JSON or a form. Some clients wrap the fields in `push`.
+ * @returns the function that reads them, as `readNotifyEmails`. @throws AppError as `receiveBody` does.
  */
 export async function receiveNotifyEmails(
   request: FastifyRequest,
   { bodyIntake }: Pick<ReceiveDeps, "bodyIntake">,
-): Promise<LinkDeliveryRequest> {
+): Promise<() => LinkDeliveryRequest> {
   const { value } = await receiveBody(request, bodyIntake, refuseFiles);
-  return readNotifyEmails(unwrapped(value));
+  return () => readNotifyEmails(unwrapped(value));
 }
 
 function unwrapped(body: unknown): object {
   if (!isObject(body)) return {};
-  const push: unknown = Object.hasOwn(body, "push") ? Reflect.get(body, "push") : undefined;
+  const push = own(body, "push");
   return isObject(push) ? push : body;
 }
 

@@ -28,7 +28,11 @@ export const common = {
   ...publicOptionAnswers,
   expired_on: nullable(timestamp("When it ended; null while it is active.")),
   passphrase: nullable(
-    Type.String({ description: "In the answer to a creation, the passphrase that was sent; otherwise null." }),
+    Type.String({
+      description:
+        "In the answer to a creation, the passphrase that was sent. Otherwise empty while an active push has none, or null: " +
+        "it is not stored.",
+    }),
   ),
   created_at: timestamp("ISO 8601, UTC, milliseconds."),
   updated_at: timestamp("ISO 8601, UTC, milliseconds."),
@@ -49,7 +53,7 @@ export const ownersPart = { name: label, note: label, ...ownersOptionAnswers };
 const OwnersPart = Type.Object({ ...ownersPart });
 export type OwnersPart = Static<typeof OwnersPart>;
 export const secret = {
-  payload: nullable(Type.String({ description: "Null when the push has ended." })),
+  payload: nullable(Type.String({ description: "Null when the push has ended, and for files without a text." })),
   files: Type.Array(PushFile),
 };
 
@@ -57,6 +61,13 @@ const CommonAnswer = Type.Object({ ...common });
 const SecretAnswer = Type.Object({ ...secret });
 export const PushAnswer = Type.Object({ ...common, ...onlyV2 });
 export const OwnedPushAnswer = Type.Object({ ...common, ...onlyV2, ...ownersPart });
+export const CreatedPushAnswer = Type.Object({
+  ...common,
+  ...onlyV2,
+  ...ownersPart,
+  notify_emails_to: Type.Optional(Type.String({ description: "As sent; absent if the link is not mailed." })),
+  notify_emails_to_locale: Type.Optional(nullable(Type.String())),
+});
 export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret });
 export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 
@@ -118,6 +129,7 @@ export type CommonAnswer = Static<typeof CommonAnswer>;
 export type SecretAnswer = Static<typeof SecretAnswer>;
 export type PushAnswer = Static<typeof PushAnswer>;
 export type OwnedPushAnswer = Static<typeof OwnedPushAnswer>;
+export type CreatedPushAnswer = Static<typeof CreatedPushAnswer>;
 export type RetrievedPushAnswer = Static<typeof RetrievedPushAnswer>;
 export type PreviewAnswer = Static<typeof PreviewAnswer>;
 export type AuditAnswer = Static<typeof AuditAnswer>;

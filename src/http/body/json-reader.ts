@@ -10,6 +10,15 @@ const numberBytesMax = 1_024;
 /** In characters of 16 bits: a payload, all files in base64, and room for the other fields. */
 export const textCharactersMax = 16 * 1024 * 1024;
 
+/** A number with the characters of the body: where a field is a text, `1.50` must not become `1.5`. */
+export class JsonNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 type Level = { readonly list: unknown[] } | { readonly fields: Record<string, unknown>; key: string };
 
 /** What may come next. `or_end`: an empty list or object may end here. */
@@ -18,6 +27,7 @@ type Expected = "value" | "value_or_end" | "key" | "key_or_end" | "colon" | "com
 /**
  * Parses JSON (RFC 8259) in one pass over its bytes, as they arrive. Limits apply before anything is allocated, and only
  * decoded text is held. Objects have no prototype, so that a field named `__proto__` or `constructor` is an ordinary key.
+ * Numbers are `JsonNumber`.
  * @throws AppError invalid_request: not UTF-8, not JSON, or too many or too deeply nested values; too_large: too long texts.
  */
 export class JsonReader implements BodyParser<unknown> {
@@ -240,7 +250,7 @@ const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 function valueOfToken(token: string): unknown {
   if (literals.has(token)) return literals.get(token);
   if (!number.test(token)) throw malformed();
-  return Number(token);
+  return new JsonNumber(token);
 }
 
 function malformed(): AppError {

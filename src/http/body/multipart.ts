@@ -8,6 +8,7 @@ export interface FormFile {
   readonly field: string;
   /** Unchanged from the sender. */
   readonly filename: string;
+  /** "": the sender named none. */
   readonly contentType: string;
   /** Must be read before the next part; unread bytes are skipped. */
   readonly content: AsyncIterable<Uint8Array>;
@@ -218,7 +219,7 @@ function parsePartHeaders(block: Buffer): PartHeaders {
   const disposition = parseParameters(headers.get("content-disposition") ?? "");
   const name = disposition.parameters.get("name");
   if (disposition.value !== "form-data" || name === undefined) throw malformed("A part has no name.");
-  const type = parseParameters(headers.get("content-type") ?? "text/plain");
+  const type = parseParameters(headers.get("content-type") ?? "");
   if (!plainEncodings.has((headers.get("content-transfer-encoding") ?? "").toLowerCase())) {
     throw malformed("Parts must be sent as they are, without a transfer encoding.");
   }

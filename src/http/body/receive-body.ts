@@ -5,6 +5,7 @@ import { assertFormToken, crossSiteRefusal } from "../cross-site.ts";
 import { BodyChunks } from "./body-chunks.ts";
 import type { BodyHold, BodyIntake } from "./body-intake.ts";
 import { type BodyParser, bodyTooLarge } from "./body-parser.ts";
+import { DecodedBody } from "./decoded-body.ts";
 import { type FormFields, UrlencodedReader } from "./form-fields.ts";
 import { JsonReader } from "./json-reader.ts";
 import { receiveMultipart, type TakeFile } from "./multipart.ts";
@@ -41,7 +42,7 @@ const wholeBodyMsMax = 300_000;
 
 export interface ReceivedBody {
   readonly encoding: "json" | "form";
-  /** JSON: any value. A form: `FormFields`. */
+  /** JSON: any value, with `JsonNumber`s; undefined for an empty body. A form: `FormFields`. */
   readonly value: unknown;
 }
 
@@ -80,14 +81,14 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
   request.bodyHold = hold;
   switch (type === "" ? formType : mediaType(type)) {
     case "application/json": {
-      refuseCharset(type);
-      const value = await parseWhole(raw, limits.jsonBytesMax, intake, hold, new JsonReader());
+      const parser = decoded(new JsonReader(), type);
+      const value = await parseWhole(raw, limits.jsonBytesMax, intake, hold, parser, undefined);
       return { encoding: "json", value };
     }
     case formType: {
       refuseCharset(type);
       const parser = new UrlencodedReader(limits.fieldBytesMax);
-      return { encoding: "form", value: await parseWhole(raw, limits.urlencodedBytesMax, intake, hold, parser) };
+      return { encoding: "form", value: await parseWhole(raw, limits.urlencodedBytesMax, intake, hold, parser, {}) };
     }
     case "multipart/form-data": {
       const chunks = new BodyChunks(raw, intake.turns, undefined);
@@ -108,6 +109,7 @@ async function parseWhole<T>(
   intake: BodyIntake,
   hold: BodyHold,
   parser: BodyParser<T>,
+  whenEmpty: T,
 ): Promise<T> {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) throw bodyTooLarge(bytesMax);
   const chunks = new BodyChunks(request, intake.turns, wholeBodyMsMax);
@@ -119,7 +121,7 @@ async function parseWhole<T>(
       hold.add(chunk.length);
       parser.write(chunk);
     }
-    return parser.end();
+    return bytes === 0 ? whenEmpty : parser.end();
   } finally {
     await chunks.return();
   }
@@ -136,6 +138,13 @@ export async function receiveForm(
   return body.value as FormFields;
 }
 
+/** Whether the body, if there is one, says that `receiveBody` can read it. */
+export function isReadable(request: FastifyRequest): boolean {
+  const { "content-type": type = "", "content-length": length, "transfer-encoding": coding } = request.raw.headers;
+  const isSent = coding !== undefined || (length !== undefined && length !== "0");
+  return isSent && ["application/json", formType, "multipart/form-data"].includes(mediaType(type));
+}
+
 export function isMultipart(request: FastifyRequest): boolean {
   return mediaType(request.raw.headers["content-type"] ?? "") === "multipart/form-data";
 }
@@ -148,10 +157,22 @@ function mediaType(contentType: string): string {
   return (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
 }
 
+const utf8Names = new Set(["", "utf-8", "utf8", "us-ascii"]);
+
+/** In lower case; "": UTF-8. */
+function charsetOf(contentType: string): string {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase() ?? "";
+  return utf8Names.has(charset) ? "" : charset;
+}
+
 function refuseCharset(contentType: string): void {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase();
-  if (charset === undefined || charset === "utf-8" || charset === "utf8" || charset === "us-ascii") return;
-  throw new AppError("unsupported_media_type", "Send the body in UTF-8.");
+  if (charsetOf(contentType) !== "") throw new AppError("unsupported_media_type", "Send the form in UTF-8.");
+}
+
+/** @returns a parser of the body in the charset of its type. @throws AppError unsupported_media_type: an unknown charset. */
+function decoded<T>(parser: BodyParser<T>, contentType: string): BodyParser<T> {
+  const charset = charsetOf(contentType);
+  return charset === "" ? parser : new DecodedBody(parser, charset);
 }
 
 /** A compressed body could grow without bound when decompressed. */

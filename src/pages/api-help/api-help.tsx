@@ -56,7 +56,7 @@ function apiHelpView({ version, reference, baseUrl }: ApiHelpModel, page: PageCo
               </>
             )}{" "}
             Create tokens at <a href="/users/token">/users/token</a>. Send a token as{" "}
-            <code>Authorization: Bearer …</code>, or as <code>X-User-Token</code> with <code>X-User-Email</code>.
+            <code>Authorization: Bearer …</code> or as <code>X-User-Token</code>.
             {version === "v2" && (
               <>
                 {" "}

@@ -37,7 +37,7 @@ export async function mailLink(page: SignedInRequest): Promise<FastifyReply> {
   const locale = textOf(form, "notify_emails_to_locale");
   try {
     const wanted = { notifyEmailsTo: recipients, notifyEmailsToLocale: locale };
-    await page.services.pushes.deliverLink(urlToken, wanted, page.actor);
+    await page.services.pushes.deliverLink(urlToken, () => wanted, page.actor);
     return page.redirect(linkPagePath(urlToken, { isMailed: true }));
   } catch (error) {
     const { status, problem } = refusalOf(error, page);

@@ -8,11 +8,25 @@ const own = "https://push.example.com";
 describe("a referrer", () => {
   test.each([
     ["", ""],
-    ["https://mail.example.org/inbox", "https://mail.example.org/inbox"],
-    ["https://example.org", "https://example.org/"],
-    ["http://wiki.example.org:8080/page/two", "http://wiki.example.org:8080/page/two"],
+    ["https://user:secret@wiki.example.org/a", "https://wiki.example.org/a"],
   ])("%j is kept as %j", (referrer, kept) => {
     expect(cleanReferrer(referrer, own)).toBe(kept);
+  });
+
+  test.each([
+    "https://mail.example.org/inbox",
+    "https://mail.example.org/inbox?x=1",
+    "https://mail.example.org/#inbox",
+    "https://example.org",
+    "http://wiki.example.org:8080/page/two",
+    "https://wiki.example.org/2026-how-to-share-passwords-safely",
+    "https://wiki.example.org/a%2Fb?q=%zz",
+    "android-app://com.slack",
+    "android-app://com.google.android.gm/",
+    "about:client",
+    "not an address",
+  ])("%j is kept as sent", (referrer) => {
+    expect(cleanReferrer(referrer, own)).toBe(referrer);
   });
 
   test.each([
@@ -34,8 +48,9 @@ describe("a referrer", () => {
     "https://other.example/r/abc",
     "https://other.example/s/0123456789abcdefg",
     "https://other.example/0123456789abcdef",
-    "https://other.example/?link=abc",
-    "https://other.example/#abc",
+    "https://other.example/?url=https%3A%2F%2Fpush.example.com%2Fp%2Fabc",
+    "https://other.example/?url=https%253A%252F%252Fpush.example.com%252Fp%252Fabc&x=1",
+    "https://other.example/#/p/abc",
     "https://other.example/secret/a-b_c-d_e-f_g-h_i",
     "https://other.example/P/ABCDEFGHIJ",
   ])("%j is shaped like a secret link, and kept as the origin", (referrer) => {
@@ -51,19 +66,13 @@ describe("a referrer", () => {
       `https://${token}@other.example/`,
       `https://other.example/a/${token.toUpperCase()}/b`,
       `android-app://${token}/`,
+      `https://other.example\\p\\${token}`,
       `/p/${token}`,
       token,
     ]) {
       expect(cleanReferrer(referrer, own).toLowerCase()).not.toContain(token);
     }
   });
-
-  test.each(["javascript:alert(1)", "data:text/html,x", "about:client", "file:///etc/passwd", "not an address", "//x"])(
-    "%j is not a web address and is not kept",
-    (referrer) => {
-      expect(cleanReferrer(referrer, own)).toBe("");
-    },
-  );
 });
 
 test("the user agent and the referrer are cut at 255 characters, never within a surrogate pair", () => {
@@ -124,7 +133,7 @@ describe("thousands of refusals", () => {
     await refuse(fixture, urlToken, 4_000);
     const trail = await wholeTrail(fixture, urlToken);
     expect(trail).toHaveLength(auditEntriesMax + 1);
-    expect(trail.at(-1)?.kind).toBe("creation");
+    expect(trail[0]?.kind).toBe("creation");
     const folded = trail.filter((entry) => entry.times > 1);
     expect(folded).toMatchObject([{ kind: "failed_passphrase", times: 4_000 - (auditEntriesMax - 1) }]);
     expect(trail.reduce((sum, entry) => sum + entry.times, 0)).toBe(4_001);
@@ -133,12 +142,12 @@ describe("thousands of refusals", () => {
     const claim = await pushes.claimView(urlToken, { passphrase: "open sesame", ...countEveryone }, stranger);
     expect(claim).toMatchObject({ outcome: "revealed", payload: "x" });
     // Important events still get their own entries.
-    expect((await pushes.audit(urlToken, owner, 1))[0]).toMatchObject({ kind: "view", times: 1 });
+    expect((await wholeTrail(fixture, urlToken)).at(-1)).toMatchObject({ kind: "view", times: 1 });
     fixture.clock.advance(1_000);
     await refuse(fixture, urlToken, 500);
     const later = await wholeTrail(fixture, urlToken);
     expect(later).toHaveLength(auditEntriesMax + 3);
-    expect(later[0]).toMatchObject({ kind: "failed_view", times: 500 });
+    expect(later.at(-1)).toMatchObject({ kind: "failed_view", times: 500 });
   });
 
   test("write nothing for a tombstone once they no longer change the answer", async () => {

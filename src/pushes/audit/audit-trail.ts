@@ -105,22 +105,46 @@ export function cutText(text: string): string {
 const tokenShaped = /[a-z0-9_-]{16,}/gi;
 /** Real tokens vary more: a run of 16 characters that repeats one or two of them is padding. */
 const tokenVarietyMin = 4;
+/** Mail gateways put the link that they check into their own address, encoded once or twice. */
+const decodingsMax = 3;
 
-/** Recognises long unbroken runs of token characters, and the link paths of this kind of server. */
-function isSecretShaped(path: string): boolean {
-  if (/\/(?:p|f|r)\/|[?#]/i.test(path)) return true;
-  return (path.match(tokenShaped) ?? []).some((run) => new Set(run).size >= tokenVarietyMin);
+/** Recognises the link paths of this kind of server, and long unbroken runs of token characters. */
+function isSecretShaped(rest: string): boolean {
+  if (/\/(?:p|f|r)\//i.test(rest)) return true;
+  return (rest.match(tokenShaped) ?? []).some((run) => new Set(run).size >= tokenVarietyMin && !isTitle(run));
 }
+
+/** Words and years with hyphens, as in the address of an article. */
+function isTitle(run: string): boolean {
+  const parts = run.split(/[-_]+/).filter((part) => part !== "");
+  const letters = parts.reduce((sum, part) => sum + part.length, 0);
+  return letters >= 3 * parts.length && parts.every((part) => /^(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|\d{1,4})$/.test(part));
+}
+
+/** @returns the text, and what is encoded in it. Malformed escapes stay as they are. */
+function decodings(text: string): readonly string[] {
+  const found = [text];
+  for (let decoded = text; found.length <= decodingsMax && decoded.includes("%"); found.push(decoded)) {
+    decoded = decoded.replace(/%([0-7][0-9a-f])/gi, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  }
+  return found;
+}
+
+const schemeAndHost = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#@]*@)?([^/?#@]*)(.*)$/is;
+const hostShape = /^[a-z0-9._~:[\]-]*$/i;
 
 /**
  * A referrer may itself be a secret link, of this server or another, and would outlive the push in the audit trail.
- * Only the origin of such a referrer is kept. Text that is not a web address is not kept at all.
+ * Only the origin of such a referrer, and of this server's own pages, is kept. Every other one is kept as it was sent, because
+ * owners recognise mail gateways and chats by them; only credentials in it are removed.
  */
 export function cleanReferrer(referrer: string, ownOrigin: string): string {
-  if (referrer === "") return "";
-  const parsed = URL.parse(referrer);
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "";
-  const address = `${parsed.origin}${parsed.pathname}${parsed.search}${parsed.hash}`;
-  const rest = address.slice(parsed.origin.length);
-  return parsed.origin === ownOrigin || isSecretShaped(rest) ? parsed.origin : address;
+  const [, scheme = "", host = "", rest = referrer] = schemeAndHost.exec(referrer) ?? [];
+  if (ownOrigin !== "" && URL.parse(referrer)?.origin === ownOrigin) return ownOrigin;
+  // Other schemes have the name of a program there.
+  if (!hostShape.test(host) || (!/^https?:/i.test(scheme) && isSecretShaped(host))) return "";
+  const origin = `${scheme}${host}`;
+  return decodings(rest).some(isSecretShaped) ? origin : `${origin}${rest}`;
 }

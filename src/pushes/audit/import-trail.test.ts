@@ -45,6 +45,8 @@ test("referrers lose the other server's links, and texts are cut", () => {
   expect(entry).toMatchObject({ referrer: "https://push.example.com", userAgent: "x".repeat(255) });
 });
 
-test("text that is not an address is not stored as a referrer", () => {
-  expect(importedTrail([event(1, { referrer: "None" })])).toMatchObject([{ referrer: "" }]);
+test("text that is no secret link is stored as it is", () => {
+  expect(importedTrail([event(1, { referrer: "android-app://com.slack" })])).toMatchObject([
+    { referrer: "android-app://com.slack" },
+  ]);
 });

@@ -115,7 +115,7 @@ test("each repetition is in the audit trail as such", async () => {
   await claim(fixture, urlToken, { key });
   await claim(fixture, urlToken, { key });
   const trail = await fixture.domain.pushes.audit(urlToken, owner, 1);
-  expect(trail.map(({ kind }) => kind)).toEqual(["repeated_view", "view", "creation"]);
+  expect(trail.map(({ kind }) => kind)).toEqual(["creation", "view", "repeated_view"]);
 });
 
 test.each(["owner", "viewer"] as const)(

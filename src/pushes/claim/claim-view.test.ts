@@ -70,7 +70,7 @@ test("an owner's view on a page is not counted, and the trail names the owner", 
   });
   expect(await pushes.claimView(push.urlToken, countStrangers, stranger)).toMatchObject({ outcome: "gone" });
   const kinds = (await pushes.audit(push.urlToken, owner, 1)).map((entry) => entry.kind);
-  expect(kinds).toEqual(["failed_view", "view", "owner_view", "creation"]);
+  expect(kinds).toEqual(["creation", "owner_view", "view", "failed_view"]);
   expect([...(await pushes.list(7, "expired", 1))]).toMatchObject([
     { urlToken: push.urlToken, name: "VPN", note: "for Jo" },
   ]);

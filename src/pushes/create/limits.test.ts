@@ -85,7 +85,7 @@ describe("characters are code points", () => {
   });
 
   test.each([
-    ["name", 255],
+    ["name", 2_048],
     ["note", 65_536],
     ["passphrase", 4_096],
   ] as const)("%s has up to %i", (field, max) => {
@@ -123,7 +123,7 @@ describe("kinds", () => {
   });
 
   test("all problems are reported at once", () => {
-    const request = { payload: "", expireAfterDays: 0, expireAfterViews: 0, name: "a".repeat(256) };
+    const request = { payload: "", expireAfterDays: 0, expireAfterViews: 0, name: "a".repeat(2_049) };
     expect(refused(request)).toEqual(["payload", "expireAfterDays", "expireAfterViews", "name"]);
   });
 });

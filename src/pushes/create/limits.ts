@@ -5,7 +5,7 @@ import type { Config, Range } from "../../config/config.ts";
 import type { Bounds, CreatePush } from "../push.ts";
 
 /** Limits are in Unicode code points. */
-export const nameCharactersMax = 255;
+export const nameCharactersMax = 2_048;
 export const noteCharactersMax = 65_536;
 export const passphraseCharactersMax = 4_096;
 /** Per push over its lifetime: enough for people the owner knows, too few for bulk mail. */

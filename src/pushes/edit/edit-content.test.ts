@@ -101,7 +101,7 @@ describe("the passphrase", () => {
       outcome: "wrong_passphrase",
     });
     const kinds = (await pushes.audit(urlToken, owner, 1)).map((entry) => entry.kind);
-    expect(kinds).toEqual(["failed_passphrase", "creation"]);
+    expect(kinds).toEqual(["creation", "failed_passphrase"]);
     expect(await view(fixture, urlToken, "one")).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 

@@ -121,7 +121,7 @@ describe("labels and options", () => {
       push: { name: "new", note: null, deletableByViewer: true, retrievalStep: true },
     });
     expect(await sealsOf()).toEqual(seals);
-    expect(await kindsOf(fixture, urlToken)).toEqual(["edit", "creation"]);
+    expect(await kindsOf(fixture, urlToken)).toEqual(["creation", "edit"]);
     expect(await view(fixture, urlToken, "p")).toMatchObject({ outcome: "revealed", payload: "x" });
   });
 
@@ -147,7 +147,7 @@ describe("labels and options", () => {
     const { pushes } = fixture.domain;
     const { urlToken } = await pushes.create({ payload: "x" }, owner);
     const asked = {
-      name: "n".repeat(256),
+      name: "n".repeat(2_049),
       note: "\ud800",
       passphrase: "p".repeat(4_097),
       currentPassphrase: "p".repeat(4_097),
@@ -225,7 +225,7 @@ describe("between the read and the write", () => {
     const { urlToken } = await fixture.domain.pushes.create({ payload: "x", expireAfterViews: 5 }, owner);
     const edit = editAfter(fixture, urlToken, { expireAfterViews: 1 }, () => view(fixture, urlToken));
     await expect(edit).rejects.toMatchObject({ fields: { expireAfterViews: ["must be between 2 and 100."] } });
-    expect(await kindsOf(fixture, urlToken)).toEqual(["view", "creation"]);
+    expect(await kindsOf(fixture, urlToken)).toEqual(["creation", "view"]);
   });
 
   test("a claim that ends the push wins, and the edit does not revive it", async () => {

@@ -60,11 +60,12 @@ test("an ended push keeps its end reason, and ending it again is not an error", 
   const viewed = await make(fixture, owner, false, 1);
   await retrieve(fixture, viewed.urlToken);
   fixture.clock.advance(1_000);
-  for (const actor of [owner, other, stranger]) {
-    const answer = await pushes.expire(viewed.urlToken, actor);
-    expect(answer).toMatchObject({ expired: true, deleted: false, expiredOn: fixture.clock.now() - 1_000 });
-  }
-  const timed = await make(fixture, stranger, false);
+  const again = await pushes.expire(viewed.urlToken, owner);
+  expect(again).toMatchObject({ expired: true, deleted: false, expiredOn: fixture.clock.now() - 1_000 });
+  // A stranger learns nothing, also about a push that has ended.
+  await expect(pushes.expire(viewed.urlToken, other)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(pushes.expire(viewed.urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+  const timed = await make(fixture, stranger, true);
   fixture.clock.advance(7 * dayMs);
   const answer = await pushes.expire(timed.urlToken, stranger);
   expect(answer).toMatchObject({ expired: true, deleted: false, expiredOn: timed.expiresAt, daysRemaining: 0 });
@@ -137,7 +138,7 @@ test("while the clock may be wrong, a deletion destroys the secret of a push tha
   const late = { now: () => fixture.clock.now() + 2 * dayMs };
   const { expire } = endOperations(pushDepsOf(fixture, { clock: late, clockTrust: { check: () => false } }));
   const guarded = await pushes.create({ payload: "x", expireAfterDays: 1, deletableByViewer: false }, stranger);
-  expect(await expire(guarded.urlToken, stranger)).toMatchObject({ expired: true });
+  await expect(expire(guarded.urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   expect(await secrets()).toBe(1);
   const open = await pushes.create({ payload: "x", expireAfterDays: 1, deletableByViewer: true }, stranger);
   expect(await expire(open.urlToken, stranger)).toMatchObject({ expired: true, deleted: true });

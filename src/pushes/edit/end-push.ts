@@ -20,9 +20,8 @@ export function endOperations(deps: PushDeps) {
       const owner = isProvenOwner(row, urlToken, actor, deps.vault);
       if (owner || row.deletableByViewer) {
         await endByPerson(deps, row, owner ? "owner" : "viewer", actor, now);
-      } else if (row.endedAt === null && row.expiresAt <= now) {
-        await endIfDue(deps, row, now);
-      } else if (row.endedAt === null) {
+      } else {
+        // Even if the push has ended: a stranger must not learn anything by deleting it.
         if (actor.user === null) throw new AppError("not_authenticated", "Only its owner may delete this push.");
         throw new AppError("forbidden", "Only its owner may delete this push.");
       }

@@ -176,21 +176,23 @@ export function linkDeliveryOperations(deps: PushDeps) {
     /**
      * Mails the link of a live push that belongs to the actor to up to five addresses over its lifetime. The audit trail shows
      * the recipients and the outcome.
+     * @param readRequest called once the push is known to be the actor's; what it throws refuses the request.
      * @throws AppError not_found (unknown, or this server does not send links by email), not_authenticated, forbidden,
      * invalid_fields, too_many_requests (5 a minute), unavailable.
      */
-    async deliverLink(urlToken: string, request: LinkDeliveryRequest, actor: Actor): Promise<void> {
+    async deliverLink(urlToken: string, readRequest: () => LinkDeliveryRequest, actor: Actor): Promise<void> {
       const { user } = actor;
-      if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
       if (user === null) throw new AppError("not_authenticated", "Mailing a link needs an API token.");
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
       const now = deps.clock.now();
       if (row === undefined || isForgotten(row, now)) throw new AppError("not_found", "not-found");
       if (!isProvenOwner(row, urlToken, actor, deps.vault))
         throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
+      const request = readRequest();
       const problems: Problems = {};
       checkRecipients(problems, request);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
+      if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
       const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
       if (charge.outcome === "refused") throw tooManyAttempts(charge);
       if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);

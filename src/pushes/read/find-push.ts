@@ -27,7 +27,7 @@ export function readOperations(deps: PushDeps) {
       return new PushList(rows, (row) => toOwnedPush(row, now, deps.vault));
     },
 
-    /** Newest first. @throws AppError not_authenticated, forbidden, not_found. */
+    /** Oldest first, as Password Pusher. @throws AppError not_authenticated, forbidden, not_found. */
     async audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]> {
       if (actor.user === null) throw new AppError("not_authenticated", "The audit trail needs an API token.");
       const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
@@ -35,7 +35,7 @@ export function readOperations(deps: PushDeps) {
       if (!isProvenOwner(row, urlToken, actor, deps.vault))
         throw new AppError("forbidden", "Only its owner may read the audit trail of a push.");
       const reports = createLinkDeliveryReports(deps, row);
-      const rows = await deps.store.lists.trail(row.id, pageSize, (page - 1) * pageSize);
+      const rows = await deps.store.lists.oldestOfTrail(row.id, pageSize, (page - 1) * pageSize);
       return await Promise.all(
         rows.map(async ({ sequence, userId: _, ...entry }) => ({
           ...entry,

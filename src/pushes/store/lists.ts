@@ -51,6 +51,9 @@ const pushesByIds = sql<[pushIds: string], StoredPush>(among(readPushes.selectLi
 const trailOfPush = readAuditEntries.select<[pushId: number, limit: number, offset: number]>(
   "WHERE push_id = ? ORDER BY updated_at DESC, sequence DESC LIMIT ? OFFSET ?",
 );
+const oldestOfTrail = readAuditEntries.select<[pushId: number, limit: number, offset: number]>(
+  "WHERE push_id = ? ORDER BY updated_at, sequence LIMIT ? OFFSET ?",
+);
 const trailAfter = sql<[pushId: number, endedAt: number, endedAt: number], { entries: number }>(
   `SELECT count(*) AS entries FROM audit_entries
    WHERE push_id = ? AND (updated_at > ? OR (updated_at = ? AND kind = ${auditKinds.failed_view}))`,
@@ -109,6 +112,8 @@ export function createLists(read: ReadConnection) {
     /** Newest first. */
     trail: async (pushId: number, limit: number, offset: number) =>
       (await read.all(trailOfPush, pushId, limit, offset)).map(toEntry),
+    oldestOfTrail: async (pushId: number, limit: number, offset: number) =>
+      (await read.all(oldestOfTrail, pushId, limit, offset)).map(toEntry),
     /** Counts entries with events later than the end, which includes refused views in the same millisecond. */
     countAfterEnd: async (pushId: number, endedAt: number) =>
       (await read.one(trailAfter, pushId, endedAt, endedAt))?.entries ?? 0,

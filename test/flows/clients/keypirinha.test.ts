@@ -40,7 +40,7 @@ test("POST /f.json with a file and no payload creates a file push", async () => 
   const { url_token } = made.object();
   expect((await get(`/en/f/${url_token}`)).header("location")).toBe(`/p/${url_token}?locale=en`);
   expect((await get(`/f/${url_token}.json`)).object()).toMatchObject({
-    payload: "",
+    payload: null,
     files: [{ filename: "plan.txt" }],
   });
 });

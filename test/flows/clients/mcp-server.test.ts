@@ -44,8 +44,8 @@ describe("API v2 with .json on every path", () => {
     expect((await get(`${at}/preview.json`)).object()).toEqual({ url: html_url });
     expect((await get(`${at}.json`)).object()).toMatchObject({ payload: "x", views_remaining: 4 });
     expect((await get(`${at}/audit.json?page=1`)).object().logs).toMatchObject([
-      { kind: "view" },
       { kind: "creation" },
+      { kind: "view" },
     ]);
     expect((await get("/api/v2/pushes/active.json?page=1")).list()).toMatchObject([{ url_token }]);
     expect((await get("/api/v2/pushes/active.json?page=2")).list()).toEqual([]);

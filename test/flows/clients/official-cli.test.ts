@@ -72,7 +72,7 @@ test("a file with an empty payload creates a file push", async () => {
   const answer = await replay.send(wire(request("POST /api/v2/pushes", [type]), body));
   expect(answer.status).toBe(201);
   const opened = (await get(`/api/v2/pushes/${answer.object().url_token}`)).object();
-  expect(opened).toMatchObject({ payload: "", files: [{ filename: "notes.txt", url: expect.any(String) }] });
+  expect(opened).toMatchObject({ payload: null, files: [{ filename: "notes.txt", url: expect.any(String) }] });
 });
 
 describe("responses that the client reads", () => {

@@ -49,8 +49,8 @@ test("a push is retrieved, previewed, audited, listed and deleted", async () => 
   expect((await call("GET", `/p/${url_token}.json`)).object().payload).toBe("a secret");
   expect((await call("GET", `/p/${url_token}/preview.json`)).object()).toEqual({ url: html_url });
   expect((await call("GET", `/p/${url_token}/audit.json`, [bearer()])).object().views).toMatchObject([
-    { kind: "view" },
     { kind: "creation" },
+    { kind: "view" },
   ]);
   expect((await call("GET", "/p/active.json", [bearer()])).list()[0]).toMatchObject({ url_token, note: "n" });
   const ended = await call("DELETE", `/p/${url_token}.json`, [bearer()]);
@@ -96,7 +96,7 @@ test("files are downloaded without a token", async () => {
   const { payload, files } = (await call("GET", `/f/${made.object().url_token}.json`)).object();
   expect([payload, files]).toEqual([
     "see attached",
-    [{ filename: "a.txt", content_type: "application/octet-stream", url: expect.any(String) }],
+    [{ filename: "a.txt", content_type: "text/plain", url: expect.any(String) }],
   ]);
   const { url } = Object(files)[0];
   const downloaded = await replay.send(wire(request(`GET ${new URL(String(url)).pathname}`)));

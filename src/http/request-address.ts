@@ -1,0 +1,52 @@
+import type { IncomingMessage } from "node:http";
+import { isRobot } from "./robots.ts";
+
+/**
+ * The address by which a request is routed. Repeated slashes count as one and a slash at the end as none: clients join
+ * `https://host/` and `/p.json`. A GET of a link by a client that asks for JSON is a retrieval through API v1, which reads
+ * tokens but no cookies. Recognised robots get the page, which never counts a view.
+ */
+export function addressOf({ method, url = "", headers }: IncomingMessage): string {
+  if (!url.startsWith("/")) return url;
+  const queryStart = url.indexOf("?");
+  const given = queryStart === -1 ? url : url.slice(0, queryStart);
+  const path = given.includes("//") || given.endsWith("/") ? withSingleSlashes(given) : given;
+  const query = url.slice(given.length);
+  const token = method === "GET" || method === "HEAD" ? linkPath.exec(path)?.[1] : undefined;
+  const isForJson = token !== undefined && prefersJson(headers.accept ?? "") && !isRobot(headers["user-agent"]);
+  return isForJson ? `/p/${token}.json${query}` : `${path}${query}`;
+}
+
+function withSingleSlashes(path: string): string {
+  const single = path.replace(/\/{2,}/g, "/");
+  return single.length > 1 && single.endsWith("/") ? single.slice(0, -1) : single;
+}
+
+/** `/p/:url_token` and `/p/:url_token/r`; the form at `/p/new` is no link. */
+const linkPath = /^\/p\/(?!new$)([A-Za-z0-9_-]{1,64})(?:\/r)?$/;
+
+const acceptCharactersMax = 1_000;
+
+/** Whether `Accept` (RFC 9110, 12.5.1) names JSON, and before HTML and every wildcard. */
+function prefersJson(accept: string): boolean {
+  const ranges = accept
+    .slice(0, acceptCharactersMax)
+    .split(",")
+    .map((range) => {
+      const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith("q="));
+      return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
+    });
+  const json = ranges.find(({ type }) => type === "application/json");
+  if (json === undefined || !(json.quality > 0)) return false;
+  // If the qualities are equal, the first one counts.
+  return ranges
+    .filter(({ type }) => type === "text/html" || type === "application/xhtml+xml" || type.endsWith("/*"))
+    .every(
+      (other) => json.quality > other.quality || (json.quality === other.quality && isBefore(ranges, json, other)),
+    );
+}
+
+function isBefore<T>(list: readonly T[], first: T, second: T): boolean {
+  return list.indexOf(first) < list.indexOf(second);
+}
