@@ -17,7 +17,7 @@ async function listed(fixture: TestDomain, state: "active" | "expired", page = 1
   return [...(await fixture.domain.pushes.list(7, state, page))].map((push) => push.urlToken);
 }
 
-test("a list contains only the owner's pushes, oldest first, 50 per page", async () => {
+test("a list contains only the owner's pushes, newest first, 50 per page", async () => {
   await using fixture = await openTestDomain();
   const tokens = (await makeMany(fixture, 120, 7)).reverse();
   await fixture.domain.pushes.create({ payload: "x" }, signedIn(8));
