@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
-import { countRows } from "../../../test/support/engine-database.ts";
+import { changeRows, countRows } from "../../../test/support/engine-database.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { minuteMs } from "../../base/clock.ts";
 import type { Database } from "../../database/database.ts";
@@ -55,6 +55,7 @@ test.each(owners)("a last view of %s during a repeatable view keeps the payload 
   await using fixture = await openTestDomain();
   const { pushes, db } = fixture.domain;
   const { urlToken } = await pushes.create({ payload: "hunter2", expireAfterViews: 2 }, actor);
+  await changeRows(db, "UPDATE pushes SET notify_on_view = 1");
   const { write, started } = interleaved(db, () => lastView(fixture, urlToken));
   const { engine, hot, read, lookUp } = db;
   const hotPath = createHotPath({
