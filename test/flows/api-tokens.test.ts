@@ -260,7 +260,7 @@ describe("the tokens page", () => {
 
   test("is at /users/token; the older URL redirects there", async () => {
     const answer = await ask({ url: "/api_tokens?locale=de" });
-    expect([answer.statusCode, answer.headers.location]).toEqual([303, "/users/token?locale=de"]);
+    expect([answer.statusCode, answer.headers.location]).toEqual([301, "/users/token?locale=de"]);
   });
 });
 
