@@ -24,16 +24,23 @@ test.each([
   expect([answer.statusCode, answer.headers.location]).toEqual([303, location]);
 });
 
-test.each(["/p/T/passphrase", "/f/T/passphrase", "/r/T/passphrase", "/en/p/T/passphrase", "/pt-BR/f/T/passphrase"])(
-  "%s, the passphrase page of earlier versions, redirects to the push and counts no view",
-  async (address) => {
+// A language in the path wins over `?locale=`, as in Password Pusher.
+test.each([
+  ["/p/T/passphrase", "ja"],
+  ["/f/T/passphrase", "ja"],
+  ["/r/T/passphrase", "ja"],
+  ["/en/p/T/passphrase", "en"],
+  ["/pt-BR/f/T/passphrase", "pt-BR"],
+])(
+  "%s?locale=ja, the passphrase page of earlier versions, redirects to the push in the language %s and counts no view",
+  async (address, language) => {
     const token = await push({ payload: "x", passphrase: "open sesame", expire_after_views: 1, retrieval_step: false });
     let answer = await app.server.inject(`${address.replace("T", token)}?locale=ja`);
     for (let hops = 0; answer.statusCode === 301 && hops < 2; hops += 1) {
       answer = await app.server.inject(String(answer.headers.location));
     }
     expect(answer.statusCode).toBe(200);
-    for (const shown of ['name="passphrase"', '<html lang="ja"']) expect(answer.body).toContain(shown);
+    for (const shown of ['name="passphrase"', `<html lang="${language}"`]) expect(answer.body).toContain(shown);
     const opened = await app.server.inject(`/p/${token}.json?passphrase=open%20sesame`);
     expect(opened.json()).toMatchObject({ payload: "x", views_remaining: 0 });
   },
