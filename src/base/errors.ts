@@ -12,6 +12,8 @@ export type RefusalCode =
   | "unsupported_media_type"
   | "invalid_fields"
   | "too_many_requests"
+  /** The bytes of new pushes that an account or a client has a day. */
+  | "bytes_used_up"
   | "unavailable";
 
 /**
@@ -23,7 +25,7 @@ export class AppError extends Error {
   readonly code: RefusalCode;
   /** Only for `invalid_fields`. */
   readonly fields: FieldProblems | undefined;
-  /** Only for `too_many_requests` and `unavailable`: seconds, at least 1. */
+  /** Only for `too_many_requests`, `bytes_used_up` and `unavailable`: seconds, at least 1. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

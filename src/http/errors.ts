@@ -27,6 +27,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   unsupported_media_type: 415,
   invalid_fields: 422,
   too_many_requests: 429,
+  bytes_used_up: 429,
   unavailable: 503,
 };
 
@@ -46,9 +47,10 @@ const retryAfterSecondsDefault = 5;
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof AppError) {
     const { code, message, fields, retryAfterSeconds } = error;
-    const mayRetry = code === "unavailable" || code === "too_many_requests";
+    const status = statusOf[code];
+    const mayRetry = status === 503 || status === 429;
     return {
-      status: statusOf[code],
+      status,
       message: code === "not_found" ? "not-found" : message,
       fields,
       retryAfterSeconds: mayRetry ? (retryAfterSeconds ?? retryAfterSecondsDefault) : undefined,

@@ -109,6 +109,7 @@ test.each([
     { expire_after_days: ["a", "b"], payload: ["c"] },
   ],
   [new AppError("too_many_requests", "Wait.", { retryAfterSeconds: 7 }), 429, { error: "Wait." }],
+  [new AppError("bytes_used_up", "Wait.", { retryAfterSeconds: 7 }), 429, { error: "Wait." }],
   [unavailable("Wait.", 9), 503, { error: "Wait." }],
 ])("%s becomes %i", async (error, status, body) => {
   const answer = await failing(error).inject({ url: "/api/fails" });

@@ -221,7 +221,8 @@ export class PageRequest {
 
   /** For a form that is sent back after too many attempts. @returns seconds to wait. @throws every other error. */
   waitAfter(error: unknown): number {
-    if (!(error instanceof AppError) || error.code !== "too_many_requests") throw error;
+    if (!(error instanceof AppError) || !(error.code === "too_many_requests" || error.code === "bytes_used_up"))
+      throw error;
     const seconds = error.retryAfterSeconds ?? 60;
     this.retryAfter(seconds);
     return seconds;

@@ -170,8 +170,8 @@ export interface IncomingFile {
 export interface Upload {
   readonly fileCount: number;
   /**
-   * @throws AppError invalid_fields (too many files), too_large (over the bytes of one push), too_many_requests (bytes a
-   * day), unavailable (disk).
+   * @throws AppError invalid_fields (too many files), too_large (over the bytes of one push), bytes_used_up,
+   * unavailable (disk).
    */
   addFile(file: IncomingFile): Promise<void>;
   abandon(): Promise<void>;

@@ -121,6 +121,18 @@ test("the form of a signed-in user creates one push, however often it is sent; e
   expect((await send(keyOf(changed.body), "another secret")).status).toBe(303);
 });
 
+test("after five other passphrases in a form that was used, the page asks to wait and keeps what was typed", async () => {
+  const client = await signInClient(app, "dora@example.com", { join: true });
+  const fields = { "push[payload]": "secret", idempotency_key: newKey() };
+  const send = (passphrase: string) => client.post("/p", { ...fields, "push[passphrase]": passphrase });
+  expect((await send("between us")).status).toBe(303);
+  for (const other of ["a", "b", "c", "d", "e"]) expect((await send(`guess ${other}`)).status).toBe(422);
+  const refused = await send("guess f");
+  expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "60"]);
+  expect(refused.body).toContain(en.problems.tooManyAttempts({ count: 60 }));
+  expect(refused.body).toContain("secret</textarea>");
+});
+
 test("the form of a person who is not signed in has no key, and one that is sent anyway is ignored", async () => {
   expect((await app.server.inject({ url: "/" })).body).not.toContain("idempotency_key");
   const payload = new URLSearchParams({ "push[payload]": "secret", idempotency_key: newKey() }).toString();

@@ -13,7 +13,7 @@ import {
   valuesOf,
 } from "../push-form/fields.tsx";
 import {
-  bytesUsedUp,
+  describeWait,
   formLimits,
   offeredMails,
   type PushForm,
@@ -149,8 +149,8 @@ async function refuse(page: SignedInRequest, sent: SentEdit, error: unknown): Pr
       page.reportUnavailable(error);
       return await sendBack(page, sent, { status: 503, refusal: messages.failure.unavailableText });
     case "too_many_requests":
-      page.waitAfter(error);
-      return await sendBack(page, sent, { status: 429, refusal: bytesUsedUp(page) });
+    case "bytes_used_up":
+      return await sendBack(page, sent, { status: 429, refusal: describeWait(page, error) });
     case "too_large": {
       const max = form.limits.payloadCharactersMax;
       const problems = hasFiles ? filesTooLarge(form, messages) : { payload: messages.problems.tooLong({ max }) };

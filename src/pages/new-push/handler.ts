@@ -10,7 +10,7 @@ import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { describeProblems, filesTooLarge, valuesOf } from "../push-form/fields.tsx";
 import {
-  bytesUsedUp,
+  describeWait,
   enabledKinds,
   formLimits,
   offeredMails,
@@ -132,8 +132,8 @@ function sendBack(page: PageRequest, form: Omit<NewPushForm, "problems" | "refus
       page.reportUnavailable(error);
       return renderForm(page, { ...form, problems: {}, refusal: messages.failure.unavailableText }, 503);
     case "too_many_requests":
-      page.waitAfter(error);
-      return renderForm(page, { ...form, problems: {}, refusal: bytesUsedUp(page) }, 429);
+    case "bytes_used_up":
+      return renderForm(page, { ...form, problems: {}, refusal: describeWait(page, error) }, 429);
     case "too_large":
       return renderForm(page, { ...form, problems: filesTooLarge(form, messages), refusal: null }, 413);
     case "invalid_fields": {

@@ -92,8 +92,14 @@ export interface SentForm {
   readonly idempotencyKey: string | undefined;
 }
 
-/** Tells the sender of a form that the byte budget of the account or the client is used up. */
-export function bytesUsedUp({ user, services, messages }: PageRequest): string {
+/**
+ * Says that the byte budget of the account or the client is used up, or that too many passphrases were tried: a form with an
+ * idempotency key that is sent again tries the passphrase of its push.
+ */
+export function describeWait(page: PageRequest, error: AppError): string {
+  const { user, services, messages } = page;
+  const count = page.waitAfter(error);
+  if (error.code !== "bytes_used_up") return messages.problems.tooManyAttempts({ count });
   const { bytesPerDay } = services.config;
   const max = user === null ? bytesPerDay.client : bytesPerDay.account;
   return messages.problems.bytesUsedUp({ size: messages.formats.bytes(max) });

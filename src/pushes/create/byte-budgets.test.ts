@@ -25,7 +25,7 @@ async function openBudgets(more: Record<string, string> = {}) {
 }
 
 const refused = (retryAfterSeconds: number) =>
-  expect.objectContaining({ code: "too_many_requests", retryAfterSeconds, message: expect.stringContaining("bytes") });
+  expect.objectContaining({ code: "bytes_used_up", retryAfterSeconds, message: expect.stringContaining("bytes") });
 
 test("a client without an account has its bytes for a day, and other clients and accounts are unaffected", async () => {
   await using budgets = await openBudgets();

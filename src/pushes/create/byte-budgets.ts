@@ -62,14 +62,14 @@ export class SpentBytes {
     this.#budgets = budgets;
   }
 
-  /** @throws AppError too_many_requests when the budget has less left. */
+  /** @throws AppError bytes_used_up when the budget has less left. */
   async charge(bytes: number, now: number): Promise<void> {
     if (bytes === 0) return;
     for (const { counter, key, owner, bytesPerDay } of this.#budgets) {
       const charge = await counter.charge(key, now, bytes);
       if (charge.outcome === "refused") {
         const refusal = `This ${owner} has used up its ${bytesPerDay} bytes of new pushes a day. Try again later.`;
-        throw new AppError("too_many_requests", refusal, { retryAfterSeconds: charge.retryAfterSeconds });
+        throw new AppError("bytes_used_up", refusal, { retryAfterSeconds: charge.retryAfterSeconds });
       }
       this.#refunds.push(charge.refund);
     }

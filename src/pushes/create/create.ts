@@ -37,8 +37,8 @@ export function createOperations(deps: PushDeps) {
      * Seals a push and writes it with its audit entry in one transaction. Takes ownership of the uploaded files, or abandons
      * them on any error and for a repeated request.
      * @returns the push. For an anonymous push its `urlToken` is the only copy.
-     * @throws AppError invalid_fields (also for an idempotency key of another push), not_authenticated, too_many_requests (bytes
-     * a day), unavailable (disk, quota).
+     * @throws AppError invalid_fields (also for an idempotency key of another push), not_authenticated, bytes_used_up,
+     * too_many_requests (passphrases of repeated requests), unavailable (disk, quota).
      */
     async create(request: CreatePush, actor: Actor): Promise<CreatedPush> {
       const upload = ownUpload(request.upload, actor);

@@ -138,7 +138,7 @@ test("a repeated request uses nothing of the account's bytes", async () => {
   await using fixture = await openTestDomain({ environment: { PWP__ACCOUNT_BYTES_PER_DAY: "10" } });
   for (let at = 0; at < 3; at += 1) await create(fixture);
   await expect(create(fixture, { idempotencyKey: "another-key-of-a-client" })).rejects.toMatchObject({
-    code: "too_many_requests",
+    code: "bytes_used_up",
   });
 });
 

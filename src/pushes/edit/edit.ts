@@ -46,7 +46,7 @@ export function editOperations(deps: PushDeps) {
      * payload under another passphrase. Without it, the payload, all files and the passphrase can be replaced together; the
      * text of a file push is then removed unless a new one is given. Takes ownership of the uploaded files, or abandons them on
      * any other outcome.
-     * @throws AppError invalid_fields, too_large (files), too_many_requests (bytes a day), unavailable.
+     * @throws AppError invalid_fields, too_large (files), bytes_used_up, unavailable.
      */
     async edit(urlToken: string, request: EditPush, actor: Actor): Promise<EditOutcome> {
       const upload = ownUpload(request.upload, actor);
