@@ -49,7 +49,12 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
     .map((name) => `src/browser/${name}`);
   return {
     absWorkingDir: root,
-    entryPoints: [...scripts, "src/pages/design/sealpush.css", "src/pages/design/favicon.svg"],
+    entryPoints: [
+      ...scripts,
+      "src/pages/design/sealpush.css",
+      "src/pages/design/dark.css",
+      "src/pages/design/favicon.svg",
+    ],
     entryNames: "[name]-[hash]",
     outdir: assetsDir,
     loader: { ".svg": "copy" },

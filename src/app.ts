@@ -106,6 +106,7 @@ async function composeServer(
   domain: Domain,
   { events, metrics, watch }: Telemetry,
 ): Promise<Server> {
+  const { version } = options;
   const { clock, random, monotonicMs } = options.effects;
   const { accounts, branding, mail, health, deleteAccount } = domain;
   const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
@@ -118,7 +119,7 @@ async function composeServer(
     events,
     accounts,
     requestCounts: domain.limits.requests,
-    renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding }),
+    renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding, version }),
     findOldAddress,
     onUntrustedForwarder: forwarderRecorder(domain, options.effects, events),
     watch,

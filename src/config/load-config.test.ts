@@ -264,10 +264,10 @@ describe("warnings", () => {
     const { warnings } = loadValid({
       PWP__ALOW_ANONYMOUS: "s3cret",
       PWPUSH_MASTERKEY: "s3cret",
-      PWP__BRAND__TAGLINE: "s3cret",
+      PWP__FEEDBACK__EMAIL: "s3cret",
     });
     expect(warnings).toEqual([
-      expect.stringMatching(/^PWP__BRAND__TAGLINE is not used here, because /),
+      expect.stringMatching(/^PWP__FEEDBACK__EMAIL is not used here, because /),
       "PWPUSH_MASTERKEY is not a setting of this version and has no effect: did you mean PWPUSH_MASTER_KEY?",
       "PWP__ALOW_ANONYMOUS is not a setting of this version and has no effect: did you mean PWP__ALLOW_ANONYMOUS?",
     ]);

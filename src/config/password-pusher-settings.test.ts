@@ -28,7 +28,7 @@ describe("a setting that Password Pusher documents", () => {
   });
 
   it("counts as not set while it is empty", () => {
-    expect(loadValid({ PWP__THEME: "", PWP__BRAND__TAGLINE: "  " })).toMatchObject({ warnings: [], unused: [] });
+    expect(loadValid({ PWP__THEME: "", PWP__FEEDBACK__EMAIL: "  " })).toMatchObject({ warnings: [], unused: [] });
   });
 
   it("causes at most 300 warnings", () => {

@@ -17,7 +17,6 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     because: "the server runs at the root of its host name only",
     names: ["PWP__RELATIVE_ROOT", "RAILS_RELATIVE_URL_ROOT"],
   },
-  { because: "pages never show the version to visitors", names: ["PWP__SHOW_VERSION"] },
   {
     because: "the only cookies are those that sign-in and forms need, so no consent is required",
     names: ["PWP__SHOW_GDPR_CONSENT_BANNER"],
@@ -28,17 +27,13 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     names: ["PWP__LANGUAGE_CODES__*", "PWP__COUNTRY_CODES__*", "PWP__ENABLED_LANGUAGE_CODES"],
   },
   {
-    because: "pages have no such element; name, logo and style sheet are set at /admin/look",
-    names: ["PWP__BRAND__TAGLINE", "PWP__BRAND__DISCLAIMER", "PWP__BRAND__SHOW_FOOTER_MENU"],
-  },
-  {
-    because: "a logo is uploaded at /admin/look: pages load nothing from other hosts",
-    names: ["PWP__BRAND__LIGHT_LOGO", "PWP__BRAND__DARK_LOGO", "PWP__BRAND__ICON_*", "PWP__BRAND__MS_ICON_*"],
+    because: "pages have one icon, which is part of the program; the setting for a logo is PWP__BRAND__LIGHT_LOGO",
+    names: ["PWP__BRAND__ICON_*", "PWP__BRAND__MS_ICON_*"],
   },
   {
     because:
-      "pages have one design that follows the browser's light or dark mode; a style sheet can be set at /admin/look",
-    names: ["PWP__THEME", "PWP_THEME", "PWP__THEME_MODE", "PWP_PRECOMPILE"],
+      "pages have one design; a style sheet can be set at /admin/look, and PWP__THEME_MODE selects light or dark",
+    names: ["PWP__THEME", "PWP_THEME", "PWP_PRECOMPILE"],
   },
   {
     because: "the generator runs in the browser, with defaults of its own that the user can change",

@@ -4,10 +4,17 @@ import { type LongText, sendLongText, sendPieces, sendText } from "./answers.ts"
 /** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
-/** Pages load only from this origin. No inline scripts or styles, so that injected markup has no effect. */
-const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-  "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/**
+ * Pages load only from this origin, and images from those in addition. No inline scripts or styles, so that injected
+ * markup has no effect.
+ */
+export function pagePolicyWith(imageOrigins: readonly string[]): string {
+  const images = ["'self'", "data:", ...imageOrigins].join(" ");
+  return (
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; font-src 'self'; ` +
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  );
+}
 
 /** Headers of every answer. Names in lower case. */
 export const baseHeaders = {
@@ -39,7 +46,7 @@ const htmlType = "text/html; charset=utf-8";
 
 /** @throws AppError unavailable, as `sendText`. */
 export function sendPage(reply: FastifyReply, status: number, html: string | LongText): FastifyReply {
-  reply.code(status).header("content-security-policy", pagePolicy).header("content-type", htmlType);
+  reply.code(status).header("content-security-policy", reply.server.pagePolicy).header("content-type", htmlType);
   return typeof html === "string" ? sendText(reply, html) : sendLongText(reply, html);
 }
 

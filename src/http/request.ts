@@ -56,6 +56,8 @@ declare module "fastify" {
   interface FastifyInstance {
     /** The resources that all answers share while they are being sent. */
     answerOutflow: AnswerOutflow;
+    /** The content security policy of pages. */
+    pagePolicy: string;
   }
   interface FastifyContextConfig {
     access: RouteAccess;

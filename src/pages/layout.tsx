@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { nameOf } from "../branding/branding.ts";
+import { nameOf, productName } from "../branding/branding.ts";
 import { languages } from "../i18n/i18n.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
-import { brandingHref, Wordmark } from "./parts/logo.tsx";
+import { brandingHref, prefersDark, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 
@@ -32,20 +32,22 @@ export function Layout({
   leadsTo,
   children,
 }: LayoutProps) {
-  const { messages, assetUrl, theme } = page;
+  const { messages, assetUrl, theme, appearance } = page;
+  const { themeMode } = appearance;
   return (
     <html lang={messages.locale.tag} dir={messages.locale.dir} data-locale={messages.locale.formatTag}>
       <head>
         <meta charset="utf-8" />
         <title>{`${title} · ${nameOf(theme)}`}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="theme-color" content="#f5f6f3" media="(prefers-color-scheme: light)" />
-        <meta name="theme-color" content="#0f1514" media="(prefers-color-scheme: dark)" />
+        <meta name="color-scheme" content={themeMode === "auto" ? "light dark" : themeMode} />
+        {themeMode !== "light" && <meta name="theme-color" content="#0f1514" media={darkMedia(themeMode)} />}
+        {themeMode !== "dark" && <meta name="theme-color" content="#f5f6f3" />}
         <meta name="referrer" content="no-referrer" />
         {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
         {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
         <link rel="stylesheet" href={assetUrl("sealpush.css")} />
+        {themeMode !== "light" && <link rel="stylesheet" href={assetUrl("dark.css")} media={darkMedia(themeMode)} />}
         {theme.style !== undefined && <link rel="stylesheet" href={brandingHref(theme.style)} />}
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
         {(["page.js", ...scripts] as const).map((name) => (
@@ -67,6 +69,10 @@ export function Layout({
   );
 }
 
+function darkMedia(themeMode: "auto" | "dark"): string {
+  return themeMode === "auto" ? prefersDark : "screen";
+}
+
 function Header({ page }: { readonly page: PageContext }) {
   const { nav } = page.messages;
   if (page.recipientsOnly) {
@@ -74,7 +80,7 @@ function Header({ page }: { readonly page: PageContext }) {
       <header class="site-header">
         <div class="site-header-inner">
           <span class="wordmark">
-            <Wordmark theme={page.theme} />
+            <Wordmark page={page} />
           </span>
         </div>
       </header>
@@ -84,7 +90,7 @@ function Header({ page }: { readonly page: PageContext }) {
     <header class="site-header">
       <div class="site-header-inner">
         <a class="wordmark" href={pageHref(page, "/")}>
-          <Wordmark theme={page.theme} />
+          <Wordmark page={page} />
         </a>
         <nav class="site-nav" aria-label={nav.main}>
           <a href={pageHref(page, "/")}>{nav.newPush}</a>
@@ -133,12 +139,19 @@ function FaultNotices({ page: { faults, messages } }: { readonly page: PageConte
 function Footer({ page }: { readonly page: PageContext }) {
   const { footer, locale } = page.messages;
   const { selfPath } = page;
+  const { disclaimer, showsFooterMenu, showsVersion } = page.appearance;
   return (
     <footer class="site-footer">
       <div class="site-footer-inner">
         <p class="site-promise">{footer.promise}</p>
-        {!page.recipientsOnly && <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>}
-        {selfPath !== null && (
+        {disclaimer !== undefined && (
+          <p class="site-disclaimer" dir="auto">
+            {disclaimer}
+          </p>
+        )}
+        {showsVersion && <span>{`${productName} ${page.version}`}</span>}
+        {showsFooterMenu && !page.recipientsOnly && <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>}
+        {showsFooterMenu && selfPath !== null && (
           <nav aria-label={footer.language}>
             <ul class="language-list">
               {languages.map(({ locale: { tag, name, dir } }) => (

@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { Theme } from "../branding/branding.ts";
+import type { Config } from "../config/config.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import type { AssetUrl } from "./assets.ts";
 
@@ -40,6 +41,9 @@ export interface PageContext {
   readonly formToken: string | null;
   readonly assetUrl: AssetUrl;
   readonly theme: Theme;
+  readonly appearance: Config["appearance"];
+  /** Version of the application. */
+  readonly version: string;
 }
 
 /** @param path starts with `/`; may have a query. */

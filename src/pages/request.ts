@@ -47,9 +47,9 @@ export interface PageServices {
 }
 
 /** What every page needs, including error pages. */
-export interface LayoutServices extends Pick<PageServices, "assetUrl"> {
+export interface LayoutServices extends Pick<PageServices, "assetUrl" | "version"> {
   readonly branding: Pick<Branding, "theme">;
-  readonly config: Pick<Config, "defaultLocale" | "namedProxies"> & {
+  readonly config: Pick<Config, "defaultLocale" | "namedProxies" | "appearance"> & {
     readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "requiresConfirmation" | "emails">;
   };
 }
@@ -74,6 +74,8 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     formToken: request.formToken,
     assetUrl: services.assetUrl,
     theme: services.branding.theme(),
+    appearance: services.config.appearance,
+    version: services.version,
   };
 }
 

@@ -40,6 +40,15 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     recipientsOnly: false,
     signIns: true,
     theme: { name: undefined, logo: undefined, style: undefined },
+    appearance: {
+      tagline: hostile,
+      disclaimer: hostile,
+      logo: { light: undefined, dark: undefined },
+      showsFooterMenu: true,
+      showsVersion: true,
+      themeMode: "auto",
+    },
+    version: "0.0.0-test",
     assetUrl,
     ...more,
   };

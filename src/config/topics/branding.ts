@@ -1,14 +1,37 @@
 import { findMessages, languages } from "../../i18n/i18n.ts";
-import { optionalSetting, type ParsedGroup, type SettingReport } from "../setting.ts";
-import { accepted, rejected, type ValueType } from "../value-types.ts";
-
-const titleCharactersMax = 60;
+import { optionalSetting, type ParsedGroup, type ParsedSetting, type SettingReport, setting } from "../setting.ts";
+import { accepted, boolean, oneOf, rejected, type ValueType } from "../value-types.ts";
 
 /** On one line, without characters that hide or reverse the text next to it. */
-const shortTitle: ValueType<string> = {
-  allowed: `a name of at most ${titleCharactersMax} characters`,
-  parse: (text) =>
-    [...text].length > titleCharactersMax || /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? rejected : accepted(text),
+function oneLine(noun: string, charactersMax: number): ValueType<string> {
+  return {
+    allowed: `${noun} of at most ${charactersMax} characters, on one line`,
+    parse: (text) =>
+      [...text].length > charactersMax || /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? rejected : accepted(text),
+  };
+}
+
+/** `href` belongs in a page, `origin` in the content security policy of pages. */
+interface ImageAddress {
+  readonly href: string;
+  /** undefined: the page's own. */
+  readonly origin: string | undefined;
+}
+
+const imageAddressCharactersMax = 2_000;
+
+/** A file name alone is a file of Password Pusher's image: it is valid, and only causes a warning. */
+const imageAddress: ValueType<ImageAddress | "file_name"> = {
+  allowed: `an https address, or a path that begins with a slash, of at most ${imageAddressCharactersMax} characters`,
+  parse(text) {
+    if (text.length > imageAddressCharactersMax || /[\s\p{C}\\]/u.test(text)) return rejected;
+    if (/^[\w.-]+$/.test(text)) return accepted("file_name");
+    const url = /^(?:https:\/\/|\/(?!\/))/i.test(text) ? URL.parse(text, "https://path.invalid") : null;
+    // Other characters in a host would be syntax in the policy.
+    if (url === null || url.username + url.password !== "" || !/^[a-z0-9.-]+$/.test(url.hostname)) return rejected;
+    if (text.startsWith("/")) return accepted({ href: url.pathname + url.search, origin: undefined });
+    return accepted({ href: url.href, origin: url.origin });
+  },
 };
 
 /** Password Pusher supports languages that this server does not: their tags are valid, and only cause a warning. */
@@ -19,14 +42,56 @@ const languageTag: ValueType<string> = {
 };
 
 export const brandingSettings = {
-  title: "Name and language",
-  intro: "Logo and style sheet, and a name that replaces this one, are set at `/admin/look`.",
+  title: "Appearance and language",
+  intro: "A style sheet, and a name and a logo that replace these, are set at `/admin/look`.",
   settings: {
     title: optionalSetting({
       env: "PWP__BRAND__TITLE",
       doc: "The name of this installation on its pages.",
-      type: shortTitle,
+      type: oneLine("a name", 60),
       unset: "Sealpush",
+    }),
+    tagline: optionalSetting({
+      env: "PWP__BRAND__TAGLINE",
+      doc: "A few words below the name, at the top of every page.",
+      type: oneLine("a text", 120),
+      unset: "none",
+    }),
+    disclaimer: optionalSetting({
+      env: "PWP__BRAND__DISCLAIMER",
+      doc: "A legal notice at the end of every page.",
+      type: oneLine("a text", 2_000),
+      unset: "none",
+    }),
+    lightLogo: optionalSetting({
+      env: "PWP__BRAND__LIGHT_LOGO",
+      doc: "The address of a logo for pages in light colours; in dark ones too, unless these have their own. Either an https address, whose server then sees the network address of everybody who opens a page, recipients included, or a path that the proxy in front of this server answers.",
+      type: imageAddress,
+      unset: "none",
+    }),
+    darkLogo: optionalSetting({
+      env: "PWP__BRAND__DARK_LOGO",
+      doc: "The same for pages in dark colours.",
+      type: imageAddress,
+      unset: "none",
+    }),
+    showFooterMenu: setting({
+      env: "PWP__BRAND__SHOW_FOOTER_MENU",
+      doc: "Whether the end of every page links to the API documentation and to the page in other languages.",
+      type: boolean,
+      default: "true",
+    }),
+    showVersion: setting({
+      env: "PWP__SHOW_VERSION",
+      doc: "Whether the end of every page shows the version of this program. In Password Pusher the default is true.",
+      type: boolean,
+      default: "false",
+    }),
+    themeMode: setting({
+      env: "PWP__THEME_MODE",
+      doc: "The colours of pages: `light`, `dark`, or `auto`, which follows the settings of the browser.",
+      type: oneOf({ auto: "auto", light: "light", dark: "dark" }),
+      default: "auto",
     }),
     defaultLocale: optionalSetting({
       env: "PWP__DEFAULT_LOCALE",
@@ -37,14 +102,37 @@ export const brandingSettings = {
   },
 };
 
-export function brandingConfig({ title, defaultLocale }: ParsedGroup<typeof brandingSettings>, report: SettingReport) {
+export function brandingConfig(settings: ParsedGroup<typeof brandingSettings>, report: SettingReport) {
+  const { title, defaultLocale } = settings;
+  const light = logoOf(settings.lightLogo, report);
+  const dark = logoOf(settings.darkLogo, report);
+  const origins = [light, dark].map((logo) => logo?.origin).filter((origin) => origin !== undefined);
   if (defaultLocale.value !== undefined && findMessages(defaultLocale.value) === undefined) {
     report.warn(`${defaultLocale.env} names a language that is not supported: English is used instead.`);
   }
   return {
     /** The name of the installation until an administrator sets another; undefined: the product's name. */
     brandTitle: title.value,
+    appearance: {
+      tagline: settings.tagline.value,
+      disclaimer: settings.disclaimer.value,
+      /** Addresses of images, used while no logo is uploaded. */
+      logo: { light: (light ?? dark)?.href, dark: (dark ?? light)?.href },
+      showsFooterMenu: settings.showFooterMenu.value,
+      showsVersion: settings.showVersion.value,
+      themeMode: settings.themeMode.value,
+    },
+    /** Origins besides this server's own from which pages load images. */
+    imageOrigins: [...new Set(origins)],
     /** A language tag, possibly of a language that is not supported; undefined: English. */
     defaultLocale: defaultLocale.value,
   };
+}
+
+function logoOf({ env, value }: ParsedSetting<ImageAddress | "file_name" | undefined>, report: SettingReport) {
+  if (value !== "file_name") return value;
+  report.warn(
+    `${env} names a file inside Password Pusher's image, which is not part of this server, so it has no effect: upload the logo at /admin/look, or write its https address.`,
+  );
+  return undefined;
 }

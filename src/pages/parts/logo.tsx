@@ -1,20 +1,51 @@
-import { type BrandingFile, nameOf, type Theme } from "../../branding/branding.ts";
+import { type BrandingFile, nameOf } from "../../branding/branding.ts";
+import type { PageContext } from "../page.ts";
 
 export const brandingPath = "/branding";
+/** Paper is light. */
+export const prefersDark = "screen and (prefers-color-scheme: dark)";
 
 export function brandingHref(file: Pick<BrandingFile, "filename">): string {
   return `${brandingPath}/${file.filename}`;
 }
 
-/** The mark and the name beside it: the instance's own, where it has them. */
-export function Wordmark({ theme }: { readonly theme: Theme }) {
+interface LogoProps {
+  readonly page: Pick<PageContext, "theme" | "appearance">;
+}
+
+/** The mark, and the name and tagline beside it: the instance's own, where it has them. */
+export function Wordmark({ page }: LogoProps) {
+  const { tagline } = page.appearance;
   return (
     <>
-      {theme.logo === undefined ? <SealMark /> : <img class="brand-logo" src={brandingHref(theme.logo)} alt="" />}
-      <span class="wordmark-name" dir="auto">
-        {nameOf(theme)}
+      <Logo page={page} />
+      <span class="wordmark-text">
+        <span class="wordmark-name" dir="auto">
+          {nameOf(page.theme)}
+        </span>
+        {tagline !== undefined && (
+          <span class="wordmark-tagline" dir="auto">
+            {tagline}
+          </span>
+        )}
       </span>
     </>
+  );
+}
+
+/** An uploaded logo has precedence over the addresses in the settings. */
+function Logo({ page: { theme, appearance } }: LogoProps) {
+  const { logo, themeMode } = appearance;
+  if (theme.logo !== undefined) return <img class="brand-logo" src={brandingHref(theme.logo)} alt="" />;
+  const src = themeMode === "dark" ? logo.dark : logo.light;
+  if (src === undefined) return <SealMark />;
+  const image = <img class="brand-logo" src={src} alt="" />;
+  if (themeMode !== "auto" || logo.dark === src) return image;
+  return (
+    <picture>
+      <source srcset={logo.dark} media={prefersDark} />
+      {image}
+    </picture>
   );
 }
 

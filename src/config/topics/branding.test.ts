@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { loadValid, mistakesOf } from "../../../test/support/settings.ts";
+
+describe("the address of a logo", () => {
+  it.each([
+    ["https://static.example.com/a/l.png", "https://static.example.com/a/l.png", ["https://static.example.com"]],
+    ["https://static.example.com:8443/l", "https://static.example.com:8443/l", ["https://static.example.com:8443"]],
+    ["HTTPS://Bücher.Example/l", "https://xn--bcher-kva.example/l", ["https://xn--bcher-kva.example"]],
+    ["/static/logo.png?v=2", "/static/logo.png?v=2", []],
+  ])("%s", (given, href, origins) => {
+    const { config, warnings } = loadValid({ PWP__BRAND__LIGHT_LOGO: given });
+    expect(config.appearance.logo).toEqual({ light: href, dark: href });
+    expect(config.imageOrigins).toEqual(origins);
+    expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    "http://static.example.com/logo.png",
+    "//static.example.com/logo.png",
+    "/\\static.example.com/logo.png",
+    "https://user:word@static.example.com/logo.png",
+    "https://a;script-src/logo.png",
+    "https://a,b/logo.png",
+    "https://*/logo.png",
+    "https://static.example.com/logo.png 2x",
+    "data:image/png;base64,AAAA",
+    "images/logo.png",
+    `https://static.example.com/${"a".repeat(2_000)}`,
+  ])("%s stops the start", (given) => {
+    expect(mistakesOf({ PWP__BRAND__DARK_LOGO: given })).toEqual([
+      expect.stringContaining("an https address, or a path that begins with a slash"),
+    ]);
+  });
+
+  it("a file of Password Pusher's image only causes a warning", () => {
+    const { config, warnings } = loadValid({ PWP__BRAND__LIGHT_LOGO: "logo-transparent-sm-bare.png" });
+    expect(config.appearance.logo.light).toBeUndefined();
+    expect(warnings).toEqual([expect.stringMatching(/^PWP__BRAND__LIGHT_LOGO .*upload the logo at \/admin\/look/)]);
+  });
+});
+
+it("texts of the pages have a limit and one line", () => {
+  expect(loadValid({ PWP__BRAND__DISCLAIMER: "ä".repeat(2_000) }).config.appearance.disclaimer).toHaveLength(2_000);
+  expect(mistakesOf({ PWP__BRAND__DISCLAIMER: "a".repeat(2_001) })).toHaveLength(1);
+  expect(mistakesOf({ PWP__BRAND__TAGLINE: "a".repeat(121) })).toHaveLength(1);
+  expect(mistakesOf({ PWP__BRAND__TAGLINE: "one\ntwo" })).toHaveLength(1);
+});
