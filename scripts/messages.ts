@@ -111,7 +111,8 @@ export function messageTypes(english: MessageTree): string {
   const typeOf = (node: MessageTree | string, indent: string): string => {
     if (typeof node !== "string") {
       const lines = Object.entries(node).map(
-        ([key, child]) => `${indent}  readonly ${key}: ${typeOf(child, `${indent}  `)};\n`,
+        ([key, child]) =>
+          `${indent}  readonly ${/^\w+$/.test(key) ? key : JSON.stringify(key)}: ${typeOf(child, `${indent}  `)};\n`,
       );
       return `{\n${lines.join("")}${indent}}`;
     }

@@ -108,7 +108,7 @@ async function composeServer(
 ): Promise<Server> {
   const { version } = options;
   const { clock, random, monotonicMs } = options.effects;
-  const { accounts, branding, mail, health, deleteAccount } = domain;
+  const { accounts, branding, mail, jobs, health, deleteAccount } = domain;
   const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
   const metricsGate = config.metrics && createMetricsGate(config.metrics);
   const assetUrl = assetUrls(readManifest(options.assetsDir), "/assets");
@@ -151,6 +151,7 @@ async function composeServer(
     accounts,
     branding,
     mail,
+    jobs,
     health,
     deleteAccount,
     version: options.version,

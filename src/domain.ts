@@ -19,6 +19,7 @@ import { sealedLength } from "./crypto/stream-seal.ts";
 import type { Database } from "./database/database.ts";
 import { measureDatabaseClock } from "./database/database-clock.ts";
 import { createIds } from "./database/ids.ts";
+import { createJobRuns } from "./database/job-runs.ts";
 import { refuseMovedDatabase } from "./database/move-marks.ts";
 import { embeddedFileOf, openDatabase, refuseForeignFile } from "./database/open-database.ts";
 import { createHealth } from "./health.ts";
@@ -162,6 +163,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     mail,
     branding,
     limits,
+    jobs: createJobRuns(db),
     /** How many passwords and passphrases are being hashed, and how many wait. */
     argon2,
     health: createHealth({ db, config, clock, canServe }),

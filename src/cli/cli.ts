@@ -5,6 +5,7 @@ import { addConfigCommands } from "./config.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { reportError, WrongSettings } from "./errors.ts";
 import { addImport } from "./import.ts";
+import { addJobsCommands } from "./jobs.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMailCommands } from "./mail.ts";
 import { addMoveCommand } from "./move.ts";
@@ -48,6 +49,7 @@ function makeProgram(deps: CommandDeps): Command {
   addUserCommands(program, deps);
   addTokenCommands(program, deps);
   addPushesCommands(program, deps);
+  addJobsCommands(program, deps);
   addKeyCommands(program, deps);
   addMailCommands(program, deps);
   addConfigCommands(program, deps);

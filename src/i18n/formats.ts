@@ -11,6 +11,13 @@ export function lazy<T>(make: () => T): () => T {
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 
+const durationSteps = [
+  { unit: "millisecond", unitMs: 1 },
+  { unit: "second", unitMs: 1_000 },
+  { unit: "minute", unitMs: 60_000 },
+  { unit: "hour", unitMs: 3_600_000 },
+] as const;
+
 const timeParts: Intl.DateTimeFormatOptions = {
   year: "numeric",
   month: "long",
@@ -34,6 +41,9 @@ export function formatsFor(tag: string) {
   const numbers = lazy(() => new Intl.NumberFormat(tag));
   const times = lazy(() => new Intl.DateTimeFormat(tag, timeParts));
   const sizes = units.map((unit) => lazy(() => new Intl.NumberFormat(tag, sizeParts(unit))));
+  const durations = durationSteps.map(({ unit }) =>
+    lazy(() => new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 1 })),
+  );
   const relative = lazy(() => relativeTimes(tag));
   return {
     number: (value: number) => numbers().format(value),
@@ -41,6 +51,14 @@ export function formatsFor(tag: string) {
     bytes(count: number): string {
       const step = count < 1024 ? 0 : Math.min(Math.floor(Math.log2(count) / 10), units.length - 1);
       return sizes[step]?.().format(count / 1024 ** step) ?? numbers().format(count);
+    },
+    /** In the largest unit of which it is at least one: "30 seconds", "1.5 hours". */
+    duration(ms: number): string {
+      const step = Math.max(
+        0,
+        durationSteps.findLastIndex(({ unitMs }) => ms >= unitMs),
+      );
+      return durations[step]?.().format(ms / (durationSteps[step]?.unitMs ?? 1)) ?? numbers().format(ms);
     },
     /** Milliseconds since the epoch, in UTC with the name of the time zone. */
     dateTime: (timeMs: number) => times().format(timeMs),

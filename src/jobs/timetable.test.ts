@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { countEveryone, openTestDomain, stranger } from "../../test/support/domain.ts";
 import { countRows } from "../../test/support/engine-database.ts";
-import { hourMs, minuteMs, systemEvery } from "../base/clock.ts";
+import { type Every, hourMs, minuteMs, systemEvery } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
+import { jobNames } from "../database/job-runs.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -93,4 +94,68 @@ test("a process that read the access secret before it was replaced does not star
   });
   const starting = startTimetable(domain, { ...effects, every: systemEvery }, events);
   await expect(starting).rejects.toThrow("The access secret was replaced while the server started: start it again.");
+});
+
+/** Jobs run once at the start, and then only when the test calls `tick`. */
+function manualTimes() {
+  const runs: { readonly everyMs: number; readonly run: () => void }[] = [];
+  const every: Every = (everyMs, run) => {
+    runs.push({ everyMs, run });
+    return () => undefined;
+  };
+  const tick = (ms: number) => {
+    for (const { everyMs, run } of runs) if (everyMs === ms) run();
+  };
+  return { every, tick };
+}
+
+const quietEvents = (clock: Parameters<typeof createEvents>[0]["clock"]) =>
+  createEvents({ logger: createLogger("info", { write: () => undefined }), clock });
+
+test("reports the latest start, success and failure of each job, with the class of an error but not its message", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  const { upkeep } = domain.store;
+  const failing = { ...upkeep, departedOwners: () => Promise.reject(new RangeError("hunter2")) };
+  const { every, tick } = manualTimes();
+  const failingDomain = { ...domain, store: { ...domain.store, upkeep: failing } };
+  const timetable = await startTimetable(failingDomain, { ...effects, every }, quietEvents(clock));
+  const jobOf = async (name: string) => (await domain.jobs.list()).find((job) => job.name === name);
+  await expect.poll(() => jobOf("mail")).toMatchObject({ everyMs: 1_000, startedAt: clock.now(), failure: null });
+  const startedAt = clock.now();
+  clock.advance(10_000);
+  tick(10_000);
+  await expect
+    .poll(() => jobOf("sweep"))
+    .toMatchObject({
+      startedAt,
+      succeededAt: null,
+      failedAt: startedAt,
+      failure: "deleted accounts: RangeError",
+    });
+  expect(await jobOf("mail")).toMatchObject({ succeededAt: startedAt, durationMs: expect.any(Number), failedAt: null });
+  expect((await domain.jobs.list()).map(({ name }) => name)).toEqual([...jobNames]);
+  await timetable.stop();
+});
+
+test("of two processes, exactly one runs a job that an administrator requests", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  const processes = [manualTimes(), manualTimes()];
+  let runs = 0;
+  const removeExpiredSessions = async () => {
+    runs += 1;
+    return 0;
+  };
+  const counted = { ...domain, accounts: { ...domain.accounts, removeExpiredSessions } };
+  const timetables = await Promise.all(
+    processes.map(({ every }) => startTimetable(counted, { ...effects, every }, quietEvents(clock))),
+  );
+  await expect.poll(async () => (await domain.jobs.list()).length).toBe(jobNames.length);
+  expect(runs).toBe(2);
+  expect(await domain.jobs.request("sessions", async () => undefined)).toBe(true);
+  for (const { tick } of processes) tick(1_000);
+  await expect.poll(() => runs).toBe(3);
+  await Promise.all(timetables.map((timetable) => timetable.stop()));
+  expect(runs).toBe(3);
 });

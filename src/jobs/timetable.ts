@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type Every, hourMs, minuteMs, secondMs } from "../base/clock.ts";
+import type { JobName, JobRun } from "../database/job-runs.ts";
 import { createProcessRegistry, heartbeatMs } from "../database/processes.ts";
 import { type Domain, type Effects, followDatabaseClock } from "../domain.ts";
 import { runBulkEndings } from "../pushes/maintenance/bulk-endings.ts";
 import { removeExpiredRetries, removeExpiredTickets, sweep } from "../pushes/maintenance/sweep.ts";
-import type { Events } from "../telemetry/events.ts";
+import { type Events, summarizeError } from "../telemetry/events.ts";
 
 const sweepEveryMs = 30 * secondMs;
 /** Each run costs one read of an index. */
@@ -18,6 +19,8 @@ const viewNotificationsEveryMs = secondMs;
 const bulkEndingsEveryMs = secondMs;
 /** Another process may have changed the theme. */
 const themeEveryMs = secondMs;
+/** Another process may have taken the request of an administrator. Each run costs one read of a short table. */
+const requestedRunsEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
@@ -34,14 +37,24 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const abort = new AbortController();
   const registry = createProcessRegistry(domain.db);
   const process = { id: randomUUID(), activeKeyId: domain.keyring.ids[0] ?? "", keyIds: domain.keyring.ids };
-  const beat = () => registry.beat(process, effects.clock.now());
+  const log = createRunLog(effects);
+  const beat = async () => {
+    await registry.beat(process, effects.clock.now());
+    await domain.jobs.record(log.runs());
+  };
   await beat();
   await domain.vault.assertSameAccess();
 
   const { clockTrust } = domain;
   const { clock, monotonicMs, pause, abortAfter } = effects;
-  const onStepFailed = (step: string, error: unknown) => events.jobFailed(`sweep ${step}`, error);
-  const onBlobDeletionFailed = (error: unknown) => events.jobFailed("blob deletion", error);
+  const onStepFailed = (step: string, error: unknown) => {
+    events.jobFailed(`sweep ${step}`, error);
+    log.failed("sweep", `${step}: ${summarizeError(error)}`);
+  };
+  const onBlobDeletionFailed = (error: unknown) => {
+    events.jobFailed("blob deletion", error);
+    log.failed("sweep", `blob deletions: ${summarizeError(error)}`);
+  };
   const { upkeep, downloadTickets, claimRetries, creationKeys } = domain.store;
   let clockWasTrusted = false;
   const sweepOnce = async () => {
@@ -81,10 +94,22 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   const removeOldLimits = async () => {
     while (!abort.signal.aborted && (await domain.limits.removeExpired(effects.clock.now(), limitsMax)) >= limitsMax);
   };
-  const repeat = (name: string, everyMs: number, job: () => Promise<unknown>) =>
-    startJob(job, { everyMs, every: effects.every, onError: (error) => events.jobFailed(name, error) });
-  const jobs = [
-    repeat("heartbeat", heartbeatMs, beat),
+  const runRequested = async () => {
+    // Not awaited: a long job must not delay the requests for others.
+    for (const name of await domain.jobs.takeRequests()) jobs.find((job) => job.name === name)?.runAgain();
+  };
+  const repeat = (name: JobName, everyMs: number, job: () => Promise<unknown>) =>
+    startJob(log.watch({ name, everyMs }, job), {
+      name,
+      everyMs,
+      every: effects.every,
+      onError(error) {
+        events.jobFailed(name, error);
+        log.failed(name, summarizeError(error));
+      },
+    });
+  const jobs: readonly Job[] = [
+    repeat("requested runs", requestedRunsEveryMs, runRequested),
     repeat("database clock", heartbeatMs, () => followDatabaseClock(domain.db, effects)),
     repeat("sweep", sweepEveryMs, sweepOnce),
     repeat("claim retries", expiredKeysEveryMs, removeRetries),
@@ -98,25 +123,66 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     repeat("sessions", hourMs, () => domain.accounts.removeExpiredSessions(expiredSessionsMax)),
     repeat("limits", limitsEveryMs, removeOldLimits),
     repeat("sign-on steps", hourMs, () => domain.accounts.removeExpiredSignOnSteps(expiredStepsMax)),
+    // Last, so that its first run reports all jobs.
+    repeat("heartbeat", heartbeatMs, beat),
   ];
   return {
     /** Waits for running jobs; starts no more. */
     async stop(): Promise<void> {
       abort.abort();
       await Promise.all(jobs.map((job) => job.stop()));
+      await domain.jobs.record(log.runs());
       await registry.remove(process.id);
     },
   };
 }
 
+type JobInterval = Pick<JobRun, "name" | "everyMs">;
+
+/** What this process knows about the runs of its jobs. Kept in memory between heartbeats: many jobs run every second. */
+function createRunLog({ clock, monotonicMs }: Pick<Effects, "clock" | "monotonicMs">) {
+  const runByName = new Map<JobName, JobRun>();
+  const failedRuns = new Set<JobName>();
+  const change = (name: JobName, part: Partial<JobRun>) => {
+    const run = runByName.get(name);
+    if (run !== undefined) runByName.set(name, { ...run, ...part });
+  };
+  return {
+    runs: () => [...runByName.values()],
+    /** The same job, whose runs are recorded. */
+    watch(interval: JobInterval, job: () => Promise<unknown>): () => Promise<void> {
+      const { name } = interval;
+      const never = { startedAt: null, succeededAt: null, durationMs: null, failedAt: null, failure: null };
+      runByName.set(name, { ...interval, ...never });
+      return async () => {
+        const begun = monotonicMs();
+        failedRuns.delete(name);
+        change(name, { startedAt: clock.now() });
+        await job();
+        if (failedRuns.has(name)) return;
+        change(name, { succeededAt: clock.now(), durationMs: Math.round(monotonicMs() - begun) });
+      };
+    },
+    /** A run failed, or a part of it, which the job survives. */
+    failed(name: JobName, failure: string): void {
+      failedRuns.add(name);
+      change(name, { failedAt: clock.now(), failure });
+    },
+  };
+}
+
 interface JobOptions {
+  readonly name: JobName;
   readonly everyMs: number;
   readonly every: Every;
   readonly onError: (error: unknown) => void;
 }
 
-function startJob(job: () => Promise<unknown>, { everyMs, every, onError }: JobOptions) {
+type Job = ReturnType<typeof startJob>;
+
+function startJob(job: () => Promise<unknown>, { name, everyMs, every, onError }: JobOptions) {
   let running: Promise<void> | undefined;
+  let isStopped = false;
   const run = () => {
     running ??= job()
       .then(() => undefined, onError)
@@ -127,7 +193,14 @@ function startJob(job: () => Promise<unknown>, { everyMs, every, onError }: JobO
   run();
   const cancel = every(everyMs, run);
   return {
+    name,
+    /** Runs now, or as soon as the current run is over, which may have passed what the caller waits for. */
+    runAgain(): void {
+      if (running === undefined) run();
+      else void running.then(() => (isStopped ? undefined : run()));
+    },
     async stop(): Promise<void> {
+      isStopped = true;
       cancel();
       await running;
     },

@@ -24,9 +24,10 @@ export interface FailedEmail {
 
 export type Mail = ReturnType<typeof createMail>;
 /** The operations of administrators on failed emails. */
-export type FailedEmails = Pick<Mail, "failedEmails" | "retry" | "discard" | "sizes">;
+export type FailedEmails = Pick<Mail, "failedEmails" | "retry" | "retryAll" | "discard" | "sizes" | "errorCounts">;
 
 export const failedPageSize = 50;
+const listedErrorsMax = 10;
 const failuresKeptMs = 30 * dayMs;
 
 export function createMail(deps: {
@@ -85,10 +86,19 @@ export function createMail(deps: {
       return (await store.retry(id, clock.now(), together)) ? "queued" : "unknown";
     },
 
+    /**
+     * Makes all failed emails due at once. One whose link has expired fails again without being sent.
+     * @param together written in the same transaction. @returns how many; if 0, nothing was written.
+     */
+    retryAll: (together: InTransaction) => store.retryAll(clock.now(), together),
+
     /** @param together written in the same transaction. @returns false: no such failed email. */
     discard: (id: number, together: InTransaction) => store.discard(id, together),
 
     sizes: () => store.sizes(),
+
+    /** The most frequent last errors of waiting and failed emails; the errors are as in `FailedEmail`. */
+    errorCounts: () => store.errorCounts(listedErrorsMax),
 
     /** Removes failed emails 30 days after they were written. @returns how many. */
     removeOldFailures: () => store.removeFailedBefore(clock.now() - failuresKeptMs),

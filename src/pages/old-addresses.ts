@@ -62,7 +62,6 @@ export const oldAddresses: readonly OldAddress[] = [
   { from: "/api_tokens", to: tokensPath },
   { from: "/admin/custom_css", to: adminPaths.theme },
   { from: "/admin/custom_css/edit", to: adminPaths.theme },
-  { from: "/admin/jobs", to: adminPaths.overview },
 ];
 
 const kindByTab = { text: "text", files: "file", url: "url", qr: "qr" };

@@ -5,6 +5,7 @@ import { AppError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { Branding } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
+import type { JobRuns } from "../database/job-runs.ts";
 import type { Health } from "../health.ts";
 import { reserveAnswer } from "../http/answers.ts";
 import type { ApiReference } from "../http/api-reference.ts";
@@ -35,6 +36,7 @@ export interface PageServices {
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
   readonly branding: Branding;
   readonly mail: FailedEmails;
+  readonly jobs: Pick<JobRuns, "list" | "request">;
   health(): Promise<Health>;
   /** Version of the application. */
   readonly version: string;

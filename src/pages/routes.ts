@@ -23,6 +23,7 @@ import {
 import { accountPath } from "./account/model.ts";
 import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./admin/bulk-ending.tsx";
 import { adminPaths } from "./admin/frame.tsx";
+import { jobPaths, retryDeletions, retryEmails, runJob, showJobs } from "./admin/jobs.tsx";
 import { discardMail, retryMail, showMails } from "./admin/mails.tsx";
 import { showOverview } from "./admin/overview.tsx";
 import { deletePush as deletePushRecord, showPush as showAdministeredPush } from "./admin/push.tsx";
@@ -444,6 +445,10 @@ const pageRoutes: readonly PageRoute[] = [
     access: "page_admin",
     handler: discardMail,
   },
+  { method: "GET", path: adminPaths.jobs, group: "internal", access: "page_admin", handler: showJobs },
+  { method: "POST", path: jobPaths.run, group: "internal", access: "page_admin", handler: runJob },
+  { method: "POST", path: jobPaths.retryEmails, group: "internal", access: "page_admin", handler: retryEmails },
+  { method: "POST", path: jobPaths.retryDeletions, group: "internal", access: "page_admin", handler: retryDeletions },
   { method: "GET", path: adminPaths.settings, group: "internal", access: "page_admin", handler: showSettings },
   { method: "GET", path: adminPaths.theme, group: "internal", access: "page_admin", handler: showTheme },
   { method: "POST", path: `${adminPaths.theme}/name`, group: "internal", access: "page_admin", handler: setThemeName },

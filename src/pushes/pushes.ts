@@ -51,7 +51,7 @@ export function createPushes(deps: PushDeps) {
     ...endOperations(deps),
     // deliverLink: mails the link
     ...linkDeliveryOperations(deps),
-    // findIdByLink, adminList, adminTrail, totals, endAsAdministrator, removeAsAdministrator
+    // findIdByLink, adminList, adminTrail, deletionCounts, retryDeletions, totals, endAsAdministrator, removeAsAdministrator
     ...administratorOperations(deps),
     // previewBulkEnding, startBulkEnding, latestBulkEndings
     ...bulkEndingOperations(deps),

@@ -257,6 +257,16 @@ export function describeError(error: unknown, causesLeft = causesMax): Described
   };
 }
 
+/** The class and the code of an error, for people: `S3Error (ECONNREFUSED)`. Never its message; see `describeError`. */
+export function summarizeError(error: unknown): string {
+  const { name, code, cause } = describeError(error);
+  const own = code === undefined ? name : `${name} (${code})`;
+  return (cause === undefined ? own : `${own}, caused by ${cause.name}${cause.code ? ` (${cause.code})` : ""}`).slice(
+    0,
+    200,
+  );
+}
+
 /** The stack's first lines repeat the message, which may have several lines and may itself look like a frame. */
 function stackFrames(error: Error): string[] {
   const stack = error.stack ?? "";

@@ -11,7 +11,9 @@ import { changesBetween, rowsOfOthers } from "../support/database-rows.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
 const { admin } = en;
-const pages = ["", "/users", "/pushes", "/mails", "/settings", "/look", "/trail"].map((path) => `/admin${path}`);
+const pages = ["", "/users", "/pushes", "/mails", "/jobs", "/settings", "/look", "/trail"].map(
+  (path) => `/admin${path}`,
+);
 
 /** As it is escaped in HTML. */
 const written = (text: string) => text.replaceAll("'", "&#39;");

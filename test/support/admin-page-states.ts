@@ -86,6 +86,7 @@ export const adminPageStates: readonly PageState[] = [
     },
   },
   { name: "administration, failed mails", signedIn: "administrator", show: (page) => page.goto("/admin/mails?page=2") },
+  { name: "administration, jobs", signedIn: "administrator", show: (page) => page.goto("/admin/jobs?done=requested") },
   { name: "administration, settings", signedIn: "administrator", show: (page) => page.goto("/admin/settings") },
   {
     name: "administration, theme with a mistake",

@@ -1,5 +1,7 @@
 import type { AdminEntry, User } from "../../src/accounts/accounts.ts";
+import { jobNames } from "../../src/database/job-runs.ts";
 import { bulkEndingView } from "../../src/pages/admin/bulk-ending.tsx";
+import { jobsView } from "../../src/pages/admin/jobs.tsx";
 import { mailsView } from "../../src/pages/admin/mails.tsx";
 import { overviewView } from "../../src/pages/admin/overview.tsx";
 import { pushesView } from "../../src/pages/admin/pushes.tsx";
@@ -14,7 +16,16 @@ const nowMs = Date.UTC(2027, 2, 3, 14, 5);
 const endReasons: readonly (EndReason | null)[] = [null, "views", "time", "viewer", "owner", "administrator"];
 const actions: readonly AdminEntry["action"][] = [
   ...(["made_admin", "removed_admin", "disabled", "enabled", "reset_factors", "deleted_user"] as const),
-  ...(["created_user", "set_password", "ended_push", "retried_mail", "discarded_mail", "changed_branding"] as const),
+  ...([
+    "created_user",
+    "set_password",
+    "ended_push",
+    "retried_mail",
+    "retried_mails",
+    "ran_job",
+    "discarded_mail",
+    "changed_branding",
+  ] as const),
 ];
 
 function usersNamed(email: string): readonly User[] {
@@ -48,6 +59,19 @@ function bulkPages(text: string, page: PageContext): readonly Page[] {
     bulkEndingView({ ...model, problems: { network: text, olderHours: text, largerMib: text, all: text } }, page),
     bulkEndingView({ ...model, preview, proofProblem: text }, page),
     bulkEndingView({ ...model, preview: { count: 0, bytes: 0, isComplete: true } }, page),
+  ];
+}
+
+function jobsPages(text: string, page: PageContext): readonly Page[] {
+  const never = { startedAt: null, succeededAt: null, durationMs: null, failedAt: null, failure: null };
+  const ran = { startedAt: nowMs - 1, succeededAt: nowMs, durationMs: 61_000, failedAt: nowMs, failure: text };
+  const runs = jobNames.map((name, at) => ({ name, everyMs: 10 ** (at % 8), ...(at % 2 === 0 ? never : ran) }));
+  const counts = { waiting: 2, failed: 1 };
+  const model = { runs, mails: counts, deletions: counts, errors: [{ error: text, ...counts }], processes: 1, nowMs };
+  const none = { waiting: 0, failed: 0 };
+  return [
+    ...(["requested", "retried", "nothing"] as const).map((outcome) => jobsView({ ...model, outcome }, page)),
+    jobsView({ ...model, runs: [], errors: [], mails: none, deletions: none, processes: 0, outcome: null }, page),
   ];
 }
 
@@ -122,6 +146,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
       mailsView({ emails: letters, page: 2, nowMs, outcome, isOff: true }, page),
     ),
     mailsView({ emails: [], page: 1, nowMs, outcome: null, isOff: false }, page),
+    ...jobsPages(text, page),
     settingsView(
       [
         { name: "PWP__X", from: "environment", shown: text },

@@ -15,6 +15,7 @@ const usageColumns: Readonly<Record<string, readonly string[]>> = {
 const tracks: readonly string[] = [
   "audit_entries",
   "processes",
+  "job_runs",
   "id_blocks",
   "passkey_challenges",
   "limit_windows",

@@ -44,6 +44,8 @@ export const adminActions = [
   "deleted_push",
   "read_trail",
   "retried_mail",
+  "retried_mails",
+  "ran_job",
   "discarded_mail",
   "changed_branding",
   "restored_backup",

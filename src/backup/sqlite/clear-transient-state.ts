@@ -21,6 +21,7 @@ export function clearTransientState(path: string, options: { readonly now: numbe
       run("DELETE FROM mailed_links");
       run("DELETE FROM sign_on_steps");
       run("DELETE FROM processes");
+      run("DELETE FROM job_runs");
       run("UPDATE totp_factors SET last_step = ? WHERE last_step < ?", ...twice(Math.floor(options.now / totpStepMs)));
       return {
         emailsDropped,

@@ -35,6 +35,18 @@ ${postgres(`
     seen_at INTEGER NOT NULL
   ) WITHOUT ROWID;
 
+  -- The latest runs of each background job over all processes. requested: an administrator asked for a run now.
+  CREATE TABLE job_runs (
+    name TEXT PRIMARY KEY,
+    every_ms INTEGER NOT NULL,
+    started_at INTEGER,
+    succeeded_at INTEGER,
+    duration_ms INTEGER,
+    failed_at INTEGER,
+    failure TEXT,
+    requested INTEGER NOT NULL DEFAULT 0
+  ) WITHOUT ROWID;
+
   -- id: random, see drawUserId.
   -- mac, here and in other tables: authenticates the row's deciding columns. NULL: the row counts no more.
   -- second_factors: authenticator apps and passkeys together.

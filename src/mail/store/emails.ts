@@ -85,10 +85,16 @@ const failedPage = sql<[limit: number, offset: number], FailedRow>(
 const retryFailed = sql<[dueAt: number, id: number]>(
   "UPDATE outbox SET due_at = ?, attempts = 0 WHERE id = ? AND due_at IS NULL",
 );
+const retryAllFailed = sql<[dueAt: number]>("UPDATE outbox SET due_at = ?, attempts = 0 WHERE due_at IS NULL");
 const discardFailed = sql<[id: number]>("DELETE FROM outbox WHERE id = ? AND due_at IS NULL");
 const removeOldFailed = sql<[createdBefore: number]>("DELETE FROM outbox WHERE due_at IS NULL AND created_at < ?");
 const countEmails = sql<[], { waiting: number; failed: number }>(
   "SELECT count(due_at) AS waiting, count(*) - count(due_at) AS failed FROM outbox",
+);
+
+const errorCounts = sql<[limit: number], { error: string; waiting: number; failed: number }>(
+  `SELECT last_error AS error, count(due_at) AS waiting, count(*) - count(due_at) AS failed FROM outbox
+   WHERE last_error IS NOT NULL GROUP BY last_error ORDER BY count(*) DESC, last_error LIMIT ?`,
 );
 
 export type EmailStore = ReturnType<typeof createEmailStore>;
@@ -163,10 +169,21 @@ export function createEmailStore(db: Database) {
     retry: (id: number, now: number, together: InTransaction) =>
       changeFailed(together, (tx) => tx.run(retryFailed, now, id)),
 
+    /** @returns how many; if 0, nothing was written. */
+    retryAll: (now: number, together: InTransaction) =>
+      db.write(async (tx) => {
+        const count = await tx.run(retryAllFailed, now);
+        if (count > 0) await together(tx);
+        return count;
+      }),
+
     /** @returns false: there is no such failed email. */
     discard: (id: number, together: InTransaction) => changeFailed(together, (tx) => tx.run(discardFailed, id)),
 
     removeFailedBefore: (createdBefore: number) => autocommit.run(removeOldFailed, createdBefore),
+
+    /** The most frequent errors first. */
+    errorCounts: (limit: number) => read.all(errorCounts, limit),
 
     sizes: async () => (await read.one(countEmails)) ?? { waiting: 0, failed: 0 },
   };

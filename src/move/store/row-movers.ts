@@ -18,7 +18,7 @@ export interface MovedTable {
 
 /**
  * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, `claim_retries`
- * and `creation_keys` expire within minutes, and `processes` belong to one database.
+ * and `creation_keys` expire within minutes, and `processes` and `job_runs` belong to one database.
  */
 const excluded: ReadonlySet<string> = new Set([
   "pushes",
@@ -28,6 +28,7 @@ const excluded: ReadonlySet<string> = new Set([
   "creation_keys",
   "totals",
   "processes",
+  "job_runs",
 ]);
 
 const tableNames = sql<[], { name: string }>(

@@ -17,6 +17,7 @@ export const adminPaths = {
   users: `${adminPath}/users`,
   pushes: `${adminPath}/pushes`,
   mails: `${adminPath}/mails`,
+  jobs: `${adminPath}/jobs`,
   settings: `${adminPath}/settings`,
   theme: `${adminPath}/look`,
   trail: `${adminPath}/trail`,

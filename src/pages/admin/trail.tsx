@@ -58,5 +58,6 @@ function sentenceOf({ action, subject }: AdminEntry, { messages: { admin } }: Pa
   const parts = { name: admin.productName, logo: admin.logo, style: admin.style };
   const part = brandingParts.find((name) => name === subject);
   const shownSubject = action === "changed_branding" && part !== undefined ? parts[part] : subject;
-  return admin.trailActions[action]({ subject: shownSubject });
+  const sentence = admin.trailActions[action];
+  return typeof sentence === "string" ? sentence : sentence({ subject: shownSubject });
 }

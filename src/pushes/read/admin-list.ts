@@ -29,6 +29,9 @@ function assertAdministrator(actor: Actor): void {
 /** A link as people copy it, or its url_token alone. */
 const linkShape = /^(?:(?:https?:\/\/[^/?#]+)?\/+(?:[a-z]{2}(?:-[a-z]{2})?\/+)?[pfr]\/+)?([\w-]{8,64})(?:[/?#.].*)?$/i;
 
+/** More wait for the next press of the button. */
+const retriedDeletionsMax = 10_000;
+
 export function administratorOperations(
   deps: Pick<PushDeps, "clock" | "clockTrust" | "config" | "store"> & {
     readonly vault: Pick<PushDeps["vault"], "urlTokens">;
@@ -83,6 +86,12 @@ export function administratorOperations(
       }
       return { pushes, nextBeforeId: last };
     },
+
+    /** Stored files that wait to be deleted; `failed`: those of them whose deletion was tried before. */
+    deletionCounts: () => deps.store.upkeep.deletionCounts(),
+
+    /** Makes failed deletions of stored files due now. @returns how many. */
+    retryDeletions: () => deps.store.upkeep.retryDeletions(deps.clock.now(), retriedDeletionsMax),
 
     totals: (): Promise<PushTotals> => deps.store.adminLists.totals(),
 

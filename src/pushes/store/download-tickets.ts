@@ -124,6 +124,9 @@ const deleteTicket = sql<[digest: Buffer]>("DELETE FROM download_tickets WHERE d
 export const hasNoWaitingTicket = `NOT EXISTS (
   SELECT 1 FROM ${filesOfTickets} WHERE files.blob_key = blob_deletions.blob_key AND waits_for_store = 1)`;
 
+/** A condition on a row of `blob_deletions`: no ticket opens the blob. */
+export const hasNoTicket = `NOT EXISTS (SELECT 1 FROM ${filesOfTickets} WHERE files.blob_key = blob_deletions.blob_key)`;
+
 export type DownloadTickets = ReturnType<typeof createDownloadTickets>;
 
 /**

@@ -1,7 +1,7 @@
 import { capabilitiesOf, type Database, type InTransaction, type Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
-import { hasNoWaitingTicket } from "./download-tickets.ts";
+import { hasNoTicket, hasNoWaitingTicket } from "./download-tickets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
 import {
   deleteAuditEntries,
@@ -64,6 +64,14 @@ const deleteRemains = sql<[blobKey: string]>(
 );
 const postpone = sql<[dueAt: number, blobKey: string]>(
   "UPDATE blob_deletions SET due_at = ?, attempts = attempts + 1 WHERE blob_key = ?",
+);
+const countDeletions = sql<[], { waiting: number; failed: number }>(
+  "SELECT count(*) AS waiting, count(CASE WHEN attempts > 0 THEN 1 END) AS failed FROM blob_deletions",
+);
+const retryDeletions = sql<[dueAt: number, now: number, limit: number]>(
+  `UPDATE blob_deletions SET due_at = ? WHERE blob_key IN
+     (SELECT blob_key FROM blob_deletions WHERE attempts > 0 AND due_at > ? AND ${hasNoTicket}
+      ORDER BY due_at LIMIT ?)`,
 );
 /** Only SQLite keeps rows of destroyed keys. */
 const leadingKeys = sql<[limit: number], { id: number; live: number }>({
@@ -160,6 +168,14 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
     async postponeBlobDeletion(blobKey: string, dueAt: number): Promise<void> {
       await db.autocommit({ retry: "whenNotExecuted" }).run(postpone, dueAt, blobKey);
     },
+    /** `waiting`: all; `failed`: those of them that were tried before. */
+    deletionCounts: async () => (await db.read.one(countDeletions)) ?? { waiting: 0, failed: 0 },
+    /**
+     * Failed deletions that are put off become due, except of files that somebody may still download.
+     * @returns how many, at most `limit`.
+     */
+    retryDeletions: (now: number, limit: number): Promise<number> =>
+      db.autocommit({ retry: "whenNotExecuted" }).run(retryDeletions, now, now, limit),
     /** Deletes the leading run of overwritten key rows, except the margin that shields their live neighbours. */
     async trimRowSecrets(limit: number): Promise<number> {
       const rows = await db.read.all(leadingKeys, limit + shieldRows);

@@ -307,6 +307,12 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       async leaseBlobDeletions() {
         expect(await upkeep.leaseBlobDeletions(newest, newest + hourMs, 50)).toHaveLength(50);
       },
+      async deletionCounts() {
+        expect(await upkeep.deletionCounts()).toMatchObject({ failed: expect.any(Number) });
+      },
+      async retryDeletions() {
+        expect(await upkeep.retryDeletions(newest, 50)).toBeLessThanOrEqual(50);
+      },
       async blobDeleted() {
         for (const { blobKey } of await upkeep.leaseBlobDeletions(newest, newest + hourMs, 2)) {
           await upkeep.blobDeleted(blobKey);

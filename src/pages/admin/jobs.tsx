@@ -1,0 +1,236 @@
+import type { FastifyReply } from "fastify";
+import { isJobName, type JobRun, nextRunOf } from "../../database/job-runs.ts";
+import { textOf } from "../../http/body/form-fields.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Fact } from "../parts/fact.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { PostForm } from "../parts/post-form.tsx";
+import { BothTimes, RelativeTime } from "../parts/times.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+
+export const jobPaths = {
+  run: `${adminPaths.jobs}/run`,
+  retryEmails: `${adminPaths.jobs}/retry_emails`,
+  retryDeletions: `${adminPaths.jobs}/retry_deletions`,
+} as const;
+
+/** Every outcome that the page shows after a button was pressed; it is in the query of the address. */
+const outcomes = ["requested", "retried", "nothing"] as const;
+type Outcome = (typeof outcomes)[number];
+
+/** `GET /admin/jobs` */
+export async function showJobs(page: SignedInRequest): Promise<FastifyReply> {
+  const { jobs, mail, pushes, health, clock } = page.services;
+  const [runs, mails, errors, deletions, { processes }] = await Promise.all([
+    jobs.list(),
+    mail.sizes(),
+    mail.errorCounts(),
+    pushes.deletionCounts(),
+    health(),
+  ]);
+  const outcome = outcomes.find((name) => name === page.query("done")) ?? null;
+  const model: JobsModel = { runs, mails, errors, deletions, processes, outcome, nowMs: clock.now() };
+  return page.render(jobsView, model, { selfPath: adminPaths.jobs });
+}
+
+/** `POST /admin/jobs/run` */
+export async function runJob(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, jobs } = page.services;
+  const name = textOf(await page.form(), "job");
+  if (!isJobName(name)) return page.notFound();
+  const entry = accounts.adminEntry("ran_job", name, administratorOf(page));
+  return (await jobs.request(name, entry)) ? back(page, "requested") : page.notFound();
+}
+
+/** `POST /admin/jobs/retry_emails` */
+export async function retryEmails(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, mail } = page.services;
+  await page.form();
+  const count = await mail.retryAll(accounts.adminEntry("retried_mails", "", administratorOf(page)));
+  return back(page, count > 0 ? "retried" : "nothing");
+}
+
+/** `POST /admin/jobs/retry_deletions` */
+export async function retryDeletions(page: SignedInRequest): Promise<FastifyReply> {
+  const { accounts, jobs, pushes } = page.services;
+  await page.form();
+  const count = await pushes.retryDeletions();
+  if (count > 0) await jobs.request("sweep", accounts.adminEntry("ran_job", "sweep", administratorOf(page)));
+  return back(page, count > 0 ? "retried" : "nothing");
+}
+
+function back(page: SignedInRequest, outcome: Outcome): FastifyReply {
+  return page.redirect(`${adminPaths.jobs}?done=${outcome}`);
+}
+
+interface Counts {
+  readonly waiting: number;
+  readonly failed: number;
+}
+
+interface JobsModel {
+  /** Empty until the first heartbeat of a server. */
+  readonly runs: readonly JobRun[];
+  readonly mails: Counts;
+  /** The last errors of emails, the most frequent first. */
+  readonly errors: readonly (Counts & { readonly error: string })[];
+  readonly deletions: Counts;
+  /** Running processes; without one, no job has a next run. */
+  readonly processes: number;
+  readonly outcome: Outcome | null;
+  readonly nowMs: number;
+}
+
+export function jobsView(model: JobsModel, page: PageContext): Page {
+  const { admin } = page.messages;
+  const { outcome, runs } = model;
+  const texts = { requested: admin.jobRequested, retried: admin.jobRetried, nothing: admin.jobNothing };
+  return (
+    <AdminFrame page={page} current="jobs" lead={admin.jobsLead}>
+      {outcome !== null && (
+        <Notice tone={outcome === "nothing" ? "info" : "success"} icon="check" alert>
+          <p>{texts[outcome]}</p>
+        </Notice>
+      )}
+      <Queues model={model} page={page} />
+      <section class="section" aria-labelledby="job_list">
+        <h2 class="section-heading" id="job_list">
+          {admin.jobList}
+        </h2>
+        {runs.length === 0 ? (
+          <p>{admin.noJobs}</p>
+        ) : (
+          <ul class="card admin-rows">
+            {runs.map((run) => (
+              <JobRow key={run.name} run={run} model={model} page={page} />
+            ))}
+          </ul>
+        )}
+      </section>
+    </AdminFrame>
+  );
+}
+
+/** What waits for the jobs, and what has failed. */
+function Queues({ model, page }: { readonly model: JobsModel; readonly page: PageContext }) {
+  const { admin, formats } = page.messages;
+  const { mails, deletions, errors } = model;
+  return (
+    <section class="card" aria-labelledby="job_queues">
+      <h2 class="section-heading" id="job_queues">
+        {admin.jobQueues}
+      </h2>
+      <dl class="admin-row-facts">
+        <Fact label={admin.mailsWaiting}>{formats.number(mails.waiting)}</Fact>
+        <Fact label={admin.mailsFailed}>
+          <a href={pageHref(page, adminPaths.mails)}>{formats.number(mails.failed)}</a>
+        </Fact>
+        <Fact label={admin.filesToDelete}>{formats.number(deletions.waiting)}</Fact>
+        <Fact label={admin.deletionsFailed}>{formats.number(deletions.failed)}</Fact>
+      </dl>
+      {errors.length > 0 && (
+        <>
+          <h3 class="label">{admin.emailErrors}</h3>
+          <ul class="job-errors">
+            {errors.map(({ error, waiting, failed }) => (
+              <li key={error}>
+                <span lang="en" dir="ltr">
+                  {error}
+                </span>{" "}
+                <span class="muted">{admin.emailErrorCounts({ waiting, failed })}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <div class="row-actions">
+        {mails.failed > 0 && <RunButton page={page} action={jobPaths.retryEmails} label={admin.retryEmails} />}
+        {deletions.failed > 0 && (
+          <RunButton page={page} action={jobPaths.retryDeletions} label={admin.retryDeletions} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface RunButtonProps {
+  readonly page: PageContext;
+  readonly action: string;
+  readonly label: string;
+  /** Distinguishes several of these on one page. */
+  readonly accessibleLabel?: string;
+  readonly job?: string;
+}
+
+function RunButton({ page, action, label, accessibleLabel, job }: RunButtonProps) {
+  return (
+    <PostForm page={page} action={action}>
+      {job !== undefined && <input type="hidden" name="job" value={job} />}
+      <button type="submit" class="link-button action" aria-label={accessibleLabel}>
+        <Icon name="again" />
+        <span>{label}</span>
+      </button>
+    </PostForm>
+  );
+}
+
+interface JobRowProps {
+  readonly run: JobRun;
+  readonly model: JobsModel;
+  readonly page: PageContext;
+}
+
+function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
+  const { messages } = page;
+  const { admin, formats } = messages;
+  const { name, everyMs, startedAt, succeededAt, durationMs, failedAt, failure } = run;
+  const title = admin.jobNames[name];
+  const next = processes === 0 ? undefined : nextRunOf(run, nowMs);
+  return (
+    <li class="row">
+      <div class="row-main">
+        <h3 class="row-title">{title}</h3>
+        <code class="badge" dir="ltr">
+          {name}
+        </code>
+        {failedAt !== null && failedAt >= (succeededAt ?? 0) && (
+          <span class="badge badge-danger">{admin.jobFailing}</span>
+        )}
+      </div>
+      <dl class="admin-row-facts job-facts">
+        <Fact label={admin.jobInterval}>{formats.duration(everyMs)}</Fact>
+        <Fact label={admin.jobStarted}>
+          {startedAt === null ? admin.never : <RelativeTime timeMs={startedAt} nowMs={nowMs} messages={messages} />}
+        </Fact>
+        <Fact label={admin.jobSucceeded}>
+          {succeededAt === null ? admin.never : <BothTimes timeMs={succeededAt} nowMs={nowMs} messages={messages} />}
+        </Fact>
+        {durationMs !== null && <Fact label={admin.jobDuration}>{formats.duration(durationMs)}</Fact>}
+        {next !== undefined && (
+          <Fact label={admin.jobNext}>
+            <RelativeTime timeMs={next} nowMs={nowMs} messages={messages} />
+          </Fact>
+        )}
+        {failedAt !== null && (
+          <Fact label={admin.jobFailure} long>
+            <code lang="en" dir="ltr">
+              {failure}
+            </code>{" "}
+            <BothTimes timeMs={failedAt} nowMs={nowMs} messages={messages} />
+          </Fact>
+        )}
+      </dl>
+      <div class="row-actions">
+        <RunButton
+          page={page}
+          action={jobPaths.run}
+          label={admin.runJob}
+          accessibleLabel={admin.actionOn({ action: admin.runJob, name: title })}
+          job={name}
+        />
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { en } from "../../src/i18n/i18n.ts";
+import { giveUpMail, openAdministered } from "../support/administrators.ts";
+import { changeRows, countRows } from "../support/engine-database.ts";
+
+const { admin } = en;
+
+async function open() {
+  const opened = await openAdministered();
+  const { domain } = opened.fixture.app;
+  await expect.poll(async () => (await domain.jobs.list()).some(({ name }) => name === "sign-on steps")).toBe(true);
+  const trail = async () =>
+    (await domain.accounts.listAdminEntries(1)).map(({ action, subject }) => `${action} ${subject}`);
+  return { ...opened, domain, trail };
+}
+
+test("an administrator sees every job with its latest run, and what waits", async () => {
+  const { root } = await open();
+  const page = await root.get("/admin/jobs");
+  expect(page.status).toBe(200);
+  for (const title of Object.values(admin.jobNames)) expect(page.body).toContain(title);
+  expect(page.body).toContain("30 seconds");
+  expect(page.body).toContain(admin.retryEmails);
+  expect(page.body).not.toContain(admin.retryDeletions);
+});
+
+test("an administrator runs a job now, which the audit trail records", async () => {
+  const { root, domain, trail } = await open();
+  // The next sweep by itself is 30 seconds away.
+  await changeRows(
+    domain.db,
+    `INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES ('${"a".repeat(32)}', 0, 0)`,
+  );
+  const answer = await root.post("/admin/jobs/run", { job: "sweep" });
+  expect(answer).toMatchObject({ status: 303, location: "/admin/jobs?done=requested" });
+  expect((await root.get("/admin/jobs?done=requested")).body).toContain(admin.jobRequested);
+  expect(await trail()).toEqual(["ran_job sweep"]);
+  await expect.poll(() => countRows(domain.db, "blob_deletions")).toBe(0);
+});
+
+test.each(["", "nothing", "__proto__"])("there is no job named %j", async (job) => {
+  const { root, trail } = await open();
+  expect((await root.post("/admin/jobs/run", { job })).status).toBe(404);
+  expect(await trail()).toEqual([]);
+});
+
+test("all failed emails are queued again, once", async () => {
+  const { root, domain, fixture, trail } = await open();
+  await giveUpMail(fixture, "eve@example.com");
+  const { failed } = await domain.mail.sizes();
+  expect(failed).toBeGreaterThan(1);
+  expect((await root.post("/admin/jobs/retry_emails")).location).toBe("/admin/jobs?done=retried");
+  expect(await trail()).toEqual(["retried_mails "]);
+  expect((await root.get("/admin/trail")).body).toContain("Sent all failed emails again");
+});
+
+test("failed deletions of files are tried again now", async () => {
+  const { root, domain, fixture, trail } = await open();
+  expect((await root.post("/admin/jobs/retry_deletions")).location).toBe("/admin/jobs?done=nothing");
+  const dueAt = fixture.clock.now() + 3_600_000;
+  await changeRows(
+    domain.db,
+    `INSERT INTO blob_deletions (blob_key, due_at, attempts) VALUES ('${"a".repeat(32)}', ${dueAt}, 3), ('${"b".repeat(32)}', ${dueAt}, 0)`,
+  );
+  const page = await root.get("/admin/jobs");
+  expect(page.body).toContain(admin.retryDeletions);
+  expect((await root.post("/admin/jobs/retry_deletions")).location).toBe("/admin/jobs?done=retried");
+  expect(await trail()).toEqual(["ran_job sweep"]);
+  expect(await countRows(domain.db, "blob_deletions", `due_at <> ${dueAt}`)).toBe(1);
+});
