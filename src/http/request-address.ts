@@ -3,8 +3,8 @@ import { isRobot } from "./robots.ts";
 
 /**
  * The address by which a request is routed. Repeated slashes count as one and a slash at the end as none: clients join
- * `https://host/` and `/p.json`. A GET of a link by a client that asks for JSON is a retrieval through API v1, which reads
- * tokens but no cookies. Recognised robots get the page, which never counts a view.
+ * `https://host/` and `/p.json`. A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which
+ * reads tokens but no cookies. Recognised robots get the page, which never counts a view.
  */
 export function addressOf({ method, url = "", headers }: IncomingMessage): string {
   if (!url.startsWith("/")) return url;
@@ -12,9 +12,9 @@ export function addressOf({ method, url = "", headers }: IncomingMessage): strin
   const given = queryStart === -1 ? url : url.slice(0, queryStart);
   const path = given.includes("//") || given.endsWith("/") ? withSingleSlashes(given) : given;
   const query = url.slice(given.length);
-  const token = method === "GET" || method === "HEAD" ? linkPath.exec(path)?.[1] : undefined;
-  const isForJson = token !== undefined && prefersJson(headers.accept ?? "") && !isRobot(headers["user-agent"]);
-  return isForJson ? `/p/${token}.json${query}` : `${path}${query}`;
+  const jsonPath = jsonPathOf(method, path);
+  const isForJson = jsonPath !== undefined && prefersJson(headers.accept ?? "") && !isRobot(headers["user-agent"]);
+  return `${isForJson ? jsonPath : path}${query}`;
 }
 
 function withSingleSlashes(path: string): string {
@@ -22,8 +22,19 @@ function withSingleSlashes(path: string): string {
   return single.length > 1 && single.endsWith("/") ? single.slice(0, -1) : single;
 }
 
-/** `/p/:url_token` and `/p/:url_token/r`; the form at `/p/new` is no link. */
-const linkPath = /^\/p\/(?!new$)([A-Za-z0-9_-]{1,64})(?:\/r)?$/;
+/** A link and what is below it, at each prefix of API v1; the form at `/p/new` is no link. */
+const pushPath = /^(\/[pfr]\/(?!new$)[A-Za-z0-9_-]{1,64})(\/r|\/preview|\/audit)?$/;
+const createPath = /^\/[pfr]$/;
+
+/** The path of API v1 for a request that a page may have too; undefined: none. */
+function jsonPathOf(method: string | undefined, path: string): string | undefined {
+  if (method === "POST") return createPath.test(path) ? `${path}.json` : undefined;
+  const [, push, tail] = pushPath.exec(path) ?? [];
+  if (push === undefined) return undefined;
+  if (method === "DELETE") return tail === undefined ? `${push}.json` : undefined;
+  if (method !== "GET" && method !== "HEAD") return undefined;
+  return tail === undefined || tail === "/r" ? `${push}.json` : `${path}.json`;
+}
 
 const acceptCharactersMax = 1_000;
 

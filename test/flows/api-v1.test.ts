@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { commonAnswer, commonKeys } from "../support/push-answers.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 let app: TestApp;
 let token: string;
@@ -264,6 +265,38 @@ describe("retrieving a push", () => {
     const owners = await get(`/p/${url_token}/?passphrase=open`, { accept, ...bearer(token) });
     expect(owners.json()).toMatchObject({ payload: "x", views_remaining: 4 });
     expect((await get(`/p/${url_token}`, { accept, ...bearer("nonsense") })).statusCode).toBe(401);
+  });
+
+  test("every address of API v1 without .json is that address if the client asks for JSON", async () => {
+    const json = { accept: "application/json" };
+    const owner = { ...json, ...bearer(token) };
+    for (const [path, wrapper] of [
+      ["/p", "password"],
+      ["/r", "url"],
+    ] as const) {
+      const answer = await post(path, { [wrapper]: { payload: "https://a.example" } }, owner);
+      expect([path, answer.statusCode, answer.headers.location]).toEqual([path, 201, undefined]);
+      const link = `${path}/${answer.json().url_token}`;
+      expect((await get(`${link}/preview`, json)).json()).toEqual({ url: answer.json().html_url });
+      expect((await get(`${link}/audit`, json)).statusCode).toBe(401);
+      expect((await get(`${link}/audit`, owner)).json().views).toHaveLength(1);
+      expect((await get(`${path}/active`, owner)).json()[0].url_token).toBe(answer.json().url_token);
+      expect((await get(link, json)).json().payload).toBe("https://a.example");
+      expect((await remove(link, json)).statusCode).toBe(path === "/p" ? 200 : 401);
+    }
+    // Without the header these addresses are pages, whose forms no other site may send.
+    expect((await post("/p", { password: { payload: "x" } }, { accept: "*/*" })).headers["content-type"]).toContain(
+      "text/html",
+    );
+  });
+
+  test("a cookie does not authenticate where JSON is asked for", async () => {
+    const { cookie } = await signInClient(app, "owner@example.com");
+    const headers = { accept: "application/json", cookie: cookie() };
+    expect((await get("/p/active", headers)).statusCode).toBe(401);
+    const created = await post("/p", { password: { payload: "x" } }, headers);
+    const audit = await get(`/p/${created.json().url_token}/audit.json`, bearer(token));
+    expect([created.statusCode, audit.statusCode]).toEqual([201, 403]);
   });
 
   test("a recognised robot that asks for JSON counts no view", async () => {
