@@ -74,7 +74,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   };
 
   const removeTickets = async () => {
-    const deps = { clock, clockTrust, monotonicMs, pause, downloadTickets };
+    const deps = { config: domain.config, clock, clockTrust, monotonicMs, pause, downloadTickets };
     const removed = await removeExpiredTickets(deps, abort.signal);
     if (removed > 0) events.jobDone("download tickets", { removed });
   };

@@ -87,6 +87,10 @@ describe("deleting a push", () => {
     expect((await remove(nobodys, bearer(token))).statusCode).toBe(403);
     expect((await remove("unknown")).statusCode).toBe(404);
     expect((await get(`/api/v2/pushes/${kept}`)).json().payload).toBe("x");
+    // A stranger does not learn that it has ended.
+    await remove(kept, bearer(token));
+    expect((await remove(kept)).statusCode).toBe(401);
+    expect((await remove(kept, bearer(otherToken))).statusCode).toBe(403);
   });
 });
 

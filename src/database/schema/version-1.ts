@@ -288,7 +288,7 @@ ${postgres(`
     latest_expiry INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX download_tickets_file ON download_tickets(push_id, file_id);
-  CREATE INDEX download_tickets_expiry ON download_tickets(expires_at);
+  CREATE INDEX download_tickets_expiry ON download_tickets(expires_at) WHERE waits_for_store = 0;
   CREATE INDEX download_tickets_waiting ON download_tickets(expires_at) WHERE waits_for_store = 1;
 
   -- Files that belong to no push yet. anonymous_bytes: 0 when the sender is signed in.

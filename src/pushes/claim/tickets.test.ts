@@ -9,10 +9,10 @@ import {
   type TestDomain,
 } from "../../../test/support/domain.ts";
 import { engine } from "../../../test/support/engine.ts";
-import { changeRows, countRows } from "../../../test/support/engine-database.ts";
+import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
-import { dayMs, minuteMs } from "../../base/clock.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/clock.ts";
 import { ClockTrust } from "../../base/clock-trust.ts";
 import { nothingElse } from "../../database/database.ts";
 import { runBulkEndings } from "../maintenance/bulk-endings.ts";
@@ -172,6 +172,39 @@ test("expired tickets are removed in batches, but not while the clock may be wro
   expect(await makeSweeper(fixture).removeExpiredTickets()).toBe(60);
   expect(await countRows(db, "download_tickets")).toBe(10);
 });
+
+test.each([
+  ["issued", false, 15 * minuteMs],
+  ["waiting for the store", true, 7 * dayMs + 15 * minuteMs],
+] as const)(
+  "a ticket that was %s when the clock was set back does not live longer for it",
+  async (_, waits, lifeMs) => {
+    await using fixture = await openTestDomain();
+    const { db, store } = fixture.domain;
+    const { open } = await retrieveOne(fixture);
+    const rows = await readRows<{ digest: Buffer }>(db, "SELECT digest FROM download_tickets");
+    if (waits) for (const { digest } of rows) await store.downloadTickets.wait(digest);
+    fixture.clock.advance(-hourMs);
+    const sweeper = makeSweeper(fixture);
+    const clockTrust = new ClockTrust(fixture.clock, () => fixture.clock.now());
+    expect(await makeSweeper(fixture, { clockTrust }).removeExpiredTickets()).toBe(0);
+    expect(await open()).toBeDefined();
+    expect(await sweeper.removeExpiredTickets()).toBe(1);
+    expect(await open()).toBeUndefined();
+
+    const later = await retrieveOne(fixture);
+    if (waits) {
+      const stored = await readRows<{ digest: Buffer }>(db, "SELECT digest FROM download_tickets");
+      for (const { digest } of stored) await store.downloadTickets.wait(digest);
+    }
+    expect(await sweeper.removeExpiredTickets()).toBe(0);
+    fixture.clock.advance(lifeMs - 1);
+    expect(await sweeper.removeExpiredTickets()).toBe(0);
+    expect(await later.open()).toBeDefined();
+    fixture.clock.advance(1);
+    expect(await sweeper.removeExpiredTickets()).toBe(1);
+  },
+);
 
 /** Adds rows of tickets that nobody has. */
 const fill = ({ domain }: TestDomain, count: number, pushId: number) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
-import { makeFile, pushFiles } from "../../../test/support/files.ts";
+import { claimFiles, makeFile, pushFiles } from "../../../test/support/files.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../base/clock.ts";
 import { ClockTrust } from "../../base/clock-trust.ts";
@@ -165,6 +165,7 @@ test("owned pushes are kept, or purged with all their data if the operator confi
   expect(await sweeper.sweep()).toMatchObject({ ended: 60, purged: 0, blobsDeleted: 1 });
   expect(await count(fixture, "audit_entries", "push_id = (SELECT min(id) FROM pushes)")).toBe(2);
   fixture.clock.advance(1);
+  await sweeper.removeExpiredTickets();
   expect(await sweeper.sweep()).toMatchObject({ purged: 1 });
   fixture.clock.advance(90 * dayMs);
   expect(await sweeper.sweep()).toMatchObject({ purged: 60 });
@@ -179,11 +180,33 @@ test("purging an ended push before its downloads may finish does not delete its 
   const { pushes } = fixture.domain;
   const { urlToken } = await pushFiles(pushes, owner, [makeFile("a.txt", "a")], { expireAfterViews: 1 });
   await pushes.claimView(urlToken, countEveryone, stranger);
-  fixture.clock.advance(2 * minuteMs);
+  fixture.clock.advance(15 * minuteMs);
   const sweeper = makeSweeper(fixture);
+  await sweeper.removeExpiredTickets();
   expect(await sweeper.sweep()).toMatchObject({ purged: 1, blobsDeleted: 0 });
   fixture.clock.advance(2 * hourMs);
   expect(await sweeper.sweep()).toMatchObject({ blobsDeleted: 1 });
+});
+
+test("a push is not purged while its files may be downloaded or its last claim may be repeated", async () => {
+  const environment = { PWP__PURGE_AFTER: "1 minute", PWP__CLAIM_RETRY_SECONDS: "300" };
+  await using fixture = await openTestDomain({ environment });
+  const { pushes } = fixture.domain;
+  const once = { expireAfterViews: 1 };
+  const withFile = await pushFiles(pushes, owner, [makeFile("a", "a")], once);
+  const [file] = await claimFiles(pushes, withFile.urlToken, stranger);
+  const text = await pushes.create({ payload: "x", ...once }, owner);
+  const claim = { ...countEveryone, idempotencyKey: "a-random-key-of-the-client" };
+  await pushes.claimView(text.urlToken, claim, stranger);
+  const sweeper = makeSweeper(fixture);
+  fixture.clock.advance(2 * minuteMs);
+  expect(await sweeper.sweep()).toMatchObject({ purged: 0 });
+  expect(await pushes.openTicket(file?.ticket ?? "", stranger)).toBeDefined();
+  expect(await pushes.claimView(text.urlToken, claim, stranger)).toMatchObject({ outcome: "revealed" });
+  fixture.clock.advance(15 * minuteMs);
+  await sweeper.removeExpiredTickets();
+  await sweeper.removeExpiredRetries();
+  expect(await sweeper.sweep()).toMatchObject({ purged: 2 });
 });
 
 test("a blob that cannot be deleted is retried at growing intervals until the store confirms", async () => {

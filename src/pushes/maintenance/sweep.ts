@@ -2,7 +2,7 @@ import { type Clock, dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import type { ClockTrust } from "../../base/clock-trust.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Config } from "../../config/config.ts";
-import { blobsGraceMs, type PushDeps, ticketTtlMs } from "../deps.ts";
+import { blobsGraceMs, type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
 import { tombstoneMs } from "../present-push.ts";
 import type { ClaimRetries } from "../store/claim-retries.ts";
 import type { CreationKeys } from "../store/creation-keys.ts";
@@ -188,13 +188,15 @@ export async function removeExpiredRetries(deps: RetryDeps, signal: AbortSignal)
   return claims + (await repeat(deps, signal, () => creationKeys.removeExpired(now, latest, batchRows)));
 }
 
-type TicketDeps = Pick<SweepDeps, "clock" | "clockTrust" | "monotonicMs" | "pause" | "downloadTickets">;
+type TicketDeps = Pick<SweepDeps, "config" | "clock" | "clockTrust" | "monotonicMs" | "pause" | "downloadTickets">;
 
 /** Overwrites the keys of expired download tickets. Not part of a sweep, which may take long. @returns how many. */
 export async function removeExpiredTickets(deps: TicketDeps, signal: AbortSignal): Promise<number> {
   if (!deps.clockTrust.check()) return 0;
   const now = deps.clock.now();
-  return await repeat(deps, signal, () => deps.downloadTickets.removeExpired(now, batchRows));
+  const issued = now + ticketTtlMs(deps.config);
+  const latest = { issued, waiting: issued + storeWaitMsMax };
+  return await repeat(deps, signal, () => deps.downloadTickets.removeExpired(now, latest, batchRows));
 }
 
 /** Repeats a bounded step until it finds nothing, and rests between steps. */

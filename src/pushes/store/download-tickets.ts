@@ -112,12 +112,18 @@ const resumeTickets = sql<[expiresAt: number, expiresAt: number]>(
   `UPDATE download_tickets SET waits_for_store = 0, expires_at = CASE WHEN expires_at < ? THEN expires_at ELSE ? END
    WHERE waits_for_store = 1`,
 );
-const firstExpiry = sql<[], { expiresAt: number }>(
-  "SELECT expires_at AS expiresAt FROM download_tickets ORDER BY expires_at LIMIT 1",
-);
-const expired = sqlOfFreeRows<[now: number, limit: number], { digest: Buffer; rowSecretId: number }>(
-  `SELECT digest, row_secret_id AS "rowSecretId" FROM download_tickets WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`,
-);
+/** @param waits whether the tickets wait for the store: each kind has an index. */
+const expiryOf = (waits: 0 | 1) => ({
+  bounds: sql<[], { first: number | null; last: number | null }>(
+    `SELECT (SELECT min(expires_at) FROM download_tickets WHERE waits_for_store = ${waits}) AS first,
+       (SELECT max(expires_at) FROM download_tickets WHERE waits_for_store = ${waits}) AS last`,
+  ),
+  expired: sqlOfFreeRows<[now: number, latest: number, limit: number], { digest: Buffer; rowSecretId: number }>(
+    `SELECT digest, row_secret_id AS "rowSecretId" FROM download_tickets
+     WHERE waits_for_store = ${waits} AND (expires_at <= ? OR expires_at > ?) ORDER BY expires_at LIMIT ?`,
+  ),
+});
+const [expiryOfIssued, expiryOfWaiting] = [expiryOf(0), expiryOf(1)];
 const deleteTicket = sql<[digest: Buffer]>("DELETE FROM download_tickets WHERE digest = ?");
 
 /** A condition on a row of `blob_deletions`: no ticket waits for the blob. */
@@ -154,18 +160,36 @@ export function createDownloadTickets(db: Pick<Database, "read" | "write" | "aut
         await tx.run(keepBlobs, blobsDueAt, blobsDueAt);
         return await tx.run(resumeTickets, expiresAt, expiresAt);
       }),
-    /** Overwrites the keys of expired tickets. @returns how many. */
-    async removeExpired(now: number, limit: number): Promise<number> {
-      const first = await db.read.one(firstExpiry);
-      if (first === undefined || first.expiresAt > now) return 0;
-      return await db.write(async (tx) => {
-        const found = await tx.all(expired, now, limit);
-        for (const { digest, rowSecretId } of found) {
-          await tx.run(deleteTicket, digest);
-          await tx.run(destroyRowSecret, rowSecretId);
-        }
-        return found.length;
-      });
+    /**
+     * Overwrites the keys of expired tickets.
+     * @param latest tickets that expire later were issued before the clock was set back. @returns how many.
+     */
+    async removeExpired(
+      now: number,
+      latest: { readonly issued: number; readonly waiting: number },
+      limit: number,
+    ): Promise<number> {
+      const issued = await removeExpired(db, expiryOfIssued, now, latest.issued, limit);
+      return issued + (await removeExpired(db, expiryOfWaiting, now, latest.waiting, limit));
     },
   };
+}
+
+async function removeExpired(
+  db: Pick<Database, "read" | "write">,
+  { bounds, expired }: ReturnType<typeof expiryOf>,
+  now: number,
+  latest: number,
+  limit: number,
+): Promise<number> {
+  const { first = null, last = null } = (await db.read.one(bounds)) ?? {};
+  if (first === null || last === null || (first > now && last <= latest)) return 0;
+  return await db.write(async (tx) => {
+    const found = await tx.all(expired, now, latest, limit);
+    for (const { digest, rowSecretId } of found) {
+      await tx.run(deleteTicket, digest);
+      await tx.run(destroyRowSecret, rowSecretId);
+    }
+    return found.length;
+  });
 }

@@ -35,8 +35,12 @@ type Removable = Statement<[endedBefore: number, limit: number], { id: number }>
 const tombstones: Removable = sqlOfFreeRows(
   "SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NULL ORDER BY ended_at LIMIT ?",
 );
+// A recipient who has spent the last view may still download its files, or repeat the claim.
 const purgeable: Removable = sqlOfFreeRows(
-  "SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NOT NULL ORDER BY ended_at LIMIT ?",
+  `SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM download_tickets WHERE push_id = pushes.id)
+     AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE push_id = pushes.id)
+   ORDER BY ended_at LIMIT ?`,
 );
 const deletePush = sql<[pushId: number]>("DELETE FROM pushes WHERE id = ? AND ended_at IS NOT NULL");
 const deleteImportedLink = sql<[pushId: number]>("DELETE FROM imported_links WHERE push_id = ?");

@@ -197,7 +197,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       wait: () => store.downloadTickets.wait(randomBytes(32)),
       waitingBlobs: () => store.downloadTickets.waitingBlobs(newest, 8),
       resume: () => store.downloadTickets.resume(newest, newest),
-      removeExpired: () => store.downloadTickets.removeExpired(newest, 50),
+      removeExpired: () => store.downloadTickets.removeExpired(newest, { issued: newest, waiting: newest }, 50),
     },
     claimRetries: {
       find: () => store.claimRetries.find(1, randomBytes(32), newest),
