@@ -7,7 +7,7 @@ import { nodeOn } from "./cores.ts";
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
 /** Turns off throttling, which would limit the measurement. Everything else has its default. */
-const settings = { PORT: "0", PWP__THROTTLING__MINUTE: "0", PWP__THROTTLING__SECOND: "0" };
+const settings = { PORT: "0", PWP__THROTTLING__MINUTE: "unlimited", PWP__THROTTLING__SECOND: "unlimited" };
 
 /** The number of write units and of commits over the life of the process. */
 export interface CommitCounts {

@@ -77,7 +77,7 @@ describe("the configuration", () => {
       PWP__OVERRIDE_BASE_URL: "https://push.example.com/",
       PWP__ALLOWED_HOSTS: ".example.com",
       PWP__TRUSTED_PROXIES: "none",
-      PWP__THROTTLING__SECOND: "0",
+      PWP__THROTTLING__SECOND: "unlimited",
       PWP__LOG_LEVEL: "FATAL",
       PWP__PURGE_AFTER: "3 months",
       PWP__DISK__FREE_MIN_BYTES: "0",
@@ -218,8 +218,19 @@ describe("mistakes", () => {
     "include an empty %s, which has a meaning of its own in Password Pusher",
     (env) => {
       expect(mistakesOf({ [env]: "" })).toEqual([
-        expect.stringMatching(`^${env} is empty, but it must be a number; 0 `),
+        expect.stringMatching(`^${env} is empty, but it must be a number[,;] `),
       ]);
+    },
+  );
+
+  it.each(["PWP__THROTTLING__MINUTE", "PWP__THROTTLING__SECOND"])(
+    "include %s=0, which refuses every request in Password Pusher",
+    (env) => {
+      for (const text of ["0", "00"]) {
+        expect(mistakesOf({ [env]: text })).toEqual([
+          expect.stringContaining("write unlimited to switch the limit off"),
+        ]);
+      }
     },
   );
 

@@ -23,8 +23,8 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
   },
   { because: "times are shown in UTC, and labelled as such", names: ["PWP__TIMEZONE"] },
   {
-    because: "all supported languages are always available",
-    names: ["PWP__LANGUAGE_CODES__*", "PWP__COUNTRY_CODES__*", "PWP__ENABLED_LANGUAGE_CODES"],
+    because: "the languages and their names are part of the program; PWP__ENABLED_LANGUAGE_CODES selects among them",
+    names: ["PWP__LANGUAGE_CODES__*", "PWP__COUNTRY_CODES__*"],
   },
   {
     because: "pages have one icon, which is part of the program; the setting for a logo is PWP__BRAND__LIGHT_LOGO",

@@ -57,11 +57,15 @@ function primaryTagOf(tag: string): string {
   return tag.toLowerCase().split("-")[0] ?? "";
 }
 
-/** @returns the language of a tag as people write it (`pt-br`, `pt_BR`, `de-AT`); undefined if it is not supported. */
-export function findMessages(tag: string | undefined): Messages | undefined {
+/**
+ * @param enabled languages of this instance.
+ * @returns the language of a tag as people write it (`pt-br`, `pt_BR`, `de-AT`); undefined if it is not one of them.
+ */
+export function findMessages(tag: string | undefined, enabled: readonly Messages[] = languages): Messages | undefined {
   if (tag === undefined || tag.length > tagCharactersMax) return undefined;
   const normal = normalTag(tag);
-  return byTag.get(normal) ?? byPrimaryTag.get(primaryTagOf(normal));
+  const found = byTag.get(normal) ?? byPrimaryTag.get(primaryTagOf(normal));
+  return found !== undefined && enabled.includes(found) ? found : undefined;
 }
 
 /** @returns the region of a tag, for example "GB" or "419". */
@@ -95,6 +99,8 @@ export interface LocalePreferences {
   readonly acceptLanguage: string | undefined;
   /** The setting of the installation. */
   readonly defaultLocale?: string | undefined;
+  /** The languages of the installation; with the default one, or English. */
+  readonly enabled?: readonly Messages[] | undefined;
 }
 
 /**
@@ -102,19 +108,21 @@ export interface LocalePreferences {
  * (RFC 9110, section 12.5.4). Numbers and dates follow the first preference of this language that names a region.
  * `fromQuery`: the query decided, so links on the page keep it.
  */
-export function chooseLocale({ query, account, acceptLanguage = "", defaultLocale }: LocalePreferences): {
+export function chooseLocale(preferences: LocalePreferences): {
   readonly messages: Messages;
   readonly fromQuery: boolean;
 } {
+  const { query, account, acceptLanguage = "", defaultLocale } = preferences;
+  const find = (tag: string | undefined) => findMessages(tag, preferences.enabled);
   const tags = [query, account, ...preferredTags(acceptLanguage), defaultLocale].filter((tag) => tag !== undefined);
-  const messages = tags.map(findMessages).find((found) => found !== undefined) ?? en;
+  const messages = tags.map(find).find((found) => found !== undefined) ?? en;
   const region = tags
-    .filter((tag) => findMessages(tag) === messages)
+    .filter((tag) => find(tag) === messages)
     .map(regionOf)
     .find((found) => found !== undefined);
   return {
     messages: region === undefined ? messages : withRegion(messages, region),
-    fromQuery: findMessages(query) !== undefined,
+    fromQuery: find(query) !== undefined,
   };
 }
 

@@ -126,6 +126,18 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
   },
 );
 
+it("uses the default language for a recipient whose language is not one of the instance", () => {
+  const inInstance = (language: string) => {
+    const head = { baseUrl, pushBaseUrl: baseUrl, instanceName: () => "Sealpush", defaultLocale: "fr" };
+    return composeEmail(
+      { to: "ada@example.com", language, content: notification },
+      { ...head, languages: languages.filter(({ locale }) => ["de", "fr"].includes(locale.tag)) },
+    ).text;
+  };
+  expect(inInstance("de")).toBe(compose(notification, "de").text);
+  expect(inInstance("ja")).toBe(compose(notification, "fr").text);
+});
+
 it("uses English for a recipient whose language is not known", () => {
   expect(compose(notification, null).text).toBe(compose(notification, "en").text);
   expect(compose(notification, "tlh").text).toBe(compose(notification, "en").text);

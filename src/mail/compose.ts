@@ -32,13 +32,15 @@ export interface EmailHead {
   readonly instanceName: () => string;
   /** The language for recipients whose language is not known; undefined: English. */
   readonly defaultLocale?: string | undefined;
+  /** The languages of this instance; undefined: all that are supported. */
+  readonly languages?: readonly Messages[] | undefined;
 }
 
 export function composeEmail(
   message: Email,
-  { baseUrl, pushBaseUrl, instanceName, defaultLocale }: EmailHead,
+  { baseUrl, pushBaseUrl, instanceName, defaultLocale, languages }: EmailHead,
 ): { subject: string; text: string; html: string } {
-  const spoken = findMessages(message.language ?? undefined);
+  const spoken = findMessages(message.language ?? undefined, languages);
   const messages = spoken ?? findMessages(defaultLocale) ?? en;
   const linkBase = message.content.kind === "push_link" ? pushBaseUrl : baseUrl;
   const { host } = new URL(linkBase);

@@ -31,7 +31,7 @@ const listedErrorsMax = 10;
 const failuresKeptMs = 30 * dayMs;
 
 export function createMail(deps: {
-  readonly config: Pick<Config, "accounts" | "mail">;
+  readonly config: Pick<Config, "accounts" | "mail" | "languages">;
   readonly db: Database;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -54,6 +54,7 @@ export function createMail(deps: {
           instanceName: deps.instanceName,
           pushBaseUrl: config.mail.pushBaseUrl,
           defaultLocale: config.mail.defaultLocale,
+          languages: config.languages,
         });
 
   return {

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { nameOf, productName } from "../branding/branding.ts";
-import { languages } from "../i18n/i18n.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
 import { brandingHref, prefersDark, Wordmark } from "./parts/logo.tsx";
@@ -154,7 +153,7 @@ function Footer({ page }: { readonly page: PageContext }) {
         {showsFooterMenu && selfPath !== null && (
           <nav aria-label={footer.language}>
             <ul class="language-list">
-              {languages.map(({ locale: { tag, name, dir } }) => (
+              {page.languages.map(({ locale: { tag, name, dir } }) => (
                 <li key={tag}>
                   <a
                     href={withLocale(selfPath, tag)}

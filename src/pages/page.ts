@@ -23,6 +23,8 @@ export interface Faults {
 /** What the layout of every page needs, whatever the page shows. */
 export interface PageContext {
   readonly messages: Messages;
+  /** The languages that people can choose. */
+  readonly languages: readonly Messages[];
   /** The request names its language by `?locale=`: links and forms of the page keep the parameter. */
   readonly localeAsked: boolean;
   /**

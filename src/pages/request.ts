@@ -51,7 +51,7 @@ export interface PageServices {
 /** What every page needs, including error pages. */
 export interface LayoutServices extends Pick<PageServices, "assetUrl" | "version"> {
   readonly branding: Pick<Branding, "theme">;
-  readonly config: Pick<Config, "defaultLocale" | "namedProxies" | "appearance"> & {
+  readonly config: Pick<Config, "defaultLocale" | "languages" | "namedProxies" | "appearance"> & {
     readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "requiresConfirmation" | "emails">;
   };
 }
@@ -63,10 +63,12 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     account: request.session?.user.language ?? undefined,
     acceptLanguage: request.headers["accept-language"],
     defaultLocale: services.config.defaultLocale,
+    enabled: services.config.languages,
   });
   const { user } = request;
   return {
     messages,
+    languages: services.config.languages,
     localeAsked: fromQuery,
     selfPath,
     user: user === null ? null : { email: user.email, admin: user.admin },

@@ -32,6 +32,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
   const assetUrl = (name: string) => `/assets/${name}`;
   return {
     messages,
+    languages,
     localeAsked: true,
     selfPath: "/",
     user: { email: hostile, admin: false },

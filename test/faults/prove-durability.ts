@@ -47,8 +47,8 @@ async function observe(preload: readonly string[]): Promise<SyncReport> {
         PORT: "0",
         DATA_DIR: join(folder, "data"),
         PWP__DISK__FREE_MIN_BYTES: "0",
-        PWP__THROTTLING__MINUTE: "0",
-        PWP__THROTTLING__SECOND: "0",
+        PWP__THROTTLING__MINUTE: "unlimited",
+        PWP__THROTTLING__SECOND: "unlimited",
       },
     },
   );

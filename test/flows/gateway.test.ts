@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bearer, password, startTestApp, type TestApp } from "../support/app.ts";
 
-const unthrottled = { PWP__THROTTLING__SECOND: "0", PWP__THROTTLING__MINUTE: "0" };
+const unthrottled = { PWP__THROTTLING__SECOND: "unlimited", PWP__THROTTLING__MINUTE: "unlimited" };
 const publicUrl = "https://open.example.com";
 const privateUrl = "https://push.internal.example";
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;

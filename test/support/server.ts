@@ -44,8 +44,8 @@ type AtTheEnd = (end: () => Promise<void>) => void;
 const testEnvironment = {
   PORT: "0",
   PWP__DISK__FREE_MIN_BYTES: "0",
-  PWP__THROTTLING__MINUTE: "0",
-  PWP__THROTTLING__SECOND: "0",
+  PWP__THROTTLING__MINUTE: "unlimited",
+  PWP__THROTTLING__SECOND: "unlimited",
 };
 
 /** Resolves when the server listens. It is stopped at the latest after the test. */

@@ -45,3 +45,31 @@ it("texts of the pages have a limit and one line", () => {
   expect(mistakesOf({ PWP__BRAND__TAGLINE: "a".repeat(121) })).toHaveLength(1);
   expect(mistakesOf({ PWP__BRAND__TAGLINE: "one\ntwo" })).toHaveLength(1);
 });
+
+describe("the languages of an instance", () => {
+  const enabledTags = (PWP__ENABLED_LANGUAGE_CODES: string, more: Readonly<Record<string, string>> = {}) => {
+    const { config, warnings } = loadValid({ PWP__ENABLED_LANGUAGE_CODES, ...more });
+    return { tags: config.languages.map(({ locale }) => locale.tag), warnings };
+  };
+
+  it("are those that are named, and supported", () => {
+    expect(enabledTags("en, DE,pt-br")).toEqual({ tags: ["en", "de", "pt-BR"], warnings: [] });
+    expect(enabledTags("sv,en,:fr")).toEqual({
+      tags: ["en", "fr"],
+      warnings: ["PWP__ENABLED_LANGUAGE_CODES names languages that are not supported, and are left out: sv."],
+    });
+  });
+
+  it("always include the default language", () => {
+    const added = expect.stringContaining("English (en), which people can choose all the same");
+    expect(enabledTags("de")).toEqual({ tags: ["en", "de"], warnings: [added] });
+    expect(enabledTags("de", { PWP__DEFAULT_LOCALE: "de" })).toEqual({ tags: ["de"], warnings: [] });
+    expect(enabledTags("tlh").tags).toEqual(["en"]);
+  });
+
+  it("cannot be a list that is not understood", () => {
+    for (const text of [",", "de;fr", "<de>", "de,".repeat(101)]) {
+      expect(mistakesOf({ PWP__ENABLED_LANGUAGE_CODES: text }), text).toHaveLength(1);
+    }
+  });
+});

@@ -1,4 +1,4 @@
-import { findMessages, languages } from "../../i18n/i18n.ts";
+import { en, findMessages, languages, type Messages } from "../../i18n/i18n.ts";
 import { optionalSetting, type ParsedGroup, type ParsedSetting, type SettingReport, setting } from "../setting.ts";
 import { accepted, boolean, oneOf, rejected, type ValueType } from "../value-types.ts";
 
@@ -40,6 +40,19 @@ const languageTag: ValueType<string> = {
   parse: (text) =>
     /^:?[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}$/.test(text) ? accepted(text.replace(/^:/, "")) : rejected,
 };
+
+const tagsMax = 100;
+
+const languageTags: ValueType<readonly string[]> = {
+  allowed: `up to ${tagsMax} language tags, separated by commas`,
+  parse(text) {
+    const tags = text.split(",").map((tag) => languageTag.parse(tag.trim()));
+    const values = tags.flatMap((tag) => (tag.ok ? [tag.value] : []));
+    return values.length < tags.length || tags.length > tagsMax ? rejected : accepted(values);
+  },
+};
+
+const supportedTags = languages.map(({ locale }) => locale.tag).join(", ");
 
 export const brandingSettings = {
   title: "Appearance and language",
@@ -95,9 +108,15 @@ export const brandingSettings = {
     }),
     defaultLocale: optionalSetting({
       env: "PWP__DEFAULT_LOCALE",
-      doc: `The language of pages and emails for people whose address, account and browser do not select one of the supported languages: ${languages.map(({ locale }) => locale.tag).join(", ")}.`,
+      doc: `The language of pages and emails for people whose address, account and browser do not select one of the supported languages: ${supportedTags}.`,
       type: languageTag,
       unset: "en",
+    }),
+    enabledLanguages: optionalSetting({
+      env: "PWP__ENABLED_LANGUAGE_CODES",
+      doc: "The languages that people can choose and that their browsers can select. The default language is always one of them.",
+      type: languageTags,
+      unset: supportedTags,
     }),
   },
 };
@@ -124,9 +143,31 @@ export function brandingConfig(settings: ParsedGroup<typeof brandingSettings>, r
     },
     /** Origins besides this server's own from which pages load images. */
     imageOrigins: [...new Set(origins)],
+    /** In the order of the footer. */
+    languages: enabledLanguages(settings, report),
     /** A language tag, possibly of a language that is not supported; undefined: English. */
     defaultLocale: defaultLocale.value,
   };
+}
+
+function enabledLanguages(
+  { defaultLocale, enabledLanguages: { env, value } }: ParsedGroup<typeof brandingSettings>,
+  report: SettingReport,
+): readonly Messages[] {
+  if (value === undefined) return languages;
+  const unsupported = value.filter((tag) => findMessages(tag) === undefined);
+  if (unsupported.length > 0) {
+    report.warn(`${env} names languages that are not supported, and are left out: ${unsupported.join(", ")}.`);
+  }
+  const byDefault = findMessages(defaultLocale.value) ?? en;
+  const enabled = value.map((tag) => findMessages(tag));
+  if (!enabled.includes(byDefault)) {
+    const { name, tag } = byDefault.locale;
+    report.warn(
+      `${env} does not name ${name} (${tag}), which people can choose all the same: it is the default language.`,
+    );
+  }
+  return languages.filter((messages) => messages === byDefault || enabled.includes(messages));
 }
 
 function logoOf({ env, value }: ParsedSetting<ImageAddress | "file_name" | undefined>, report: SettingReport) {

@@ -4,8 +4,20 @@ import { byteSize, duration, oneOf, wholeNumber, wordOr } from "../value-types.t
 
 const pebibyte = 1024 ** 5;
 
-/** In Password Pusher an empty value switches the limit off. */
-const throttle = { ...wholeNumber(0, 1_000_000_000), whenEmpty: "it must be a number; 0 switches the limit off" };
+const requestsPerTime = wordOr("unlimited", 0, wholeNumber(1, 1_000_000_000));
+
+/** In Password Pusher 0 refuses every request, and an empty value switches the limit off. */
+const throttle: typeof requestsPerTime = {
+  allowed: requestsPerTime.allowed,
+  whenEmpty: "it must be a number, or unlimited to switch the limit off",
+  parse(text) {
+    if (!/^0+$/.test(text)) return requestsPerTime.parse(text);
+    return {
+      ok: false,
+      reason: "that refuses every request in Password Pusher: write unlimited to switch the limit off",
+    };
+  },
+};
 
 export const limitSettings = {
   title: "Limits and retention",
@@ -13,13 +25,13 @@ export const limitSettings = {
   settings: {
     throttlingMinute: setting({
       env: "PWP__THROTTLING__MINUTE",
-      doc: "Requests per minute from one client address; any more get 429. 0 switches the limit off; in Password Pusher 0 refuses every request.",
+      doc: "Requests per minute from one client address; any more get 429. `unlimited` switches the limit off.",
       type: throttle,
       default: "120",
     }),
     throttlingSecond: setting({
       env: "PWP__THROTTLING__SECOND",
-      doc: "Requests per second from one client address; any more get 429. 0 switches the limit off; in Password Pusher 0 refuses every request.",
+      doc: "Requests per second from one client address; any more get 429. `unlimited` switches the limit off.",
       type: throttle,
       default: "60",
     }),

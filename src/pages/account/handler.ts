@@ -109,7 +109,7 @@ export async function changePassword(page: SignedInRequest): Promise<FastifyRepl
 export async function changeLanguage(page: SignedInRequest): Promise<FastifyReply> {
   const form = await page.form();
   const language = textOf(form, "language");
-  const tag = language === "" ? null : findMessages(language)?.locale.tag;
+  const tag = language === "" ? null : findMessages(language, page.services.config.languages)?.locale.tag;
   if (tag === undefined) {
     const { problem } = page.messages.profile.language;
     return await renderAccount(page, { status: 422, problems: { language: problem } });

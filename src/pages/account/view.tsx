@@ -1,6 +1,5 @@
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { factorsPath } from "../../http/authentication.ts";
-import { languages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
@@ -251,7 +250,7 @@ function LanguageSection({ model, page }: AccountProps) {
   const { language } = page.messages.profile;
   const options = [
     { value: "", label: language.browser },
-    ...languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag })),
+    ...page.languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag })),
   ];
   return (
     <Section name="language" heading={language.heading}>

@@ -53,7 +53,7 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
   const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
   if (push === undefined || push.expired) return renderGone(page);
   const previewPath = `/p/${push.urlToken}/preview`;
-  const recipientTag = findMessages(page.query("recipient"))?.locale.tag ?? null;
+  const recipientTag = findMessages(page.query("recipient"), page.services.config.languages)?.locale.tag ?? null;
   const locale = mail.locale ?? recipientTag ?? page.messages.locale.tag;
   const model = {
     link: `${page.pushBaseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`,

@@ -1,4 +1,4 @@
-import { findMessages, languages, type Messages } from "../../i18n/i18n.ts";
+import { findMessages, type Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
@@ -36,7 +36,7 @@ export interface CreatedModel {
 export function createdView(model: CreatedModel, page: PageContext): Page {
   const { messages } = page;
   const { created } = messages;
-  const recipient = findMessages(model.recipientTag ?? undefined);
+  const recipient = findMessages(model.recipientTag ?? undefined, page.languages);
   const link = recipient === undefined ? model.link : withLocale(model.link, recipient.locale.tag);
   return (
     <Layout page={page} title={created.title} privatePage width="wide">
@@ -138,7 +138,7 @@ function RecipientLanguage({ model, page, recipient }: RecipientProps) {
       <div class="input-row">
         <select class="input" id="recipient" name="recipient">
           <option value="">{created.automatic}</option>
-          {languages.map(({ locale: { tag, name } }) => (
+          {page.languages.map(({ locale: { tag, name } }) => (
             <option key={tag} value={tag} lang={tag} selected={tag === recipient?.locale.tag}>
               {name}
             </option>
@@ -239,7 +239,7 @@ function MailSection({ form, page }: { readonly form: MailForm; readonly page: P
           value={form.recipients}
           problem={form.problem}
         />
-        <MailLanguageField messages={messages} name="notify_emails_to_locale" value={form.locale} />
+        <MailLanguageField page={page} name="notify_emails_to_locale" value={form.locale} />
         <div class="form-end">
           <button type="submit" class="button">
             <Icon name="external" />

@@ -1,4 +1,4 @@
-import { languages, type Messages } from "../../i18n/i18n.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import { accountPath } from "../account/model.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
@@ -235,16 +235,21 @@ export function RecipientsField({ messages, limits, required = false, ...field }
 }
 
 interface MailLanguageFieldProps {
-  readonly messages: Messages;
+  readonly page: Pick<PageContext, "messages" | "languages">;
   readonly name: string;
   readonly value: string;
   readonly problem?: string | undefined;
 }
 
-export function MailLanguageField({ messages, ...field }: MailLanguageFieldProps) {
-  const options = languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
+export function MailLanguageField({ page, ...field }: MailLanguageFieldProps) {
+  const options = page.languages.map(({ locale: { tag, name } }) => ({ value: tag, label: name, lang: tag }));
   return (
-    <SelectField {...field} id="push_notify_emails_to_locale" label={messages.pushEmails.locale} options={options} />
+    <SelectField
+      {...field}
+      id="push_notify_emails_to_locale"
+      label={page.messages.pushEmails.locale}
+      options={options}
+    />
   );
 }
 

@@ -237,7 +237,7 @@ const pushFields = {
     label: (_, { pushEmails }) => pushEmails.locale,
     problem: (_, { problems }) => problems.field,
     control: ({ name, value, problem, page }) => (
-      <MailLanguageField messages={page.messages} name={name} value={value} problem={problem} />
+      <MailLanguageField page={page} name={name} value={value} problem={problem} />
     ),
   }),
   notifyOnView: box({
