@@ -267,6 +267,17 @@ describe("TLS to PostgreSQL", () => {
     });
   });
 
+  it("is not given up with prefer because the login is refused", async () => {
+    const { server } = await serveTls("hostssl all all 127.0.0.0/8 trust\nhostnossl all all 127.0.0.0/8 reject\n");
+    const url = changed(server.url(), (address) => {
+      address.username = "nobody";
+      address.searchParams.set("sslmode", "prefer");
+    });
+    const settings = postgresSettings(url);
+    // A second attempt, without TLS, would be answered with "pg_hba.conf rejects connection".
+    await expect(openClient(settings, settings, () => undefined)).rejects.toThrow('role "nobody" does not exist');
+  });
+
   it("is given up with prefer if the server has none", async () => {
     await using server = await startPostgres();
     expect(await encryptionWith(server)).toEqual({

@@ -4,7 +4,6 @@ import type { ConnectionOptions } from "node:tls";
 import pg, { type ClientConfig } from "pg";
 import type { PostgresSettings } from "../../config/config.ts";
 import type { PostgresHost, PostgresTls } from "../../config/database-url.ts";
-import { sqlState } from "./errors.ts";
 import { readerOf } from "./named-query.ts";
 
 /** The system probes a connection without traffic, so that routers do not forget it and a dead one is noticed. */
@@ -112,9 +111,13 @@ function fallbackTls({ mode }: PostgresTls, { host }: PostgresHost): PostgresTls
   return mode === "allow" ? "require" : undefined;
 }
 
-/** Whether the server itself wants the connection with, or without, TLS. A failed handshake is never such an answer. */
+/**
+ * Whether the server itself wants the connection with, or without, TLS: it has no TLS, or pg_hba.conf refuses the connection.
+ * A failed handshake is never such an answer, nor is a refused login, such as that of an unknown role.
+ */
 function refusesEncryptionMode(error: unknown): boolean {
-  if (sqlState(error) === "28000") return true;
+  // The function of the server that applies pg_hba.conf: a message would depend on the server's language.
+  if (error instanceof pg.DatabaseError) return error.code === "28000" && error.routine === "ClientAuthentication";
   return error instanceof Error && /does not support SSL/.test(error.message);
 }
 
