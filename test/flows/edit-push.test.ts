@@ -67,7 +67,7 @@ describe("the form", () => {
       deletableByViewer: true,
     });
     expect(await editing.open(urlToken)).toMatchObject({ payload: "x", views_remaining: 8 });
-    expect(await editing.kindsOf(ada, urlToken)).toEqual(["view", "edit", "creation"]);
+    expect(await editing.kindsOf(ada, urlToken)).toEqual(["creation", "edit", "view"]);
   });
 
   test("shows errors with the typed values, but never the current passphrase", async () => {
@@ -75,7 +75,7 @@ describe("the form", () => {
     const typed = {
       expire_after_days: "0",
       expire_after_views: "abc",
-      name: "n".repeat(256),
+      name: "n".repeat(2_049),
       note: "my note",
       payload: "my new <secret>",
       passphrase: "my new phrase",
@@ -93,7 +93,7 @@ describe("the form", () => {
     const again = await (await edit(urlToken, better)).text();
     expect(problemsIn(again)).toEqual({
       expire_after_days: en.problems.range({ min: 1, max: 90 }),
-      name: en.problems.tooLong({ max: 255 }),
+      name: en.problems.tooLong({ max: 2_048 }),
     });
     expect(await editing.kindsOf(ada, urlToken)).toEqual(["creation"]);
   });

@@ -152,7 +152,7 @@ async function expectTrails(fixture: Fixture, expected: ExpectedInstallation): P
       const { body } = await getJson(fixture, path, bearer(fixture.tokens.get(push.owner ?? "") ?? ""));
       for (const { kind } of body.logs) counts[kind] = (counts[kind] ?? 0) + 1;
       expectLinkDeliveries(push, body.logs, expected);
-      if (page === 1) expect(body.logs[0], push.tag).toMatchObject(entryView(push.audit_newest));
+      if (page === 1) expect(body.logs[0], push.tag).toMatchObject(entryView(push.audit_oldest));
       if (body.logs.length < 50) break;
     }
     const wanted = Object.entries(push.audit_counts).filter(([, count]) => count > 0);
@@ -160,13 +160,13 @@ async function expectTrails(fixture: Fixture, expected: ExpectedInstallation): P
   }
 }
 
-/** Lists the emails that the source sent, newest first. */
+/** Lists the emails that the source sent, oldest first. */
 function expectLinkDeliveries(
   push: ExpectedPush,
   logs: readonly { kind: string; notify_by_email?: object }[],
   expected: ExpectedInstallation,
 ): void {
-  const wanted = expected.notify_by_emails.filter(({ push_id: pushId }) => pushId === push.id).toReversed();
+  const wanted = expected.notify_by_emails.filter(({ push_id: pushId }) => pushId === push.id);
   const told = logs.filter(({ kind }) => kind === "creation_email_send").map((entry) => entry.notify_by_email);
   expect(told).toMatchObject(
     wanted.map(({ recipients, locale, status, successful_sends: sends, error_message: error }) => ({
@@ -179,7 +179,7 @@ function expectLinkDeliveries(
   );
 }
 
-function entryView({ kind, ip, created_at: createdAt }: ExpectedPush["audit_newest"]): object {
+function entryView({ kind, ip, created_at: createdAt }: ExpectedPush["audit_oldest"]): object {
   return { kind, ip: ip ?? "", created_at: milliseconds(createdAt) };
 }
 
