@@ -137,7 +137,7 @@ test("files inside JSON", () => {
   expect(request).toEqual({ mentionsFiles: true });
   expect(files).toEqual([
     { filename: "a", contentType: "text/plain", bytes: Buffer.from("hello") },
-    { filename: "b", contentType: "", bytes: Buffer.alloc(0) },
+    { filename: "b", contentType: "application/octet-stream", bytes: Buffer.alloc(0) },
   ]);
   expect(readCreatePush({ files: [] })).toEqual({ request: { mentionsFiles: true }, files: [] });
   expect(readCreatePush({ files: [""] })).toEqual({ request: { mentionsFiles: true }, files: [] });

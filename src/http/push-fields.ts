@@ -3,6 +3,7 @@ import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import { kindNames } from "../base/push-kinds.ts";
 import type { CreatePush, LinkDeliveryRequest } from "../pushes/pushes.ts";
+import { typeOfFile } from "./body/file-type.ts";
 import { JsonNumber } from "./body/json-reader.ts";
 import { nonPublicOptionFields, publicOptionFields, readOptions } from "./push-options.ts";
 
@@ -160,7 +161,7 @@ function decodeFile(
 ): DecodedFile {
   const bytes = Buffer.from(file.data, "base64");
   if (!isBase64(file.data, bytes)) problems.set("files", "must have their data in base64 with padding.");
-  return { filename: file.filename, contentType: file.content_type ?? "", bytes };
+  return { filename: file.filename, contentType: typeOfFile(file.filename, file.content_type ?? ""), bytes };
 }
 
 const lastGroup = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

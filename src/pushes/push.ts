@@ -161,7 +161,6 @@ export interface EditablePush {
 
 export interface IncomingFile {
   readonly filename: string;
-  /** As the sender named it; "": not named. */
   readonly contentType: string;
   readonly content: AsyncIterable<Uint8Array>;
 }

@@ -1,6 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import type { BodyHold } from "./body-intake.ts";
 import { decodeText, textsTooLarge } from "./body-parser.ts";
+import { typeOfFile } from "./file-type.ts";
 import { FormFieldCollector, type FormFields } from "./form-fields.ts";
 
 export interface FormFile {
@@ -8,7 +9,6 @@ export interface FormFile {
   readonly field: string;
   /** Unchanged from the sender. */
   readonly filename: string;
-  /** "": the sender named none. */
   readonly contentType: string;
   /** Must be read before the next part; unread bytes are skipped. */
   readonly content: AsyncIterable<Uint8Array>;
@@ -46,7 +46,8 @@ export async function receiveMultipart(
     const content = reader.content();
     const first = await content.next();
     if (filename === "" && first.done === true) continue;
-    await takeFile({ field: name, filename, contentType: type, content: withFirst(first, content) }, collector.fields);
+    const contentType = typeOfFile(filename, type);
+    await takeFile({ field: name, filename, contentType, content: withFirst(first, content) }, collector.fields);
   }
   return collector.fields;
 }

@@ -1,4 +1,3 @@
-import mime from "mime";
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { BlobStoreError } from "../../blobs/blob-store.ts";
 import { keyBytes } from "../../crypto/sodium.ts";
@@ -124,8 +123,7 @@ export class PendingUpload implements Upload {
       });
       throw error;
     }
-    const filename = cleanFilename(file.filename);
-    const details = { filename, contentType: typeOfFile(filename, file.contentType) };
+    const details = { filename: cleanFilename(file.filename), contentType: cleanContentType(file.contentType) };
     const detailsSealed = sealFileDetails(vault.keyring, { id, ownerId: this.ownerId, key }, details, random);
     return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed, key };
   }
@@ -223,12 +221,7 @@ export function cleanFilename(filename: string): string {
 
 const contentTypeShape = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 
-const unknownType = "application/octet-stream";
-
-/** The declared type. If the sender declared none or did not know it, the type that the file's name implies. */
-export function typeOfFile(filename: string, declared: string): string {
-  const type = declared.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const isKnown = type.length <= contentTypeCharactersMax && contentTypeShape.test(type) && type !== unknownType;
-  // As a path, a name without a dot has no extension.
-  return isKnown ? type : (mime.getType(`/${filename}`) ?? unknownType);
+function cleanContentType(contentType: string): string {
+  const type = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return type.length <= contentTypeCharactersMax && contentTypeShape.test(type) ? type : "application/octet-stream";
 }
