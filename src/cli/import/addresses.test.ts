@@ -50,7 +50,7 @@ describe("the address of the source's database", () => {
     [`mysql2://pw:${secret}%@db/pwpush`, "a percent sign in it"],
     [`mysql2://pw:${secret}@db/pwpush?ssl_mode=preferred`, "its ssl_mode must be one of disabled, required"],
     [`postgres://pw:${secret}@db/`, "it names no database"],
-    [`postgres://pw:${secret}@db/x?sslmode=prefer`, "its sslmode must be one of"],
+    [`postgres://pw:${secret}@db/x?sslmode=always`, "its sslmode must be one of"],
   ])("refuses %s with a reason that does not repeat it", (text, reason) => {
     expect(() => parseSourceAddress(text)).toThrow(`--database cannot be used: ${reason}`);
     expect(() => parseSourceAddress(text)).not.toThrow(secret);
