@@ -102,6 +102,8 @@ test("a page that needs a session redirects to the sign-in page and back", async
   const fastify = start();
   const get = await fastify.inject({ url: "/api/page_session?a=b" });
   expect(get.headers.location).toBe("/users/sign_in?next=%2Fapi%2Fpage_session%3Fa%3Db");
+  const german = await fastify.inject({ url: "/api/page_session?locale=de" });
+  expect(german.headers.location).toBe("/users/sign_in?next=%2Fapi%2Fpage_session%3Flocale%3Dde&locale=de");
   const post = await fastify.inject({ method: "POST", url: "/api/page_session" });
   expect([post.statusCode, post.headers.location]).toEqual([303, "/users/sign_in"]);
 });

@@ -191,6 +191,10 @@ function identify(request: FastifyRequest, user: User): void {
 
 function redirectTo(path: string, request: FastifyRequest, reply: FastifyReply): void {
   const returns = request.method === "GET" && path !== factorsPath;
-  const back = returns ? `?next=${encodeURIComponent(request.raw.url ?? "/")}` : "";
-  reply.redirect(`${path}${back}`, 303);
+  const locale: unknown = Reflect.get(Object(request.query), "locale");
+  const parameters = new URLSearchParams({
+    ...(returns && { next: request.raw.url ?? "/" }),
+    ...(typeof locale === "string" && { locale }),
+  });
+  reply.redirect(parameters.size === 0 ? path : `${path}?${parameters}`, 303);
 }

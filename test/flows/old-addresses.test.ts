@@ -144,6 +144,16 @@ describe("by example", () => {
     },
   );
 
+  test.each(["/de/user/two_factor", "/de/p/active", "/de/p/TOKEN/audit", "/de/users/edit"])(
+    "%s keeps its language on the sign-in page",
+    async (url) => {
+      const page = await locationOf(url.replace("TOKEN", urlToken));
+      const signIn = (await app.server.inject({ url: page ?? "" })).headers.location ?? "";
+      expect(signIn).toBe(`/users/sign_in?next=${encodeURIComponent(page ?? "")}&locale=de`);
+      expect((await app.server.inject({ url: signIn })).body).toContain('<html lang="de"');
+    },
+  );
+
   test("the redirects count no view", async () => {
     for (const url of ["/f/T", "/de/p/T", "/de/r/T/r", "/p/T/passphrase", "/p/T/print_preview"]) {
       await locationOf(url.replace("T", urlToken));

@@ -20,6 +20,7 @@ import {
   textIn,
 } from "../push-form/form.ts";
 import type { PageRequest } from "../request.ts";
+import { withNext } from "../return-path.ts";
 import { adoptOldCookies, rememberDefaults, rememberedDefaults } from "./remembered.ts";
 import { type NewPushForm, newPushView } from "./view.tsx";
 
@@ -127,7 +128,7 @@ function sendBack(page: PageRequest, form: Omit<NewPushForm, "problems" | "refus
   const { messages } = page;
   switch (error.code) {
     case "not_authenticated":
-      return page.redirectToUrl(`${signInPath}?next=${encodeURIComponent("/?kind=file")}`);
+      return page.redirect(withNext(signInPath, "/?kind=file"));
     case "unavailable":
       page.reportUnavailable(error);
       return renderForm(page, { ...form, problems: {}, refusal: messages.failure.unavailableText }, 503);
