@@ -1,9 +1,11 @@
 import { enableCounters, listChosenFiles } from "./parts/fields.ts";
 import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator.ts";
+import { enableConcealButtons } from "./parts/preferences.ts";
 import { randomBelowFrom } from "./parts/suggest.ts";
 
 const randomBelow = randomBelowFrom((numbers) => crypto.getRandomValues(numbers));
 
+enableConcealButtons();
 enableCounters();
 listChosenFiles();
 enableGenerators(randomBelow);

@@ -1,6 +1,7 @@
 import { enableCopyButtons, enableCopyLinks, enableSaveButtons } from "./parts/copy.ts";
 import { enableSelectOnFocus, enableShowButtons, sendFormsOnce } from "./parts/fields.ts";
 import { localiseTimes } from "./parts/local-times.ts";
+import { adoptOldTheme } from "./parts/preferences.ts";
 
 // Every page works without this file; elements that need it are hidden until it runs.
 enableCopyButtons();
@@ -11,6 +12,7 @@ enableShowButtons();
 sendFormsOnce();
 localiseTimes();
 forgetSecretOnLeave();
+adoptOldTheme();
 for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => print());
 for (const element of document.querySelectorAll<HTMLElement>("[data-scripted]")) element.hidden = false;
 document.querySelector<HTMLElement>("[data-focus]")?.focus();

@@ -22,6 +22,12 @@ export interface EnglishMessages {
     readonly language: string;
     readonly apiDocs: string;
     readonly promise: string;
+    readonly theme: string;
+    readonly themes: {
+      readonly auto: string;
+      readonly light: string;
+      readonly dark: string;
+    };
   };
   readonly actions: {
     readonly copy: string;
@@ -232,6 +238,7 @@ export interface EnglishMessages {
     readonly limitedText: string;
     readonly gone: string;
     readonly goneText: string;
+    readonly hidePayload: string;
   };
   readonly tokens: {
     readonly heading: string;

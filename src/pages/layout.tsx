@@ -5,6 +5,7 @@ import { type PageContext, pageHref, withLocale } from "./page.ts";
 import { brandingHref, prefersDark, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
+import { themeChoicePath, themeModes } from "./theme-choice.ts";
 
 export interface LayoutProps {
   readonly page: PageContext;
@@ -150,6 +151,9 @@ function Footer({ page }: { readonly page: PageContext }) {
         )}
         {showsVersion && <span>{`${productName} ${page.version}`}</span>}
         {showsFooterMenu && !page.recipientsOnly && <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>}
+        {showsFooterMenu && !page.recipientsOnly && selfPath !== null && (
+          <ThemeSwitch page={page} selfPath={selfPath} />
+        )}
         {showsFooterMenu && selfPath !== null && (
           <nav aria-label={footer.language}>
             <ul class="language-list">
@@ -171,5 +175,30 @@ function Footer({ page }: { readonly page: PageContext }) {
         )}
       </div>
     </footer>
+  );
+}
+
+/** A form without a script: the server renders the chosen colours, so that no page flashes in others first. */
+function ThemeSwitch({ page, selfPath }: { readonly page: PageContext; readonly selfPath: string }) {
+  const { footer } = page.messages;
+  return (
+    <PostForm page={page} action={themeChoicePath} class="theme-switch">
+      <fieldset data-theme-switch>
+        <legend class="visually-hidden">{footer.theme}</legend>
+        <input type="hidden" name="next" value={selfPath} />
+        {themeModes.map((mode) => (
+          <button
+            key={mode}
+            type="submit"
+            name="theme"
+            value={mode}
+            class="link-button"
+            aria-pressed={mode === page.appearance.themeMode}
+          >
+            {footer.themes[mode]}
+          </button>
+        ))}
+      </fieldset>
+    </PostForm>
   );
 }

@@ -24,6 +24,7 @@ import type { AssetUrl } from "./assets.ts";
 import { type Faults, type Page, type PageContext, pageHref } from "./page.ts";
 import { renderInPieces } from "./parts/long-text.tsx";
 import { robotView } from "./robot.tsx";
+import { findThemeChoice } from "./theme-choice.ts";
 
 /** What the handlers of pages work with. */
 export interface PageServices {
@@ -51,7 +52,7 @@ export interface PageServices {
 /** What every page needs, including error pages. */
 export interface LayoutServices extends Pick<PageServices, "assetUrl" | "version"> {
   readonly branding: Pick<Branding, "theme">;
-  readonly config: Pick<Config, "defaultLocale" | "languages" | "namedProxies" | "appearance"> & {
+  readonly config: Pick<Config, "defaultLocale" | "languages" | "namedProxies" | "appearance" | "secureCookies"> & {
     readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "requiresConfirmation" | "emails">;
   };
 }
@@ -66,6 +67,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     enabled: services.config.languages,
   });
   const { user } = request;
+  const { appearance } = services.config;
   return {
     messages,
     languages: services.config.languages,
@@ -78,7 +80,10 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     formToken: request.formToken,
     assetUrl: services.assetUrl,
     theme: services.branding.theme(),
-    appearance: services.config.appearance,
+    appearance: {
+      ...appearance,
+      themeMode: findThemeChoice(services.config, request.raw, request.client) ?? appearance.themeMode,
+    },
     version: services.version,
   };
 }

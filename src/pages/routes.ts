@@ -98,6 +98,7 @@ import {
   unlinkIdentities,
 } from "./single-sign-on/handler.ts";
 import { confirmLinkPath } from "./single-sign-on/views.tsx";
+import { chooseTheme, themeChoicePath } from "./theme-choice.ts";
 import { createToken, revokeToken, showTokens } from "./tokens/handler.ts";
 import { tokensPath } from "./tokens/model.ts";
 
@@ -384,6 +385,7 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "GET", path: tokensPath, group: "internal", access: "page_session", handler: showTokens },
   { method: "POST", path: tokensPath, group: "internal", access: "page_session", handler: createToken },
   { method: "POST", path: `${tokensPath}/:id/revoke`, group: "internal", access: "page_session", handler: revokeToken },
+  { method: "POST", path: themeChoicePath, group: "internal", access: "page", handler: chooseTheme },
   { method: "GET", path: adminPaths.overview, group: "internal", access: "page_admin", handler: showOverview },
   { method: "GET", path: adminPaths.users, group: "internal", access: "page_admin", handler: showUsers },
   { method: "POST", path: adminPaths.users, group: "internal", access: "page_admin", handler: createUser },

@@ -25,6 +25,7 @@ POST   /admin/look/style                      page_admin    changes
 POST   /admin/look/style/reset                page_admin    changes
 POST   /admin/jobs/retry_deletions            page_admin    changes
 POST   /admin/jobs/retry_emails               page_admin    changes
+POST   /theme                                 page          changes
 POST   /admin/jobs/run                        page_admin    changes
 GET    /admin/mails                           page_admin
 POST   /admin/mails/:id/discard               page_admin    changes

@@ -79,6 +79,9 @@ function TextArea({ id, name, label, hint, problem, value, rows, required, form,
           </textarea>
         )}
       />
+      <button type="button" class="link-button conceal" hidden data-conceals={id} aria-pressed="false">
+        {page.messages.newPush.hidePayload}
+      </button>
       <p
         class="counter"
         hidden

@@ -1,0 +1,58 @@
+/**
+ * Preferences of this browser, never a text that somebody has entered. A browser that blocks storage throws: then nothing is
+ * remembered, and the page works as without a preference.
+ */
+function withStorage<T>(use: (storage: Storage) => T): T | null {
+  try {
+    return use(localStorage);
+  } catch (error) {
+    if (error instanceof DOMException) return null;
+    throw error;
+  }
+}
+
+/** Removes and returns a value, so that it is read once. */
+function takeStored(key: string): string | null {
+  return withStorage((storage) => {
+    const value = storage.getItem(key);
+    storage.removeItem(key);
+    return value;
+  });
+}
+
+/** The choice of colours that Password Pusher left in this browser becomes ours, once. */
+export function adoptOldTheme(): void {
+  const buttons = [...document.querySelectorAll<HTMLButtonElement>("[data-theme-switch] button")];
+  const [first] = buttons;
+  if (first === undefined) return;
+  const mode = takeStored("theme");
+  const button = buttons.find(({ value }) => value === mode);
+  if (button !== undefined && button.getAttribute("aria-pressed") !== "true") first.form?.requestSubmit(button);
+}
+
+const hiddenKey = "sealpush_payload_hidden";
+/** Password Pusher's name for the same preference. */
+const oldHiddenKey = "pwpush_payload_hidden";
+
+/** Buttons with `data-conceals` hide the text of the field with that id on the screen, against people who look on. */
+export function enableConcealButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-conceals]")) {
+    const field = document.getElementById(button.dataset.conceals ?? "");
+    if (field === null) continue;
+    const show = (isHidden: boolean) => {
+      field.toggleAttribute("data-concealed", isHidden);
+      button.setAttribute("aria-pressed", String(isHidden));
+    };
+    const remember = (isHidden: boolean) =>
+      withStorage((storage) => (isHidden ? storage.setItem(hiddenKey, "true") : storage.removeItem(hiddenKey)));
+    const old = takeStored(oldHiddenKey);
+    if (old === "true") remember(true);
+    show(withStorage((storage) => storage.getItem(hiddenKey)) === "true");
+    button.addEventListener("click", () => {
+      const isHidden = button.getAttribute("aria-pressed") !== "true";
+      show(isHidden);
+      remember(isHidden);
+    });
+    button.hidden = false;
+  }
+}
