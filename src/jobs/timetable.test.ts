@@ -1,9 +1,10 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { countEveryone, openTestDomain, stranger } from "../../test/support/domain.ts";
+import { countEveryone, openTestDomain, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { countRows } from "../../test/support/engine-database.ts";
 import { type Every, hourMs, minuteMs, systemEvery } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { jobNames } from "../database/job-runs.ts";
+import { heartbeatMs } from "../database/processes.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -84,16 +85,38 @@ test("copies for repeated claims are removed while a sweep hangs", async () => {
   await timetable.stop();
 });
 
+async function replaceSecret({ domain: { db, keyring }, effects: { random } }: TestDomain): Promise<void> {
+  await db.writeSerialized("keys", async (tx) => {
+    await replaceAccessSecret(tx, { keyring, random, onForgedRow: () => undefined });
+  });
+}
+
+const replacedSince = "The access secret was replaced since this server process started: start it again.";
+
 test("a process that read the access secret before it was replaced does not start", async () => {
   await using fixture = await openTestDomain();
   const { domain, effects, clock } = fixture;
-  const events = createEvents({ logger: createLogger("info", { write: () => undefined }), clock });
-  const { keyring } = domain;
-  await domain.db.writeSerialized("keys", async (tx) => {
-    await replaceAccessSecret(tx, { keyring, random: effects.random, onForgedRow: () => undefined });
-  });
-  const starting = startTimetable(domain, { ...effects, every: systemEvery }, events);
-  await expect(starting).rejects.toThrow("The access secret was replaced while the server started: start it again.");
+  await replaceSecret(fixture);
+  const starting = startTimetable(domain, { ...effects, every: systemEvery }, quietEvents(clock));
+  await expect(starting).rejects.toThrow(replacedSince);
+});
+
+test("a process that was suspended while the access secret was replaced reports it", async () => {
+  await using fixture = await openTestDomain();
+  const { domain, effects, clock } = fixture;
+  const { every, tick } = manualTimes();
+  const failures: unknown[] = [];
+  const jobFailed: Events["jobFailed"] = (job, error) => {
+    if (job === "heartbeat") failures.push(error);
+  };
+  const timetable = await startTimetable(domain, { ...effects, every }, { ...quietEvents(clock), jobFailed });
+  await replaceSecret(fixture);
+  const failureOfNext = () => {
+    tick(heartbeatMs);
+    return failures[0];
+  };
+  await expect.poll(failureOfNext).toMatchObject({ message: replacedSince });
+  await timetable.stop();
 });
 
 /** Jobs run once at the start, and then only when the test calls `tick`. */

@@ -66,7 +66,7 @@ export async function openVault(deps: {
     async assertSameAccess(): Promise<void> {
       const found = await openDomainSecret(deps, "access_secret");
       if (!equalDigests(found, accessSecret)) {
-        throw new Error("The access secret was replaced while the server started: start it again.");
+        throw new Error("The access secret was replaced since this server process started: start it again.");
       }
     },
   };
