@@ -858,6 +858,18 @@ export interface EnglishMessages {
     readonly findByLink: string;
     readonly unknownLink: string;
     readonly pushLead: string;
+    readonly byOwner: {
+      readonly creation: string;
+      readonly view: string;
+      readonly owner_view: string;
+      readonly repeated_view: string;
+      readonly failed_view: string;
+      readonly failed_passphrase: string;
+      readonly download: string;
+      readonly edit: string;
+      readonly expire: string;
+      readonly creation_email_send: string;
+    };
     readonly noEvents: string;
     readonly deletePush: string;
     readonly deletePushText: string;

@@ -19,6 +19,7 @@ test("an administrator reads the audit trail of an owned push, never its content
   expect(page.status).toBe(200);
   expect(page.body).toContain(ownedPushes.email);
   expect(page.body).toContain("2001:db8:");
+  expect(page.body).toContain("The owner created this push");
   expect(page.body).not.toContain(urlToken);
   const shown = ownedPushes.canaries.namesIn(Buffer.from(page.body));
   expect(shown.filter((name) => !["address", "user agent", "email", "referrer"].includes(name))).toEqual([]);

@@ -65,7 +65,7 @@ export function pushView(model: PushModel, page: PageContext): Page {
         {events.length === 0 ? (
           <p>{admin.noEvents}</p>
         ) : (
-          <Timeline events={events} nowMs={nowMs} messages={page.messages} />
+          <Timeline events={events} nowMs={nowMs} messages={page.messages} byOwner={admin.byOwner} />
         )}
         <Pager
           messages={page.messages}

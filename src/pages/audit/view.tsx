@@ -41,7 +41,7 @@ export function auditView(model: AuditModel, page: PageContext): Page {
         {events.length === 0 ? (
           <p>{dashboard.noEvents}</p>
         ) : (
-          <Timeline events={events} nowMs={nowMs} messages={page.messages} />
+          <Timeline events={events} nowMs={nowMs} messages={page.messages} byOwner={page.messages.dashboard.owner} />
         )}
         <Pager
           messages={page.messages}
@@ -120,9 +120,11 @@ interface TimelineProps {
   readonly events: readonly TrailEvent[];
   readonly nowMs: number;
   readonly messages: Messages;
+  /** The sentences about what the owner did: the owner reads others than an administrator. */
+  readonly byOwner: Messages["dashboard"]["owner"];
 }
 
-export function Timeline({ events, nowMs, messages }: TimelineProps) {
+export function Timeline({ events, nowMs, messages, byOwner }: TimelineProps) {
   return (
     <ol class="timeline">
       {events.map((event, index) => (
@@ -131,7 +133,7 @@ export function Timeline({ events, nowMs, messages }: TimelineProps) {
             <Icon name={iconOf(event)} />
           </span>
           <div class="timeline-text">
-            <h3>{sentenceFor(event, messages)}</h3>
+            <h3>{sentenceFor(event, messages, byOwner)}</h3>
             <BothTimes timeMs={event.updatedAt} nowMs={nowMs} messages={messages} />
             {event.kind !== "limit" && <Details entry={event} messages={messages} />}
           </div>
@@ -141,11 +143,11 @@ export function Timeline({ events, nowMs, messages }: TimelineProps) {
   );
 }
 
-function sentenceFor(event: TrailEvent, { dashboard }: Messages): string {
+function sentenceFor(event: TrailEvent, { dashboard }: Messages, byOwner: TimelineProps["byOwner"]): string {
   if (event.kind === "limit") return event.reason === "views" ? dashboard.viewsUsedUp : dashboard.timeOver;
   if (event.kind === "admin_view") return dashboard.administratorView;
   if (event.kind === "expire" && event.by === "administrator") return dashboard.administratorExpire;
-  return event.by === "owner" ? dashboard.owner[event.kind] : dashboard.holder[event.kind];
+  return event.by === "owner" ? byOwner[event.kind] : dashboard.holder[event.kind];
 }
 
 const icons: Readonly<Record<TrailEvent["kind"], IconName>> = {
