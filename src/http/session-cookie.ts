@@ -7,7 +7,6 @@ const tokenPattern = /^[A-Za-z0-9_-]{1,128}$/;
 export type TokenCookies = ReturnType<typeof createTokenCookies>;
 export type SessionCookies = TokenCookies;
 
-/** Without a lifetime: they end with the browser session, or earlier with the server's own timeouts. */
 export function createSessionCookies(setting: Config["secureCookies"]): SessionCookies {
   return createTokenCookies(setting, { name: "sealpush_session" });
 }
@@ -18,18 +17,20 @@ export function createSessionCookies(setting: Config["secureCookies"]): SessionC
  */
 export function createTokenCookies(
   setting: Config["secureCookies"],
-  { name, seconds }: { readonly name: string; readonly seconds?: number },
+  { name, seconds: lifetime }: { readonly name: string; readonly seconds?: number },
 ) {
   const isSecure = (client: Client) => (setting === "auto" ? client.https : setting);
   const attributes = (client: Client) => `Path=/; HttpOnly; SameSite=Lax${isSecure(client) ? "; Secure" : ""}`;
   const nameFor = (client: Client) => (isSecure(client) ? `__Host-${name}` : name);
-  const maxAge = seconds === undefined ? "" : `Max-Age=${seconds}; `;
   return {
     /** undefined: no cookie, or one that this server cannot have set. */
     find: (request: IncomingMessage, client: Client): string | undefined =>
       findCookie(request.headers.cookie, nameFor(client)),
-    /** The Set-Cookie value that sets the token. */
-    made: (token: string, client: Client): string => `${nameFor(client)}=${token}; ${maxAge}${attributes(client)}`,
+    /** The Set-Cookie value that sets the token. Without a lifetime, the browser removes it when it closes. */
+    made: (token: string, client: Client, seconds = lifetime): string => {
+      const maxAge = seconds === undefined ? "" : `Max-Age=${seconds}; `;
+      return `${nameFor(client)}=${token}; ${maxAge}${attributes(client)}`;
+    },
     /** The Set-Cookie value that removes the cookie. */
     ended: (client: Client): string => `${nameFor(client)}=; Max-Age=0; ${attributes(client)}`,
   };

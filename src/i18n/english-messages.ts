@@ -190,6 +190,8 @@ export interface EnglishMessages {
     readonly lead: string;
     readonly email: string;
     readonly password: string;
+    readonly stay: string;
+    readonly stayHint: string;
     readonly submit: string;
     readonly wrong: string;
   };

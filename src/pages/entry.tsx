@@ -35,7 +35,8 @@ export async function setSession(page: PageRequest, sessionToken: string): Promi
   const { raw, client } = page.request;
   const previous = sessionCookies.find(raw, client);
   if (previous !== undefined) await accounts.signOut(previous);
-  page.setCookie(sessionCookies.made(sessionToken, client));
+  const session = await accounts.authenticateSession(sessionToken);
+  page.setCookie(sessionCookies.made(sessionToken, client, session?.cookieSeconds));
 }
 
 /** Sets the session and redirects. @param path one of this server. */

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { appFor } from "../support/factors.ts";
@@ -8,11 +8,19 @@ import { email, password } from "../support/visit.ts";
 
 const { factors, signIn, nav } = en;
 
-async function giveEmailAndPassword(page: Page): Promise<void> {
+async function giveEmailAndPassword(page: Page, stays = false): Promise<void> {
   await page.goto("/users/sign_in?next=/users/token");
   await page.getByLabel(signIn.email).fill(email);
   await page.getByLabel(signIn.password, { exact: true }).fill(password);
+  await page.getByLabel(signIn.stay).setChecked(stays);
   await page.getByRole("button", { name: signIn.submit, exact: true }).click();
+}
+
+/** Whether the browser keeps the session's cookie when it closes. */
+async function keepsCookie(context: BrowserContext): Promise<boolean> {
+  const cookie = (await context.cookies()).find(({ name }) => name.endsWith("sealpush_session"));
+  if (cookie === undefined) throw new Error("There is no session.");
+  return cookie.expires !== -1;
 }
 
 const signOut = (page: Page) => page.getByRole("button", { name: nav.signOut }).click();
@@ -41,15 +49,21 @@ describe("passkeys", () => {
     await page.getByText(passkeys.known).waitFor();
 
     await signOut(page);
-    await giveEmailAndPassword(page);
+    await giveEmailAndPassword(page, true);
     await page.getByRole("heading", { name: challenge.heading }).waitFor();
+    expect(await keepsCookie(context)).toBe(false);
     await page.getByRole("button", { name: passkeys.use }).click();
     await page.waitForURL("/users/token");
+    expect(await keepsCookie(context)).toBe(true);
 
-    await signOut(page);
-    await page.goto("/users/sign_in?next=/users/factors");
-    await page.getByRole("button", { name: passkeys.signIn }).click();
-    await page.waitForURL("/users/factors");
+    for (const stays of [true, false]) {
+      await signOut(page);
+      await page.goto("/users/sign_in?next=/users/factors");
+      await page.getByLabel(signIn.stay).setChecked(stays);
+      await page.getByRole("button", { name: passkeys.signIn }).click();
+      await page.waitForURL("/users/factors");
+      expect(await keepsCookie(context)).toBe(stays);
+    }
     expect(await row.innerText()).not.toContain(manage.never);
 
     await row.locator("summary").click();

@@ -260,7 +260,7 @@ function fillAccountTables(path: string, now: number): void {
   const db = new Database(path);
   const some = Buffer.alloc(32, 1);
   const userId = db.prepare("SELECT id FROM users").pluck().get();
-  db.prepare("INSERT INTO sessions VALUES (?, 1, ?, ?, ?, 0, '', '', NULL)").run(some, userId, now, now);
+  db.prepare("INSERT INTO sessions VALUES (?, 1, ?, ?, ?, 0, 0, '', '', NULL)").run(some, userId, now, now);
   db.prepare("INSERT INTO mailed_links VALUES (?, ?, 1, NULL, NULL, 0, ?, NULL)").run(some, userId, now);
   db.prepare("INSERT INTO sign_on_steps VALUES (?, ?, 'client', ?)").run(some, some, now);
   db.prepare("INSERT INTO outbox VALUES (1, ?, ?, ?, 0, NULL)").run(some, now, now);

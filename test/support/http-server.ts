@@ -21,7 +21,14 @@ export const owner: User = {
   hasPassword: true,
   hasSecondFactor: false,
 };
-const session: Session = { id: 1, user: owner, waitsForFactor: false, createdAt: 0, formToken: "form-token" };
+const session: Session = {
+  id: 1,
+  user: owner,
+  waitsForFactor: false,
+  createdAt: 0,
+  cookieSeconds: undefined,
+  formToken: "form-token",
+};
 const waiting: Session = { ...session, id: 2, waitsForFactor: true, formToken: "waiting-form-token" };
 export const goodToken = "sp_good";
 export const goodSession = "session-token";

@@ -25,6 +25,7 @@ export function signInPages(typed: string, page: PageContext): readonly Page[] {
     passkeys: true,
     email: typed,
     next: `/${typed}`,
+    stays: true,
     confirmations: true,
     signUps: true,
   };

@@ -44,9 +44,11 @@ export function createSecondFactor(deps: {
   ): Promise<FactorGiven> {
     const { session, sessionToken, client } = waiting;
     let answer: CodeAnswer | undefined;
-    const fresh = await starts.startComplete(session.user, client, clock.now(), sessionToken, async (tx) => {
-      answer = await attempt(tx);
-      return answer.outcome === "right";
+    const fresh = await starts.startComplete(session.user, client, clock.now(), sessionToken, {
+      provided: async (tx) => {
+        answer = await attempt(tx);
+        return answer.outcome === "right";
+      },
     });
     if (fresh !== undefined) return { outcome: "complete", sessionToken: fresh };
     return answer === undefined || answer.outcome === "right" ? { outcome: "session_ended" } : answer;
@@ -75,18 +77,23 @@ export function createSecondFactor(deps: {
 
     /**
      * Signs in with a passkey alone. It must have verified its user, so it counts as both factors.
+     * @param persistent see `Session.cookieSeconds`.
      * @returns undefined: it is not valid, or its user may not sign in.
      */
     async signInByPasskey(
       { answer, party }: PasskeyAnswer,
       client: ClientContext,
+      persistent = false,
     ): Promise<{ user: User; sessionToken: string } | undefined> {
       if (settings.loginsDisabled) return undefined;
       const use = await ceremonies.verifyUse(answer, { purpose: "sign_in" }, party);
       const user = use === undefined ? undefined : await findUser(use.passkey.userId);
       if (use === undefined || user === undefined || (settings.requiresConfirmation && user.confirmedAt === null))
         return undefined;
-      const sessionToken = await starts.startComplete(user, client, clock.now(), undefined, use.claim);
+      const sessionToken = await starts.startComplete(user, client, clock.now(), undefined, {
+        provided: use.claim,
+        persistent,
+      });
       return sessionToken === undefined ? undefined : { user, sessionToken };
     },
   };

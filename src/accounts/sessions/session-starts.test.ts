@@ -34,7 +34,7 @@ describe("the start of a session", () => {
     const { accounts, ada, starts, waiting, client } = await makeFixture();
     const lastSignIns = async () => (await accounts.searchUsers("", 1)).map(({ lastSignedInAt }) => lastSignedInAt);
     expect(await lastSignIns()).toEqual([null]);
-    await starts.startComplete(ada, client, startOfTests + 5, waiting, async () => false);
+    await starts.startComplete(ada, client, startOfTests + 5, waiting, { provided: async () => false });
     expect(await lastSignIns()).toEqual([null]);
     await starts.startComplete(ada, client, startOfTests + 7, waiting);
     expect(await lastSignIns()).toEqual([startOfTests + 7]);
@@ -71,7 +71,9 @@ describe("the start of a session", () => {
 
   it("checks its guard in the same transaction: a refusal keeps the waiting session", async () => {
     const { accounts, ada, starts, waiting, client, noted } = await makeFixture();
-    expect(await starts.startComplete(ada, client, startOfTests, waiting, async () => false)).toBeUndefined();
+    expect(
+      await starts.startComplete(ada, client, startOfTests, waiting, { provided: async () => false }),
+    ).toBeUndefined();
     expect(await accounts.authenticateSession(waiting)).toMatchObject({ waitsForFactor: true });
     expect(noted).toEqual([]);
   });

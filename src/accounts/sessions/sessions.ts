@@ -21,6 +21,13 @@ export type Guard = (tx: Transaction) => Promise<boolean>;
 
 const always: Guard = async () => true;
 
+interface StartOptions {
+  /** Its writes are kept even if it returns false. */
+  readonly provided?: Guard;
+  /** The browser keeps the cookie when it closes. */
+  readonly persistent?: boolean;
+}
+
 export type SessionStarts = ReturnType<typeof createSessionStarts>;
 
 /**
@@ -38,7 +45,7 @@ export function createSessionStarts({
   readonly random: Random;
   readonly access: AccessKeys;
 }) {
-  type Start = Pick<Parameters<SessionStore["insertSession"]>[0], "complete" | "replaces" | "provided">;
+  type Start = Pick<Parameters<SessionStore["insertSession"]>[0], "complete" | "replaces" | "provided" | "persistent">;
 
   async function insert(
     user: Pick<User, "id">,
@@ -68,13 +75,14 @@ export function createSessionStarts({
       user: Pick<User, "id">,
       client: ClientContext,
       now: number,
-      provided: Guard = always,
-    ): Promise<string | undefined> => insert(user, client, now, { complete: false, replaces: null, provided }),
+      { provided = always, persistent = false }: StartOptions = {},
+    ): Promise<string | undefined> =>
+      insert(user, client, now, { complete: false, replaces: null, provided, persistent }),
 
     /**
      * Starts a session for a user who has already shown every factor.
      * @param replacesToken the session that waited for the factor: it must still exist, and ends in the same transaction.
-     * @param provided its writes are kept even if it returns false.
+     * The new session is persistent if that one was.
      * @returns as `start`.
      */
     startComplete(
@@ -82,13 +90,13 @@ export function createSessionStarts({
       client: ClientContext,
       now: number,
       replacesToken?: string,
-      provided: Guard = always,
+      { provided = always, persistent = false }: StartOptions = {},
     ): Promise<string | undefined> {
       const replaces =
         replacesToken === undefined
           ? null
           : { digest: access.digest("session", replacesToken), since: now - waitingMs };
-      return insert(user, client, now, { complete: true, replaces, provided });
+      return insert(user, client, now, { complete: true, replaces, provided, persistent });
     },
   };
 }
@@ -120,12 +128,14 @@ export function createSessions({
       const tokenDigest = access.digest("session", sessionToken);
       const found = await store.findSession(tokenDigest);
       if (found === undefined) return undefined;
-      const { seenAt, ...session } = found;
+      const { seenAt, persistent, ...session } = found;
       const endsAt = session.createdAt + (session.waitsForFactor ? waitingMs : lifetimeMs);
       if (now >= seenAt + idleMs || now >= endsAt) return undefined;
       lastUse.note(tokenDigest.toString("hex"), seenAt, now);
       const formToken = access.digest("form_token", sessionToken).toString("base64url");
-      return { ...session, formToken };
+      // A session that waits lasts for minutes: its cookie need not survive the browser.
+      const cookieSeconds = persistent && !session.waitsForFactor ? lifetimeMs / secondMs : undefined;
+      return { ...session, cookieSeconds, formToken };
     },
 
     /** The valid sessions, last seen first. */

@@ -41,10 +41,13 @@ export function createSignIn(deps: Deps) {
       email,
       password,
       client,
+      persistent = false,
     }: {
       email: string;
       password: string;
       client: ClientContext;
+      /** The browser keeps the session's cookie when it closes. */
+      persistent?: boolean;
     }): Promise<SignedIn | undefined> {
       if (settings.loginsDisabled) return undefined;
       const now = clock.now();
@@ -62,7 +65,7 @@ export function createSignIn(deps: Deps) {
         upgraded === undefined
           ? passwords.isCurrent(tx, user.id, passwordHash)
           : passwords.rehash(tx, user.id, passwordHash, upgraded, now);
-      const sessionToken = await startSession(user, client, now, provided);
+      const sessionToken = await startSession(user, client, now, { provided, persistent });
       return sessionToken === undefined ? undefined : { user, sessionToken, waitsForFactor: user.hasSecondFactor };
     },
   };

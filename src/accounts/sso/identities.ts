@@ -151,17 +151,19 @@ async function linkInSession(request: LinkRequest, deps: Deps): Promise<LinkOutc
 
 async function signInAndLink(request: LinkRequest, deps: Deps): Promise<LinkOutcome> {
   const { user, client, proven, step } = request;
+  const { persistent } = step;
   const now = deps.clock.now();
   if (user.hasSecondFactor) {
-    const sessionToken = await deps.startSession(user, client, now, proven);
+    const sessionToken = await deps.startSession(user, client, now, { provided: proven, persistent });
     return sessionToken === undefined ? { is: "invalid" } : { is: "waits_for_factor", sessionToken };
   }
   const link = linkInTransaction({ ...request, factorShown: false }, deps);
   const done: { result: LinkResult } = { result: "refused" };
-  const sessionToken = await deps.startSession(user, client, now, async (tx) => {
+  const provided: Guard = async (tx) => {
     done.result = await link(tx);
     return done.result === "linked";
-  });
+  };
+  const sessionToken = await deps.startSession(user, client, now, { provided, persistent });
   if (sessionToken !== undefined) return { is: "linked", sessionToken, next: step.next };
   return { is: done.result === "taken" ? "linked_elsewhere" : "invalid" };
 }

@@ -25,6 +25,8 @@ export interface StepOnTheWay {
   readonly next: string | null;
   /** The account to link the identity to; null: to sign in. */
   readonly linkTo: number | null;
+  /** The browser keeps the session's cookie when it closes. */
+  readonly persistent: boolean;
 }
 
 /** The provider has answered, and the account's owner has to confirm the link. */
@@ -36,6 +38,8 @@ export interface StepToConfirm {
   readonly email: string;
   readonly userId: number;
   readonly next: string | null;
+  /** As in `StepOnTheWay`. */
+  readonly persistent: boolean;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
@@ -96,15 +100,16 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
 function readStep(step: unknown): SignOnStep | undefined {
   if (!isFields(step) || (typeof step.next !== "string" && step.next !== null)) return undefined;
   const { next } = step;
+  const persistent = step.persistent === true;
   if (step.is === "on_the_way" && isFields(step.secrets)) {
     const { state, nonce, verifier } = step.secrets;
     const linkTo = typeof step.linkTo === "number" ? step.linkTo : null;
     const whole = typeof state === "string" && typeof nonce === "string" && typeof verifier === "string";
-    return whole ? { is: step.is, secrets: { state, nonce, verifier }, next, linkTo } : undefined;
+    return whole ? { is: step.is, secrets: { state, nonce, verifier }, next, linkTo, persistent } : undefined;
   }
   const { is, issuer, subject, email, userId, createdAt } = step;
   const hasClaims = typeof issuer === "string" && typeof subject === "string" && typeof email === "string";
   if (is !== "to_confirm" || !hasClaims || typeof userId !== "number" || typeof createdAt !== "number")
     return undefined;
-  return { is, issuer, subject, email, userId, next, createdAt };
+  return { is, issuer, subject, email, userId, next, persistent, createdAt };
 }

@@ -53,23 +53,25 @@ export function createSingleSignOn(deps: Deps) {
 
   return {
     /**
-     * @param request `next`: a path of this server. `linkTo`: the session whose user links an identity; null: to sign in.
+     * @param request `next`: a path of this server. `persistent`: the browser keeps the session's cookie when it closes. `linkTo`: the session whose user links an identity; null: to sign in.
      * @throws AppError not_found: single sign-on is off; unavailable: the provider does not answer.
      */
     async beginSignOn({
       next,
       linkTo,
+      persistent,
       client,
     }: {
       next: string | null;
       linkTo: Session | null;
+      persistent: boolean;
       client: ClientContext;
     }): Promise<{ readonly url: string; readonly stepToken: string }> {
       const provider = openProvider(deps);
       const make = () => makeOpaqueToken(random);
       const secrets = { state: make(), nonce: make(), verifier: make() };
       const url = await provider.signOnUrl(secrets);
-      const step = { is: "on_the_way", secrets, next, linkTo: linkTo?.user.id ?? null } as const;
+      const step = { is: "on_the_way", secrets, next, linkTo: linkTo?.user.id ?? null, persistent } as const;
       return { url, stepToken: await steps.keep(step, client.throttleKey, clock.now()) };
     },
 
@@ -95,8 +97,8 @@ export function createSingleSignOn(deps: Deps) {
       if (!(await steps.take(db.autocommit({ retry: "whenNotExecuted" }), stepToken, clock.now()))) return invalid;
       const answer = await provider.readAnswer(query, step.secrets);
       if (answer.is !== "claims") return answer;
-      const { linkTo, next } = step;
-      if (linkTo === null) return signInAs(answer.claims, next, client, deps);
+      const { linkTo } = step;
+      if (linkTo === null) return signInAs(answer.claims, step, client, deps);
       return session?.user.id === linkTo ? askToLink(answer.claims, linkTo, client, deps) : invalid;
     },
 
@@ -111,12 +113,12 @@ function isStateOf({ secrets }: StepOnTheWay, query: string): boolean {
 
 async function signInAs(
   claims: ProviderClaims,
-  next: string | null,
+  step: StepOnTheWay,
   client: ClientContext,
   deps: Deps,
 ): Promise<SignOnOutcome> {
   const known = await deps.identities.findUserByIdentity(claims);
-  if (known !== undefined) return enter(known, claims, next, client, deps);
+  if (known !== undefined) return enter(known, claims, step, client, deps);
   const email = verifiedEmailOf(claims);
   if (email === undefined) return { is: "unverified_email" };
   const now = deps.clock.now();
@@ -124,7 +126,7 @@ async function signInAs(
   if (found !== undefined) {
     // The provider's word alone does not give access to an existing account: its owner has to confirm the link.
     return found.disabledAt === null
-      ? keepToConfirm(claims, email, found.id, next, client, deps)
+      ? keepToConfirm(claims, email, found.id, step, client, deps)
       : { is: "no_account" };
   }
   const { signupsDisabled, signupEmailPattern } = deps.settings;
@@ -138,19 +140,19 @@ async function signInAs(
     const other = made === "email_taken" ? deps.findUserByEmail(email) : deps.identities.findUserByIdentity(claims);
     return (await other) === undefined ? { is: "no_account" } : { is: "invalid", error: undefined };
   }
-  return enter(made, claims, next, client, deps);
+  return enter(made, claims, step, client, deps);
 }
 
 async function enter(
   user: User,
   { issuer, subject }: ProviderClaims,
-  next: string | null,
+  { next, persistent }: StepOnTheWay,
   client: ClientContext,
   { identities, settings, startSession, clock }: Deps,
 ): Promise<SignOnOutcome> {
   if (settings.requiresConfirmation && user.confirmedAt === null) return { is: "no_account" };
   const still: Guard = (tx) => identities.isIdentityOf(tx, { issuer, subject }, user.id);
-  const sessionToken = await startSession(user, client, clock.now(), still);
+  const sessionToken = await startSession(user, client, clock.now(), { provided: still, persistent });
   if (sessionToken === undefined) return { is: "no_account" };
   return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
 }
@@ -166,19 +168,19 @@ async function askToLink(
   if (email === undefined) return { is: "unverified_email" };
   const owner = await deps.identities.findUserByIdentity(claims);
   if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_elsewhere" };
-  return keepToConfirm(claims, email, userId, signOnSettingsPath, client, deps);
+  return keepToConfirm(claims, email, userId, { next: signOnSettingsPath, persistent: false }, client, deps);
 }
 
 async function keepToConfirm(
   { issuer, subject }: ProviderClaims,
   email: string,
   userId: number,
-  next: string | null,
+  { next, persistent }: Pick<StepOnTheWay, "next" | "persistent">,
   client: ClientContext,
   { steps, clock }: Deps,
 ): Promise<SignOnOutcome> {
   const now = clock.now();
-  const step = { is: "to_confirm", issuer, subject, email, userId, next, createdAt: now } as const;
+  const step = { is: "to_confirm", issuer, subject, email, userId, next, persistent, createdAt: now } as const;
   return { is: "to_confirm", stepToken: await steps.keep(step, client.throttleKey, now) };
 }
 

@@ -12,6 +12,8 @@ export interface NewSession {
   readonly userId: number;
   /** The user has already shown every factor. */
   readonly complete: boolean;
+  /** The browser keeps the cookie when it closes. A session that replaces another one takes its value instead. */
+  readonly persistent: boolean;
   /** The session that has waited for the second factor; null: none. It must have begun after `since`. */
   readonly replaces: { readonly digest: Buffer; readonly since: number } | null;
   readonly client: ClientContext;
@@ -22,6 +24,11 @@ export interface NewSession {
   readonly provided: (tx: Transaction) => Promise<boolean>;
   /** Runs in the same transaction when the session is complete. */
   readonly onComplete: (tx: Transaction, user: User) => Promise<void>;
+}
+
+interface StoredSession extends Omit<Session, "formToken" | "cookieSeconds"> {
+  readonly persistent: boolean;
+  readonly seenAt: number;
 }
 
 const reading = sessions.reading("seenAt");
@@ -81,12 +88,15 @@ export async function findCompleteSession(tx: Transaction, access: AccessKeys, s
 /** Requires the accounts lock. Writes nothing when it refuses. */
 async function insert(tx: Transaction, access: AccessKeys, session: NewSession): Promise<boolean> {
   const { digest, userId, complete, replaces, client, now, perUserMax, provided, onComplete } = session;
+  let { persistent } = session;
   // Read again: the user may have changed since the sign-in began.
   const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null) return false;
   if (replaces !== null) {
     const waiting = await tx.one(waitingSession, replaces.digest, userId, replaces.since);
-    if (waiting === undefined || reading.open(access, waiting) === undefined) return false;
+    const opened = waiting === undefined ? undefined : reading.open(access, waiting);
+    if (opened === undefined) return false;
+    persistent = opened.persistent;
   }
   if (!(await provided(tx))) return false;
   if (replaces !== null) await tx.run(removeSession, replaces.digest);
@@ -96,7 +106,7 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
   const { address } = client;
-  const row = { digest, id, userId, createdAt: now, seenAt: now, waitsForFactor, address, userAgent };
+  const row = { digest, id, userId, createdAt: now, seenAt: now, waitsForFactor, persistent, address, userAgent };
   await insertSession(tx, access, row);
   if (waitsForFactor) return true;
   await tx.run(recordSignIn, now, userId);
@@ -116,14 +126,14 @@ export function createSessionStore(db: Database, access: AccessKeys) {
       db.writeSerialized("accounts", (tx) => insert(tx, access, session)),
 
     /** @returns undefined also for a session of a disabled user. */
-    async findSession(digest: Buffer): Promise<(Omit<Session, "formToken"> & { seenAt: number }) | undefined> {
+    async findSession(digest: Buffer): Promise<StoredSession | undefined> {
       const row = await read.one(byDigest, digest);
       const session = row === undefined ? undefined : reading.open(access, row);
       const user = openUser(access, row);
       // The MAC of the row names the user, and the join could name another one.
       if (session === undefined || user?.id !== session.userId || user.disabledAt !== null) return undefined;
-      const { id, createdAt, seenAt, waitsForFactor } = session;
-      return { id, user, waitsForFactor, createdAt, seenAt };
+      const { id, createdAt, seenAt, waitsForFactor, persistent } = session;
+      return { id, user, waitsForFactor, persistent, createdAt, seenAt };
     },
 
     /** Complete ones, seen after `seenAfter` and begun after `createdAfter`; last seen first. */

@@ -48,6 +48,8 @@ const sessionColumns = {
   createdAt: integer,
   seenAt: integer,
   waitsForFactor: boolean,
+  /** The browser keeps the cookie when it closes. */
+  persistent: boolean,
   address: text,
   userAgent: text,
 };
@@ -57,6 +59,7 @@ export const sessions = new AccessTable("sessions", "session", sessionColumns, [
   "userId",
   "createdAt",
   "waitsForFactor",
+  "persistent",
 ]);
 
 const scopeList = converted<readonly Scope[], string>({

@@ -3,7 +3,8 @@ import { startAuthentication, startRegistration } from "@simplewebauthn/browser"
 /**
  * An element with `data-passkey` ("create" or "get") contains a button, a hidden field for the passkey's answer, and a
  * status text. `data-options` is the path that returns the WebAuthn options. With `data-send` the answer submits the form;
- * otherwise it replaces the field with the id in `data-instead-of`, and the form waits for its own button.
+ * otherwise it replaces the field with the id in `data-instead-of`, and the form waits for its own button. The checkbox with
+ * the id in `data-copies` is sent too, although it belongs to another form.
  */
 export function enablePasskeyButtons(): void {
   for (const part of document.querySelectorAll<HTMLElement>("[data-passkey]")) {
@@ -35,8 +36,19 @@ async function ask(part: HTMLElement): Promise<void> {
     return;
   }
   // Without the checks of `requestSubmit`: the fields that the passkey replaces may stay empty.
-  if (sends) form.submit();
-  else replaceField(part);
+  if (sends) {
+    const box = document.getElementById(part.dataset.copies ?? "");
+    if (box instanceof HTMLInputElement && box.checked) field.after(hiddenField(box.name, box.value));
+    form.submit();
+  } else {
+    replaceField(part);
+  }
+}
+
+function hiddenField(name: string, value: string): HTMLInputElement {
+  const field = document.createElement("input");
+  Object.assign(field, { type: "hidden", name, value });
+  return field;
 }
 
 async function ceremony(part: HTMLElement, form: HTMLFormElement): Promise<unknown> {

@@ -40,7 +40,7 @@ export const accountSettings = {
     }),
     loginSessionTimeout: setting({
       env: "PWP__LOGIN_SESSION_TIMEOUT",
-      doc: "How long a session lasts without activity. Every session ends after 14 days, or after this time if it is longer.",
+      doc: "How long a session lasts without activity. Every session ends after 14 days, or after this time if it is longer. The box to stay signed in keeps a session when the browser closes, and extends neither.",
       type: duration({
         minMs: minuteMs,
         maxMs: 90 * dayMs,

@@ -82,6 +82,7 @@ ${postgres(`
     created_at INTEGER NOT NULL,
     seen_at INTEGER NOT NULL,
     waits_for_factor INTEGER NOT NULL,
+    persistent INTEGER NOT NULL,
     address TEXT NOT NULL,
     user_agent TEXT NOT NULL,
     mac BLOB

@@ -55,6 +55,8 @@ export interface PasskeyButtonProps {
   readonly label: string;
   /** Id of the field that the answer replaces; without it, the answer submits the form. */
   readonly insteadOf?: string;
+  /** Id of a checkbox of another form; if it is checked, its value is sent too. */
+  readonly copies?: string | undefined;
   /** As wide as its form, where it is an alternative of its own; "primary": the main one. */
   readonly wide?: "primary" | "secondary";
 }
@@ -66,7 +68,7 @@ const classes = {
 } as const;
 
 /** Part of a form; hidden until a script enables it (browser/passkeys.ts). */
-export function PasskeyButton({ page, action, options, name, label, insteadOf, wide }: PasskeyButtonProps) {
+export function PasskeyButton({ page, action, options, name, label, insteadOf, copies, wide }: PasskeyButtonProps) {
   const { passkeys, proof } = page.messages.factors;
   return (
     <div
@@ -76,6 +78,7 @@ export function PasskeyButton({ page, action, options, name, label, insteadOf, w
       data-options={options}
       data-send={insteadOf === undefined ? true : undefined}
       data-instead-of={insteadOf}
+      data-copies={copies}
       data-cancelled={passkeys.cancelled}
       data-failed={passkeys.failed}
       data-known={passkeys.known}

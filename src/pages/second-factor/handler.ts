@@ -3,6 +3,7 @@ import type { FactorGiven, WaitingSignIn } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { sendJson } from "../../http/headers.ts";
+import { enter } from "../entry.tsx";
 import { getRelyingParty, passkeyAnswerOf, relyingPartyOf } from "../factors/changes.ts";
 import { secondFactorPath } from "../factors/paths.ts";
 import type { WaitingRequest } from "../request.ts";
@@ -21,7 +22,7 @@ export async function offerSecondFactorPasskeys(page: WaitingRequest): Promise<F
 
 /** `POST /users/second_factor` */
 export async function checkSecondFactor(page: WaitingRequest): Promise<FastifyReply> {
-  const { accounts, sessionCookies } = page.services;
+  const { accounts } = page.services;
   const form = await page.form();
   const next = ownPath(textOf(form, "next"));
   const waiting = waitingSignIn(page);
@@ -38,8 +39,7 @@ export async function checkSecondFactor(page: WaitingRequest): Promise<FastifyRe
   }
   switch (given.outcome) {
     case "complete":
-      page.setCookie(sessionCookies.made(given.sessionToken, page.request.client));
-      return page.redirect(next ?? "/");
+      return enter(page, given.sessionToken, next ?? "/");
     case "session_ended":
       return page.redirect(withNext(signInPath, next));
     case "wrong":

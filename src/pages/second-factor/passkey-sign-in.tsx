@@ -11,6 +11,7 @@ import { type Page, type PageContext, pageHref } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
 import { MessageCard } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { stayField, staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 
@@ -26,9 +27,10 @@ export async function signInByPasskey(page: PageRequest): Promise<FastifyReply> 
   const { accounts } = page.services;
   const form = await page.form();
   const next = ownPath(textOf(form, "next"));
+  const stays = staysSignedIn(form);
   const passkey = passkeyAnswerOf(page, form, "passkey");
-  const signedIn = passkey === null ? undefined : await accounts.signInByPasskey(passkey, page.clientContext);
-  if (signedIn === undefined) return page.render(passkeyRefusedView, { next }, { status: 401 });
+  const signedIn = passkey === null ? undefined : await accounts.signInByPasskey(passkey, page.clientContext, stays);
+  if (signedIn === undefined) return page.render(passkeyRefusedView, { next, stays }, { status: 401 });
   return enter(page, signedIn.sessionToken, next ?? "/");
 }
 
@@ -41,13 +43,16 @@ interface PasskeySignInProps {
   readonly page: PageContext;
   /** The path of this server to go to afterwards, as `ownPath` returned it. */
   readonly next: string | null;
+  /** The box to stay signed in was checked before. "as_checked": it is on this page, in another form. */
+  readonly stays: boolean | "as_checked";
 }
 
-/** For the sign-in page: fields `passkey` and `next`, posted to `/users/sign_in/passkey`. Hidden without scripts. */
-export function PasskeySignIn({ page, next }: PasskeySignInProps) {
+/** For the sign-in page: fields `passkey`, `next` and `stay_signed_in`, posted to `/users/sign_in/passkey`. Hidden without scripts. */
+export function PasskeySignIn({ page, next, stays }: PasskeySignInProps) {
   return (
     <PostForm page={page} action={passkeySignInPath} class="form">
       {next !== null && <input type="hidden" name="next" value={next} />}
+      {stays === true && <input type="hidden" name={stayField} value="1" />}
       <PasskeyButton
         page={page}
         action="get"
@@ -55,18 +60,24 @@ export function PasskeySignIn({ page, next }: PasskeySignInProps) {
         name="passkey"
         label={page.messages.factors.passkeys.signIn}
         wide="secondary"
+        copies={stays === "as_checked" ? stayField : undefined}
       />
     </PostForm>
   );
 }
 
-function passkeyRefusedView({ next }: { readonly next: string | null }, page: PageContext): Page {
+interface PasskeyRefusedModel {
+  readonly next: string | null;
+  readonly stays: boolean;
+}
+
+function passkeyRefusedView({ next, stays }: PasskeyRefusedModel, page: PageContext): Page {
   const { factors, signIn } = page.messages;
   return (
     <Layout page={page} title={signIn.heading} width="narrow" scripts={["passkeys.js"]}>
       <MessageCard icon="key" heading={signIn.heading}>
         <p role="alert">{factors.passkeys.signInWrong}</p>
-        <PasskeySignIn page={page} next={next} />
+        <PasskeySignIn page={page} next={next} stays={stays} />
         <a href={pageHref(page, withNext(signInPath, next))}>{factors.passkeys.otherWay}</a>
       </MessageCard>
     </Layout>

@@ -3,6 +3,7 @@ import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { enter } from "../entry.tsx";
 import { relyingPartyOf } from "../factors/changes.ts";
+import { staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "../single-sign-on/button.tsx";
@@ -14,7 +15,13 @@ export const signOutPath = "/users/sign_out";
 export async function showSignIn(page: PageRequest): Promise<FastifyReply> {
   if (page.user !== null) return page.redirect("/");
   const next = ownPath(page.query("next"));
-  return await renderSignIn(page, 200, { email: "", next, refusal: null, done: doneOf(page.query("done")) });
+  return await renderSignIn(page, 200, {
+    email: "",
+    next,
+    stays: false,
+    refusal: null,
+    done: doneOf(page.query("done")),
+  });
 }
 
 /** `POST /users/sign_in` */
@@ -22,11 +29,13 @@ export async function signIn(page: PageRequest): Promise<FastifyReply> {
   const form = await page.form();
   const email = textOf(form, "email");
   const next = ownPath(textOf(form, "next"));
+  const stays = staysSignedIn(form);
   const refuse = (status: number, refusal: SignInRefusal) =>
-    renderSignIn(page, status, { email, next, refusal, done: null });
+    renderSignIn(page, status, { email, next, stays, refusal, done: null });
   try {
     const client = page.clientContext;
-    const signedIn = await page.services.accounts.signIn({ email, password: textOf(form, "password"), client });
+    const given = { email, password: textOf(form, "password"), client, persistent: stays };
+    const signedIn = await page.services.accounts.signIn(given);
     if (signedIn === undefined) return await refuse(401, { reason: "wrong" });
     const after = signedIn.waitsForFactor ? withNext(secondFactorPath, next) : (next ?? "/");
     return await enter(page, signedIn.sessionToken, after);
@@ -54,7 +63,7 @@ export async function signOut(page: PageRequest): Promise<FastifyReply> {
 async function renderSignIn(
   page: PageRequest,
   status: number,
-  shown: Pick<SignInModel, "email" | "next" | "refusal" | "done">,
+  shown: Pick<SignInModel, "email" | "next" | "stays" | "refusal" | "done">,
 ): Promise<FastifyReply> {
   const { accounts, config } = page.services;
   const model: SignInModel = {

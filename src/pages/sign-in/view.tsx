@@ -3,6 +3,7 @@ import { type Page, type PageContext, pageHref } from "../page.ts";
 import { EmailField, PasswordField } from "../parts/fields.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { StaySignedIn } from "../parts/stay-signed-in.tsx";
 import { PasskeySignIn } from "../second-factor/passkey-sign-in.tsx";
 import { SignOnButton } from "../single-sign-on/button.tsx";
 
@@ -18,6 +19,8 @@ export interface SignInModel {
   readonly email: string;
   /** The path of this server to go to afterwards, as `ownPath` returned it. */
   readonly next: string | null;
+  /** The box to stay signed in is checked. */
+  readonly stays: boolean;
   readonly refusal: SignInRefusal | null;
   /** What the person has just completed. */
   readonly done: SignInDone | null;
@@ -29,9 +32,14 @@ export interface SignInModel {
   readonly firstRun: boolean;
 }
 
+const formId = "sign_in_form";
+
 export type SignInDone = "confirmed" | "password_changed";
 
-/** Fields `email`, `password` and `next`, posted to `/users/sign_in`. */
+/**
+ * Fields `email`, `password`, `next` and `stay_signed_in`, posted to `/users/sign_in`. The button for single sign-on is part
+ * of this form and posts it elsewhere, so that without scripts the box applies to both.
+ */
 export function signInView(model: SignInModel, page: PageContext): Page {
   const { signIn, entry } = page.messages;
   return (
@@ -52,16 +60,17 @@ export function signInView(model: SignInModel, page: PageContext): Page {
           </Notice>
         )}
         {model.refusal !== null && <Refused {...model} refusal={model.refusal} page={page} />}
-        <PostForm page={page} class="form" action="/users/sign_in">
+        <PostForm page={page} class="form" id={formId} action="/users/sign_in">
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
           <PasswordField id="password" label={signIn.password} focus={model.email !== ""} />
+          <StaySignedIn messages={page.messages} checked={model.stays} />
           <button type="submit" class="button button-primary button-large button-wide">
             {signIn.submit}
           </button>
         </PostForm>
-        {model.passkeys && <PasskeySignIn page={page} next={model.next} />}
-        <SignOnButton page={page} provider={model.provider} next={model.next} />
+        {model.passkeys && <PasskeySignIn page={page} next={model.next} stays="as_checked" />}
+        <SignOnButton page={page} provider={model.provider} form={formId} />
         <ul class="card-ways">
           <li>
             <a href={pageHref(page, "/users/password/new")}>{entry.recovery.link}</a>

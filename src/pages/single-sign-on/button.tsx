@@ -1,7 +1,6 @@
 import type { Config } from "../../config/config.ts";
-import type { PageContext } from "../page.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
-import { PostForm } from "../parts/post-form.tsx";
 
 /** The name of the single sign-on provider; null: single sign-on is not available. */
 export function providerNameOf(config: Pick<Config, "singleSignOn" | "accounts">): string | null {
@@ -12,12 +11,12 @@ export interface SignOnButtonProps {
   readonly page: PageContext;
   /** See `providerNameOf`; null: nothing is shown. */
   readonly provider: string | null;
-  /** The path of this server to go to afterwards. */
-  readonly next: string | null;
+  /** The id of a form on the same page. Its fields `next` and `stay_signed_in` are read, all others ignored. */
+  readonly form: string;
 }
 
 /** For the sign-in page, below its form. */
-export function SignOnButton({ page, provider, next }: SignOnButtonProps) {
+export function SignOnButton({ page, provider, form }: SignOnButtonProps) {
   if (provider === null) return null;
   const { singleSignOn } = page.messages;
   return (
@@ -25,13 +24,16 @@ export function SignOnButton({ page, provider, next }: SignOnButtonProps) {
       <p class="or">
         <span>{singleSignOn.or}</span>
       </p>
-      <PostForm page={page} action="/users/auth/oidc">
-        {next !== null && <input type="hidden" name="next" value={next} />}
-        <button type="submit" class="button button-large button-wide">
-          <Icon name="hand" />
-          <span>{singleSignOn.continueWith({ name: provider })}</span>
-        </button>
-      </PostForm>
+      <button
+        type="submit"
+        class="button button-large button-wide"
+        form={form}
+        formAction={pageHref(page, "/users/auth/oidc")}
+        formNoValidate
+      >
+        <Icon name="hand" />
+        <span>{singleSignOn.continueWith({ name: provider })}</span>
+      </button>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { createTokenCookies } from "../../http/session-cookie.ts";
 import { enter, setSession } from "../entry.tsx";
 import { pageHref } from "../page.ts";
+import { staysSignedIn } from "../parts/stay-signed-in.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "./button.tsx";
@@ -37,8 +38,9 @@ async function begin(page: PageRequest, purpose: "sign_in" | "link"): Promise<Fa
   // The return from the provider has no `?locale=`, so the path has to keep it.
   const next = requestedPath === null && !context.localeAsked ? null : pageHref(context, requestedPath ?? "/");
   const linkTo = purpose === "link" ? page.session : null;
+  const request = { next, linkTo, persistent: staysSignedIn(form), client: page.clientContext };
   try {
-    const { url, stepToken } = await page.services.accounts.beginSignOn({ next, linkTo, client: page.clientContext });
+    const { url, stepToken } = await page.services.accounts.beginSignOn(request);
     page.setCookie(stepCookies(page).made(stepToken, page.request.client));
     return page.render(leaveView, { provider: providerName(page), url });
   } catch (error) {
