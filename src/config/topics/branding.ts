@@ -102,7 +102,7 @@ export const brandingSettings = {
     }),
     themeMode: setting({
       env: "PWP__THEME_MODE",
-      doc: "The colours of pages: `light`, `dark`, or `auto`, which follows the settings of the browser.",
+      doc: "The colours of pages: `light`, `dark`, or `auto`, which follows the browser. What a person chooses at the end of a page has precedence.",
       type: oneOf({ auto: "auto", light: "light", dark: "dark" }),
       default: "auto",
     }),
