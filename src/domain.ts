@@ -23,6 +23,7 @@ import { createJobRuns } from "./database/job-runs.ts";
 import { refuseMovedDatabase } from "./database/move-marks.ts";
 import { embeddedFileOf, openDatabase, refuseForeignFile } from "./database/open-database.ts";
 import { createHealth } from "./health.ts";
+import { createHashAttempts } from "./limits/hash-attempts.ts";
 import { createLimits } from "./limits/limits.ts";
 import { createMail, type Mail } from "./mail/mail.ts";
 import { createAttempts } from "./pushes/claim/attempts.ts";
@@ -108,6 +109,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const blobs = await openBlobs(config, { ...effects, isExpected: store.upkeep.hasFiles });
   const argon2 = createArgon2Queue(argon2Limits);
   const limits = createLimits(db, events.limitsUnanswered);
+  const hashAttempts = createHashAttempts(limits);
   const linkEmails = watchLinkEmails({ store, clock });
   const branding = await openBranding({ db, clock, random, configuredName: config.brandTitle });
   const instanceName = () => nameOf(branding.theme());
@@ -118,6 +120,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     random,
     argon2,
     limits,
+    hashAttempts,
     outbox: mail.outbox,
     requestedOutbox: mail.requestedOutbox,
     settings: config.accounts,
@@ -136,6 +139,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     blobs,
     openFiles: createFileOpener(blobs, effects.abortAfter),
     argon2,
+    hashAttempts,
     emails,
     capacity: createCapacity({
       config,

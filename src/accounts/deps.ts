@@ -5,6 +5,7 @@ import type { AccessKeys } from "../crypto/access-keys.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
+import type { HashAttempts } from "../limits/hash-attempts.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../mail/outbox.ts";
 import type { Provider } from "./sso/provider.ts";
@@ -22,6 +23,7 @@ export interface AccountsDeps {
   /** See `createMail`. */
   readonly requestedOutbox: Outbox;
   readonly limits: Limits;
+  readonly hashAttempts: HashAttempts;
   /** undefined: single sign-on is off. */
   readonly provider: Provider | undefined;
   /** The time of last use could not be stored. The request still succeeds. */

@@ -8,6 +8,7 @@ import { createArgon2Queue } from "../crypto/passphrase.ts";
 import type { Database } from "../database/database.ts";
 import { embeddedFileOf, openDatabase, refuseForeignFile } from "../database/open-database.ts";
 import { type Domain, openDomain, openKeyring } from "../domain.ts";
+import { createHashAttempts } from "../limits/hash-attempts.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
 import { isNewDatabase, openVault } from "../pushes/vault.ts";
@@ -107,6 +108,7 @@ async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Ac
     onForgedRow: (table) => io.stderr(`A row of ${table} was not written by this server and is ignored.\n`),
   });
   const keyring = () => opened;
+  const limits = createInMemoryLimits();
   return createAccounts({
     db,
     clock: io.clock,
@@ -115,7 +117,8 @@ async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Ac
     settings: config.accounts,
     keyring,
     access,
-    limits: createInMemoryLimits(),
+    limits,
+    hashAttempts: createHashAttempts(limits),
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     requestedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),
     provider: undefined,

@@ -5,6 +5,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Config } from "../config/config.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { Ids } from "../database/ids.ts";
+import type { HashAttempts } from "../limits/hash-attempts.ts";
 import type { Counter } from "../limits/limits.ts";
 import type { Attempts } from "./claim/attempts.ts";
 import type { FileOpener } from "./claim/stored-files.ts";
@@ -27,6 +28,7 @@ export interface PushDeps {
   readonly blobs: BlobStore;
   readonly openFiles: FileOpener;
   readonly argon2: Argon2Queue;
+  readonly hashAttempts: HashAttempts;
   readonly attempts: Attempts;
   readonly capacity: Capacity;
   readonly byteBudgets: ByteBudgets;

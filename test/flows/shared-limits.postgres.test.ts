@@ -67,6 +67,19 @@ test("a correct passphrase uses up no attempt at either process", async () => {
   expect(await open(next(), urlToken, "right")).toBe(429);
 });
 
+test("wrong passphrases at many pushes and both processes cause no more than 20 password hashes a minute", async () => {
+  const { clock, next } = await startTwo();
+  const tokens = await Promise.all(Array.from({ length: 30 }, () => createWithPassphrase(next())));
+  const statuses = await Promise.all(tokens.map((urlToken) => open(next(), urlToken, "wrong")));
+  expect(statuses.filter((status) => status === 401)).toHaveLength(20);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+  const [urlToken = ""] = tokens;
+  expect([await open(next(), urlToken, "right"), await open(next(), urlToken, "right")]).toEqual([429, 429]);
+  expect(await open(next(), urlToken, "right", "198.51.100.9")).toBe(200);
+  clock.advance(minuteMs);
+  expect([await open(next(), urlToken, "right"), await open(next(), urlToken, "right")]).toEqual([200, 200]);
+});
+
 test("after ten wrong passwords both processes refuse; a correct password does not count", async () => {
   const { clock, next } = await startTwo();
   await next().app.domain.accounts.createUser({ email: ada, password, admin: false });
@@ -100,6 +113,6 @@ test("counts of limits are deleted after their period", async () => {
   const { limits } = next().app.domain;
   expect(await limits.removeExpired(clock.now(), 100)).toBe(0);
   clock.advance(60 * minuteMs);
-  // One counter of the client, one of clients that have guessed before, one of all first guesses.
-  expect(await limits.removeExpired(clock.now(), 100)).toBe(3);
+  // Counters of the client's hashes, of its guesses, of clients that have guessed before, and of all first guesses.
+  expect(await limits.removeExpired(clock.now(), 100)).toBe(4);
 });

@@ -8,6 +8,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import { AccessKeys } from "../../src/crypto/access-keys.ts";
 import { createKeyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/database/database.ts";
+import { createHashAttempts } from "../../src/limits/hash-attempts.ts";
 import { createInMemoryLimits } from "../../src/limits/in-memory-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
 import { accessOf } from "./access-rows.ts";
@@ -78,6 +79,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
   const forgedRows: string[] = [];
   const access = new AccessKeys(Buffer.alloc(32, 8), (table) => void forgedRows.push(table));
   const outbox = createOutbox({ db, keyring: () => keyring, open: true });
+  const limits = createInMemoryLimits();
   const accounts = createAccounts({
     db,
     clock: { now: () => now },
@@ -88,7 +90,8 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     access,
     outbox,
     requestedOutbox: outbox,
-    limits: createInMemoryLimits(),
+    limits,
+    hashAttempts: createHashAttempts(limits),
     provider: undefined,
     onUseNotRecorded: (of, error) => {
       // Nothing waits for this write, so it may fail after the test has ended.

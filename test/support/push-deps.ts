@@ -1,5 +1,6 @@
 import { createArgon2Queue } from "../../src/crypto/passphrase.ts";
 import { createIds } from "../../src/database/ids.ts";
+import { createHashAttempts } from "../../src/limits/hash-attempts.ts";
 import { createAttempts } from "../../src/pushes/claim/attempts.ts";
 import { createFileOpener } from "../../src/pushes/claim/stored-files.ts";
 import { createByteBudgets } from "../../src/pushes/create/byte-budgets.ts";
@@ -34,6 +35,7 @@ export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {
     random: fixture.effects.random,
     ids: createIds(db, "pushes"),
     argon2: createArgon2Queue({ runningMax: 2, waitingMax: 100, waitingPerClientMax: 100 }),
+    hashAttempts: createHashAttempts(limits),
     attempts: createAttempts({ limits, ...fixture.effects }),
     emails: silentEmails,
     linkDeliveryIds: createIds(db, "link_deliveries"),

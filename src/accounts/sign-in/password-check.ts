@@ -1,6 +1,7 @@
 import { hourMs, minuteMs } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { type Argon2Queue, makeDummyHash } from "../../crypto/passphrase.ts";
+import type { HashAttempts } from "../../limits/hash-attempts.ts";
 import { type Charge, type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import type { ClientContext, User } from "../account.ts";
 import type { KnownClients } from "../sessions/known-clients.ts";
@@ -32,6 +33,7 @@ export function createPasswordCheck(deps: {
   readonly argon2: Pick<Argon2Queue, "verifyPassword">;
   readonly knownClients: Pick<KnownClients, "isKnown">;
   readonly limits: Limits;
+  readonly hashAttempts: HashAttempts;
 }): PasswordCheck {
   const throttle = createSignInThrottle(signInLimits, deps.limits);
   const dummyHash = makeDummyHash(deps.random);
@@ -45,15 +47,17 @@ export function createPasswordCheck(deps: {
     );
     if (!hasCharacters(password, 0, passwordCharactersMax)) return false;
     const able = account !== undefined && account.passwordHash !== "" && account.user.disabledAt === null;
-    let matches: boolean;
+    const passwordHash = able ? account.passwordHash : dummyHash;
+    const isRight = async () => (await deps.argon2.verifyPassword(passwordHash, password, client.throttleKey)) && able;
     try {
-      matches = await deps.argon2.verifyPassword(able ? account.passwordHash : dummyHash, password, client.throttleKey);
+      const made = await deps.hashAttempts.run(client.throttleKey, now, isRight, (right) => right);
+      if (made.outcome === "refused") throw tooManyAttempts(made);
+      if (!made.result) return false;
     } catch (error) {
       // The password was not checked, so the attempt revealed nothing.
       await attempt.refund();
       throw error;
     }
-    if (!able || !matches) return false;
     await attempt.refund();
     return true;
   };

@@ -5,6 +5,7 @@ import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
 import type { Database, Transaction } from "../../database/database.ts";
+import type { HashAttempts } from "../../limits/hash-attempts.ts";
 import { type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
@@ -41,6 +42,7 @@ interface Deps {
   readonly random: Random;
   readonly access: AccessKeys;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
+  readonly hashAttempts: HashAttempts;
   readonly settings: AccountsDeps["settings"];
   readonly outbox: Outbox;
   readonly limits: Limits;
@@ -156,9 +158,13 @@ export function createRegistration(deps: Deps) {
       if (email === undefined || problems.email !== undefined || problems.password !== undefined) {
         return { outcome: "refused", problems };
       }
-      const mayMail = await throttle.charge(client.throttleKey, email, now);
-      const passwordHash = await argon2.hashPassword(password, client.throttleKey);
-      const applicant = { email, passwordHash, language, mayMail, now };
+      const hash = async () => {
+        const mayMail = await throttle.charge(client.throttleKey, email, now);
+        return { mayMail, passwordHash: await argon2.hashPassword(password, client.throttleKey) };
+      };
+      const hashed = await deps.hashAttempts.run(client.throttleKey, now, hash, () => false);
+      if (hashed.outcome === "refused") throw tooManyAttempts(hashed);
+      const applicant = { email, language, now, ...hashed.result };
       return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, client);
     },
 

@@ -1,5 +1,6 @@
 import type { PushKey } from "../../crypto/push-key.ts";
 import { sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { Refused } from "../../limits/limits.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor } from "../push.ts";
@@ -29,48 +30,57 @@ export async function unlock(
   actor: Actor,
   openSecret = (sealed: Buffer) => deps.vault.keyring.open(sealedColumns.rowSecret, row, sealed),
 ): Promise<Unlocked> {
-  const derived = await derive(deps, row, secrets.passphrase, now, actor);
-  if (derived.outcome !== "derived") return derived;
-  if (rowSecretSealed === null) throw new Error(`The live push ${row.id} lacks its row secret.`);
-  const { urlToken } = secrets;
-  const opened = openPushKey(row, openSecret(rowSecretSealed), { urlToken, passphraseHash: derived.hash });
-  switch (opened.outcome) {
-    case "opened":
-      await derived.refund();
-      return { outcome: "unlocked", key: opened.key, rowSecret: opened.rowSecret, passphraseHash: derived.hash };
-    case "wrong_link":
-      if (row.passphraseSalt === null)
-        throw new Error(`Push ${row.id} does not open: its key does not match the check.`);
-      await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
-      return { outcome: "wrong_passphrase" };
-    case "damaged":
-      throw new Error(
-        `Push ${row.id} does not open: its row secret is damaged, or sealed under an unknown master key.`,
-      );
+  const { urlToken, passphrase } = secrets;
+  const { passphraseSalt } = row;
+  const openWith = (passphraseHash: Buffer | undefined): Unlocked => {
+    if (rowSecretSealed === null) throw new Error(`The live push ${row.id} lacks its row secret.`);
+    const opened = openPushKey(row, openSecret(rowSecretSealed), { urlToken, passphraseHash });
+    switch (opened.outcome) {
+      case "opened":
+        return { outcome: "unlocked", key: opened.key, rowSecret: opened.rowSecret, passphraseHash };
+      case "wrong_link":
+        if (passphraseSalt === null) throw new Error(`Push ${row.id} does not open: its key does not match the check.`);
+        return { outcome: "wrong_passphrase" };
+      case "damaged":
+        throw new Error(
+          `Push ${row.id} does not open: its row secret is damaged, or sealed under an unknown master key.`,
+        );
+    }
+  };
+  if (passphraseSalt === null) return openWith(undefined);
+  const tryPassphrase = async () => openWith(await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client));
+  const unlocked = await chargeAttempt(deps, row.id, now, actor, tryPassphrase);
+  if (unlocked.outcome === "wrong_passphrase") {
+    await deps.store.record(row.id, auditRecord("failed_passphrase", actor, now));
   }
+  return unlocked;
 }
 
-type Derived =
-  | { readonly outcome: "derived"; readonly hash: Buffer | undefined; refund(): Promise<void> }
-  | Extract<Unlocked, { outcome: "too_many_attempts" }>;
-
-async function derive(
+/** Charges the client for the work and for a guess at this push. */
+async function chargeAttempt(
   deps: PushDeps,
-  row: SealedPush["row"],
-  passphrase: string,
+  pushId: number,
   now: number,
-  actor: Actor,
-): Promise<Derived> {
-  if (row.passphraseSalt === null) return { outcome: "derived", hash: undefined, refund: async () => undefined };
-  const charge = await deps.attempts.charge(actor.client, row.id, now);
-  if (charge.outcome === "refused") {
-    return { outcome: "too_many_attempts", retryAfterSeconds: charge.retryAfterSeconds };
-  }
-  try {
-    const hash = await deps.argon2.deriveKey(passphrase, row.passphraseSalt, actor.client);
-    return { outcome: "derived", hash, refund: charge.refund };
-  } catch (error) {
-    await charge.refund();
-    throw error;
-  }
+  { client }: Actor,
+  tryPassphrase: () => Promise<Unlocked>,
+): Promise<Unlocked> {
+  const isCounted = ({ outcome }: Unlocked) => outcome === "wrong_passphrase";
+  const attempt = async (): Promise<Unlocked> => {
+    const charge = await deps.attempts.charge(client, pushId, now);
+    if (charge.outcome === "refused") return tooMany(charge);
+    try {
+      const unlocked = await tryPassphrase();
+      if (!isCounted(unlocked)) await charge.refund();
+      return unlocked;
+    } catch (error) {
+      await charge.refund();
+      throw error;
+    }
+  };
+  const made = await deps.hashAttempts.run(client, now, attempt, (unlocked) => !isCounted(unlocked));
+  return made.outcome === "made" ? made.result : tooMany(made);
+}
+
+function tooMany({ retryAfterSeconds }: Refused): Unlocked {
+  return { outcome: "too_many_attempts", retryAfterSeconds };
 }

@@ -1,0 +1,79 @@
+import { minuteMs } from "../base/clock.ts";
+import type { Charge, Limits, Refused } from "./limits.ts";
+
+const perClient = { name: "password hashes", windowMs: minuteMs, max: 20, rememberedMax: 100_000 };
+const waitingPerClientMax = 64;
+const waitingMax = 1_000;
+
+interface Lane {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+export type HashAttempts = ReturnType<typeof createHashAttempts>;
+
+/**
+ * Limits the work that one client causes with password hashes that prove nothing, such as those of wrong passwords and
+ * passphrases. All routes share the limit. An attempt is charged before it is made and refunded when it was right.
+ */
+export function createHashAttempts(limits: Limits) {
+  const counter = limits.sliding(perClient);
+  const lanes = new Map<string, Lane>();
+  let waiting = 0;
+
+  /** Attempts that this process is making may be refunded: many people who share an address wait for them, not for a minute. */
+  async function charge(client: string, now: number): Promise<Charge> {
+    for (;;) {
+      const charged = await counter.charge(client, now);
+      const lane = lanes.get(client);
+      if (charged.outcome === "charged") {
+        if (lane === undefined) lanes.set(client, { running: 1, waiting: [] });
+        else lane.running += 1;
+        return charged;
+      }
+      if (lane === undefined || lane.waiting.length >= waitingPerClientMax || waiting >= waitingMax) return charged;
+      waiting += 1;
+      await new Promise<void>((wake) => lane.waiting.push(wake));
+      waiting -= 1;
+    }
+  }
+
+  function leave(client: string, refunded: boolean): void {
+    const lane = lanes.get(client);
+    if (lane === undefined) throw new Error("An attempt ended that had not begun.");
+    lane.running -= 1;
+    if (lane.running === 0) {
+      lanes.delete(client);
+      for (const wake of lane.waiting) wake();
+    } else if (refunded) lane.waiting.shift()?.();
+  }
+
+  return {
+    /**
+     * @param client a client's key. @param attempt calculates the hash.
+     * @param isRight whether the result proves that the client knows a secret.
+     * @returns a refusal: `attempt` was not made. @throws what `attempt` throws; it is then not counted.
+     */
+    async run<T>(
+      client: string,
+      now: number,
+      attempt: () => Promise<T>,
+      isRight: (result: T) => boolean,
+    ): Promise<{ readonly outcome: "made"; readonly result: T } | Refused> {
+      const charged = await charge(client, now);
+      if (charged.outcome === "refused") return charged;
+      let isCounted = false;
+      try {
+        const result = await attempt();
+        isCounted = !isRight(result);
+        return { outcome: "made", result };
+      } finally {
+        try {
+          if (!isCounted) await charged.refund();
+        } finally {
+          leave(client, !isCounted);
+        }
+      }
+    },
+  };
+}
