@@ -44,7 +44,7 @@ describe.each([
       deletable_by_viewer: false,
     });
     expect(await opened(push)).toMatchObject({ payload: "new\nlines" });
-    expect(await site.auditKinds(push.urlToken)).toEqual(["view", "edit", "creation"]);
+    expect(await site.auditKinds(push.urlToken)).toEqual(["creation", "edit", "view"]);
   });
 
   it("adds and removes files", async () => {

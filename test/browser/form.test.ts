@@ -24,7 +24,7 @@ describe.each([
     await form.views.fill("0");
     await form.passphrase.fill(' a "passphrase" ');
     await form.retrievalStep.uncheck();
-    await form.name.fill("n".repeat(300));
+    await form.name.fill("n".repeat(2_049));
     await form.note.fill("\nnote\n");
     const [answer] = await Promise.all([
       page.waitForResponse((response) => response.request().method() === "POST"),
@@ -38,7 +38,7 @@ describe.each([
     expect(await summary.getByRole("link").allTextContents()).toEqual([
       `${newPush.days}: ${range.days}`,
       `${newPush.views}: ${range.views}`,
-      `${newPush.name}: ${problems.tooLong({ max: 255 })}`,
+      `${newPush.name}: ${problems.tooLong({ max: 2_048 })}`,
     ]);
     expect(await form.days.getAttribute("aria-invalid")).toBe("true");
     expect(await page.locator("#push_expire_after_days_problem").textContent()).toBe(range.days);
@@ -54,7 +54,7 @@ describe.each([
     expect(await form.passphrase.inputValue()).toBe(' a "passphrase" ');
     expect(await form.retrievalStep.isChecked()).toBe(false);
     expect(await form.deletable.isChecked()).toBe(true);
-    expect(await form.name.inputValue()).toBe("n".repeat(300));
+    expect(await form.name.inputValue()).toBe("n".repeat(2_049));
     expect(await form.note.inputValue()).toBe("\nnote\n");
 
     await form.days.fill("3");

@@ -88,7 +88,7 @@ describe.each([
       expect(download.suggestedFilename().slice(0, 5)).toBe(filename.slice(0, 5));
       expect((await readFile(await download.path())).toString("base64")).toBe(data);
     }
-    expect(await site.auditKinds(push.urlToken)).toEqual(["download", "download", "view", "creation"]);
+    expect(await site.auditKinds(push.urlToken)).toEqual(["creation", "view", "download", "download"]);
   });
 
   it.each([

@@ -147,7 +147,7 @@ describe("an opened text", () => {
     await page.getByRole("button", { name: step.open }).click();
     expect(await page.getByText(secret.notCounted).isVisible()).toBe(true);
     expect(await site.ownPush(urlToken)).toMatchObject({ views_remaining: 1, expired: false });
-    expect(await site.auditKinds(urlToken)).toEqual(["owner_view", "creation"]);
+    expect(await site.auditKinds(urlToken)).toEqual(["creation", "owner_view"]);
   });
 });
 

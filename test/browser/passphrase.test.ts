@@ -34,7 +34,7 @@ describe.each([
     await page.getByText(secret.lastView).waitFor();
     expect(await page.locator("#payload").textContent()).toBe("secret");
     expect(page.url()).not.toContain("phrase");
-    expect(await site.auditKinds(urlToken)).toEqual(["view", "failed_passphrase", "creation"]);
+    expect(await site.auditKinds(urlToken)).toEqual(["creation", "failed_passphrase", "view"]);
   });
 
   it("is refused for some time after five wrong ones, without counting a view", async () => {
