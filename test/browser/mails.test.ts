@@ -23,7 +23,7 @@ test("the form emails the link, and the owner gets the view notification", async
   await page.waitForURL(/\/p\/\w+\/preview\?done=mailed$/);
   expect(await page.locator(".mail-link .notice").textContent()).toContain("on their way");
   const mail = await sink.next("bob@example.com");
-  expect(mail.subject).toBe("Un secret pour vous (push.example.com)");
+  expect(mail.subject).toBe("Sealpush: Un secret pour vous (push.example.com)");
   const link = linkIn(mail, "/p/");
   await sink.next("eve@example.com");
 
@@ -32,7 +32,7 @@ test("the form emails the link, and the owner gets the view notification", async
   expect(await recipient.page.locator("html").getAttribute("lang")).toBe("fr");
   await sendForm(recipient.page);
   const notification = await sink.next(email);
-  expect(notification.subject).toBe("Your push was opened (push.example.com)");
+  expect(notification.subject).toBe("Sealpush: Your push was opened (push.example.com)");
 
   await page.goto(link.pathname.replace(/(?:\/r)?$/, "/edit"));
   expect(await page.locator("#push_notify_on_view").isChecked()).toBe(true);
@@ -50,7 +50,7 @@ test("the owner emails the link of an existing push, and errors are shown at the
   await sendForm(page);
   await page.waitForURL(/done=mailed#mail_link$/);
   expect(await page.locator(".mail-link [role=status], .mail-link .notice").textContent()).toContain("on their way");
-  expect((await sink.next("3@example.com")).subject).toBe("Ein Geheimnis für Sie (push.example.com)");
+  expect((await sink.next("3@example.com")).subject).toBe("Sealpush: Ein Geheimnis für Sie (push.example.com)");
   await page.locator("#push_notify_emails_to").fill("4@example.com,5@example.com,6@example.com");
   await sendForm(page);
   expect(await page.locator("#push_notify_emails_to_problem").textContent()).toContain("5");
