@@ -143,7 +143,10 @@ it("the first run: the code from the log creates an administrator, and the page 
   await press(page, entry.firstRun.submit);
   await page.getByRole("link", { name: nav.administration }).waitFor();
   await page.goto("/first_run");
-  expect(new URL(page.url()).pathname).toBe("/users/sign_in");
+  expect(new URL(page.url()).pathname).toBe("/");
+  const { page: strangersPage } = await startVisit(browser, server.baseUrl, byHand);
+  await strangersPage.goto("/first_run");
+  expect(new URL(strangersPage.url()).pathname).toBe("/users/sign_in");
 });
 
 describe("with sign-ins disabled", () => {

@@ -145,7 +145,7 @@ describe("every page accepts a state change with", () => {
 test("the form token is on every form that posts, and on no page without a session", async () => {
   const { cookie, formToken } = await signIn("page_session");
   const forms = /<form method="post".*?<\/form>/gs;
-  for (const url of ["/", "/users/token", "/users/sign_in"]) {
+  for (const url of ["/", "/users/token", "/users/edit"]) {
     const own = (await app.server.inject({ url, headers: { cookie } })).body.match(forms) ?? [];
     expect(own.length).toBeGreaterThan(0);
     for (const form of own) expect(form).toContain(`name="form_token" value="${formToken}"`);

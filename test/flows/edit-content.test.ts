@@ -104,7 +104,7 @@ describe("files", () => {
     expect(await editing.filesOf(urlToken)).toEqual({ b: "in b", c: "in c" });
     expect(await editing.open(urlToken)).toMatchObject({ payload: "hello" });
     expect((await edit(urlToken, { remove_message: "1" })).status).toBe(303);
-    expect(await editing.open(urlToken)).toMatchObject({ payload: "" });
+    expect(await editing.open(urlToken)).toMatchObject({ payload: null });
     expect(await editing.filesOf(urlToken)).toEqual({ b: "in b", c: "in c" });
   });
 
@@ -167,7 +167,7 @@ describe("files", () => {
     expect(problemsIn(await refused.text())).toMatchObject({ current_passphrase: en.edit.passphraseNeededFiles });
     expect((await edit(urlToken, { remove_files: ids, passphrase: "two" }, { b: "in b" })).status).toBe(303);
     expect(await editing.filesOf(urlToken, "two")).toEqual({ b: "in b" });
-    expect(await editing.open(urlToken, "two")).toMatchObject({ payload: "" });
+    expect(await editing.open(urlToken, "two")).toMatchObject({ payload: null });
   });
 
   test("without file uploads no file can be added, and existing ones can be removed", async () => {

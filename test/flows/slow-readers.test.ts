@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bearer, startTestApp } from "../support/app.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn, stranger } from "../support/domain.ts";
 import { claimFiles, makeFile, pushFiles } from "../support/files.ts";
 import { pausedReader } from "../support/paused-reader.ts";
@@ -39,12 +39,17 @@ test.each(["/api/v2/pushes/", "/p/"])(
   },
 );
 
+async function idOf({ app }: TestApp, email: string): Promise<number> {
+  return (await app.domain.accounts.findUserByEmail(email))?.id ?? 0;
+}
+
 test("every large answer is refused while the client has used up its share", async () => {
   await using app = await startTestApp({ memoryBytes: 256 * 1024 * 1024 });
   const token = await app.makeToken("ada@example.com");
   const browser = await signInClient(app, "ada@example.com");
   const { pushes } = app.app.domain;
-  const owner = signedIn(1);
+  const ownerId = await idOf(app, "ada@example.com");
+  const owner = signedIn(ownerId);
   const note = "\u0001".repeat(65_536);
   const { urlToken } = await pushes.create({ payload, note, retrievalStep: false }, owner);
   const withFile = await pushFiles(pushes, owner, [makeFile("a.txt", "x".repeat(100_000))]);
@@ -86,7 +91,7 @@ test("every large answer is refused while the client has used up its share", asy
   expect(await statuses(large)).toEqual(large.map(() => 503));
   expect(await statuses(small)).toEqual(small.map(() => 200));
   expect((await pushes.audit(urlToken, owner, 1)).length).toBe(entries);
-  expect([...(await pushes.list(1, "active", 1))].length).toBe(2);
+  expect([...(await pushes.list(ownerId, "active", 1))].length).toBe(2);
   memory.release(client, 16 * 1024 * 1024);
   expect(await statuses(large)).toEqual([200, 200, 200, 200, 200, 201, 201, 200, 200, 200, 200, 200]);
   expect(memory.held).toBe(0);
@@ -116,7 +121,9 @@ test("a list of 50 long notes arrives complete, in pieces", async () => {
   await using app = await startTestApp();
   const token = await app.makeToken("ada@example.com");
   const note = "\u0001".repeat(65_536);
-  for (let made = 0; made < 50; made += 1) await app.app.domain.pushes.create({ payload: "x", note }, signedIn(1));
+  const ownerId = await idOf(app, "ada@example.com");
+  const owner = signedIn(ownerId);
+  for (let made = 0; made < 50; made += 1) await app.app.domain.pushes.create({ payload: "x", note }, owner);
   const origin = await app.listen();
   for (const path of ["/api/v2/pushes/active", "/p/active.json"]) {
     const answer = await fetch(origin + path, { headers: bearer(token) });
