@@ -100,7 +100,7 @@ const submit = "main form button[type=submit]";
 async function goAway(page: Page, person: string): Promise<void> {
   provider.answer = person === "" ? { error: "access_denied" } : { login: { accountId: person } };
   await page.goto("/users/sign_in");
-  await page.locator("form[action*='/users/auth/oidc'] button").click();
+  await page.locator("button[formaction*='/users/auth/oidc']").click();
 }
 
 const shown: readonly PageState[] = [
