@@ -48,9 +48,11 @@ export interface PageContext {
   readonly version: string;
 }
 
-/** @param path starts with `/`; may have a query. */
-export function withLocale(path: string, tag: string): string {
-  return `${path}${path.includes("?") ? "&" : "?"}locale=${encodeURIComponent(tag)}`;
+/** @param address a path or URL, which may have a query and a fragment. Its own `locale`, if it has one, is replaced. */
+export function withLocale(address: string, tag: string): string {
+  const [, path, query = "", fragment = ""] = /^([^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(address) ?? [];
+  const others = query.split("&").filter((parameter) => parameter !== "" && !parameter.startsWith("locale="));
+  return `${path}?${[...others, `locale=${encodeURIComponent(tag)}`].join("&")}${fragment}`;
 }
 
 /** The address of one of our own pages; it keeps the `?locale=` of the request. */

@@ -60,6 +60,7 @@ describe.each([
     await page
       .getByRole("button", { name: button })
       .or(page.getByRole("heading", { name: messages.invalid }))
+      .or(page.getByRole("button", { name: nav.signOut }))
       .waitFor();
   });
 });

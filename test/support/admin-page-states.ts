@@ -38,8 +38,13 @@ export const adminPageStates: readonly PageState[] = [
     signedIn: "administrator",
     async show(page) {
       await page.goto("/admin/users?q=root");
-      await page.locator("details.confirm summary").first().click();
-      await sendForm(page);
+      const action = page.locator(".row details.confirm").first();
+      await action.locator("summary").click();
+      await Promise.all([
+        page.waitForResponse((response) => response.request().method() === "POST"),
+        action.locator("button[type=submit]").click(),
+      ]);
+      await page.waitForLoadState();
     },
   },
   {
