@@ -145,9 +145,9 @@ describe("the passphrase of a new push", () => {
     await payload.fill("secret");
     await passphrase.fill("phrase");
     expect(await passphrase.getAttribute("type")).toBe("password");
-    await page.getByRole("button", { name: en.actions.show }).click();
+    await page.getByRole("button", { name: en.actions.show, exact: true }).click();
     expect(await passphrase.getAttribute("type")).toBe("text");
-    await page.getByRole("button", { name: en.actions.hide }).click();
+    await page.getByRole("button", { name: en.actions.hide, exact: true }).click();
     expect(await passphrase.getAttribute("type")).toBe("password");
 
     await page.getByRole("button", { name: newPush.suggestPassphrase }).click();

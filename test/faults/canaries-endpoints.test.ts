@@ -130,7 +130,7 @@ describe("no error response contains a secret", () => {
       jsonRequest({ ...fields, files: [{ filename: push.name, data: push.payload }] }, bearer),
     );
     await client.ask(422, api, jsonRequest({ ...fields, payload: { nested: push.payload } }, bearer));
-    await client.ask(400, api, json(JSON.stringify(fields)));
+    await client.ask(400, api, json(JSON.stringify([fields])));
     await client.ask(400, api, json(JSON.stringify({ push: push.payload })));
     await client.ask(400, api, json(`{"push": {"payload": ${push.payload}}}`));
     await client.ask(400, api, json(`{"push": {"payload": "${push.note}`));

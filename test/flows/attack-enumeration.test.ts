@@ -67,12 +67,16 @@ async function open(environment: Readonly<Record<string, string>> = {}): Promise
 
 let place = 0;
 
+function nextAddress(): string {
+  place += 1;
+  return `198.51.${place >> 8}.${place & 255}`;
+}
+
 /** Everything a client can observe, including the work that response times would reveal. */
 async function observe({ fixture }: Fixture, url: string, fields: Fields, cookie?: string) {
   const { db } = fixture.app.domain;
-  place += 1;
   const before = { units: db.counts.transactions, ...slow };
-  const sender = { address: `198.51.${place >> 8}.${place & 255}`, ...(cookie !== undefined && { cookie }) };
+  const sender = { address: nextAddress(), ...(cookie !== undefined && { cookie }) };
   const answer = await sendForm(fixture.server, url, encode(fields, "urlencoded"), sender);
   const { date: _date, "x-request-id": _id, ...headers } = answer.headers;
   return {
@@ -112,9 +116,10 @@ describe("user enumeration: response, writes and hashing do not depend on whethe
     const opened = await open();
     const triesFor = async (email: string) => {
       const statuses: number[] = [];
+      const address = nextAddress();
       for (let at = 0; at < 12; at += 1) {
         const body = encode({ email, password: `${wrong} ${at}` }, "urlencoded");
-        statuses.push((await sendForm(opened.fixture.server, "/users/sign_in", body, {})).statusCode);
+        statuses.push((await sendForm(opened.fixture.server, "/users/sign_in", body, { address })).statusCode);
       }
       return statuses;
     };

@@ -40,8 +40,8 @@ export interface TestAccounts {
   readonly seals: PasswordSeals;
   /** The unsealed password hashes of all users. */
   readonly passwordHashes: () => Promise<readonly string[]>;
-  /** Sets the password hash of the only user. */
-  readonly setPasswordHash: (hash: string) => Promise<void>;
+  /** Sets the password hash of this user; without `userId` of the only user. */
+  readonly setPasswordHash: (hash: string, userId?: number) => Promise<void>;
   /** The tables of rows that were refused because this server did not write them. */
   readonly forgedRows: readonly string[];
   /** Moves the clock; negative: sets it back. */
@@ -111,8 +111,8 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
       );
       return rows.map(({ id, sealed }) => seals.open({ id: Number(id), hasPassword: true }, sealed));
     },
-    async setPasswordHash(hash) {
-      const id = Number((await readRows<{ id: number }>(db, "SELECT id FROM users"))[0]?.id);
+    async setPasswordHash(hash, userId) {
+      const id = userId ?? Number((await readRows<{ id: number }>(db, "SELECT id FROM users"))[0]?.id);
       await db.writeSerialized("accounts", (tx) => users.change(tx, access, id, seals.columnsOf(id, hash)));
     },
     access,

@@ -148,7 +148,7 @@ describe("changePassword", () => {
     const evesSession = await accounts.signIn({ email: "eve@example.com", password, client });
     const eves = await accounts.authenticateSession(evesSession?.sessionToken ?? "");
     const { id } = await signIn(fixture);
-    await setHash(fixture, "");
+    await fixture.setPasswordHash("", ada.id);
     const change = (keepSessionId: number, current = "") =>
       accounts.changePassword({ userId: ada.id, current, password: next, keepSessionId, revokesTokens: true, client });
     expect(eves?.user.id).toBe(eve.id);
