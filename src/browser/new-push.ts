@@ -1,4 +1,5 @@
-import { enableCounters, listChosenFiles } from "./parts/fields.ts";
+import { enableCounters } from "./parts/fields.ts";
+import { enableFilePicker } from "./parts/files.ts";
 import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator.ts";
 import { enableConcealButtons } from "./parts/preferences.ts";
 import { randomBelowFrom } from "./parts/suggest.ts";
@@ -7,6 +8,6 @@ const randomBelow = randomBelowFrom((numbers) => crypto.getRandomValues(numbers)
 
 enableConcealButtons();
 enableCounters();
-listChosenFiles();
+enableFilePicker();
 enableGenerators(randomBelow);
 enablePassphraseSuggestions(randomBelow);

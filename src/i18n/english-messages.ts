@@ -242,6 +242,10 @@ export interface EnglishMessages {
     readonly goneText: string;
     readonly hidePayload: string;
   };
+  readonly files: {
+    readonly dropHint: string;
+    readonly total: Message<{ count: string; countMax: string; size: string; sizeMax: string }>;
+  };
   readonly tokens: {
     readonly heading: string;
     readonly lead: string;

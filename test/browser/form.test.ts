@@ -90,13 +90,15 @@ describe.each([
     await page.goto("/?kind=file");
     const form = newPushForm(page);
     const file = (name: string, size = 3) => ({ name, mimeType: "text/plain", buffer: Buffer.alloc(size) });
+    await page.evaluate(untilServer);
     await form.files.setInputFiles([file("a"), file("b"), file("c")]);
     await form.payload.fill("a message");
     await form.submit.click();
-    await page.getByRole("alert").waitFor();
+    await page.getByRole("alert").getByText(problems.heading).waitFor();
     expect(await page.locator("#push_files_problem").textContent()).toBe(problems.files({ count: 2 }));
     expect(await form.payload.inputValue()).toBe("a message");
 
+    await page.evaluate(untilServer);
     await form.files.setInputFiles([file("big", 1_001)]);
     await form.submit.click();
     await page

@@ -6,6 +6,7 @@ import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field, InputField, type InputFieldProps, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
+import { FileInput } from "./file-input.tsx";
 import type { PushForm } from "./form.ts";
 
 /** The controls of a push's fields that are more than one plain input. `fields.tsx` says which field has which. */
@@ -127,34 +128,6 @@ export function FilesControl(props: ControlProps) {
   );
 }
 
-function FileInput({ id, name, label, problem, form, page: { messages } }: ControlProps) {
-  const { newPush, edit, formats } = messages;
-  const { maxFileUploads, pushBytesMax } = form.limits;
-  const isNew = form.edited === null;
-  const bounds = { count: maxFileUploads, size: formats.bytes(pushBytesMax) };
-  return (
-    <div>
-      <Field
-        id={id}
-        label={label}
-        hint={isNew ? newPush.filesHint(bounds) : edit.addFilesHint(bounds)}
-        problem={problem ?? (form.filesLost ? newPush.filesAgain : undefined)}
-        control={(attributes) => (
-          <input
-            {...attributes}
-            class="input input-files"
-            type="file"
-            name={`${name}[]`}
-            multiple={maxFileUploads > 1}
-            required={isNew}
-          />
-        )}
-      />
-      <ul class="chosen-files" aria-label={newPush.filesChosen} hidden data-chosen-files={id} />
-    </div>
-  );
-}
-
 /** The files that a push has, each with a box that removes it. */
 function KeptFiles({
   files,
@@ -177,6 +150,7 @@ function KeptFiles({
                 name="push[remove_files][]"
                 value={id}
                 checked={form.removedFileIds.includes(id)}
+                data-kept-bytes={sizeBytes}
               />
               <span>{edit.removeFile.parts({ filename: <bdi key="filename">{filename}</bdi> })}</span>
             </label>

@@ -1,0 +1,59 @@
+import { Field } from "../parts/fields.tsx";
+import { Icon } from "../parts/icon.tsx";
+import type { ControlProps } from "./controls.tsx";
+
+/**
+ * The field that chooses files. Its script (browser/parts/files.ts) lists them, adds dropped and pasted ones, and checks
+ * count and size; the texts that it needs are in attributes.
+ */
+export function FileInput({ id, name, label, problem, form, page: { messages } }: ControlProps) {
+  const { newPush, edit, files, formats, problems } = messages;
+  const { maxFileUploads, pushBytesMax } = form.limits;
+  const isNew = form.edited === null;
+  const bounds = { count: maxFileUploads, size: formats.bytes(pushBytesMax) };
+  const counted = { count: "{count}", countMax: "{countMax}", size: "{size}", sizeMax: "{sizeMax}" };
+  return (
+    <div
+      class="file-picker"
+      data-files={id}
+      data-count-max={maxFileUploads}
+      data-bytes-max={pushBytesMax}
+      data-total={files.total(counted)}
+      data-too-many={problems.files({ count: maxFileUploads })}
+      data-too-large={problems.filesTooLarge({ size: bounds.size })}
+      data-remove={edit.removeFile({ filename: "{filename}" })}
+    >
+      <Field
+        id={id}
+        label={label}
+        hint={isNew ? newPush.filesHint(bounds) : edit.addFilesHint(bounds)}
+        problem={problem ?? (form.filesLost ? newPush.filesAgain : undefined)}
+        control={(attributes) => (
+          <input
+            {...attributes}
+            class="input input-files"
+            type="file"
+            name={`${name}[]`}
+            multiple={maxFileUploads > 1}
+            required={isNew}
+          />
+        )}
+      />
+      <p class="field-hint" hidden data-scripted>
+        {files.dropHint}
+      </p>
+      <p class="field-problem" role="alert" data-files-problem />
+      <ul class="chosen-files" aria-label={newPush.filesChosen} hidden />
+      <p class="files-total" role="status" />
+      <template>
+        <li>
+          <bdi />
+          <span data-size />
+          <button type="button" class="button button-icon button-quiet-danger">
+            <Icon name="trash" />
+          </button>
+        </li>
+      </template>
+    </div>
+  );
+}
