@@ -40,14 +40,21 @@ LABEL org.opencontainers.image.title="Sealpush" \
       org.opencontainers.image.version="3.0.0" \
       org.opencontainers.image.licenses="Apache-2.0"
 
-# Only the server's own user writes, and only here. What installs software has no business in a running container.
-RUN mkdir --mode=0700 /data \
- && chown 10001:10001 /data \
+# Caddy terminates TLS if TLS_DOMAIN is set. curl is for health checks that were written for Password Pusher's image.
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends caddy curl \
+ && rm -rf /var/lib/apt/lists/*
+
+# Volumes of Password Pusher's image belong to user 1000. Platforms that select a user themselves give it group 0.
+# What installs software has no business in a running container.
+RUN mkdir --mode=0770 /data \
+ && chown 1000:0 /data \
  && rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
 
 WORKDIR /app
 COPY deploy/container/sealpush /usr/local/bin/sealpush
+COPY deploy/container/Caddyfile ./
 COPY package.json LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/packages ./packages
@@ -59,9 +66,8 @@ ENV NODE_ENV=production \
     MALLOC_ARENA_MAX=2 \
     MALLOC_MMAP_THRESHOLD_=32768 \
     HOST=0.0.0.0 \
-    PORT=5100 \
-    DATA_DIR=/data
-USER 10001:10001
+    PORT=5100
+USER 1000:1000
 EXPOSE 5100
 VOLUME /data
 

@@ -28,6 +28,8 @@ const aboutNoEngine = [
   "test/faults/tracing-missing.test.ts",
   // Memory for requests and answers.
   "test/faults/overload.test.ts",
+  // The entry point of the image.
+  "test/flows/container*.test.ts",
 ];
 
 /** Runs of one test file: one for each engine that it is about. */

@@ -14,10 +14,10 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 /** External linters, run if they are installed. */
 const linters: readonly { readonly command: string; readonly run: (folder: string) => readonly string[] }[] = [
-  {
+  ...["deploy/compose/Caddyfile", "deploy/container/Caddyfile"].map((file) => ({
     command: "caddy",
-    run: () => ["validate", "--adapter", "caddyfile", "--config", join(root, "deploy/compose/Caddyfile")],
-  },
+    run: () => ["validate", "--adapter", "caddyfile", "--config", join(root, file)],
+  })),
   {
     command: "systemd-analyze",
     run(folder) {

@@ -25,7 +25,7 @@ function changed(text: string, from: string, to: string): string {
 describe("the check of the Dockerfile", () => {
   it("finds no problem in the current one", () => {
     expect(dockerfileProblems(dockerfile, facts)).toEqual([]);
-    expect(image).toEqual({ user: "10001:10001", port: "5100", dataDir: "/data" });
+    expect(image).toEqual({ user: "1000:1000", port: "5100", dataDir: "/data" });
   });
 
   it("accepts a base image with a digest", () => {
@@ -43,8 +43,9 @@ describe("the check of the Dockerfile", () => {
       /not the base/,
     ],
     ["a digest of another length", "-bookworm-slim\n", "-bookworm-slim@sha256:abc\n", /no digest/],
-    ["root", "USER 10001:10001", "USER root", /must be numbers, and not root/],
-    ["user 0", "USER 10001:10001", "USER 0:0", /must be numbers, and not root/],
+    ["root", "USER 1000:1000", "USER root", /must be numbers, and not root/],
+    ["user 0", "USER 1000:1000", "USER 0:0", /must be numbers, and not root/],
+    ["a data folder for one user alone", "mkdir --mode=0770 /data", "mkdir --mode=0700 /data", /cannot write/],
     ["a fetched file", "COPY src ./src", "ADD https://example.com/src ./src", /use COPY/],
     ["a missing source", "COPY src ./src", "COPY sources ./src", /sources does not exist/],
     ["scripts of packages", "--omit=dev --ignore-scripts", "--omit=dev", /runs scripts/],
@@ -52,7 +53,7 @@ describe("the check of the Dockerfile", () => {
     ["untested packages for tracing", "@opentelemetry/api@1", "@opentelemetry/api@0", /version that is tested/],
     ["no health check", "HEALTHCHECK", "LABEL", /HEALTHCHECK must request/],
     ["a shell as process 1", 'ENTRYPOINT ["sealpush"]', "ENTRYPOINT sealpush", /gets no signals/],
-    ["an unknown setting", "DATA_DIR=/data", "DATA_DIR=/data PWP__LOG_LEVL=warn", /PWP__LOG_LEVL is not a setting/],
+    ["an unknown setting", "PORT=5100", "PORT=5100 PWP__LOG_LEVL=warn", /PWP__LOG_LEVL is not a setting/],
     ["a refused value", "PORT=5100", "PORT=none", /PORT is "none"/],
     ["another port", "EXPOSE 5100", "EXPOSE 80", /EXPOSE and PORT differ/],
     ["a forgotten version", `version="${facts.version}"`, 'version="0"', /version label/],
@@ -128,7 +129,7 @@ describe("the check of the chart", () => {
     ["a missing template", 'include "sealpush.name"', 'include "sealpush.title"', /not defined/],
     ["a missing value", ".Values.replicas", ".Values.replicaCount", /values.yaml: replicaCount/],
     ["an unknown setting", "PWP__SHUTDOWN_GRACE_SECONDS", "PWP__SHUTDOWN_SECONDS", /is not a setting/],
-    ["another user", "runAsUser: 10001", "runAsUser: 1000", /the user/],
+    ["another user", "runAsUser: 1000", "runAsUser: 1001", /the user/],
     ["another port", "containerPort: 5100", "containerPort: 80", /the port/],
     ["no readiness", "path: /ready", "path: /up", /the readiness probe/],
     ["too little time to stop", "shutdownGraceSeconds) 35", "shutdownGraceSeconds) 5", /killed before/],

@@ -33,7 +33,7 @@ export function imageOf(text: string): Image {
   return {
     user: last("USER"),
     port: environment.get("PORT") ?? "",
-    dataDir: environment.get("DATA_DIR") ?? "",
+    dataDir: last("VOLUME"),
   };
 }
 
@@ -83,12 +83,11 @@ export function dockerfileProblems(text: string, facts: Facts): readonly string[
   }
   const [, uid = "0"] = /^(\d+):\d+$/.exec(image.user) ?? [];
   expect(uid !== "0", `USER ${image.user} must be numbers, and not root.`);
-  expect(
-    of("RUN").some((rest) => rest.includes(`chown ${image.user} ${image.dataDir}`)),
-    "USER does not own the data folder.",
+  const madeDataFolder = of("RUN").some(
+    (rest) => rest.includes(`mkdir --mode=0770 ${image.dataDir}`) && rest.includes(`chown ${uid}:0 ${image.dataDir}`),
   );
+  expect(image.dataDir !== "" && madeDataFolder, "USER and group 0 cannot write to the data folder.");
   expect(last("EXPOSE") === image.port && image.port !== "", "EXPOSE and PORT differ.");
-  expect(last("VOLUME") === image.dataDir && image.dataDir !== "", "VOLUME and DATA_DIR differ.");
   expect(
     /\bCMD \["node"/.test(last("HEALTHCHECK")) && last("HEALTHCHECK").includes("/up"),
     "HEALTHCHECK must request /up with node.",

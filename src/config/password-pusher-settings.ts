@@ -66,7 +66,10 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     names: ["PWP__NO_WORKER", "PWP_WORKER"],
   },
   {
-    because: "nothing listens on 80 and 443 here: a proxy in front of the server terminates TLS (docs/deployment.md)",
+    because:
+      "only the container image starts Caddy itself. Here, two commands do the same: `apt-get install caddy`, and " +
+      "`SEALPUSH_URL=https://$TLS_DOMAIN SEALPUSH_UPSTREAMS=127.0.0.1:5100 caddy run --adapter caddyfile --config " +
+      "deploy/compose/Caddyfile`",
     names: ["TLS_DOMAIN"],
   },
   {
@@ -110,8 +113,12 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
   { because: "nothing is stored in Redis", names: ["REDIS_URL"] },
   { because: "translations are part of the program", names: ["TRANSLATION_IO_API_KEY"] },
   {
+    because: "only the container image uses it, together with TLS_DOMAIN (docs/deployment.md)",
+    names: ["HTTP_PORT", "HTTPS_PORT", "ACME_DIRECTORY", "EAB_KID", "EAB_HMAC_KEY"],
+  },
+  {
     because: "the server listens on PORT only; a proxy in front of it serves 80 and 443 (docs/deployment.md)",
-    names: ["HTTP_PORT", "HTTPS_PORT", "TARGET_PORT", "ACME_DIRECTORY", "EAB_KID", "EAB_HMAC_KEY", "THRUSTER_*"],
+    names: ["TARGET_PORT", "THRUSTER_*"],
   },
   {
     because: "it configures Thruster, which this server does not use; limits of slow clients are fixed",

@@ -62,7 +62,7 @@ async function expectNoDebugger(
 }
 
 test.each(Object.entries(shipped))("SIGUSR1 opens no debugger in a server started by %s", async (_by, command) => {
-  const server = await startServerByCommand(["sh", "-c", command], { dataDir: newDataDir() });
+  const server = await startServerByCommand(["bash", "-c", command], { dataDir: newDataDir() });
   onTestFinished(() => {
     for (const pid of programsOfGroup(server.pid)) process.kill(pid, "SIGKILL");
   });

@@ -3,10 +3,9 @@ import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 /** DER (X.690): tag, length, content. */
 function element(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
-  if (body.length < 0x80) return Buffer.concat([Buffer.from([tag, body.length]), body]);
-  const length = Buffer.alloc(2);
-  length.writeUInt16BE(body.length);
-  return Buffer.concat([Buffer.from([tag, 0x82]), length, body]);
+  const bytes = [body.length >> 8, body.length & 0xff].filter((byte, at) => at === 1 || byte > 0);
+  const length = body.length < 0x80 ? bytes : [0x80 + bytes.length, ...bytes];
+  return Buffer.concat([Buffer.from([tag, ...length]), body]);
 }
 
 const sequence = (...content: readonly Uint8Array[]) => element(0x30, ...content);

@@ -83,7 +83,7 @@ export async function onFreePort<T>(start: (port: number) => Promise<T>): Promis
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const address = probe.address();

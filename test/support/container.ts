@@ -1,0 +1,38 @@
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { makeFolder } from "./folders.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** The image's entry point with the program of this repository and with folders of the test in place of the image's volumes. */
+export interface EntryPoint {
+  /** The command that starts it; arguments follow. */
+  readonly command: readonly [string, ...string[]];
+  /** In place of /data. */
+  readonly volume: string;
+  /** In place of /opt/PasswordPusher/storage. */
+  readonly oldVolume: string;
+}
+
+/** @throws if the script has changed, because a test would then use the folders of this machine. */
+export function makeEntryPoint(): EntryPoint {
+  const folder = makeFolder();
+  // Tests start it as another user.
+  chmodSync(folder, 0o755);
+  const volume = join(folder, "data");
+  const oldVolume = join(folder, "opt/PasswordPusher/storage");
+  const paths = {
+    "main=/app/dist/main.js": `main=${root}/dist/main.js`,
+    "caddyfile=/app/Caddyfile": `caddyfile=${root}/deploy/container/Caddyfile`,
+    "volume=/data": `volume=${volume}`,
+    "old_volume=/opt/PasswordPusher/storage": `old_volume=${oldVolume}`,
+  };
+  let script = readFileSync(join(root, "deploy/container/sealpush"), "utf8");
+  for (const [shipped, ofTest] of Object.entries(paths)) {
+    if (!script.includes(`\n${shipped}\n`)) throw new Error(`The entry point has no line ${shipped}.`);
+    script = script.replace(`\n${shipped}\n`, `\n${ofTest}\n`);
+  }
+  const path = join(folder, "sealpush");
+  writeFileSync(path, script, { mode: 0o755 });
+  return { command: ["bash", path], volume, oldVolume };
+}
