@@ -8,6 +8,7 @@ import { brandingConfig, brandingSettings } from "./topics/branding.ts";
 import { databaseConfig, databaseSettings } from "./topics/database.ts";
 import { filesConfig, storageSettings, uploadSettings } from "./topics/files.ts";
 import { gatewayConfig, gatewaySettings } from "./topics/gateway.ts";
+import { generatorConfig, generatorSettings } from "./topics/generator.ts";
 import { keySettings, masterKeysConfig } from "./topics/keys.ts";
 import { kindSettings, kindsConfig } from "./topics/kinds.ts";
 import { limitSettings, limitsConfig } from "./topics/limits.ts";
@@ -40,6 +41,7 @@ export const settingTable = {
   monitoring: monitoringSettings,
   tracing: tracingSettings,
   branding: brandingSettings,
+  generator: generatorSettings,
   uploads: uploadSettings,
   storage: storageSettings,
   ...kindSettings,
@@ -95,6 +97,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     /** undefined: no traces. */
     tracing: tracingConfig(parsed.tracing, report),
     ...branding,
+    generator: generatorConfig(parsed.generator, report),
     files: filesConfig(parsed.uploads, parsed.storage, parsed.access, report),
     kinds: kindsConfig(parsed, parsed.access, report),
   };

@@ -32,7 +32,7 @@ describe("a setting that Password Pusher documents", () => {
   });
 
   it("causes at most 300 warnings", () => {
-    const names = Array.from({ length: 1_000 }, (_, at) => [`PWP__GEN__${at}`, "1"] as const);
+    const names = Array.from({ length: 1_000 }, (_, at) => [`PWP__GEN__PASSWORD__${at}`, "1"] as const);
     expect(loadValid(Object.fromEntries(names)).warnings).toHaveLength(300);
   });
 });

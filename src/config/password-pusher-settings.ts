@@ -36,8 +36,18 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     names: ["PWP__THEME", "PWP_THEME", "PWP_PRECOMPILE"],
   },
   {
-    because: "the generator runs in the browser, with defaults of its own that the user can change",
-    names: ["PWP__GEN__*"],
+    because: "the setting is PWP__GEN__SYLLABLES_COUNT",
+    names: ["PWP__GEN__SYLLABLE_COUNT"],
+  },
+  {
+    because: "only the generator's pronounceable passwords have settings; the user can change the rest in the form",
+    names: [
+      "PWP__GEN__DEFAULT_TYPE",
+      "PWP__GEN__LANGUAGE",
+      "PWP__GEN__PIN__*",
+      "PWP__GEN__PASSWORD__*",
+      "PWP__GEN__PASSPHRASE__*",
+    ],
   },
   {
     because: "emails are queued in the database and retried; failed ones are listed at /admin",

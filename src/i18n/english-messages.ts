@@ -58,10 +58,15 @@ export interface EnglishMessages {
     readonly heading: string;
     readonly password: string;
     readonly words: string;
+    readonly syllables: string;
     readonly length: string;
     readonly wordCount: string;
+    readonly syllableCount: string;
     readonly symbols: string;
     readonly numberAndCapitals: string;
+    readonly capitals: string;
+    readonly digits: string;
+    readonly separators: string;
     readonly suggestion: string;
     readonly strength: Message<{ bits: string }>;
     readonly another: string;

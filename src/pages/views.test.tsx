@@ -59,6 +59,7 @@ const emptyForm: PushForm = {
   kind: "text",
   settings: config.kinds.text,
   limits: formLimits("text", config),
+  generator: config.generator,
   mails: { links: true, viewsTo: hostile, viewsAfterConfirmation: true },
   takesFiles: true,
   edited: null,

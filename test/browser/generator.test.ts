@@ -58,6 +58,23 @@ describe("the password generator", () => {
     for (const phrase of await drawMany(page)) expect(phrase).toMatch(/^[A-Z][a-z]+(-[A-Z][a-z]+){6}-\d\d$/);
   });
 
+  it("generates pronounceable syllables, with capitals, digits and separators on request", async () => {
+    const { page } = await site.visit();
+    await openGenerator(page);
+    await page.getByText(generator.syllables, { exact: true }).click();
+    const syllable = "[BCDFGHKLMNPRSTVZ](?:[aeiouy][bcdfghklmnprstvz]?)?\\d";
+    const passwords = await drawMany(page);
+    for (const password of passwords) expect(password).toMatch(new RegExp(`^${syllable}(?:[-_=]${syllable}){2}$`));
+    expect(new Set(passwords).size).toBe(suggestionsDrawn);
+    expect(await page.getByText(generator.strength({ bits: "39" })).isVisible()).toBe(true);
+
+    await setRange(page, generator.syllableCount, 8);
+    for (const label of [generator.capitals, generator.digits, generator.separators]) {
+      await page.getByLabel(label, { exact: true }).uncheck();
+    }
+    for (const password of await drawMany(page)) expect(password).toMatch(/^[bcdfghklmnprstvzaeiouy]{8,24}$/);
+  });
+
   it("inserts the suggestion at the cursor, and sends only the inserted text", async () => {
     const { page } = await site.visit();
     await openGenerator(page);

@@ -1,4 +1,4 @@
-import { type RandomBelow, type Suggestion, suggestCharacters, suggestWords } from "./suggest.ts";
+import { type RandomBelow, type Suggestion, suggestCharacters, suggestSyllables, suggestWords } from "./suggest.ts";
 
 const suggestedWords = 5;
 
@@ -18,10 +18,30 @@ function enableGenerator(box: HTMLDetailsElement, target: HTMLTextAreaElement, r
   const ticked = (name: string) => input(name)?.checked === true;
   const amount = (name: string) => input(name)?.valueAsNumber ?? 0;
 
-  const suggest = (): Suggestion =>
-    box.querySelector<HTMLInputElement>('input[name="generator_mode"]:checked')?.value === "words"
-      ? suggestWords(amount("generator_words"), ticked("generator_embellish"), randomBelow)
-      : suggestCharacters(amount("generator_length"), ticked("generator_symbols"), randomBelow);
+  const syllableSettings = box.querySelector<HTMLElement>('[data-choices="syllables"]')?.dataset ?? {};
+
+  const suggest = (mode: string | undefined): Suggestion => {
+    switch (mode) {
+      case "words":
+        return suggestWords(amount("generator_words"), ticked("generator_embellish"), randomBelow);
+      case "syllables": {
+        const { lettersMin, lettersMax, consonants = "", vowels = "", separators = "" } = syllableSettings;
+        const choices = {
+          syllables: amount("generator_syllables"),
+          lettersMin: Number(lettersMin),
+          lettersMax: Number(lettersMax),
+          consonants,
+          vowels,
+          withCapitals: ticked("generator_capitals"),
+          withDigits: ticked("generator_digits"),
+          separators: ticked("generator_separated") ? separators : "",
+        };
+        return suggestSyllables(choices, randomBelow);
+      }
+      default:
+        return suggestCharacters(amount("generator_length"), ticked("generator_symbols"), randomBelow);
+    }
+  };
 
   const renew = () => {
     const mode = box.querySelector<HTMLInputElement>('input[name="generator_mode"]:checked')?.value;
@@ -32,7 +52,7 @@ function enableGenerator(box: HTMLDetailsElement, target: HTMLTextAreaElement, r
       const shown = range.parentElement?.querySelector(".range-value");
       if (shown) shown.textContent = range.value;
     }
-    const { text, bits } = suggest();
+    const { text, bits } = suggest(mode);
     output.textContent = text;
     strength.textContent = (strength.dataset.strength ?? "").replace("{bits}", String(bits));
   };

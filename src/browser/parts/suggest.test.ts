@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { countCharacters } from "./fields.ts";
 import { passphraseWords } from "./passphrase-words.ts";
-import { randomBelowFrom, suggestCharacters, suggestWords } from "./suggest.ts";
+import {
+  type RandomBelow,
+  randomBelowFrom,
+  type SyllableChoices,
+  suggestCharacters,
+  suggestSyllables,
+  suggestWords,
+} from "./suggest.ts";
 
 /** Returns the given numbers in order. */
 function drawing(...numbers: number[]) {
@@ -65,6 +72,82 @@ describe("suggestCharacters", () => {
     const { text, bits } = suggestCharacters(5_000, true, randomBelow);
     expect(text).not.toMatch(/[0O1Il|o]/);
     expect(bits).toBe(Math.floor(5_000 * Math.log2(new Set(text).size)));
+  });
+});
+
+const byDefault: SyllableChoices = {
+  syllables: 3,
+  lettersMin: 1,
+  lettersMax: 3,
+  consonants: "bcdfghklmnprstvz",
+  vowels: "aeiouy",
+  withCapitals: true,
+  withDigits: true,
+  separators: "-_=",
+};
+
+/** The entropy in bits of what `generate` returns, from all sequences of numbers that it can draw. */
+function entropyOf(generate: (randomBelow: RandomBelow) => string): number {
+  const probabilities = new Map<string, number>();
+  let drawn: readonly number[] | undefined = [];
+  while (drawn !== undefined) {
+    const numbers = drawn;
+    const limits: number[] = [];
+    const text = generate((limit) => numbers[limits.push(limit) - 1] ?? 0);
+    const probability = limits.reduce((product, limit) => product / limit, 1);
+    probabilities.set(text, (probabilities.get(text) ?? 0) + probability);
+    const last = limits.findLastIndex((limit, at) => (numbers[at] ?? 0) + 1 < limit);
+    drawn = last < 0 ? undefined : limits.slice(0, last + 1).map((_, at) => (numbers[at] ?? 0) + (at === last ? 1 : 0));
+  }
+  return [...probabilities.values()].reduce((bits, probability) => bits - probability * Math.log2(probability), 0);
+}
+
+describe("suggestSyllables", () => {
+  it("alternates consonants and vowels, each syllable with a capital and a digit, with separators between them", () => {
+    const { randomBelow, left } = drawing(0, 0, 7, 1, 1, 2, 4, 8, 2, 2, 15, 5, 1, 9);
+    expect(suggestSyllables(byDefault, randomBelow)).toEqual({ text: "B7_Du8=Zyc9", bits: 39 });
+    expect(left).toEqual([]);
+  });
+
+  it("generates plain letters of a fixed length if nothing else is chosen", () => {
+    const plain = {
+      ...byDefault,
+      lettersMin: 2,
+      lettersMax: 2,
+      withCapitals: false,
+      withDigits: false,
+      separators: "",
+    };
+    const { randomBelow } = drawing(0, 0, 0, 0, 1, 1, 0, 2, 2);
+    expect(suggestSyllables(plain, randomBelow)).toEqual({ text: "bacedi", bits: 19 });
+  });
+
+  it("takes a letter or a separator of two UTF-16 units as one", () => {
+    const choices = { ...byDefault, syllables: 2, lettersMax: 1, consonants: "𐐨", withDigits: false, separators: "😀" };
+    expect(suggestSyllables(choices, () => 0)).toEqual({ text: "𐐀😀𐐀", bits: 0 });
+  });
+
+  const few = { ...byDefault, syllables: 2, lettersMax: 2, consonants: "bcd", vowels: "ae", separators: "-_" };
+  it.each([
+    ["everything", {}],
+    ["capitals only", { withDigits: false, separators: "" }],
+    ["digits only", { withCapitals: false, separators: "" }],
+    ["separators only", { withCapitals: false, withDigits: false }],
+    ["one plain syllable", { syllables: 1, lettersMax: 6, withCapitals: false, withDigits: false, separators: "" }],
+  ])("shows the entropy of the text, rounded down: %s", (_, more) => {
+    const choices = { ...few, ...more };
+    const entropy = entropyOf((randomBelow) => suggestSyllables(choices, randomBelow).text);
+    expect(suggestSyllables(choices, () => 0).bits).toBe(Math.floor(entropy));
+  });
+
+  it("shows less than the entropy where the ends of syllables are not marked", () => {
+    const choices = { ...few, syllables: 3, lettersMax: 3, withCapitals: false, withDigits: false, separators: "" };
+    const entropy = entropyOf((randomBelow) => suggestSyllables(choices, randomBelow).text);
+    const withLengths = entropyOf((randomBelow) => suggestSyllables({ ...choices, separators: "-" }, randomBelow).text);
+    const { bits } = suggestSyllables(choices, () => 0);
+    expect(bits).toBe(8);
+    expect(entropy).toBeGreaterThan(bits);
+    expect(entropy).toBeLessThan(withLengths);
   });
 });
 

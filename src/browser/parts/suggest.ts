@@ -46,6 +46,57 @@ export function suggestCharacters(length: number, withSymbols: boolean, randomBe
   }
 }
 
+const digitsCount = 10;
+
+export interface SyllableChoices {
+  readonly syllables: number;
+  /** Bounds of one syllable, both included. */
+  readonly lettersMin: number;
+  readonly lettersMax: number;
+  readonly consonants: string;
+  readonly vowels: string;
+  readonly withCapitals: boolean;
+  readonly withDigits: boolean;
+  /** "": none. */
+  readonly separators: string;
+}
+
+/**
+ * Syllables of consonants and vowels in turn, each of a random length, as Password Pusher generates them. The bits are the
+ * entropy of the text: the mean over all lengths, because a short syllable is easier to guess than a long one.
+ */
+export function suggestSyllables(choices: SyllableChoices, randomBelow: RandomBelow): Suggestion {
+  const { syllables, lettersMin, lettersMax, withCapitals, withDigits } = choices;
+  const alphabets = [[...choices.consonants], [...choices.vowels]];
+  const separators = [...choices.separators];
+  const letterOf = (position: number) => alphabets[position % 2] ?? [];
+  const draw = (from: readonly string[]) => from[randomBelow(from.length)] ?? "";
+  const lengths = lettersMax - lettersMin + 1;
+
+  let text = "";
+  for (let syllable = 0; syllable < syllables; syllable += 1) {
+    if (syllable > 0 && separators.length > 0) text += draw(separators);
+    const length = lettersMin + randomBelow(lengths);
+    for (let position = 0; position < length; position += 1) {
+      const letter = draw(letterOf(position));
+      text += withCapitals && position === 0 ? letter.toUpperCase() : letter;
+    }
+    if (withDigits) text += String(randomBelow(digitsCount));
+  }
+
+  let letterBits = 0;
+  for (let position = 0; position < lettersMax; position += 1) {
+    const lengthsWithIt = Math.min(lengths, lettersMax - position);
+    letterBits += (lengthsWithIt / lengths) * Math.log2(letterOf(position).length);
+  }
+  // Where nothing marks the end of a syllable, two choices of lengths can result in the same text.
+  const lengthsAreVisible = syllables === 1 || withCapitals || withDigits || separators.length > 0;
+  const lengthBits = lengthsAreVisible ? Math.log2(lengths) : 0;
+  const separatorBits = separators.length > 0 ? Math.log2(separators.length) : 0;
+  const syllableBits = lengthBits + letterBits + (withDigits ? Math.log2(digitsCount) : 0);
+  return { text, bits: Math.floor(syllables * syllableBits + (syllables - 1) * separatorBits) };
+}
+
 const endingsCount = 100;
 
 /** Words joined by hyphens; embellished for rules that require capitals and a number. */

@@ -81,6 +81,7 @@ function formFor(editable: EditablePush, { user, services, messages }: SignedInR
       views: { ...editable.views, default: push.expireAfterViews },
     },
     limits: formLimits(push.kind, config),
+    generator: config.generator,
     // Notifications that cannot be sent any more can still be switched off.
     mails: { ...mails, viewsTo: mails.viewsTo ?? (push.notifyOnView ? user.email : null) },
     takesFiles: config.kinds.file.enabled,

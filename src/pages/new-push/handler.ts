@@ -113,6 +113,7 @@ function formFor(askedKind: string | undefined, starting: StartingSettings, page
     kind,
     settings: starting.kinds[kind],
     limits: formLimits(kind, config),
+    generator: config.generator,
     mails: offeredMails(page.user, config),
     takesFiles: config.kinds.file.enabled,
     edited: null,

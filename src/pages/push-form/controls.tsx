@@ -1,3 +1,4 @@
+import type { Config } from "../../config/config.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { accountPath } from "../account/model.ts";
 import { type PageContext, pageHref } from "../page.ts";
@@ -36,7 +37,7 @@ export function PayloadControl(props: ControlProps) {
             rows={isNew ? 7 : 5}
             required={isNew}
           />
-          <Generator messages={page.messages} />
+          <Generator settings={form.generator} messages={page.messages} />
         </>
       );
     case "qr":
@@ -243,13 +244,16 @@ export function ConfirmFirst({ page }: { readonly page: PageContext }) {
 
 const charactersDefault = 20;
 const wordsDefault = 5;
+/** The greatest number of syllables that can be chosen, unless the setting is higher. */
+const syllablesOffered = 12;
 
 /**
  * Generates passwords in the browser; hidden until its script runs. `form=""` keeps its controls out of the surrounding
  * form, so that a suggestion is sent only after it was copied into the payload.
  */
-function Generator({ messages }: { readonly messages: Messages }) {
+function Generator({ settings, messages }: { readonly settings: Config["generator"]; readonly messages: Messages }) {
   const { generator } = messages;
+  const { startsWithSyllables, syllableLetters } = settings;
   return (
     <details class="generator" hidden data-scripted data-generator="push_payload">
       <summary>
@@ -264,27 +268,46 @@ function Generator({ messages }: { readonly messages: Messages }) {
         <fieldset class="generator-modes">
           <legend class="visually-hidden">{generator.heading}</legend>
           <label class="generator-mode">
-            <input type="radio" name="generator_mode" value="characters" form="" checked />
+            <input type="radio" name="generator_mode" value="characters" form="" checked={!startsWithSyllables} />
             <span>{generator.password}</span>
           </label>
           <label class="generator-mode">
             <input type="radio" name="generator_mode" value="words" form="" />
             <span>{generator.words}</span>
           </label>
-        </fieldset>
-        <div class="generator-choices" data-choices="characters">
-          <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
-          <label class="tick">
-            <input type="checkbox" name="generator_symbols" form="" checked />
-            <span>{generator.symbols}</span>
+          <label class="generator-mode">
+            <input type="radio" name="generator_mode" value="syllables" form="" checked={startsWithSyllables} />
+            <span>{generator.syllables}</span>
           </label>
+        </fieldset>
+        <div class="generator-choices" data-choices="characters" hidden={startsWithSyllables}>
+          <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
+          <Tick name="generator_symbols" label={generator.symbols} checked />
         </div>
         <div class="generator-choices" data-choices="words" hidden>
           <Amount id="generator_words" label={generator.wordCount} min={3} max={10} value={wordsDefault} />
-          <label class="tick">
-            <input type="checkbox" name="generator_embellish" form="" />
-            <span>{generator.numberAndCapitals}</span>
-          </label>
+          <Tick name="generator_embellish" label={generator.numberAndCapitals} />
+        </div>
+        <div
+          class="generator-choices"
+          data-choices="syllables"
+          data-letters-min={syllableLetters.min}
+          data-letters-max={syllableLetters.max}
+          data-consonants={settings.consonants}
+          data-vowels={settings.vowels}
+          data-separators={settings.separators}
+          hidden={!startsWithSyllables}
+        >
+          <Amount
+            id="generator_syllables"
+            label={generator.syllableCount}
+            min={1}
+            max={Math.max(syllablesOffered, settings.syllables)}
+            value={settings.syllables}
+          />
+          <Tick name="generator_capitals" label={generator.capitals} checked={settings.capitals} />
+          <Tick name="generator_digits" label={generator.digits} checked={settings.digits} />
+          <Tick name="generator_separated" label={generator.separators} checked={settings.separated} />
         </div>
         <div class="generator-end">
           <button type="button" class="button button-primary" data-use>
@@ -297,6 +320,23 @@ function Generator({ messages }: { readonly messages: Messages }) {
         <p class="field-hint">{generator.local}</p>
       </div>
     </details>
+  );
+}
+
+function Tick({
+  name,
+  label,
+  checked = false,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly checked?: boolean;
+}) {
+  return (
+    <label class="tick">
+      <input type="checkbox" name={name} form="" checked={checked} />
+      <span>{label}</span>
+    </label>
   );
 }
 

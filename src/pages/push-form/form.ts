@@ -20,6 +20,7 @@ export interface PushForm {
   /** Their defaults are what the untouched form of a new push shows. */
   readonly settings: KindSettings;
   readonly limits: ReturnType<typeof formLimits>;
+  readonly generator: Config["generator"];
   readonly mails: ReturnType<typeof offeredMails>;
   /** False: the server refuses new files; a push keeps those that it has. */
   readonly takesFiles: boolean;
