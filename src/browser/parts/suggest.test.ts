@@ -89,15 +89,17 @@ const byDefault: SyllableChoices = {
 /** The entropy in bits of what `generate` returns, from all sequences of numbers that it can draw. */
 function entropyOf(generate: (randomBelow: RandomBelow) => string): number {
   const probabilities = new Map<string, number>();
-  let drawn: readonly number[] | undefined = [];
-  while (drawn !== undefined) {
-    const numbers = drawn;
+  let numbers: readonly number[] = [];
+  for (;;) {
+    const drawn = numbers;
     const limits: number[] = [];
-    const text = generate((limit) => numbers[limits.push(limit) - 1] ?? 0);
+    const numberAt = (at: number) => drawn[at] ?? 0;
+    const text = generate((limit) => numberAt(limits.push(limit) - 1));
     const probability = limits.reduce((product, limit) => product / limit, 1);
     probabilities.set(text, (probabilities.get(text) ?? 0) + probability);
-    const last = limits.findLastIndex((limit, at) => (numbers[at] ?? 0) + 1 < limit);
-    drawn = last < 0 ? undefined : limits.slice(0, last + 1).map((_, at) => (numbers[at] ?? 0) + (at === last ? 1 : 0));
+    const last = limits.findLastIndex((limit, at) => numberAt(at) + 1 < limit);
+    if (last < 0) break;
+    numbers = [...limits.slice(0, last).map((_, at) => numberAt(at)), numberAt(last) + 1];
   }
   return [...probabilities.values()].reduce((bits, probability) => bits - probability * Math.log2(probability), 0);
 }
