@@ -4,6 +4,7 @@ import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io
 import { addConfigCommands } from "./config.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { reportError, WrongSettings } from "./errors.ts";
+import { addImportVerification } from "./import/verify.ts";
 import { addImport } from "./import.ts";
 import { addJobsCommands } from "./jobs.ts";
 import { addKeyCommands } from "./keys.ts";
@@ -55,7 +56,9 @@ function makeProgram(deps: CommandDeps): Command {
   addConfigCommands(program, deps);
   addBackupCommands(program, deps);
   addMoveCommand(program, deps);
-  addImport(program.command("import").description("Import the data of another server."), deps);
+  const imports = program.command("import").description("Import the data of another server.");
+  addImport(imports, deps);
+  addImportVerification(imports, deps);
   addDoctorCommand(program, deps);
   return program;
 }

@@ -1,9 +1,8 @@
 import { readStyleSheet } from "../branding/style-sheet.ts";
 import type { AccessKeys } from "../crypto/access-keys.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { createUrlTokens, type UrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
-import { findSealedSecret, openSecret } from "../pushes/vault.ts";
+import { findUrlTokens } from "../pushes/vault.ts";
 import type { Destination, IncomingPush, PartsOutcome, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import type { Part } from "./missing-parts.ts";
@@ -105,13 +104,6 @@ function partsOutcome(
     tokenTaken,
     related: imported.related,
   };
-}
-
-/** @returns undefined: no server has started on the database yet. */
-async function findUrlTokens(connection: ReadConnection, keyring: Keyring): Promise<UrlTokens | undefined> {
-  const sealed = await findSealedSecret(connection, "index_secret");
-  const indexSecret = sealed && openSecret(keyring, "index_secret", sealed);
-  return indexSecret && createUrlTokens(indexSecret);
 }
 
 async function readFiles({ push }: IncomingPush): Promise<PushOutcome> {

@@ -209,7 +209,8 @@ function rowOf(
   };
 }
 
-function expiryOf({ createdAt, expireAfterDays }: ImportedPush): number {
+/** Milliseconds since the epoch. */
+export function expiryOf({ createdAt, expireAfterDays }: Pick<ImportedPush, "createdAt" | "expireAfterDays">): number {
   return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
 }
 

@@ -1,5 +1,5 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
-import type { Database, InTransaction } from "../../database/database.ts";
+import type { Database, InTransaction, ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import { createBulkEndings } from "./bulk-endings.ts";
@@ -32,6 +32,16 @@ const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
   "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
 );
 
+export async function findPushById(connection: ReadConnection, pushId: number): Promise<PushRow | undefined> {
+  const raw = await connection.one(pushById, pushId);
+  return raw === undefined ? undefined : readPushes.decode(raw);
+}
+
+/** In the order in which they were added. */
+export async function findFilesOf(connection: ReadConnection, pushId: number): Promise<readonly FileRow[]> {
+  return (await connection.all(filesOfPush, pushId)).map((row) => readFiles.decode(row));
+}
+
 /** The database operations that creating and retrieving a push need. */
 export type HotDatabase = Pick<Database, "engine" | "hot" | "read" | "lookUp" | "autocommit" | "write" | "untilKnown">;
 export type HotPath = ReturnType<typeof createHotPath>;
@@ -58,13 +68,8 @@ export function createPushStore(db: Database) {
       const raw = await findByLink(db.read, pushByLink, link);
       return raw === undefined ? undefined : readPushes.decode(raw);
     },
-    async findById(pushId: number): Promise<PushRow | undefined> {
-      const raw = await db.read.one(pushById, pushId);
-      return raw === undefined ? undefined : readPushes.decode(raw);
-    },
-    /** In the order in which they were added. */
-    files: async (pushId: number): Promise<readonly FileRow[]> =>
-      (await db.read.all(filesOfPush, pushId)).map((row) => readFiles.decode(row)),
+    findById: (pushId: number) => findPushById(db.read, pushId),
+    files: (pushId: number) => findFilesOf(db.read, pushId),
     /** See `WriteOperations.end`. @param together writes in the same transaction. */
     end: (request: EndRequest, together?: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {

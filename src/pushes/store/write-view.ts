@@ -1,5 +1,11 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
-import { capabilitiesOf, type Database, type OutcomeUnknownError, type Transaction } from "../../database/database.ts";
+import {
+  capabilitiesOf,
+  type Database,
+  type OutcomeUnknownError,
+  type ReadConnection,
+  type Transaction,
+} from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { endReasons } from "../push.ts";
@@ -99,20 +105,8 @@ const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM 
 
 export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations, "engine" | "destroySecret">) {
   return {
-    /** @param reserve is called with the length of a large payload before it is read. @throws what `reserve` throws. */
-    async findSealed(link: LinkAddress, reserve: (bytes: number) => void): Promise<SealedPush | undefined> {
-      for (let reads = 1; ; reads += 1) {
-        const stored = await findByLink({ one: db.hot.read }, sealedByLink, link);
-        if (stored === undefined) return undefined;
-        const { rowSecretSealed, hasFiles } = stored;
-        const row = readPushes.decode(stored);
-        const payloadSealed =
-          stored.payloadSealed ?? (row.endedAt === null ? await readLargePayload(db.read, row.id, reserve) : null);
-        // The push may have ended between the two reads.
-        if (payloadSealed === null && row.endedAt === null && reads < readsMax) continue;
-        return { row, rowSecretSealed, payloadSealed, hasFiles: hasFiles === 1 };
-      }
-    },
+    findSealed: (link: LinkAddress, reserve: (bytes: number) => void) =>
+      findSealedPush({ one: db.hot.read }, db.read, link, reserve),
 
     /**
      * Counts a view, or logs one that does not count, and ends the push with its last view, atomically.
@@ -131,6 +125,29 @@ export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations,
       }
     },
   };
+}
+
+/**
+ * @param first for the row, `read` for a large payload.
+ * @param reserve is called with the length of a large payload before it is read. @throws what `reserve` throws.
+ */
+export async function findSealedPush(
+  first: Pick<ReadConnection, "one">,
+  read: ReadConnection,
+  link: LinkAddress,
+  reserve: (bytes: number) => void,
+): Promise<SealedPush | undefined> {
+  for (let reads = 1; ; reads += 1) {
+    const stored = await findByLink(first, sealedByLink, link);
+    if (stored === undefined) return undefined;
+    const { rowSecretSealed, hasFiles } = stored;
+    const row = readPushes.decode(stored);
+    const payloadSealed =
+      stored.payloadSealed ?? (row.endedAt === null ? await readLargePayload(read, row.id, reserve) : null);
+    // The push may have ended between the two reads.
+    if (payloadSealed === null && row.endedAt === null && reads < readsMax) continue;
+    return { row, rowSecretSealed, payloadSealed, hasFiles: hasFiles === 1 };
+  }
 }
 
 async function readLargePayload(

@@ -18,10 +18,16 @@ export function importOf(installation: InstallationFiles, ...more: readonly stri
   return ["import", "password-pusher", "--database", installation.database, ...storage, "--env-file", envFile, ...more];
 }
 
+/** The arguments of the command that compares what was imported with the installation. */
+export function verificationOf(installation: InstallationFiles): readonly string[] {
+  return importOf(installation).map((argument) => (argument === "password-pusher" ? "verify" : argument));
+}
+
 export interface ImportTarget {
   readonly cli: TestCli;
   readonly clock: TestClock;
   run(installation: InstallationFiles, ...more: readonly string[]): ReturnType<TestCli["run"]>;
+  verify(installation: InstallationFiles): ReturnType<TestCli["run"]>;
   /** Starts a server on the imported data. It stops at the end of the test. */
   serve(environment?: Readonly<Record<string, string>>): Promise<TestApp>;
 }
@@ -34,6 +40,7 @@ export function makeImportTarget(): ImportTarget {
     cli,
     clock,
     run: (installation, ...more) => cli.run(importOf(installation, ...more)),
+    verify: (installation) => cli.run(verificationOf(installation)),
     async serve(environment = {}) {
       const app = await startTestApp({ dataDir: cli.dataDir, clock, environment });
       onTestFinished(() => app[Symbol.asyncDispose]());

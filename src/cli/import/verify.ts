@@ -1,0 +1,162 @@
+import { tmpdir } from "node:os";
+import type { Command } from "commander";
+import type { Config } from "../../config/config.ts";
+import { createKeyring } from "../../crypto/keyring.ts";
+import { createArgon2Queue } from "../../crypto/passphrase.ts";
+import type { ReadConnection } from "../../database/database.ts";
+import { openReadOnly } from "../../database/open-database.ts";
+import { openBlobs } from "../../domain.ts";
+import type { ImportSource } from "../../import/source.ts";
+import type { StoredImport } from "../../import/stored-import.ts";
+import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
+import { findAccessKeys, findUrlTokens, isNewDatabase } from "../../pushes/vault.ts";
+import { type CliIo, type CommandDeps, exitCodes } from "../cli-io.ts";
+import { CommandRefused, WrongSettings } from "../errors.ts";
+import { findMasterKeys } from "../open-domain.ts";
+import { getConfig, readEnvFile } from "../settings.ts";
+import { orWrongSettings, refuseOwnData, refuseWrongKeys } from "./checks.ts";
+import { openSource } from "./open-source.ts";
+import { createProgress } from "./progress.ts";
+
+const verifyHelp = `
+For each user and push of the source, it checks that the account or push is here, that the link finds it, and that link and
+passphrase open its text and all its files, byte for byte as in the source. It also checks that API tokens, passwords and
+second factors are there, and that nobody may view a push more often or longer than at the source. It only reads: no view is
+counted. A server may be running. Settings of this installation come from the environment, as for the server.
+
+Standard output lists what fails ("failed"), and what people have changed here since the import ("changed"), by the ids of
+the source. It holds no secrets, tokens or addresses.
+
+Exit codes: 0 everything is here and opens; 1 refused, failed or interrupted; 2 the command line or a setting is wrong, or no
+key fits; 3 some rows failed.`;
+
+/** In addition to the codes of all commands. */
+const failedRowsExitCode = 3;
+/** Each concurrent comparison waits for at most one key derivation. */
+const argon2Limits = { runningMax: 2, waitingMax: 64, waitingPerClientMax: 64 };
+
+interface Options {
+  readonly database?: string;
+  readonly storage?: readonly string[];
+  readonly envFile: string;
+}
+
+export function addImportVerification(imports: Command, { io, setExitCode }: CommandDeps): void {
+  imports
+    .command("verify")
+    .description("Compare what was imported with the Password Pusher installation it came from. Writes nothing.")
+    .requiredOption("--env-file <file>", "its environment variables, as for the import")
+    .option("--database <address>", "as for the import (default: DATABASE_URL of the env file)")
+    .option(
+      "--storage <location>",
+      "as for the import; only read for files without a checksum",
+      (value, before: readonly string[] = []) => [...before, value],
+    )
+    .addHelpText("after", verifyHelp)
+    .action(async (options: Options) => setExitCode(await runCommand(io, options)));
+}
+
+async function runCommand(io: CliIo, options: Options): Promise<number> {
+  const config = getConfig(io);
+  const environment = readEnvFile(options.envFile);
+  const database = options.database ?? environment.DATABASE_URL;
+  if (database === undefined) throw new WrongSettings(["Give --database: the env file has no DATABASE_URL."]);
+  const given = { database, storage: options.storage ?? [], environment };
+  const now = io.clock.now();
+  const open = async () => {
+    refuseOwnData(config, given);
+    return await openSource(given, {
+      clock: io.clock,
+      random: io.random,
+      pause: io.pause,
+      now,
+      scratchFolder: tmpdir(),
+    });
+  };
+  const source = await open().catch(orWrongSettings);
+  try {
+    await refuseWrongKeys(source, options.envFile);
+    return await withStoredImport(config, io, (here) => verify(io, source, here, now));
+  } finally {
+    await source.close();
+  }
+}
+
+/** Opens the data of this installation without any way to change it. @throws CommandRefused */
+async function withStoredImport<T>(config: Config, io: CliIo, work: (here: StoredImport) => Promise<T>): Promise<T> {
+  const database = await openReadOnly(config.database);
+  if (database === "missing") throw nothingHere();
+  if (database === "older") {
+    throw new CommandRefused("The database here is of an older version: start the server once, then run this again.");
+  }
+  try {
+    if (await isNewDatabase(database.read)) throw nothingHere();
+    return await work(await openStored(config, io, database.read));
+  } finally {
+    await database.close();
+  }
+}
+
+function nothingHere(): CommandRefused {
+  return new CommandRefused("There is no data here yet, so nothing was imported: check DATA_DIR and DATABASE_URL.");
+}
+
+async function openStored(config: Config, io: CliIo, read: ReadConnection): Promise<StoredImport> {
+  const keys = findMasterKeys(config, io.random);
+  const keyring = keys && createKeyring(keys.keys, io.random);
+  const access = keyring && (await findAccessKeys(read, keyring));
+  const urlTokens = keyring && (await findUrlTokens(read, keyring));
+  if (keyring === undefined || access === undefined || urlTokens === undefined) {
+    throw new CommandRefused(
+      "The master key of the database here was not found: check DATA_DIR and PWPUSH_MASTER_KEY, as for the server.",
+    );
+  }
+  const blobs = await openBlobs(config, { ...io, isExpected: async () => true });
+  const argon2 = createArgon2Queue(argon2Limits);
+  return { read, keyring, access, urlTokens, blobs, argon2, purgeAfterMs: config.purgeAfterMs };
+}
+
+async function verify(io: CliIo, source: ImportSource, here: StoredImport, now: number): Promise<number> {
+  const verification = await verifyImport({
+    source,
+    here,
+    now,
+    signal: io.interruption(),
+    onProgress: createProgress(io),
+    onFinding: (finding) => io.stdout(`${lineOf(finding)}\n`),
+  });
+  if (verification === "not_imported") {
+    throw new CommandRefused(
+      "Nothing of this Password Pusher was imported here: check --database, DATA_DIR and DATABASE_URL.",
+    );
+  }
+  for (const line of summaryOf(verification)) io.stdout(`${line}\n`);
+  if (verification.interrupted) return exitCodes.failed;
+  return verification.results.failed > 0 ? failedRowsExitCode : exitCodes.ok;
+}
+
+function lineOf({ table, id, effect, reason }: Finding): string {
+  return `${table === "users" ? "user" : "push"} ${id} (${effect}): ${reason}`;
+}
+
+function summaryOf({ interrupted, inSource, results }: Exclude<Verification, string>): readonly string[] {
+  const { users, pushes, files, fileBytes, failed } = results;
+  const line = (...cells: readonly (string | number)[]) =>
+    cells.map((cell, at) => (at === 0 ? String(cell).padEnd(8) : String(cell).padStart(12))).join("");
+  const row = (name: "users" | "pushes", { open, ended, changed, notNeeded, failed }: typeof users) =>
+    line(name, inSource[name], open, ended, changed, notNeeded, failed);
+  const ending = interrupted
+    ? "Interrupted: the other rows were not compared."
+    : failed === 0
+      ? "Everything is here and opens. No view was counted."
+      : `${failed} ${failed === 1 ? "row" : "rows"} failed, listed above. No view was counted.`;
+  return [
+    "",
+    line("", "in source", "verified", "ended", "changed", "not needed", "failed"),
+    row("users", users),
+    row("pushes", pushes),
+    `Read ${files} files with ${fileBytes} bytes completely.`,
+    "",
+    ending,
+  ];
+}

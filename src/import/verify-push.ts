@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto";
+import { BlobStoreError } from "../blobs/blob-store.ts";
+import { sealedColumns } from "../crypto/sealed-columns.ts";
+import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
+import { expiryOf } from "../pushes/create/import-push.ts";
+import { hasEnded, tombstoneMs } from "../pushes/present-push.ts";
+import { openFileDetails, openFileKey, openPayload, openPushKey } from "../pushes/seals.ts";
+import { findFilesOf, findPushById } from "../pushes/store/push-store.ts";
+import type { FileRow, PushRow, SealedPush } from "../pushes/store/tables.ts";
+import { findSealedPush } from "../pushes/store/write-view.ts";
+import { partNames } from "./missing-parts.ts";
+import { type ImportSource, isSourceFileError, type SourceFile, type SourcePush } from "./source.ts";
+import type { ImportedRow, ImportedUser } from "./store/imported-rows.ts";
+import type { StoredImport } from "./stored-import.ts";
+import { Verdict } from "./verdict.ts";
+
+interface Compared {
+  readonly here: StoredImport;
+  readonly source: Pick<ImportSource, "readFile">;
+  readonly push: SourcePush;
+  readonly imported: ImportedRow;
+  /** undefined: it has no owner, or one who is not in the source. */
+  readonly owner: ImportedUser | undefined;
+  readonly now: number;
+}
+
+const readsMax = 3;
+/** The client name in the Argon2 queue. */
+const client = "verification";
+
+/**
+ * Opens an imported push with the source's link and passphrase, and compares it with the source's. Nothing is written, so no
+ * view is counted.
+ */
+export async function verifyPush(compared: Compared): Promise<Verdict> {
+  const link = compared.here.urlTokens.addressOf(compared.push.urlToken);
+  for (let reads = 1; ; reads += 1) {
+    const { read } = compared.here;
+    const sealed = await findSealedPush(read, read, link, () => undefined);
+    const verdict = await compare(compared, sealed);
+    // Somebody may view, edit or delete the push during the comparison.
+    if (verdict.failures.length === 0 || reads === readsMax || !(await hasChanged(compared, sealed?.row))) {
+      return verdict;
+    }
+  }
+}
+
+async function hasChanged({ here, imported }: Compared, row: PushRow | undefined): Promise<boolean> {
+  const current = await findPushById(here.read, imported.id);
+  return current?.updatedAt !== row?.updatedAt || current?.endedAt !== row?.endedAt;
+}
+
+async function compare(compared: Compared, sealed: SealedPush | undefined): Promise<Verdict> {
+  const { push, imported, owner, now } = compared;
+  if (sealed === undefined) return await explainMissing(compared);
+  const verdict = new Verdict();
+  const { row } = sealed;
+  for (const part of imported.missingParts) verdict.fail(`It was imported without ${partNames[part]}.`);
+  if (row.id !== imported.id) return verdict.fail("Its link leads to another push here.");
+  // The pushes of a deleted account end, and lose their owner, until they are deleted.
+  if (owner?.accountExists === false && row.ownerId === null && row.endedAt !== null) return Verdict.notNeeded();
+  if (row.ownerId !== (owner?.id ?? null)) return verdict.fail("It does not belong to the account of its owner here.");
+  const isEdited = row.updatedAt > push.updatedAt && row.endedAt === null;
+  compareLabels(compared, row, isEdited, verdict);
+  if (hasEnded(row, now)) {
+    verdict.state = "ended";
+    return verdict;
+  }
+  if (push.open === null) return verdict.fail("It has ended at the source and can still be opened here.");
+  if (isEdited) verdict.change("It was edited here, so its content and limits are not compared.");
+  else compareLimits(push, row, verdict);
+  await compareContent(compared, sealed, isEdited, verdict);
+  return verdict;
+}
+
+/** No push here is found by the link. */
+async function explainMissing({ here, push, imported, owner, now }: Compared): Promise<Verdict> {
+  const keptMs = push.userId === null ? tombstoneMs : here.purgeAfterMs;
+  const isDue = push.end !== null && keptMs !== undefined && push.end.at + keptMs <= now;
+  // The missing account itself is reported.
+  if (isDue || owner?.accountExists === false) return Verdict.notNeeded();
+  const row = await findPushById(here.read, imported.id);
+  return new Verdict().fail(
+    row === undefined ? "It is not here any more." : "It is here, but its link does not find it.",
+  );
+}
+
+/** What only the owner sees: the link in the lists, the name and the note. */
+function compareLabels(
+  { here: { keyring }, push, imported }: Compared,
+  row: PushRow,
+  isEdited: boolean,
+  verdict: Verdict,
+): void {
+  if (row.ownerId === null) return;
+  const open = (column: "urlToken" | "name" | "note", sealed: Buffer | null) =>
+    sealed === null ? "" : keyring.open(sealedColumns[column], row, sealed)?.toString("utf8");
+  if (open("urlToken", row.tokenSealed) !== push.urlToken) verdict.fail("Its owner's lists cannot show its link.");
+  const labels = [
+    ["name", open("name", row.nameSealed), push.name],
+    ["note", open("note", row.noteSealed), imported.missingParts.includes("note") ? "" : push.note],
+  ] as const;
+  for (const [label, opened, there] of labels) {
+    if (opened === undefined) verdict.fail(`Its ${label} does not open.`);
+    else if (!isEdited && row.endedAt === null && opened !== (there ?? "")) {
+      verdict.fail(`Its ${label} differs from the source's.`);
+    }
+  }
+}
+
+/** Everything that a stranger may do here must be allowed at the source, too. */
+function compareLimits(push: SourcePush, row: PushRow, verdict: Verdict): void {
+  const [viewsHere, viewsThere] = [row.expireAfterViews - row.views, push.expireAfterViews - push.countedViews];
+  if (viewsHere > viewsThere) {
+    verdict.fail(`It allows ${viewsHere} more views here, and ${viewsThere} at the source.`);
+  }
+  const expiry = expiryOf(push);
+  if (row.expiresAt > expiry) {
+    const [here, there] = [row.expiresAt, expiry].map((time) => new Date(time).toISOString());
+    verdict.fail(`It expires at ${here} here, and at ${there} at the source.`);
+  }
+  if (row.deletableByViewer && !push.deletableByViewer) {
+    verdict.fail("Viewers may delete it here, unlike at the source.");
+  }
+  if (!row.retrievalStep && push.retrievalStep) verdict.fail("It has no retrieval step here, unlike at the source.");
+}
+
+async function compareContent(
+  compared: Compared,
+  { row, rowSecretSealed, payloadSealed }: SealedPush,
+  isEdited: boolean,
+  verdict: Verdict,
+): Promise<void> {
+  const { here, push } = compared;
+  const { passphraseSalt } = row;
+  const passphrase = push.open?.passphrase ?? "";
+  if (!isEdited && (passphraseSalt === null) !== (passphrase === "")) {
+    verdict.fail(`It has ${passphraseSalt === null ? "no" : "a"} passphrase here, unlike at the source.`);
+    return;
+  }
+  const passphraseHash = passphraseSalt && (await here.argon2.deriveKey(passphrase, passphraseSalt, client));
+  const rowSecret = rowSecretSealed && here.keyring.open(sealedColumns.rowSecret, row, rowSecretSealed);
+  const secrets = { urlToken: push.urlToken, passphraseHash: passphraseHash ?? undefined };
+  const opened = openPushKey(row, rowSecret ?? undefined, secrets);
+  if (opened.outcome === "wrong_link" && isEdited && passphraseSalt !== null) {
+    verdict.change("Its passphrase here is not the source's, so it could not be opened.");
+    return;
+  }
+  if (opened.outcome !== "opened" || payloadSealed === null) {
+    verdict.fail(`Its ${opened.outcome === "opened" ? "payload is missing" : "key does not open with its link"}.`);
+    return;
+  }
+  const files = await findFilesOf(here.read, row.id);
+  const payload = openPayload(opened.key, row, files, payloadSealed);
+  if (payload === undefined) verdict.fail("Its payload does not open: it was damaged, or one of its files is lost.");
+  else if (!isEdited && payload !== push.open?.payload) verdict.fail("Its payload differs from the source's.");
+  // Without the lost files, the others cannot be assigned to those of the source.
+  const comparesFiles = !isEdited && !compared.imported.missingParts.includes("files");
+  const filesThere = comparesFiles ? (push.open?.files ?? []) : [];
+  if (comparesFiles && files.length !== filesThere.length) {
+    verdict.fail(`It has ${files.length} files here, and ${filesThere.length} at the source.`);
+    return;
+  }
+  for (const [at, file] of files.entries()) {
+    const key = openFileKey(opened.key, row, file);
+    const problem =
+      key === undefined
+        ? "does not open."
+        : await findFileProblem(compared, row, { ...file, key }, filesThere[at]).catch(orProblem);
+    if (problem !== undefined) verdict.fail(`File ${at + 1} of ${files.length} (${file.blobKey}) ${problem}`);
+    verdict.files += 1;
+    verdict.fileBytes += file.sizeBytes;
+  }
+}
+
+/** Reads the whole file. @param there undefined: the content is not compared. */
+async function findFileProblem(
+  { here, source }: Compared,
+  { id: pushId, ownerId }: PushRow,
+  file: FileRow & Pick<StoredFile, "key">,
+  there: SourceFile | undefined,
+): Promise<string | undefined> {
+  if (openFileDetails(here.keyring, { ...file, ownerId }) === undefined) return "has a name that does not open.";
+  const stored = { pushId, row: file, key: file.key };
+  const digest = await digestOf(readStoredFile(here.blobs, stored, { start: 0, end: file.sizeBytes - 1 }));
+  if (there === undefined) return undefined;
+  const digestThere = there.checksum?.trim() ?? (await digestOf(source.readFile(there)));
+  return digest === digestThere ? undefined : "differs from the source's.";
+}
+
+function orProblem(error: unknown): string {
+  if (error instanceof StoredFileError) return `is ${error.problem} in the store.`;
+  if (error instanceof BlobStoreError) return `cannot be read. ${error.message}`;
+  if (isSourceFileError(error)) return `has no checksum and cannot be compared with the source's. ${error.message}`;
+  throw error;
+}
+
+/** As the source records it: base64 of MD5. */
+async function digestOf(content: AsyncIterable<Uint8Array>): Promise<string> {
+  const md5 = createHash("md5");
+  for await (const chunk of content) md5.update(chunk);
+  return md5.digest("base64");
+}
