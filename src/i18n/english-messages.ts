@@ -209,9 +209,8 @@ export interface EnglishMessages {
       readonly url: string;
       readonly qr: string;
     };
-    readonly textHint: Message<{ max: number }>;
     readonly urlHint: string;
-    readonly qrHint: Message<{ max: number }>;
+    readonly qrHint: string;
     readonly files: string;
     readonly filesHint: Message<{ size: string; count: number }>;
     readonly filesAgain: string;
@@ -219,7 +218,6 @@ export interface EnglishMessages {
     readonly filesSignInHeading: string;
     readonly filesSignIn: string;
     readonly limits: string;
-    readonly limitsHint: string;
     readonly days: string;
     readonly views: string;
     readonly range: Message<{ min: number; max: number }>;
@@ -246,6 +244,17 @@ export interface EnglishMessages {
     readonly gone: string;
     readonly goneText: string;
     readonly hidePayload: string;
+    readonly more: string;
+    readonly set: {
+      readonly retrievalStep: string;
+      readonly deletable: string;
+      readonly name: string;
+      readonly note: string;
+      readonly mail: Message<{ count: string }>;
+      readonly notify: string;
+      readonly nothing: string;
+    };
+    readonly optional: string;
   };
   readonly files: {
     readonly dropHint: string;

@@ -38,6 +38,7 @@ describe.each([
     await page.goto("/");
     const form = newPushForm(page);
     await form.payload.fill("secret");
+    await form.more.click();
     await form.retrievalStep.uncheck();
     await form.deletable.uncheck();
     const link = await createLink(page);
@@ -77,6 +78,7 @@ describe.each([
       ).toEqual(["ключ & co.bin68.4 kB", "empty.txt0 bytes"]);
     }
     await form.payload.fill("read me");
+    await form.more.click();
     await form.name.fill("for Bob");
     await form.note.fill("two\nlines");
     const urlToken = urlTokenOf(await createLink(page));

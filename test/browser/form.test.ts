@@ -23,6 +23,7 @@ describe.each([
     await form.days.fill("91");
     await form.views.fill("0");
     await form.passphrase.fill(' a "passphrase" ');
+    await form.more.click();
     await form.retrievalStep.uncheck();
     await form.name.fill("n".repeat(2_049));
     await form.note.fill("\nnote\n");
@@ -36,16 +37,17 @@ describe.each([
     await summary.getByRole("heading", { name: problems.heading }).waitFor();
     const range = { days: problems.range({ min: 1, max: 90 }), views: problems.range({ min: 1, max: 100 }) };
     expect(await summary.getByRole("link").allTextContents()).toEqual([
+      `${newPush.name}: ${problems.tooLong({ max: 2_048 })}`,
       `${newPush.days}: ${range.days}`,
       `${newPush.views}: ${range.views}`,
-      `${newPush.name}: ${problems.tooLong({ max: 2_048 })}`,
     ]);
+    expect(await form.name.isVisible()).toBe(true);
     expect(await form.days.getAttribute("aria-invalid")).toBe("true");
     expect(await page.locator("#push_expire_after_days_problem").textContent()).toBe(range.days);
     expect(await form.payload.getAttribute("aria-invalid")).toBe(null);
     if (options.javaScriptEnabled)
       expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("alert");
-    await summary.getByRole("link").first().click();
+    await summary.getByRole("link", { name: newPush.days }).click();
     expect(await page.evaluate("document.activeElement.id")).toBe("push_expire_after_days");
 
     expect(await form.payload.inputValue()).toBe(typed);
@@ -123,13 +125,18 @@ describe("the browser's validation", () => {
 });
 
 describe("the character counter", () => {
-  it("counts characters like the server, and reports when there are too many", async () => {
+  it("counts characters like the server, appears near the limit, and reports when there are too many", async () => {
     const { page } = await site.visit();
     await page.goto("/?kind=qr");
     const { payload } = newPushForm(page);
     const counter = page.locator("[data-counter-number]");
     await payload.fill("naïve 🔑\n👩‍👩‍👧");
     expect(await counter.textContent()).toBe("13 / 1,024");
+    expect(await counter.isVisible()).toBe(false);
+    await payload.fill("a".repeat(921));
+    expect(await counter.isVisible()).toBe(false);
+    await payload.fill("a".repeat(922));
+    expect(await counter.isVisible()).toBe(true);
     await payload.fill("🔑".repeat(1_024));
     expect(await counter.textContent()).toBe("1,024 / 1,024");
     expect(await page.getByText(problems.overLimit).count()).toBe(0);

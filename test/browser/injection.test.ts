@@ -31,6 +31,7 @@ describe.each(hostile)("markup in typed text: %j", (text) => {
     await page.goto("/");
     await page.evaluate("document.forms[1].noValidate = true");
     const form = newPushForm(page);
+    await form.more.click();
     for (const field of [form.payload, form.passphrase, form.name, form.note]) await field.fill(text);
     await form.views.fill("1000");
     await form.submit.click();

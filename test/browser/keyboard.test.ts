@@ -48,17 +48,18 @@ describe("with only the keyboard", () => {
     const { page, context } = await site.visit({ reducedMotion: "reduce" });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.goto("/");
-    await tabTo(page, en.newPush.payload.text);
     await page.keyboard.type("typed by hand");
+    await tabTo(page, en.newPush.more);
+    await page.keyboard.press("Space");
+    await tabTo(page, en.newPush.retrievalStep);
     await tabTo(page, en.newPush.days);
     await page.keyboard.press("ArrowUp");
     await tabTo(page, en.newPush.passphrase);
-    await tabTo(page, en.newPush.retrievalStep);
     await tabTo(page, en.newPush.submit);
     await page.keyboard.press("Enter");
 
     await headingOf(page, en.created.heading).waitFor();
-    await tabTo(page, en.created.copyLink);
+    expect(await focusOf(page)).toEqual({ name: en.created.copyLink, seen: true });
     await page.keyboard.press("Enter");
     await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
     const link = String(await page.evaluate("navigator.clipboard.readText()"));

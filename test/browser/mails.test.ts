@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { sendForm } from "../support/browser-forms.ts";
+import { newPushForm, sendForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
 import { openSite } from "../support/site.ts";
@@ -16,6 +16,7 @@ test("the form emails the link, and the owner gets the view notification", async
   const { page } = await site.visit({ signedIn: true });
   await page.goto("/");
   await page.locator("#push_payload").fill("secret");
+  await newPushForm(page).more.click();
   await page.locator("#push_notify_emails_to").fill("bob@example.com, eve@example.com");
   await page.locator("#push_notify_emails_to_locale").selectOption("fr");
   await page.locator("#push_notify_on_view").check();
@@ -107,6 +108,7 @@ test("without scripts, view notifications are offered after the address is confi
   await joinBy(page, own);
   await page.goto("/");
   expect(await page.locator("#push_notify_on_view").count()).toBe(0);
+  await newPushForm(page).more.click();
   await page.getByRole("link", { name: en.pushEmails.confirmFirstLink }).click();
   await page.getByRole("button", { name: en.profile.email.confirmation.send }).click();
   await page.waitForURL(/done=confirmation#email_section$/);
@@ -128,6 +130,7 @@ describe.each(["en", "ar"])("layout and accessibility in %s", (locale) => {
     await page.goto("/");
     await page.evaluate("for (const form of document.forms) form.noValidate = true");
     await page.locator("#push_payload").fill("secret");
+    await newPushForm(page).more.click();
     await page.locator("#push_notify_emails_to").fill(`${long}, no address`);
     await sendForm(page);
     expect(await page.locator("#push_notify_emails_to_problem").count()).toBe(1);

@@ -10,6 +10,8 @@ export function newPushForm(page: Page, { newPush: messages }: Pick<Messages, "n
     days: field(messages.days),
     views: field(messages.views),
     passphrase: field(messages.passphrase),
+    /** The line that opens the options, labels and emails. */
+    more: page.locator("details.more > summary"),
     retrievalStep: field(messages.retrievalStep),
     deletable: field(messages.deletable),
     name: field(messages.name),

@@ -47,6 +47,17 @@ export function sendFormsOnce(): void {
   }
 }
 
+/** Ctrl+Enter or Cmd+Enter in a form whose button has `data-sends-by-keys` presses that button. */
+export function sendByKeys(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-sends-by-keys]")) {
+    button.form?.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+      event.preventDefault();
+      button.form?.requestSubmit(button);
+    });
+  }
+}
+
 /** Counts code points, as the server does. */
 export function countCharacters(text: string): number {
   let count = 0;
@@ -54,7 +65,10 @@ export function countCharacters(text: string): number {
   return count;
 }
 
-/** Live counts beside their fields; screen readers announce only that the limit is exceeded. */
+/** From this part of the limit on, the count is shown. */
+const nearLimit = 0.9;
+
+/** Live counts beside their fields near the limit; screen readers announce only that it is exceeded. */
 export function enableCounters(): void {
   for (const counter of document.querySelectorAll<HTMLElement>("[data-counter-of]")) {
     const field = document.getElementById(counter.dataset.counterOf ?? "");
@@ -69,9 +83,9 @@ export function enableCounters(): void {
       const problem = count > limit ? (counter.dataset.over ?? "") : "";
       if (over.textContent !== problem) over.textContent = problem;
       counter.toggleAttribute("data-exceeded", count > limit);
+      counter.hidden = count < limit * nearLimit;
     };
     field.addEventListener("input", update);
     update();
-    counter.hidden = false;
   }
 }

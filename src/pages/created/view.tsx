@@ -49,7 +49,7 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
           <QrCode text={link} label={created.qr} />
         </div>
         <div class="card stack">
-          <LinkToHandOut link={link} messages={messages} />
+          <LinkToHandOut link={link} isMailing={isMailing(model.mailForm)} messages={messages} />
           <Message model={model} link={link} messages={messages} recipient={recipient ?? messages} />
           <RecipientLanguage model={model} page={page} recipient={recipient} />
         </div>
@@ -61,7 +61,18 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
   );
 }
 
-function LinkToHandOut({ link, messages }: { readonly link: string; readonly messages: Messages }) {
+/** The page answers the form below the link. */
+function isMailing(form: MailForm | null): boolean {
+  return form !== null && (form.isSent || form.problem !== undefined);
+}
+
+interface LinkProps {
+  readonly link: string;
+  readonly isMailing: boolean;
+  readonly messages: Messages;
+}
+
+function LinkToHandOut({ link, isMailing, messages }: LinkProps) {
   const { created } = messages;
   return (
     <div class="field">
@@ -70,7 +81,7 @@ function LinkToHandOut({ link, messages }: { readonly link: string; readonly mes
       </label>
       <div class="input-row">
         <input class="input input-link" id="link" type="text" readOnly value={link} dir="ltr" data-select />
-        <CopyButton messages={messages} of="link" label={created.copyLink} primary />
+        <CopyButton messages={messages} of="link" label={created.copyLink} primary focus={!isMailing} />
       </div>
       <p class="link-printed" dir="ltr" aria-hidden="true">
         {link}

@@ -7,17 +7,8 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
-import {
-  Controls,
-  type FilledForm,
-  type FormProps,
-  LabelControls,
-  LimitControls,
-  MailControls,
-  mayHaveFiles,
-  OptionControls,
-  summaryOf,
-} from "../push-form/fields.tsx";
+import { Controls, type FilledForm, type FormProps, mayHaveFiles, summaryOf } from "../push-form/fields.tsx";
+import { LabelControls, LimitControls, MailControls, OptionControls } from "../push-form/groups.tsx";
 
 interface EditModel {
   readonly form: FilledForm;
@@ -97,7 +88,12 @@ function EditForm({ model: { form, push }, page }: EditProps) {
       <MailControls form={form} page={page} />
       <ContentControls form={form} page={page} />
       <div class="form-end edit-end">
-        <button type="submit" class="button button-primary button-large">
+        <button
+          type="submit"
+          class="button button-primary button-large"
+          aria-keyshortcuts="Control+Enter Meta+Enter"
+          data-sends-by-keys
+        >
           <Icon name="check" />
           <span>{edit.submit}</span>
         </button>

@@ -5,15 +5,8 @@ import { Checkbox } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import {
-  Controls,
-  type FilledForm,
-  LabelControls,
-  LimitControls,
-  MailControls,
-  OptionControls,
-  summaryOf,
-} from "../push-form/fields.tsx";
+import { Controls, type FilledForm, summaryOf } from "../push-form/fields.tsx";
+import { LimitControls, MoreOptions } from "../push-form/groups.tsx";
 
 export interface NewPushForm extends FilledForm {
   /** The browser shall remember the limits and options. */
@@ -30,9 +23,12 @@ export interface NewPushModel {
   readonly mayAttachFiles: boolean;
 }
 
-const groups = ["kind", "payload", "files", "limits", "passphrase", "options", "labels", "mail"] as const;
+const groups = ["kind", "files", "payload", "options", "labels", "mail", "limits", "passphrase"] as const;
 
-/** The form that makes a push. It works without scripts; they add the generator and the live count. */
+/**
+ * The form that makes a push, in one screen: the secret on one side, on the other one when it expires. It works without
+ * scripts; they add the generator and the live count.
+ */
 export function newPushView(model: NewPushModel, page: PageContext): Page {
   const { nav, newPush, problems } = page.messages;
   const { form } = model;
@@ -42,25 +38,23 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
     <Layout page={page} title={title} width="wide" scripts={["new-push.js"]}>
       <div class="page-heading">
         <h1>{newPush.heading}</h1>
-        <p class="lead">{newPush.lead}</p>
+        {page.user === null && <p class="lead">{newPush.lead}</p>}
       </div>
-      <div class="columns">
-        <div class="card">
-          <KindTabs model={model} page={page} />
-          {form.refusal !== null && (
-            <Notice tone="danger" icon="clock" alert>
-              <p>{form.refusal}</p>
-            </Notice>
-          )}
-          {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
-          {form.kind === "file" && !model.mayAttachFiles ? (
-            <SignInForFiles page={page} />
-          ) : (
-            <PushForm idempotencyKey={model.idempotencyKey} form={form} page={page} />
-          )}
-        </div>
-        <HowItWorks page={page} />
+      <div class="card push-card">
+        <KindTabs model={model} page={page} />
+        {form.refusal !== null && (
+          <Notice tone="danger" icon="clock" alert>
+            <p>{form.refusal}</p>
+          </Notice>
+        )}
+        {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+        {form.kind === "file" && !model.mayAttachFiles ? (
+          <SignInForFiles page={page} />
+        ) : (
+          <PushForm idempotencyKey={model.idempotencyKey} form={form} page={page} />
+        )}
       </div>
+      {page.user === null && <HowItWorks page={page} />}
     </Layout>
   );
 }
@@ -91,30 +85,37 @@ function PushForm({
 }: Pick<NewPushModel, "form" | "idempotencyKey"> & { readonly page: PageContext }) {
   const { newPush } = page.messages;
   return (
-    <PostForm page={page} class="form" action="/p" multipart autoComplete="off">
+    <PostForm page={page} class="push-form" action="/p" multipart autoComplete="off">
       <input type="hidden" name="push[kind]" value={form.kind} />
       {idempotencyKey !== null && <input type="hidden" name="idempotency_key" value={idempotencyKey} />}
-      <Controls group="files" form={form} page={page} />
-      <Controls group="payload" form={form} page={page} />
-      <LimitControls form={form} page={page} />
-      <Controls group="passphrase" form={form} page={page} />
-      <OptionControls form={form} page={page} />
-      {page.user === null ? (
-        <Checkbox
-          id="push_remember"
-          name="push[remember]"
-          label={newPush.remember}
-          hint={newPush.rememberHint}
-          checked={form.remember}
-        />
-      ) : (
-        <LabelControls form={form} page={page} />
-      )}
-      <MailControls form={form} page={page} />
-      <div class="form-end">
-        <button type="submit" class="button button-primary button-large">
+      <div class="push-content">
+        <Controls group="files" form={form} page={page} />
+        <Controls group="payload" form={form} page={page} />
+        <MoreOptions form={form} page={page} />
+      </div>
+      <div class="push-end">
+        <LimitControls form={form} page={page} />
+        <Controls group="passphrase" form={form} page={page} />
+        {page.user === null && (
+          <Checkbox
+            id="push_remember"
+            name="push[remember]"
+            label={newPush.remember}
+            hint={newPush.rememberHint}
+            checked={form.remember}
+          />
+        )}
+        <button
+          type="submit"
+          class="button button-primary button-large button-wide"
+          aria-keyshortcuts="Control+Enter Meta+Enter"
+          data-sends-by-keys
+        >
           <Icon name="url" />
           <span>{newPush.submit}</span>
+          <span class="key-hint" aria-hidden="true" hidden data-scripted>
+            Ctrl ↵
+          </span>
         </button>
       </div>
     </PostForm>
@@ -149,7 +150,7 @@ function HowItWorks({ page }: { readonly page: PageContext }) {
     { icon: "clock", heading: newPush.gone, text: newPush.goneText },
   ] as const;
   return (
-    <aside class="aside" aria-labelledby="how_it_works">
+    <aside class="how" aria-labelledby="how_it_works">
       <h2 class="aside-heading" id="how_it_works">
         {newPush.howHeading}
       </h2>

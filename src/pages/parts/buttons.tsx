@@ -8,10 +8,12 @@ export interface CopyButtonProps {
   readonly of: string;
   readonly label: string;
   readonly primary?: boolean;
+  /** Takes the focus where scripts run. */
+  readonly focus?: boolean;
 }
 
 /** Hidden until a script enables it. The result is announced in text, to screen readers too. */
-export function CopyButton({ messages, of, label, primary = false }: CopyButtonProps) {
+export function CopyButton({ messages, of, label, primary = false, focus = false }: CopyButtonProps) {
   return (
     <span class="copy" hidden data-scripted>
       <button
@@ -20,6 +22,7 @@ export function CopyButton({ messages, of, label, primary = false }: CopyButtonP
         data-copy={of}
         data-copied={messages.actions.copied}
         data-copy-by-hand={messages.actions.copyByHand}
+        data-focus={focus ? true : undefined}
       >
         <Icon name="copy" />
         <span>{label}</span>

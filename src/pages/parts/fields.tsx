@@ -15,18 +15,30 @@ export interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly problem?: string | undefined;
+  /** A button at the end of the label's line. */
+  readonly besideLabel?: ComponentChildren;
   /** Renders the control with the attributes that connect it to its label, hint and problem. */
   readonly control: (attributes: ControlAttributes) => ComponentChildren;
 }
 
 /** A labelled control with its hint and its problem. */
-export function Field({ id, label, hint, problem, control }: FieldProps) {
+export function Field({ id, label, hint, problem, besideLabel, control }: FieldProps) {
+  const labelled = (
+    <label class="field-label" for={id}>
+      {label}
+    </label>
+  );
   const described = [hint === undefined ? "" : `${id}_hint`, problem === undefined ? "" : `${id}_problem`];
   return (
     <div class={problem === undefined ? "field" : "field field-invalid"}>
-      <label class="field-label" for={id}>
-        {label}
-      </label>
+      {besideLabel === undefined ? (
+        labelled
+      ) : (
+        <div class="field-head">
+          {labelled}
+          {besideLabel}
+        </div>
+      )}
       {hint !== undefined && (
         <p class="field-hint" id={`${id}_hint`}>
           {hint}
@@ -88,6 +100,7 @@ interface InputProps extends InputFieldProps {
   readonly input: ComponentProps<"input">;
   /** Buttons after the input. */
   readonly beside?: ComponentChildren;
+  readonly besideLabel?: ComponentChildren;
 }
 
 /** Never with a maxlength: a browser would silently cut pasted text. */

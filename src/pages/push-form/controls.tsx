@@ -4,7 +4,7 @@ import { accountPath } from "../account/model.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Field, InputField, type InputFieldProps, SelectField } from "../parts/fields.tsx";
+import { Field, InputField, type InputFieldProps, NumberField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { FileInput } from "./file-input.tsx";
@@ -25,23 +25,17 @@ export interface ControlProps {
 export function PayloadControl(props: ControlProps) {
   const { form, page } = props;
   const { newPush, edit } = page.messages;
-  const max = form.limits.payloadCharactersMax;
   const isNew = form.edited === null;
   switch (form.kind) {
     case "text":
       return (
         <>
-          <TextArea
-            {...props}
-            hint={isNew ? newPush.textHint({ max }) : edit.keepHint}
-            rows={isNew ? 7 : 5}
-            required={isNew}
-          />
+          <TextArea {...props} hint={isNew ? undefined : edit.keepHint} rows={5} required={isNew} />
           <Generator settings={form.generator} messages={page.messages} />
         </>
       );
     case "qr":
-      return <TextArea {...props} hint={isNew ? newPush.qrHint({ max }) : edit.keepHint} rows={4} required={isNew} />;
+      return <TextArea {...props} hint={isNew ? newPush.qrHint : edit.keepHint} rows={4} required={isNew} />;
     case "url":
       return <Address {...props} hint={isNew ? newPush.urlHint : edit.keepHint} required={isNew} />;
     case "file":
@@ -57,6 +51,7 @@ interface TextAreaProps extends ControlProps {
 
 /** Without a maxlength: a browser would silently cut a pasted secret. */
 function TextArea({ id, name, label, hint, problem, value, rows, required, form, page }: TextAreaProps) {
+  const { newPush, problems } = page.messages;
   return (
     <div class="counted">
       <Field
@@ -64,6 +59,12 @@ function TextArea({ id, name, label, hint, problem, value, rows, required, form,
         label={label}
         hint={hint}
         problem={problem}
+        besideLabel={
+          <button type="button" class="button button-small conceal" hidden data-conceals={id} aria-pressed="false">
+            <Icon name="eye" />
+            <span>{newPush.hidePayload}</span>
+          </button>
+        }
         control={(attributes) => (
           <textarea
             {...attributes}
@@ -75,21 +76,18 @@ function TextArea({ id, name, label, hint, problem, value, rows, required, form,
             spellcheck={false}
             autoComplete="off"
             autoCapitalize="off"
-            data-count
+            data-focus={form.edited === null && required ? true : undefined}
           >
             <LongText text={keepFirstLineEnd(value)} />
           </textarea>
         )}
       />
-      <button type="button" class="link-button conceal" hidden data-conceals={id} aria-pressed="false">
-        {page.messages.newPush.hidePayload}
-      </button>
       <p
         class="counter"
         hidden
         data-counter-of={id}
         data-limit={form.limits.payloadCharactersMax}
-        data-over={page.messages.problems.overLimit}
+        data-over={problems.overLimit}
       >
         <span data-counter-number dir="ltr" />
         <strong class="counter-over" role="status" />
@@ -98,7 +96,7 @@ function TextArea({ id, name, label, hint, problem, value, rows, required, form,
   );
 }
 
-function Address({ id, name, label, hint, problem, value, required }: Omit<TextAreaProps, "rows">) {
+function Address({ id, name, label, hint, problem, value, required, form }: Omit<TextAreaProps, "rows">) {
   return (
     <InputField
       id={id}
@@ -107,6 +105,7 @@ function Address({ id, name, label, hint, problem, value, required }: Omit<TextA
       hint={hint}
       value={value}
       problem={problem}
+      focus={form.edited === null}
       input={{ type: "url", dir: "ltr", required, placeholder: "https://", autoComplete: "off" }}
     />
   );
@@ -163,30 +162,52 @@ function KeptFiles({
   );
 }
 
+export function RangeControl({
+  range: { min, max },
+  id,
+  name,
+  label,
+  value,
+  problem,
+  page,
+}: ControlProps & { readonly range: { readonly min: number; readonly max: number } }) {
+  return (
+    <NumberField
+      id={id}
+      name={name}
+      label={label}
+      hint={page.messages.newPush.range({ min, max })}
+      problem={problem}
+      value={value}
+      range={{ min, max }}
+      required
+    />
+  );
+}
+
 interface PassphraseFieldProps extends InputFieldProps {
   readonly messages: Messages;
   readonly value: string;
   /** Adds a button that suggests a passphrase. */
   readonly suggest?: boolean;
+  readonly placeholder?: string;
 }
 
 /** `new-password` for each: it keeps browsers from filling in the password of the account. */
-export function PassphraseField({ messages, suggest = false, ...field }: PassphraseFieldProps) {
+export function PassphraseField({ messages, suggest = false, placeholder, ...field }: PassphraseFieldProps) {
   return (
     <InputField
       {...field}
-      input={{ type: "password", autoComplete: "new-password", spellcheck: false }}
-      beside={
-        <>
-          <ShowButton messages={messages} of={field.id} />
-          {suggest && (
-            <button type="button" class="button" hidden data-scripted data-suggest-passphrase={field.id}>
-              <Icon name="dice" />
-              <span>{messages.newPush.suggestPassphrase}</span>
-            </button>
-          )}
-        </>
+      input={{ type: "password", autoComplete: "new-password", spellcheck: false, placeholder }}
+      besideLabel={
+        suggest ? (
+          <button type="button" class="button button-small" hidden data-scripted data-suggest-passphrase={field.id}>
+            <Icon name="dice" />
+            <span>{messages.newPush.suggestPassphrase}</span>
+          </button>
+        ) : undefined
       }
+      beside={<ShowButton messages={messages} of={field.id} />}
     />
   );
 }

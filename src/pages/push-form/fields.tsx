@@ -1,19 +1,19 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { codePointsUpTo, type PushOption, pushLimits } from "../../pushes/pushes.ts";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
-import { Checkbox, Field, NumberField, TextField } from "../parts/fields.tsx";
+import { Checkbox, Field, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
 import {
-  ConfirmFirst,
   type ControlProps,
   FilesControl,
   MailLanguageField,
   PassphraseField,
   PayloadControl,
+  RangeControl,
   RecipientsField,
 } from "./controls.tsx";
 import { type PushForm, type SentFields, textIn } from "./form.ts";
@@ -40,6 +40,8 @@ interface FieldBase {
   readonly label: (form: PushForm, messages: Messages) => string;
   /** Shown at the control when the domain refuses the value. */
   readonly problem: (form: PushForm, messages: Messages) => string;
+  /** What the folded group says where the field is set; `{count}` is the number of addresses in it. */
+  readonly whenSet?: (messages: Messages) => string;
 }
 
 interface TextDefinition extends FieldBase {
@@ -155,6 +157,7 @@ const pushFields = {
         hint={isProtected(form) ? messages.edit.newPassphraseHint : messages.newPush.passphraseHint}
         value={value}
         problem={problem}
+        placeholder={messages.newPush.optional}
         suggest
       />
     ),
@@ -174,6 +177,7 @@ const pushFields = {
     initial: ({ settings, edited }) => edited?.push.retrievalStep ?? settings.retrievalStep.default,
     label: (_, { newPush }) => newPush.retrievalStep,
     hint: (_, { newPush }) => newPush.retrievalStepHint,
+    whenSet: ({ newPush }) => newPush.set.retrievalStep,
     problem: (_, { problems }) => problems.field,
   }),
   deletableByViewer: box({
@@ -182,12 +186,14 @@ const pushFields = {
     initial: ({ settings, edited }) => edited?.push.deletableByViewer ?? settings.deletableByViewer.default,
     label: (_, { newPush }) => newPush.deletable,
     hint: (_, { newPush }) => newPush.deletableHint,
+    whenSet: ({ newPush }) => newPush.set.deletable,
     problem: (_, { problems }) => problems.field,
   }),
   name: text({
     group: "labels",
     initial: ({ edited }) => edited?.push.name ?? "",
     label: (_, { newPush }) => newPush.name,
+    whenSet: ({ newPush }) => newPush.set.name,
     problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.nameCharactersMax }),
     control: ({ id, name, label, value, problem }) => (
       <TextField id={id} name={name} label={label} value={value} problem={problem} />
@@ -197,6 +203,7 @@ const pushFields = {
     group: "labels",
     initial: ({ edited }) => edited?.push.note ?? "",
     label: (_, { newPush }) => newPush.note,
+    whenSet: ({ newPush }) => newPush.set.note,
     problem: ({ limits }, { problems }) => problems.tooLong({ max: limits.noteCharactersMax }),
     control: ({ id, name, label, value, problem }) => (
       <Field
@@ -217,6 +224,7 @@ const pushFields = {
     isOffered: ({ mails }) => mails.links,
     initial: () => "",
     label: (_, { pushEmails }) => pushEmails.to,
+    whenSet: ({ newPush }) => newPush.set.mail({ count: "{count}" }),
     problem: ({ limits }, messages) => recipientsProblem(limits, messages),
     control: ({ name, label, value, problem, form, page }) => (
       <RecipientsField
@@ -245,6 +253,7 @@ const pushFields = {
     isOffered: ({ mails }) => mails.viewsTo !== null,
     initial: ({ edited }) => edited?.push.notifyOnView ?? false,
     label: (_, { pushEmails }) => pushEmails.onView,
+    whenSet: ({ newPush }) => newPush.set.notify,
     hint: ({ mails }, { pushEmails }) => pushEmails.onViewHint({ email: mails.viewsTo ?? "" }),
     problem: (_, { pushEmails }) => pushEmails.onViewProblem,
   }),
@@ -386,81 +395,22 @@ export function Controls({ group, form, page }: FormProps & { readonly group: Fi
   );
 }
 
-function offersAny(group: FieldGroup, form: PushForm): boolean {
+export function offersAny(group: FieldGroup, form: PushForm): boolean {
   return fieldsIn(group, form).some(([, field]) => field.isOffered?.(form) ?? true);
 }
 
-/** @param hint replaces the usual one. */
-export function LimitControls({ form, page, hint }: FormProps & { readonly hint?: ComponentChildren }) {
-  const { newPush } = page.messages;
-  return (
-    <fieldset class="group" aria-describedby="push_limits_hint">
-      <legend>{newPush.limits}</legend>
-      <p class="field-hint" id="push_limits_hint">
-        {hint ?? newPush.limitsHint}
-      </p>
-      <div class="pair">
-        <Controls group="limits" form={form} page={page} />
-      </div>
-    </fieldset>
-  );
+/** What a group says where a field of it is set, and how many values the field has; none: 0. */
+export function setIn(groups: readonly FieldGroup[], form: FilledForm, { messages }: PageContext) {
+  const fields = groups.flatMap((group) => fieldsIn(group, form));
+  return fields.flatMap(([name, { isOffered, whenSet }]) => {
+    if (whenSet === undefined || isOffered?.(form) === false) return [];
+    const value = form.values[name as keyof PushValues];
+    const count =
+      name === "notifyEmailsTo" ? addressesIn(form.values.notifyEmailsTo) : Number(value !== "" && value !== false);
+    return [{ id: idOf(name), text: whenSet(messages), count }];
+  });
 }
 
-function RangeControl({
-  range: { min, max },
-  id,
-  name,
-  label,
-  value,
-  problem,
-  page,
-}: ControlProps & { readonly range: { readonly min: number; readonly max: number } }) {
-  return (
-    <NumberField
-      id={id}
-      name={name}
-      label={label}
-      hint={page.messages.newPush.range({ min, max })}
-      problem={problem}
-      value={value}
-      range={{ min, max }}
-      required
-    />
-  );
-}
-
-export function OptionControls({ form, page }: FormProps) {
-  if (!offersAny("options", form)) return null;
-  return (
-    <fieldset class="group">
-      <legend>{page.messages.newPush.options}</legend>
-      <Controls group="options" form={form} page={page} />
-    </fieldset>
-  );
-}
-
-export function LabelControls({ form, page }: FormProps) {
-  const { newPush } = page.messages;
-  return (
-    <fieldset class="group" aria-describedby="push_labels_hint">
-      <legend>{newPush.labels}</legend>
-      <p class="field-hint" id="push_labels_hint">
-        {newPush.labelsHint}
-      </p>
-      <Controls group="labels" form={form} page={page} />
-    </fieldset>
-  );
-}
-
-/** Emails about a push: its link to recipients, and notifications of its views to its owner. */
-export function MailControls({ form, page }: FormProps) {
-  const { viewsAfterConfirmation } = form.mails;
-  if (!offersAny("mail", form) && !viewsAfterConfirmation) return null;
-  return (
-    <fieldset class="group">
-      <legend>{page.messages.pushEmails.legend}</legend>
-      <Controls group="mail" form={form} page={page} />
-      {viewsAfterConfirmation && <ConfirmFirst page={page} />}
-    </fieldset>
-  );
+function addressesIn(typed: string): number {
+  return typed.split(",").filter((address) => address.trim() !== "").length;
 }

@@ -1,0 +1,90 @@
+import type { ComponentChildren } from "preact";
+import { Icon } from "../parts/icon.tsx";
+import { ConfirmFirst } from "./controls.tsx";
+import { Controls, type FormProps, offersAny, setIn, summaryOf } from "./fields.tsx";
+
+export function LimitControls({ form, page, hint }: FormProps & { readonly hint?: ComponentChildren }) {
+  const { newPush } = page.messages;
+  return (
+    <fieldset class="group" aria-describedby={hint === undefined ? undefined : "push_limits_hint"}>
+      <legend>{newPush.limits}</legend>
+      {hint !== undefined && (
+        <p class="field-hint" id="push_limits_hint">
+          {hint}
+        </p>
+      )}
+      <div class="pair">
+        <Controls group="limits" form={form} page={page} />
+      </div>
+    </fieldset>
+  );
+}
+
+export function OptionControls({ form, page }: FormProps) {
+  if (!offersAny("options", form)) return null;
+  return (
+    <fieldset class="group">
+      <legend>{page.messages.newPush.options}</legend>
+      <Controls group="options" form={form} page={page} />
+    </fieldset>
+  );
+}
+
+export function LabelControls({ form, page }: FormProps) {
+  const { newPush } = page.messages;
+  return (
+    <fieldset class="group" aria-describedby="push_labels_hint">
+      <legend>{newPush.labels}</legend>
+      <p class="field-hint" id="push_labels_hint">
+        {newPush.labelsHint}
+      </p>
+      <Controls group="labels" form={form} page={page} />
+    </fieldset>
+  );
+}
+
+/** Emails about a push: its link to recipients, and notifications of its views to its owner. */
+export function MailControls({ form, page }: FormProps) {
+  const { viewsAfterConfirmation } = form.mails;
+  if (!offersAny("mail", form) && !viewsAfterConfirmation) return null;
+  return (
+    <fieldset class="group">
+      <legend>{page.messages.pushEmails.legend}</legend>
+      <Controls group="mail" form={form} page={page} />
+      {viewsAfterConfirmation && <ConfirmFirst page={page} />}
+    </fieldset>
+  );
+}
+
+const folded = ["options", "labels", "mail"] as const;
+
+/**
+ * What few pushes need, behind one line that says what of it is set (`browser/parts/more-options.ts` keeps it current).
+ * It is open where something inside is wrong.
+ */
+export function MoreOptions({ form, page }: FormProps) {
+  const { newPush } = page.messages;
+  const hasLabels = page.user !== null;
+  if (!hasLabels && !offersAny("options", form) && !offersAny("mail", form)) return null;
+  return (
+    <details class="more" data-more open={summaryOf(folded, form, page).length > 0}>
+      <summary>
+        <Icon name="down" />
+        <span class="more-heading">{newPush.more}</span>
+        <span class="more-set">
+          {setIn(hasLabels ? folded : ["options", "mail"], form, page).map(({ id, text, count }) => (
+            <span key={id} hidden={count === 0} data-set-by={id} data-template={text}>
+              {text.replace("{count}", String(count))}
+            </span>
+          ))}
+          <span class="more-nothing">{newPush.set.nothing}</span>
+        </span>
+      </summary>
+      <div class="more-body">
+        <OptionControls form={form} page={page} />
+        {hasLabels && <LabelControls form={form} page={page} />}
+        <MailControls form={form} page={page} />
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,154 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/i18n/i18n.ts";
+import { newPushForm, pathOf } from "../support/browser-forms.ts";
+import { openMailSink } from "../support/mail-sink.ts";
+import { openSite } from "../support/site.ts";
+
+const sink = await openMailSink({ baseUrl: "http://push.example.com" });
+const site = openSite({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false" });
+const { newPush } = en;
+
+const heightOf = (page: Page) => page.evaluate<number>("document.documentElement.scrollHeight");
+const bottomOf = async (page: Page, selector: string) => {
+  const box = await page.locator(selector).boundingBox();
+  return box === null ? Number.NaN : box.y + box.height;
+};
+const focusedId = (page: Page) => page.evaluate<string>("document.activeElement.id");
+
+/** The form of a user with emails, who sees every field. */
+async function ownersForm(kind: string, viewport: { width: number; height: number }): Promise<Page> {
+  const { page } = await site.visit({ signedIn: true, viewport, reducedMotion: "reduce" });
+  await page.goto(`/?kind=${kind}`);
+  return page;
+}
+
+describe.each(["text", "url", "qr"])("the form for a %s push", (kind) => {
+  it("is 900 px high at 1280 px, with its button in sight", async () => {
+    const page = await ownersForm(kind, { width: 1280, height: 900 });
+    expect(await heightOf(page)).toBeLessThanOrEqual(900);
+    expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(900);
+  });
+
+  it("is at most 1,300 px high at 390 px, with the secret and its button within 844 px", async () => {
+    const page = await ownersForm(kind, { width: 390, height: 844 });
+    expect(await heightOf(page)).toBeLessThanOrEqual(1_300);
+    expect(await bottomOf(page, "#push_payload")).toBeLessThanOrEqual(844);
+    expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(844);
+  });
+});
+
+it("the form has two columns where there is room: the secret, and beside it when it expires", async () => {
+  const page = await ownersForm("text", { width: 1280, height: 900 });
+  const leftOf = async (selector: string) => (await page.locator(selector).boundingBox())?.x ?? Number.NaN;
+  const secret = await page.locator("#push_payload").boundingBox();
+  const right = (secret?.x ?? 0) + (secret?.width ?? 0);
+  for (const selector of ["#push_expire_after_views", "#push_passphrase", "[data-sends-by-keys]"]) {
+    expect(await leftOf(selector)).toBeGreaterThan(right);
+  }
+});
+
+it.each([320, 360])("the form fits %i px with text of twice the size", async (width) => {
+  const page = await ownersForm("text", { width, height: 800 });
+  await page.evaluate("document.documentElement.style.fontSize = '200%'");
+  await newPushForm(page).more.click();
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+});
+
+describe("pushing and copying", () => {
+  /** Fourteen characters, as a generated password. */
+  const secret = "correct-horse!";
+
+  it("takes two clicks and the secret, without scrolling", async () => {
+    const page = await ownersForm("text", { width: 1280, height: 900 });
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    expect(await focusedId(page)).toBe("push_payload");
+    await page.keyboard.type(secret);
+    const submit = await newPushForm(page).submit.boundingBox();
+    // A click by the mouse does not scroll, as `click` of a locator would.
+    await page.mouse.click((submit?.x ?? 0) + 10, (submit?.y ?? 0) + 10);
+    await page.waitForURL(/preview$/);
+    const copy = await page.getByRole("button", { name: en.created.copyLink }).boundingBox();
+    await page.mouse.click((copy?.x ?? 0) + 10, (copy?.y ?? 0) + 10);
+    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    expect(await page.evaluate("scrollY")).toBe(0);
+    expect(await page.evaluate("navigator.clipboard.readText()")).toContain("/p/");
+  });
+
+  it.each(["Control", "Meta"])("takes the secret, %s+Enter and Enter with the keyboard alone", async (modifier) => {
+    const page = await ownersForm("text", { width: 1280, height: 900 });
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const keys = [...secret, `${modifier}+Enter`, "Enter"];
+    expect(keys.length).toBeLessThanOrEqual(20);
+    for (const key of keys.slice(0, -1)) await page.keyboard.press(key);
+    await page.waitForURL(/preview$/);
+    await page.waitForFunction("document.activeElement.dataset.copy === 'link'");
+    await page.keyboard.press(keys.at(-1) ?? "");
+    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    const link = String(await page.evaluate("navigator.clipboard.readText()"));
+    await page.goto(pathOf(link));
+    await page.getByRole("button", { name: en.step.open }).click();
+    expect(await page.locator("#payload").textContent()).toBe(secret);
+  });
+});
+
+describe("the line that options, labels and emails are folded behind", () => {
+  const shown = (page: Page) => page.locator(".more-set > :visible").allTextContents();
+
+  it.each([
+    ["with scripts", { javaScriptEnabled: true }],
+    ["without scripts", { javaScriptEnabled: false }],
+  ])("says what is set and opens %s", async (_how, options) => {
+    const { page } = await site.visit({ signedIn: true, ...options });
+    await page.goto("/");
+    const form = newPushForm(page);
+    expect(await shown(page)).toEqual([newPush.set.retrievalStep, newPush.set.deletable]);
+    expect(await form.name.isVisible()).toBe(false);
+    await form.more.click();
+    expect(await form.name.isVisible()).toBe(true);
+  });
+
+  it("follows what is typed", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    await page.goto("/");
+    const form = newPushForm(page);
+    await form.more.click();
+    await form.deletable.uncheck();
+    await form.name.fill("VPN");
+    await page.locator("#push_notify_emails_to").fill("bob@example.com, eve@example.com,");
+    await page.locator("#push_notify_on_view").check();
+    const { set } = newPush;
+    expect(await shown(page)).toEqual([set.retrievalStep, set.name, set.mail({ count: "2" }), set.notify]);
+    await form.retrievalStep.uncheck();
+    await form.name.fill("");
+    await page.locator("#push_notify_emails_to").fill("");
+    await page.locator("#push_notify_on_view").uncheck();
+    expect(await shown(page)).toEqual([set.nothing]);
+  });
+
+  it("is open where something in it is wrong", async () => {
+    const { page } = await site.visit({ signedIn: true, javaScriptEnabled: false });
+    await page.goto("/");
+    const form = newPushForm(page);
+    await form.payload.fill("secret");
+    await form.more.click();
+    await page.locator("#push_notify_emails_to").fill("bob@example.com, bob@example.com");
+    await form.submit.click();
+    await page.locator("#push_notify_emails_to_problem").waitFor();
+    expect(await page.locator("#push_notify_emails_to").isVisible()).toBe(true);
+    expect(await shown(page)).toContain(newPush.set.mail({ count: "2" }));
+  });
+
+  it("opens where the browser refuses what is in it", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    await page.goto("/");
+    const form = newPushForm(page);
+    await form.payload.fill("secret");
+    await form.more.click();
+    await page.locator("#push_notify_emails_to").fill("nobody");
+    await form.more.click();
+    await form.submit.click();
+    expect(await page.locator("#push_notify_emails_to").isVisible()).toBe(true);
+    expect(await focusedId(page)).toBe("push_notify_emails_to");
+  });
+});
