@@ -2,12 +2,14 @@ import { enableCopyButtons, enableCopyLinks, enableSaveButtons } from "./parts/c
 import { enableSelectOnFocus, enableShowButtons, sendFormsOnce } from "./parts/fields.ts";
 import { localiseTimes } from "./parts/local-times.ts";
 import { adoptOldTheme } from "./parts/preferences.ts";
+import { enableSelection } from "./parts/selection.ts";
 
 // Every page works without this file; elements that need it are hidden until it runs.
 enableCopyButtons();
 enableCopyLinks();
 enableSaveButtons();
 enableSelectOnFocus();
+enableSelection();
 enableShowButtons();
 sendFormsOnce();
 localiseTimes();

@@ -42,6 +42,8 @@ export interface EnglishMessages {
     readonly newer: string;
     readonly older: string;
     readonly newest: string;
+    readonly previous: string;
+    readonly next: string;
   };
   readonly browser: {
     readonly on: Message<{ browser: string; system: string }>;
@@ -721,6 +723,17 @@ export interface EnglishMessages {
     readonly administratorExpire: string;
     readonly viewsUsedUp: string;
     readonly timeOver: string;
+    readonly select: string;
+    readonly selectAll: string;
+    readonly selected: Message<{ count: string }>;
+    readonly deleteSelected: string;
+    readonly deleteHeading: Message<{ count: number }>;
+    readonly deleteText: Message<{ count: number }>;
+    readonly deleteConfirm: string;
+    readonly keep: string;
+    readonly deleted: string;
+    readonly noneSelectedHeading: string;
+    readonly noneSelectedText: string;
   };
   readonly edit: {
     readonly title: string;

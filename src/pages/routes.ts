@@ -43,6 +43,7 @@ import {
   showNewConfirmation,
 } from "./confirmation.tsx";
 import { mailLink, showCreated } from "./created/handler.ts";
+import { deletePath, deleteSelected } from "./dashboard/deletion.tsx";
 import { showDashboard } from "./dashboard/handler.ts";
 import { deletePush } from "./deleted.tsx";
 import { saveEdit, showEdit } from "./edit-push/handler.ts";
@@ -110,6 +111,7 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/p/new", group: "internal", access: "page_creator", handler: withOldParameters(showNewPush) },
   { method: "POST", path: "/p", group: "internal", access: "page_creator", streamsFiles: true, handler: createPush },
   { method: "GET", path: "/p", group: "internal", access: "page_session", handler: withOldParameters(showDashboard) },
+  { method: "POST", path: deletePath, group: "internal", access: "page_session", handler: deleteSelected },
   {
     method: "GET",
     path: "/p/:token",

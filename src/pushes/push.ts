@@ -63,22 +63,26 @@ export interface CreatedPush extends OwnedPush {
   readonly repeated: boolean;
 }
 
+/** By time of creation, or by the time at which a push expires or ended. */
+export type PushOrder = "newest" | "oldest" | "soonest" | "latest";
+
 /** Selects among an owner's pushes. */
 export interface PushSearch {
   readonly state: "active" | "expired" | "all";
   readonly kind: KindName | null;
   /** Part of a name or a note, in upper or lower case; "": no search. */
   readonly text: string;
+  readonly order: PushOrder;
   /** From 1. */
   readonly page: number;
 }
 
 export interface FoundPushes {
-  /** Newest first, 50 a page. */
+  /** 50 a page. */
   readonly pushes: readonly OwnedPush[];
   /** There is a next page. */
   readonly hasMore: boolean;
-  /** The search reached its limit: older pushes were not searched. */
+  /** The search reached its limit: the pushes after that were not searched. */
   readonly stopped: boolean;
 }
 

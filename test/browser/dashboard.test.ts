@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { openSite } from "../support/site.ts";
@@ -27,15 +27,17 @@ describe.each([
     const row = rowOf(page, name);
     expect(await row.getByText(dashboard.viewsOf({ used: 0, allowed: 5 })).isVisible()).toBe(true);
 
-    await row.getByText(dashboard.expire, { exact: true }).click();
-    await row.getByRole("button", { name: dashboard.expireConfirm }).click();
+    await row.getByRole("button", { name: `${dashboard.expire} ${name}` }).click();
+    await page.getByRole("heading", { name: dashboard.deleteHeading({ count: 1 }) }).waitFor();
+    await page.getByRole("button", { name: dashboard.deleteConfirm }).click();
     await page.getByText(dashboard.nothingHeading).waitFor();
     expect(new URL(page.url()).search).toContain("state=active");
+    expect(await page.getByText(dashboard.deleted).isVisible()).toBe(true);
     expect(await site.ownPush(urlToken)).toMatchObject({ deleted: true });
 
     await page.getByRole("link", { name: dashboard.ended, exact: true }).click();
     await row.getByText(dashboard.endedByOwner).waitFor();
-    await row.getByRole("link", { name: dashboard.actionOn({ action: dashboard.audit, name }) }).click();
+    await row.getByRole("link", { name }).click();
     await page.getByRole("heading", { name, exact: true }).waitFor();
     expect(await page.locator(".timeline h3").allTextContents()).toEqual([
       dashboard.owner.expire,
@@ -49,6 +51,116 @@ describe.each([
   });
 });
 
+describe.each([
+  ["with scripts", { signedIn: true, javaScriptEnabled: true } as const],
+  ["without scripts", { signedIn: true, javaScriptEnabled: false } as const],
+])("a list of pushes %s", (how, options) => {
+  it("is sorted by its headers, and deletes what is selected", async () => {
+    const { page } = await site.visit(options);
+    const names = [5, 1, 3].map((days) => `${days} days ${how}`);
+    for (const name of names) {
+      await site.push({ payload: "secret", name, note: how, expire_after_days: Number(name[0]) }, "owned");
+    }
+    await page.goto(`/p?q=${encodeURIComponent(`days ${how}`)}&state=active`);
+    const shown = () => page.locator("tbody th").getByRole("link").allTextContents();
+    expect(await shown()).toEqual([names[2], names[1], names[0]]);
+    const header = page.getByRole("columnheader", { name: dashboard.expiresOrEnded });
+    await header.getByRole("link").click();
+    await page.waitForURL(/sort=soonest/);
+    expect([await header.getAttribute("aria-sort"), await shown()]).toEqual([
+      "ascending",
+      [names[1], names[2], names[0]],
+    ]);
+    await header.getByRole("link").click();
+    await page.waitForURL(/sort=latest/);
+    expect([await header.getAttribute("aria-sort"), await shown()]).toEqual([
+      "descending",
+      [names[0], names[2], names[1]],
+    ]);
+
+    for (const name of names.slice(0, 2))
+      await page.getByRole("checkbox", { name: `${dashboard.select} ${name}` }).check();
+    await page.getByRole("button", { name: dashboard.deleteSelected }).click();
+    await page.getByRole("heading", { name: dashboard.deleteHeading({ count: 2 }) }).waitFor();
+    expect(await page.locator(".deletion bdi").allTextContents()).toEqual([names[0], names[1]]);
+    await page.getByRole("button", { name: dashboard.deleteConfirm }).click();
+    await page.getByText(dashboard.deleted).waitFor();
+    expect(await shown()).toEqual([names[2]]);
+    expect(new URL(page.url()).search).toContain("sort=latest");
+  });
+});
+
+/** Presses Tab until the focus is on the element; fails after as many stops as no page has. */
+async function tabTo(page: Page, element: Locator): Promise<void> {
+  for (let stops = 0; stops < 400; stops += 1) {
+    if (await element.evaluate((each) => each === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error("Tab never reaches the element.");
+}
+
+it("pushes are selected and deleted with only the keyboard", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  for (const at of [1, 2, 3]) await site.push({ payload: "secret", name: `by key ${at}` }, "owned");
+  await page.goto("/p?q=by+key");
+  await tabTo(page, page.getByRole("checkbox", { name: dashboard.selectAll }));
+  await page.keyboard.press("Space");
+  expect(await page.locator("[data-selected-count]").textContent()).toBe("3");
+  await tabTo(page, page.getByRole("checkbox", { name: `${dashboard.select} by key 2` }));
+  await page.keyboard.press("Space");
+  expect(await page.locator("[data-selected-count]").textContent()).toBe("2");
+  await tabTo(page, page.getByRole("button", { name: dashboard.deleteSelected }));
+  await page.keyboard.press("Enter");
+  await tabTo(page, page.getByRole("button", { name: dashboard.deleteConfirm }));
+  await page.keyboard.press("Enter");
+  await page.getByText(dashboard.deleted).waitFor();
+  expect(await page.getByText(dashboard.endedByOwner).count()).toBe(2);
+  expect(await page.getByText(dashboard.active, { exact: true }).count()).toBe(2);
+});
+
+describe("the list of 50 pushes", () => {
+  const rowHeights = (page: Page) =>
+    page.locator("tbody tr").evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+
+  it("has low rows and few bytes", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    const long = "averylongnamewithoutaplacetobreak".repeat(10);
+    for (let at = 0; at < 50; at += 1) {
+      const labels = at % 3 === 0 ? { note: `ticket ${at}` } : {};
+      await site.push({ payload: "secret", name: `Server ${at}`, ...labels }, "owned");
+    }
+    const answer = await page.goto("/p");
+    expect(await page.locator("tbody tr").count()).toBe(50);
+    expect((await answer?.body())?.length).toBeLessThanOrEqual(60 * 1024);
+    await site.push({ payload: "secret", name: long, note: long, passphrase: "words" }, "owned");
+    const { urlToken } = await site.push({ payload: "secret", name: long, note: long, expire_after_views: 1 }, "owned");
+    await site.fetch(`/api/v2/pushes/${urlToken}`);
+    for (const locale of ["en", "de", "ja", "ar"]) {
+      for (const [width, heightMax] of [
+        [1280, 64],
+        [390, 110],
+      ] as const) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(`/p?locale=${locale}`);
+        expect([locale, width, Math.max(...(await rowHeights(page))) <= heightMax]).toEqual([locale, width, true]);
+      }
+    }
+  });
+
+  it("does not scroll sideways at 360 pixels with text of 200 %", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    await site.push(
+      { payload: "secret", name: "averylongnamewithoutaplacetobreak".repeat(4), passphrase: "p" },
+      "owned",
+    );
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.goto("/p");
+    await page.locator("tbody input").first().check();
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    expect(await page.evaluate("document.scrollingElement.scrollWidth")).toBe(360);
+  });
+});
+
 describe("copying a link from the dashboard", () => {
   it("copies the link that is handed out", async () => {
     const { page, context } = await site.visit({ signedIn: true });
@@ -56,8 +168,8 @@ describe("copying a link from the dashboard", () => {
     const { path } = await site.push({ payload: "secret", name: "to copy", retrieval_step: true }, "owned");
     await page.goto("/p");
     const row = rowOf(page, "to copy");
-    await row.getByText(dashboard.copyLink).click();
-    await row.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await row.getByRole("link", { name: dashboard.copyLink }).click();
+    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(`${site.baseUrl}${path}`);
     expect(new URL(page.url()).pathname).toBe("/p");
   });
@@ -66,7 +178,7 @@ describe("copying a link from the dashboard", () => {
     const { page } = await site.visit({ signedIn: true, javaScriptEnabled: false });
     const { urlToken } = await site.push({ payload: "secret", name: "to show" }, "owned");
     await page.goto("/p");
-    await rowOf(page, "to show").getByText(dashboard.copyLink).click();
+    await rowOf(page, "to show").getByRole("link", { name: dashboard.copyLink }).click();
     await page.waitForURL(`**/p/${urlToken}/preview`);
   });
 });

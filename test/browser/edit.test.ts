@@ -26,7 +26,7 @@ describe.each([
     const name = `VPN ${how}`;
     const push = await site.push({ payload: "old", name, expire_after_days: 3, expire_after_views: 9 }, "owned");
     await page.goto("/p");
-    await page.getByRole("link", { name: en.dashboard.actionOn({ action: en.dashboard.edit, name }) }).click();
+    await page.getByRole("link", { name: `${en.dashboard.edit} ${name}` }).click();
     await page.getByRole("heading", { name: edit.heading }).waitFor();
     expect(await page.getByLabel(newPush.days, { exact: true }).inputValue()).toBe("3");
     expect(await page.getByLabel(newPush.name, { exact: true }).inputValue()).toBe(name);

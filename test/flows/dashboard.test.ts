@@ -42,6 +42,10 @@ const get = (url: string, who: Person | null, headers: Readonly<Record<string, s
   app.server.inject({ method: "GET", url, headers: { ...headers, ...(who === null ? {} : { cookie: who.cookie }) } });
 
 function post(url: string, who: Person | null, form: Readonly<Record<string, string>> = {}) {
+  return postPairs(url, who, Object.entries(form));
+}
+
+function postPairs(url: string, who: Person | null, pairs: readonly (readonly string[])[]) {
   return app.server.inject({
     method: "POST",
     url,
@@ -50,7 +54,7 @@ function post(url: string, who: Person | null, form: Readonly<Record<string, str
       "sec-fetch-site": "same-origin",
       ...(who === null ? {} : { cookie: who.cookie }),
     },
-    payload: new URLSearchParams(form).toString(),
+    payload: new URLSearchParams(pairs.map(([name = "", value = ""]) => [name, value])).toString(),
   });
 }
 
@@ -124,13 +128,57 @@ test("links to further pages keep the search and the language", async () => {
   expect(second.body).toContain('href="/p?q=push&amp;state=active"');
 });
 
-test("deleting a push from the dashboard redirects back to it and nowhere else", async () => {
+test("the list is sorted by the query, and its links keep the order", async () => {
+  const ada = await person("ola@example.com");
+  for (const days of [3, 1, 2]) await push(ada, { name: `${days}`, expire_after_days: days });
+  const sorted = { newest: "213", oldest: "312", soonest: "123", latest: "321", "": "213", x: "213" };
+  for (const [order, expected] of Object.entries(sorted)) {
+    expect([order, names((await get(`/p?sort=${order}`, ada)).body).join("")]).toEqual([order, expected]);
+  }
+  const { body } = await get("/p?sort=latest&kind=text", ada);
+  expect(body).toContain('href="/p?state=active&amp;kind=text&amp;sort=latest"');
+  expect(body).toContain('<input type="hidden" name="sort" value="latest"/>');
+});
+
+test("selected pushes are deleted after a confirmation: only active ones of the owner", async () => {
+  const ada = await person("lea@example.com");
+  const bob = await person("leo@example.com");
+  const [one = "", two = "", kept = ""] = [
+    await push(ada, { name: "one" }),
+    await push(ada, { name: "<two>" }),
+    await push(ada, { name: "kept" }),
+  ];
+  const ofBob = await push(bob, { name: "of Bob", deletable_by_viewer: true });
+  const anonymous = await push(null, { deletable_by_viewer: true });
+  const form = (urlTokens: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+    postPairs("/p/delete", ada, [...urlTokens.map((urlToken) => ["push[]", urlToken]), ...Object.entries(more)]);
+  const asked = await form([one, two, ofBob, anonymous, "unknown"], { next: "/p?state=active" });
+  expect(asked.statusCode).toBe(200);
+  expect(asked.body).toContain("Delete these 2 pushes?");
+  expect(asked.body).toContain("&lt;two>");
+  expect(asked.body).not.toContain("of Bob");
+  expect(names((await get("/p?state=active", ada)).body)).toEqual(["kept", "&lt;two>", "one"]);
+
+  const done = await form([one, two, ofBob, anonymous], { confirmed: "yes", next: "/p?state=active" });
+  expect([done.statusCode, done.headers.location]).toEqual([303, "/p?state=active&done=deleted"]);
+  expect((await get("/p?state=active&done=deleted", ada)).body).toContain("The links no longer work.");
+  expect(names((await get("/p?state=active", ada)).body)).toEqual(["kept"]);
+  expect(names((await get("/p?state=active", bob)).body)).toEqual(["of Bob"]);
+  expect((await get(`/p/${anonymous}/preview`, null)).statusCode).toBe(200);
+
+  const again = await form([one], { confirmed: "yes", next: "//evil.example" });
+  expect([again.statusCode, again.body.includes("Nothing to delete")]).toEqual([422, true]);
+  expect((await form([], {})).statusCode).toBe(422);
+  expect((await form(Array.from({ length: 51 }, (_, at) => `token-${at}`))).statusCode).toBe(400);
+  const only = await form([one], { only: kept, confirmed: "yes" });
+  expect([only.statusCode, only.headers.location]).toEqual([303, "/p?done=deleted"]);
+  expect((await post("/p/delete", null, { only: kept })).headers.location).toMatch(/^\/users\/sign_in/);
+});
+
+test("deleting a push from its trail redirects back to the own page it came from, and nowhere else", async () => {
   const ada = await person("ina@example.com");
   const bob = await person("ben@example.com");
   const one = await push(ada, { name: "one" });
-  const dashboard = await get("/p?state=active", ada);
-  expect(dashboard.body).toContain(`action="/p/${one}/expire"`);
-  expect(dashboard.body).toContain('name="next" value="/p?state=active"');
   const ended = await post(`/p/${one}/expire`, ada, { next: "/p?state=active" });
   expect([ended.statusCode, ended.headers.location]).toEqual([303, "/p?state=active"]);
   expect((await get("/p", ada)).body).toContain("Deleted by you");

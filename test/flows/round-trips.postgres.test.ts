@@ -109,7 +109,7 @@ describe("over the network to the database", () => {
     }
     const { pushes, accounts } = app.app.domain;
     const owner = await accounts.findUserByEmail("ada@example.com");
-    const search = { state: "all", kind: null, text: "nowhere", page: 1 } as const;
+    const search = { state: "all", order: "newest", kind: null, text: "nowhere", page: 1 } as const;
     const statements = await statementsOf(async () => {
       expect(await pushes.search(owner?.id ?? 0, search)).toMatchObject({ pushes: [], stopped: false });
     });

@@ -102,6 +102,7 @@ GET    /p/:token/edit                         page_session
 POST   /p/:token/edit                         page_session  changes
 POST   /p/:token/expire                       page          changes retrieval
 POST   /p/:token/notify_emails                page_session  changes
+POST   /p/delete                              page_session  changes
 GET    /p/:token/passphrase                   public
 GET    /p/:token/preview                      page
 GET    /p/:token/print_preview                public

@@ -1,4 +1,5 @@
 import { auditView } from "../../src/pages/audit/view.tsx";
+import { deletionView } from "../../src/pages/dashboard/deletion.tsx";
 import { dashboardView } from "../../src/pages/dashboard/view.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
 import type { AuditEntry, AuditKind, EndReason, OwnedPush, PushSearch, TrailEvent } from "../../src/pushes/pushes.ts";
@@ -59,14 +60,18 @@ function eventsWith(text: string): readonly TrailEvent[] {
 
 /** The owner's pages in each state, with this text in every untrusted place. */
 export function ownerPages(text: string, page: PageContext): readonly Page[] {
-  const search: PushSearch = { text, state: "expired", kind: "qr", page: 2 };
+  const search: PushSearch = { text, state: "expired", kind: "qr", order: "latest", page: 2 };
   const listed = pushesNamed(text).map((push) => ({ push, link: `https://push.example/p/${text}` }));
-  const empty = { pushes: [], hasMore: false, stopped: true, nowMs };
+  const pushBaseUrl = "https://push.example";
+  const full = { search, pushes: pushesNamed(text), pushBaseUrl, hasMore: true, isDeleted: false, nowMs };
+  const empty = { pushes: [], pushBaseUrl, hasMore: false, stopped: true, isDeleted: true, nowMs };
   return [
-    dashboardView({ search, pushes: listed, hasMore: true, stopped: true, nowMs }, page),
-    dashboardView({ search: { ...search, page: 200 }, pushes: listed, hasMore: true, stopped: false, nowMs }, page),
+    dashboardView({ ...full, stopped: true }, page),
+    dashboardView({ ...full, search: { ...search, page: 200 }, stopped: false }, page),
     dashboardView({ ...empty, search }, page),
-    dashboardView({ ...empty, search: { text: "", state: "all", kind: null, page: 1 } }, page),
+    dashboardView({ ...empty, search: { text: "", state: "all", kind: null, order: "newest", page: 1 } }, page),
+    deletionView({ selected: pushesNamed(text), returnPath: `/p?q=${text}` }, page),
+    deletionView({ selected: [], returnPath: `/p?q=${text}` }, page),
     ...listed.map((each) => auditView({ listed: each, events: eventsWith(text), page: 2, hasMore: true, nowMs }, page)),
     ...listed.slice(0, 1).map((each) => auditView({ listed: each, events: [], page: 9, hasMore: false, nowMs }, page)),
   ];

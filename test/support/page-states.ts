@@ -165,7 +165,16 @@ export const pageStates: readonly PageState[] = [
       const { urlToken } = await site.push({ payload: text, expire_after_views: 1 }, "owned");
       await site.fetch(`/api/v2/pushes/${urlToken}`);
       await page.goto("/p");
-      await page.locator("details.confirm summary").first().click();
+      await page.locator("tbody input").first().check();
+    },
+  },
+  {
+    name: "dashboard, deleting",
+    signedIn: true,
+    async show(page, site) {
+      await site.push({ payload: text, name: "averylongnamewithoutaplacetobreak".repeat(4) }, "owned");
+      await page.goto("/p");
+      await page.locator("tbody button").first().click();
     },
   },
   { name: "dashboard, nothing found", signedIn: true, show: (page) => page.goto("/p?q=no+such+push&kind=qr&page=2") },

@@ -49,11 +49,16 @@ function select(source: HTMLElement): void {
   document.getSelection()?.selectAllChildren(source);
 }
 
-/** The element with the role "status" beside the button shows the text from the button's data attributes. */
+/**
+ * The element with the role "status" beside the button, or the one of its list, shows the text from the data attributes of the
+ * button, or of the list.
+ */
 function announce(button: HTMLElement, copied: boolean): void {
-  const status = button.parentElement?.querySelector<HTMLElement>('[role="status"]');
+  const list = button.closest<HTMLElement>("table[data-copied]");
+  const status = (list ?? button).parentElement?.querySelector<HTMLElement>(':scope > [role="status"]');
   if (status === null || status === undefined) return;
-  status.textContent = (copied ? button.dataset.copied : button.dataset.copyByHand) ?? "";
+  const { copied: done, copyByHand } = (list ?? button).dataset;
+  status.textContent = (copied ? done : copyByHand) ?? "";
   button.dataset.done = String(copied);
   setTimeout(() => {
     status.textContent = "";
@@ -62,11 +67,12 @@ function announce(button: HTMLElement, copied: boolean): void {
 }
 
 /**
- * Links with `data-copy-link` lead to a page that shows a link to copy; the script copies that link at once instead. If the
- * browser refuses, the page is opened.
+ * Links with `data-copy-link` lead to a page that shows a link to copy; the script copies that link at once instead. In a list,
+ * the link is put together from the list's `data-link-base`, the path of that page and `data-link-end`. If the browser refuses,
+ * the page is opened.
  */
 export function enableCopyLinks(): void {
-  for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-copy-link]")) {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-copy-link], a[data-link-end]")) {
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
       event.preventDefault();
@@ -76,7 +82,10 @@ export function enableCopyLinks(): void {
 }
 
 async function copyOrFollow(link: HTMLAnchorElement): Promise<void> {
-  if (await write(link.dataset.copyLink ?? "")) announce(link, true);
+  const { copyLink, linkEnd } = link.dataset;
+  const base = link.closest<HTMLElement>("[data-link-base]")?.dataset.linkBase;
+  const listed = `${base}${new URL(link.href).pathname.replace(/\/preview$/, "")}${linkEnd}`;
+  if (await write(copyLink ?? listed)) announce(link, true);
   else location.assign(link.href);
 }
 

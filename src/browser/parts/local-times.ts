@@ -8,7 +8,7 @@ export function pageLocale(): string {
   return dataset.locale ?? lang;
 }
 
-/** Rewrites times in the browser's time zone, with UTC as the tooltip, and keeps relative times current. */
+/** Rewrites exact times, tooltips included, in the browser's time zone, and keeps relative times current. */
 export function localiseTimes(): void {
   const tag = pageLocale();
   localiseExactTimes(tag);
@@ -29,17 +29,24 @@ function localiseExactTimes(tag: string): void {
     time.title = time.textContent?.trim() ?? "";
     time.textContent = format.format(new Date(time.dateTime));
   }
+  for (const time of document.querySelectorAll<HTMLTimeElement>("[data-now] time")) {
+    time.title = format.format(new Date(time.dateTime));
+  }
 }
 
-/** `data-relative-time` is the server's time at which it rendered the page; the browser's clock may be wrong. */
+/**
+ * `data-relative-time` of a time, or `data-now` of a table, is the server's time at which it rendered the page; the browser's
+ * clock may be wrong.
+ */
 function refreshRelativeTimes(tag: string): void {
-  const times = [...document.querySelectorAll<HTMLTimeElement>("time[data-relative-time]")];
+  const times = [...document.querySelectorAll<HTMLTimeElement>("time[data-relative-time], [data-now] time")];
   if (times.length === 0) return;
   const openedAt = performance.now();
   const format = relativeTimes(tag);
   setInterval(() => {
     for (const time of times) {
-      const now = Number(time.dataset.relativeTime) + performance.now() - openedAt;
+      const renderedAt = time.dataset.relativeTime ?? time.closest<HTMLElement>("[data-now]")?.dataset.now;
+      const now = Number(renderedAt) + performance.now() - openedAt;
       const text = format(Date.parse(time.dateTime), now);
       if (time.textContent !== text) time.textContent = text;
     }

@@ -149,8 +149,10 @@ ${postgres(`
   -- Two indexes: finding the few tombstones must not read an owner's long history, nor the other way round.
   CREATE INDEX pushes_tombstones ON pushes(ended_at) WHERE ended_at IS NOT NULL AND owner_id IS NULL;
   CREATE INDEX pushes_history ON pushes(ended_at) WHERE ended_at IS NOT NULL AND owner_id IS NOT NULL;
-  CREATE INDEX pushes_owner ON pushes(owner_id, created_at, id) WHERE owner_id IS NOT NULL;
-  CREATE INDEX pushes_owner_active ON pushes(owner_id, created_at, id) WHERE owner_id IS NOT NULL AND ended_at IS NULL;
+  -- The lists of an owner, by creation and by the time of the end. The kind is there to skip other kinds without reading their rows.
+  CREATE INDEX pushes_owner ON pushes(owner_id, created_at, id, kind) WHERE owner_id IS NOT NULL;
+  CREATE INDEX pushes_owner_active ON pushes(owner_id, created_at, id, kind) WHERE owner_id IS NOT NULL AND ended_at IS NULL;
+  CREATE INDEX pushes_owner_end ON pushes(owner_id, coalesce(ended_at, expires_at), id, kind) WHERE owner_id IS NOT NULL;
 
   -- The links of imported pushes, which do not contain an id of this server.
   CREATE TABLE imported_links (

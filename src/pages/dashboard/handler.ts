@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { OwnedPush } from "../../pushes/pushes.ts";
 import type { SignedInRequest } from "../request.ts";
+import { deleted } from "./deletion.tsx";
 import { searchOf, searchPath } from "./filter.ts";
 import { dashboardView } from "./view.tsx";
 
@@ -11,9 +12,11 @@ export async function showDashboard(page: SignedInRequest): Promise<FastifyReply
   const found = await pushes.search(page.user.id, search);
   const model = {
     search,
-    pushes: found.pushes.map((push) => ({ push, link: linkOf(push, page.pushBaseUrl) })),
+    pushes: found.pushes,
+    pushBaseUrl: page.pushBaseUrl,
     hasMore: found.hasMore,
     stopped: found.stopped,
+    isDeleted: page.query("done") === deleted,
     nowMs: clock.now(),
   };
   return page.render(dashboardView, model, { selfPath: searchPath(search) });

@@ -4,8 +4,6 @@ import { type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 
-const noteCharactersShown = 200;
-
 /** A push with the link that its owner hands out. */
 export interface ListedPush {
   readonly push: OwnedPush;
@@ -22,11 +20,11 @@ export function PushName({ push, messages }: { readonly push: OwnedPush; readonl
   );
 }
 
-/** The beginning of a note, which may be as long as a page. */
-export function noteShown(note: string): string {
-  const characters = [...note.slice(0, 2 * noteCharactersShown)];
-  if (characters.length <= noteCharactersShown && note.length <= 2 * noteCharactersShown) return note;
-  return `${characters.slice(0, noteCharactersShown).join("")}…`;
+/** The beginning of a name or a note, which may be as long as a page. */
+export function beginningOf(text: string, charactersMax: number): string {
+  const characters = [...text.slice(0, 2 * charactersMax)];
+  if (characters.length <= charactersMax && text.length <= 2 * charactersMax) return text;
+  return `${characters.slice(0, charactersMax).join("")}…`;
 }
 
 /** What the link asks for before it shows the secret. */
@@ -51,7 +49,7 @@ export function PushMarks({ push, messages }: { readonly push: OwnedPush; readon
   );
 }
 
-function stateName({ endReason }: OwnedPush, { dashboard }: Messages): string {
+export function stateName({ endReason }: OwnedPush, { dashboard }: Messages): string {
   switch (endReason) {
     case null:
       return dashboard.active;
@@ -88,12 +86,10 @@ export interface PushActionsProps {
   readonly page: PageContext;
   /** Path to return to after the push was deleted. */
   readonly returnPath: string;
-  /** Links to the audit trail; not on the trail's own page. */
-  readonly withTrail?: boolean;
 }
 
 /** What an owner can do with a push. The accessible name of each control contains the name of the push. */
-export function PushActions({ listed, page, returnPath, withTrail = false }: PushActionsProps) {
+export function PushActions({ listed, page, returnPath }: PushActionsProps) {
   const { push, link } = listed;
   const { dashboard, actions } = page.messages;
   const path = `/p/${push.urlToken}`;
@@ -114,12 +110,6 @@ export function PushActions({ listed, page, returnPath, withTrail = false }: Pus
           </a>
           <span class="copy-status" role="status" />
         </span>
-      )}
-      {withTrail && (
-        <a class="action" href={pageHref(page, `${path}/audit`)} aria-label={labelFor(dashboard.audit)}>
-          <Icon name="clock" />
-          <span>{dashboard.audit}</span>
-        </a>
       )}
       {!push.expired && (
         <a class="action" href={pageHref(page, `${path}/edit`)} aria-label={labelFor(dashboard.edit)}>

@@ -1,23 +1,25 @@
 import { kindNames } from "../../base/push-kinds.ts";
 import { pageMax } from "../../http/parameters.ts";
-import type { PushSearch } from "../../pushes/pushes.ts";
+import type { OwnedPush, PushSearch } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
-import { BothTimes } from "../parts/times.tsx";
 import { dashboardPath, searchPath, searchTextMax, states } from "./filter.ts";
-import { type ListedPush, noteShown, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "./push-parts.tsx";
+import { PushTable } from "./table.tsx";
 
 interface DashboardModel {
   readonly search: PushSearch;
-  readonly pushes: readonly ListedPush[];
-  /** There are older pushes. */
+  readonly pushes: readonly OwnedPush[];
+  /** Origin of the links of pushes. */
+  readonly pushBaseUrl: string;
   readonly hasMore: boolean;
   /** The search ended before it had examined every push. */
   readonly stopped: boolean;
+  /** Selected pushes were just deleted. */
+  readonly isDeleted: boolean;
   /** The server's clock, milliseconds since the epoch. */
   readonly nowMs: number;
 }
@@ -40,12 +42,13 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
           {nav.newPush}
         </a>
       </div>
-      {(!isEmpty || isFiltered) && <FilterForm search={search} page={page} />}
-      {isEmpty ? (
-        <Nothing page={page} isFiltered={isFiltered} />
-      ) : (
-        <PushTable pushes={model.pushes} nowMs={model.nowMs} returnPath={searchPath(search)} page={page} />
+      {model.isDeleted && (
+        <Notice tone="success" icon="check">
+          <p role="status">{dashboard.deleted}</p>
+        </Notice>
       )}
+      {(!isEmpty || isFiltered) && <FilterForm search={search} page={page} />}
+      {isEmpty ? <Nothing page={page} isFiltered={isFiltered} /> : <PushTable {...model} page={page} />}
       {(model.stopped || isEnd) && (
         <Notice tone="info" icon="alert">
           <p>{model.stopped ? dashboard.stopped : dashboard.lastPage}</p>
@@ -55,6 +58,7 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
         messages={page.messages}
         number={search.page}
         hasMore={model.hasMore && !isEnd}
+        newestFirst={search.order === "newest"}
         hrefOf={(number) => pageHref(page, searchPath({ ...search, page: number }))}
       />
     </Layout>
@@ -104,6 +108,7 @@ function FilterForm({ search, page }: { readonly search: PushSearch; readonly pa
       </nav>
       <SearchForm page={page} action={dashboardPath} submit={dashboard.submit}>
         {search.state !== "all" && <input type="hidden" name="state" value={search.state} />}
+        {search.order !== "newest" && <input type="hidden" name="sort" value={search.order} />}
         <SearchBox name="q" label={dashboard.search} value={search.text} maxLength={searchTextMax} />
         <SearchChoice
           name="kind"
@@ -116,82 +121,5 @@ function FilterForm({ search, page }: { readonly search: PushSearch; readonly pa
         />
       </SearchForm>
     </div>
-  );
-}
-
-interface PushTableProps {
-  readonly pushes: readonly ListedPush[];
-  readonly nowMs: number;
-  readonly returnPath: string;
-  readonly page: PageContext;
-}
-
-/** On a narrow screen each row becomes a card, whose cells show their `data-label`. */
-function PushTable({ pushes, nowMs, returnPath, page }: PushTableProps) {
-  const { dashboard } = page.messages;
-  return (
-    <table class="push-table">
-      <caption class="visually-hidden">{dashboard.caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{dashboard.name}</th>
-          <th scope="col">{dashboard.kind}</th>
-          <th scope="col">{dashboard.made}</th>
-          <th scope="col">{dashboard.expiresOrEnded}</th>
-          <th scope="col">{dashboard.views}</th>
-          <th scope="col">{dashboard.state}</th>
-          <th scope="col">{dashboard.actions}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {pushes.map((listed) => (
-          <Row key={listed.push.urlToken} listed={listed} nowMs={nowMs} returnPath={returnPath} page={page} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-interface RowProps extends Omit<PushTableProps, "pushes"> {
-  readonly listed: ListedPush;
-}
-
-function Row({ listed, nowMs, returnPath, page }: RowProps) {
-  const { push } = listed;
-  const { messages } = page;
-  const { dashboard, kinds } = messages;
-  return (
-    <tr class={push.expired ? "push-ended" : undefined}>
-      <th scope="row">
-        <PushName push={push} messages={messages} />
-        {push.note !== null && (
-          <span class="push-note" dir="auto" translate={false}>
-            {noteShown(push.note)}
-          </span>
-        )}
-        <PushMarks push={push} messages={messages} />
-      </th>
-      <td data-label={dashboard.kind}>
-        <span class="push-kind">
-          <Icon name={push.kind} />
-          {kinds[push.kind]}
-        </span>
-      </td>
-      <td data-label={dashboard.made}>
-        <BothTimes timeMs={push.createdAt} nowMs={nowMs} messages={messages} />
-      </td>
-      <td data-label={push.expiredOn === null ? dashboard.expires : dashboard.ended}>
-        <BothTimes timeMs={push.expiredOn ?? push.expiresAt} nowMs={nowMs} messages={messages} />
-      </td>
-      <td data-label={dashboard.views}>
-        <ViewsUsed push={push} messages={messages} />
-      </td>
-      <td data-label={dashboard.state}>
-        <StateBadge push={push} messages={messages} />
-      </td>
-      <td>
-        <PushActions listed={listed} page={page} returnPath={returnPath} withTrail />
-      </td>
-    </tr>
   );
 }

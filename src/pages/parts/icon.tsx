@@ -42,3 +42,25 @@ export function Icon({ name }: { readonly name: IconName }) {
     </svg>
   );
 }
+
+/** The shapes of a page with the same icons in many rows, each sent once. */
+export function IconShapes({ names }: { readonly names: readonly IconName[] }) {
+  return (
+    <svg hidden aria-hidden="true">
+      {names.map((name) => (
+        <symbol key={name} id={`i-${name}`} viewBox="0 0 24 24">
+          <path d={shapes[name]} />
+        </symbol>
+      ))}
+    </svg>
+  );
+}
+
+/** One of the page's `IconShapes`. */
+export function IconReference({ name }: { readonly name: IconName }) {
+  return (
+    <svg aria-hidden="true">
+      <use href={`#i-${name}`} />
+    </svg>
+  );
+}

@@ -6,21 +6,23 @@ export interface PagerProps {
   /** The first page is 1. */
   readonly number: number;
   readonly hasMore: boolean;
+  /** The list starts with the newest entry; by default it does. */
+  readonly newestFirst?: boolean;
   hrefOf(number: number): string;
 }
 
-/** Links between the pages of a list that starts with the newest entry; nothing if there is only one page. */
-export function Pager({ messages, number, hasMore, hrefOf }: PagerProps) {
+/** Links between the pages of a list; nothing if there is only one page. */
+export function Pager({ messages, number, hasMore, newestFirst = true, hrefOf }: PagerProps) {
   const { pager } = messages;
   if (number === 1 && !hasMore) return null;
   return (
     <nav class="pager" aria-label={pager.label}>
       <PagerLink href={number > 1 ? hrefOf(number - 1) : null} rel="prev">
-        {pager.newer}
+        {newestFirst ? pager.newer : pager.previous}
       </PagerLink>
       <span aria-current="page">{pager.page({ page: number })}</span>
       <PagerLink href={hasMore ? hrefOf(number + 1) : null} rel="next">
-        {pager.older}
+        {newestFirst ? pager.older : pager.next}
       </PagerLink>
     </nav>
   );

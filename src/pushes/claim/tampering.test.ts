@@ -258,7 +258,7 @@ async function expectAbsent({ domain: { pushes }, logLines, clock }: TestDomain,
   const id = thief.user?.id ?? 0;
   const readings: readonly (() => Promise<unknown>)[] = [
     async () => [...(await pushes.list(id, "active", 1))],
-    async () => (await pushes.search(id, { text: "", kind: null, state: "all", page: 1 })).pushes,
+    async () => (await pushes.search(id, { text: "", kind: null, state: "all", order: "newest", page: 1 })).pushes,
     async () => {
       const exported: unknown[] = [];
       for await (const push of pushes.exportOwned(id)) exported.push(push);

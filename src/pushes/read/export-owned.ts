@@ -8,6 +8,7 @@ import type { PushRow, PushSummary } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
 const sliceRows = 100;
+const newestFirst = { state: "all", order: "newest" } as const;
 
 export function exportOperations(deps: PushDeps) {
   const turns = new CooperativeQueue();
@@ -38,10 +39,11 @@ export function exportOperations(deps: PushDeps) {
   };
 }
 
-async function* summariesOf({ store }: PushDeps, ownerId: number): AsyncGenerator<PushSummary> {
+async function* summariesOf({ clock, store }: PushDeps, ownerId: number): AsyncGenerator<PushSummary> {
+  const now = clock.now();
   let last: PushSummary | null = null;
   do {
-    const summaries: readonly PushSummary[] = await store.lists.summaries(ownerId, "all", last, sliceRows);
+    const summaries: readonly PushSummary[] = await store.lists.summaries(ownerId, newestFirst, now, last, sliceRows);
     yield* summaries;
     last = summaries.length < sliceRows ? null : (summaries.at(-1) ?? null);
   } while (last !== null);

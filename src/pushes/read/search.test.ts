@@ -6,7 +6,7 @@ import type { CreatePush, PushSearch } from "../push.ts";
 import { foldCase, type SearchLimits, searchLimits, searchOperations } from "./search.ts";
 
 const owner = signedIn(7);
-const everything: PushSearch = { state: "all", kind: null, text: "", page: 1 };
+const everything: PushSearch = { state: "all", kind: null, order: "newest", text: "", page: 1 };
 
 async function make(fixture: TestDomain, fields: CreatePush, actor = owner): Promise<string> {
   fixture.clock.advance(1);
@@ -77,6 +77,58 @@ test("lists are filtered by current state and by kind", async () => {
     ["owner", 0],
     ["time", 0],
   ]);
+});
+
+test("lists and searches are sorted by creation and by end, in both directions", async () => {
+  await using fixture = await openTestDomain();
+  for (const [name, expireAfterDays] of [
+    ["a", 3],
+    ["b", 1],
+    ["c", 2],
+    ["d", 5],
+    ["e", 3],
+  ] as const)
+    await make(fixture, { name, expireAfterDays });
+  const owned = async (name: string) =>
+    (await fixture.domain.pushes.search(7, { ...everything, text: name })).pushes[0]?.urlToken ?? "";
+  await fixture.domain.pushes.expire(await owned("d"), owner);
+  fixture.clock.advance(dayMs + 1_000);
+  const sorted = {
+    newest: { all: "edcba", active: "eca", expired: "db" },
+    oldest: { all: "abcde", active: "ace", expired: "bd" },
+    soonest: { all: "dbcae", active: "cae", expired: "db" },
+    latest: { all: "eacbd", active: "eac", expired: "bd" },
+  };
+  for (const order of ["newest", "oldest", "soonest", "latest"] as const) {
+    for (const state of ["all", "active", "expired"] as const) {
+      expect([order, state, (await found(fixture, { order, state })).join("")]).toEqual([
+        order,
+        state,
+        sorted[order][state],
+      ]);
+    }
+  }
+});
+
+test("a search continues after each slice in every order", async () => {
+  await using fixture = await openTestDomain();
+  for (let at = 0; at < 30; at += 1) await make(fixture, { name: `push ${at}`, expireAfterDays: 1 + (at % 7) });
+  fixture.clock.advance(3 * dayMs);
+  const search = searchWith(fixture, { turnRowsMax: 4 });
+  for (const order of ["newest", "oldest", "soonest", "latest"] as const) {
+    const listed = await found(fixture, { order });
+    const { pushes } = await search(7, { ...everything, order, text: "push" });
+    expect(pushes.map(({ name }) => name)).toEqual(listed);
+    expect(new Set(listed).size).toBe(30);
+    for (const state of ["active", "expired"] as const) {
+      const some = await search(7, { ...everything, order, state, text: "push" });
+      expect([order, state, some.pushes.map(({ name }) => name)]).toEqual([
+        order,
+        state,
+        await found(fixture, { order, state }),
+      ]);
+    }
+  }
 });
 
 test("each page of a list and of a search starts where the previous one ended", async () => {

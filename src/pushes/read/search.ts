@@ -82,7 +82,7 @@ interface Asked {
   readonly now: number;
 }
 
-/** One search from the newest push on, until its page is full, no push is left, or a limit is reached. */
+/** One search in the order of the list, until its page is full, no push is left, or a limit is reached. */
 class Walk {
   readonly #deps: SearchDeps;
   readonly #limits: SearchLimits;
@@ -110,18 +110,13 @@ class Walk {
   }
 
   async #walk(): Promise<"full" | "end" | "stopped"> {
-    const { ownerId, search } = this.#asked;
+    const { ownerId, search, now } = this.#asked;
+    const { lists } = this.#deps.store;
     const { turnRowsMax } = this.#limits;
-    const state = search.state === "active" ? "active" : "all";
     let last: PushSummary | null = null;
     for (;;) {
       await this.#turns.next();
-      const summaries: readonly PushSummary[] = await this.#deps.store.lists.summaries(
-        ownerId,
-        state,
-        last,
-        turnRowsMax,
-      );
+      const summaries: readonly PushSummary[] = await lists.summaries(ownerId, search, now, last, turnRowsMax);
       const ended = await this.#scan(summaries);
       if (ended !== undefined) return ended;
       last = summaries.at(-1) ?? null;
@@ -130,11 +125,12 @@ class Walk {
   }
 
   /** Labels are fetched for all pushes of one turn together: over a network each fetch is a round trip. */
-  async #scan(summaries: readonly PushSummary[]): Promise<"full" | "stopped" | undefined> {
+  async #scan(summaries: readonly PushSummary[]): Promise<"full" | "end" | "stopped" | undefined> {
     const { rowsMax, labelBytesMax, turnLabelBytesMax } = this.#limits;
     let batch: number[] = [];
     let batchBytes = 0;
     for (const summary of summaries) {
+      if (this.#isAfterState(summary)) return (await this.#open(batch)) ? "full" : "end";
       const opens = this.#passes(summary) ? summary.labelBytes : 0;
       if (this.#rows >= rowsMax || this.#labelBytes + opens > labelBytesMax) {
         return (await this.#open(batch)) ? "full" : "stopped";
@@ -152,6 +148,13 @@ class Walk {
       this.#labelBytes += opens;
     }
     return (await this.#open(batch)) ? "full" : undefined;
+  }
+
+  /** By end, the pushes of one state are one after the other. */
+  #isAfterState(summary: PushSummary): boolean {
+    const { search, now } = this.#asked;
+    if (search.order === "latest") return search.state === "active" && hasEnded(summary, now);
+    return search.order === "soonest" && search.state === "expired" && !hasEnded(summary, now);
   }
 
   #passes(summary: PushSummary): boolean {

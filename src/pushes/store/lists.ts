@@ -3,7 +3,7 @@ import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { StoredRowOf } from "../../database/table.ts";
 import { auditKinds } from "../audit/audit-trail.ts";
-import type { PushOverview, PushSearch, PushTotals } from "../push.ts";
+import type { PushOrder, PushOverview, PushSearch, PushTotals } from "../push.ts";
 import {
   type PushRow,
   type PushSummary,
@@ -18,29 +18,59 @@ const summaryColumns = readPushes.pick("id", "kind", "createdAt", "expiresAt", "
 const sealedLabels = readPushes.pick("id", "nameSealed", "noteSealed");
 const kindNumbers = pushes.column("kind");
 
-const newestFirst = "ORDER BY created_at DESC, id DESC";
+/** Every order has an index that begins with the owner. */
+const endsAt = "coalesce(ended_at, expires_at)";
+const orders = {
+  newest: { by: "created_at", after: "<", direction: "DESC" },
+  oldest: { by: "created_at", after: ">", direction: "ASC" },
+  soonest: { by: endsAt, after: ">", direction: "ASC" },
+  latest: { by: endsAt, after: "<", direction: "DESC" },
+} as const;
+type Order = (typeof orders)[PushOrder];
+const orderNames = Object.keys(orders) as readonly PushOrder[];
 
-/** `anyKind` 1: no filter by kind. */
-const filtered = (state: string) =>
-  sql<[ownerId: number, now: number, anyKind: number, kind: number, limit: number, offset: number], StoredPush>(
+const sorted = ({ by, direction }: Order) => `ORDER BY ${by} ${direction}, id ${direction}`;
+
+/** By end, a state is a range of the index: no push has ended later than now. */
+function stateConditions({ by }: Order) {
+  const all = "CAST(? AS BIGINT) IS NOT NULL";
+  if (by === endsAt) return { active: `${endsAt} > ?`, expired: `${endsAt} <= ?`, all };
+  return { active: "ended_at IS NULL AND expires_at > ?", expired: "ended_at IS NOT NULL OR expires_at <= ?", all };
+}
+
+function forEachOrder<T>(make: (order: Order) => T): Readonly<Record<PushOrder, T>> {
+  return Object.fromEntries(orderNames.map((name) => [name, make(orders[name])])) as Record<PushOrder, T>;
+}
+
+const filtered = (order: Order, state: string) =>
+  sql<[ownerId: number, now: number, kindFrom: number, kindTo: number, limit: number, offset: number], StoredPush>(
     `SELECT ${readPushes.selectList} FROM pushes
-     WHERE owner_id = ? AND (${state}) AND (CAST(? AS BIGINT) = 1 OR kind = ?) ${newestFirst} LIMIT ? OFFSET ?`,
+     WHERE owner_id = ? AND (${state}) AND kind >= ? AND kind <= ? ${sorted(order)} LIMIT ? OFFSET ?`,
   );
-const lists = {
-  active: filtered("ended_at IS NULL AND expires_at > ?"),
-  expired: filtered("ended_at IS NOT NULL OR expires_at <= ?"),
-  all: filtered("CAST(? AS BIGINT) IS NOT NULL"),
-};
+const lists = forEachOrder((order) => {
+  const { active, expired, all } = stateConditions(order);
+  return { active: filtered(order, active), expired: filtered(order, expired), all: filtered(order, all) };
+});
 // The lengths come from the row's header, so the labels themselves are not fetched.
-const summarized = (state: string) =>
-  sql<
-    [ownerId: number, createdAt: number, pushId: number, limit: number],
-    StoredRowOf<typeof summaryColumns> & { labelBytes: number }
-  >(
+const summarized = (order: Order, condition: string) => {
+  const { by, after } = order;
+  const statement = (from: string) =>
     `SELECT ${summaryColumns.selectList}, coalesce(length(name_sealed), 0) + coalesce(length(note_sealed), 0) AS labelBytes
-     FROM pushes WHERE owner_id = ? AND ${state} AND (created_at, id) < (?, ?) ${newestFirst} LIMIT ?`,
-  );
-const summariesByState = { active: summarized("ended_at IS NULL"), all: summarized("owner_id IS NOT NULL") };
+     FROM pushes WHERE owner_id = ? AND (${condition}) AND ${from} AND (${by}, id) ${after} (?, ?) ${sorted(order)} LIMIT ?`;
+  return sql<
+    [ownerId: number, now: number, from: number, sortedBy: number, pushId: number, limit: number],
+    StoredRowOf<typeof summaryColumns> & { labelBytes: number }
+  >({
+    // It does not search an index by a pair that contains an expression.
+    sqlite: statement(`${by} ${after}= ?`),
+    // It would take a second bound for one that leaves few rows to sort.
+    postgres: statement("CAST(? AS BIGINT) IS NOT NULL"),
+  });
+};
+const summaries = forEachOrder((order) => {
+  const { active, all } = stateConditions(order);
+  return { active: summarized(order, order.by === endsAt ? all : active), all: summarized(order, all) };
+});
 /** Selects by any number of ids, given as one JSON array. */
 const among = (columns: string) => ({
   sqlite: `SELECT ${columns} FROM pushes WHERE id IN (SELECT value FROM json_each(?))`,
@@ -70,29 +100,35 @@ const toEntry = (stored: StoredRowOf<typeof readAuditEntries>) => readAuditEntri
 
 export type PushLists = ReturnType<typeof createLists>;
 
-/** Queries for the owner's pages. Lists of pushes are newest first. */
+/** Queries for the owner's pages. */
 export function createLists(read: ReadConnection) {
   return {
     /** The pushes of one state and kind; null: all kinds. */
     async filtered(
       ownerId: number,
-      { state, kind }: Pick<PushSearch, "state" | "kind">,
+      { state, kind, order }: Pick<PushSearch, "state" | "kind" | "order">,
       now: number,
       limit: number,
       offset: number,
     ): Promise<readonly PushRow[]> {
-      const anyKind = kind === null ? 1 : 0;
-      return (await read.all(lists[state], ownerId, now, anyKind, numberOf(kind), limit, offset)).map(toRow);
+      const [from, to] = kindRange(kind);
+      return (await read.all(lists[order][state], ownerId, now, from, to, limit, offset)).map(toRow);
     },
-    /** The pushes after `last` (null: the first). `active` omits only pushes that are recorded as ended. */
+    /**
+     * The pushes after `last`; null: from the first of that state on. The active ones among them are not selected by end: there
+     * they are one after the other.
+     */
     async summaries(
       ownerId: number,
-      state: "active" | "all",
-      last: Pick<PushSummary, "id" | "createdAt"> | null,
+      { state, order }: Pick<PushSearch, "state" | "order">,
+      now: number,
+      last: PushSummary | null,
       limit: number,
     ): Promise<readonly PushSummary[]> {
-      const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: 0 };
-      const found = await read.all(summariesByState[state], ownerId, createdAt, id, limit);
+      const [sortedBy, pushId] = last === null ? startOf(order, state, now) : positionOf(last, order);
+      // By creation, the statement must not pass over any number of active pushes: callers bound what it returns.
+      const statement = summaries[order][state === "active" ? "active" : "all"];
+      const found = await read.all(statement, ownerId, now, sortedBy, sortedBy, pushId, limit);
       return found.map((stored) => summaryColumns.decode(stored));
     },
     /** The labels by push id, for the pushes that exist. */
@@ -125,8 +161,21 @@ export function createLists(read: ReadConnection) {
   };
 }
 
-function numberOf(kind: KindName | null): number {
-  return kind === null ? 0 : kindNumbers.encode(kind);
+function positionOf(push: PushSummary, order: PushOrder): [sortedBy: number, pushId: number] {
+  return [orders[order].by === endsAt ? (push.endedAt ?? push.expiresAt) : push.createdAt, push.id];
+}
+
+/** Before the first push of the order; by end, before the first one of that state. */
+function startOf(order: PushOrder, state: PushSearch["state"], now: number): [sortedBy: number, pushId: number] {
+  if (order === "soonest" && state === "active") return [now, Number.MAX_SAFE_INTEGER];
+  if (order === "latest" && state === "expired") return [now, Number.MAX_SAFE_INTEGER];
+  return orders[order].after === "<" ? [Number.MAX_SAFE_INTEGER, 0] : [-1, 0];
+}
+
+/** A range, because an index can check it before it reads the row. */
+function kindRange(kind: KindName | null): [from: number, to: number] {
+  if (kind === null) return [0, Number.MAX_SAFE_INTEGER];
+  return [kindNumbers.encode(kind), kindNumbers.encode(kind)];
 }
 
 const overviewColumns = pushes.pick(

@@ -62,6 +62,10 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
+const searches = (["active", "expired", "all"] as const).flatMap((state) =>
+  (["newest", "oldest", "soonest", "latest"] as const).map((order) => ({ state, order })),
+);
+
 /** One call of every method, at any depth: a new method does not compile until it is listed here. */
 type Exercises<T> = {
   readonly [Name in keyof T]: T[Name] extends (...given: never[]) => unknown
@@ -228,17 +232,17 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     },
     lists: {
       async filtered() {
-        for (const state of ["active", "expired", "all"] as const) {
+        for (const search of searches) {
           for (const kind of ["qr", null] as const) {
-            for (const ownerId of [busyOwner, 500]) await lists.filtered(ownerId, { state, kind }, newest, 51, 450);
+            for (const ownerId of [busyOwner, 500]) await lists.filtered(ownerId, { ...search, kind }, newest, 51, 450);
           }
         }
       },
       async summaries() {
-        for (const state of ["active", "all"] as const) {
-          const found = await lists.summaries(busyOwner, state, null, 250);
+        for (const search of searches) {
+          const found = await lists.summaries(busyOwner, search, newest, null, 250);
           expect(found).toHaveLength(250);
-          await lists.summaries(busyOwner, state, found.at(-1) ?? null, 250);
+          await lists.summaries(busyOwner, search, newest, found.at(-1) ?? null, 250);
         }
       },
       labels: () => lists.labels(Array.from({ length: 250 }, (_, at) => at * 1_000 + 1)),

@@ -1,0 +1,98 @@
+import type { FastifyReply } from "fastify";
+import { AppError } from "../../base/errors.ts";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
+import type { Push } from "../../pushes/pushes.ts";
+import { Layout } from "../layout.tsx";
+import { type Page, type PageContext, pageHref } from "../page.ts";
+import { PostForm } from "../parts/post-form.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { ownPath } from "../return-path.ts";
+import { isOwn } from "../secret/handler.ts";
+import { dashboardPath } from "./filter.ts";
+import { beginningOf } from "./push-parts.tsx";
+
+export const deletePath = "/p/delete";
+/** The value of `?done=` after pushes were deleted. */
+export const deleted = "deleted";
+/** As many as a page of the list has. */
+const selectedMax = 50;
+const nameCharactersShown = 200;
+
+/** `POST /p/delete`: asks whether to delete the selected pushes, and deletes them when that is confirmed. */
+export async function deleteSelected(page: SignedInRequest): Promise<FastifyReply> {
+  const form = await page.form();
+  const returnPath = ownPath(textOf(form, "next")) ?? dashboardPath;
+  const selected = await findSelected(page, form);
+  const isConfirmed = textOf(form, "confirmed") === "yes";
+  if (!isConfirmed || selected.length === 0) {
+    return page.render(deletionView, { selected, returnPath }, { status: selected.length === 0 ? 422 : 200 });
+  }
+  for (const { urlToken } of selected) await page.services.pushes.expire(urlToken, page.actor);
+  const separator = returnPath.includes("?") ? "&" : "?";
+  return page.redirect(`${returnPath}${separator}done=${deleted}`);
+}
+
+/** The actor's own pushes among the selected ones that have not ended. @throws AppError invalid_request: there are too many. */
+async function findSelected(page: SignedInRequest, form: FormFields): Promise<readonly Push[]> {
+  const only = textOf(form, "only");
+  const { push: given } = form;
+  const urlTokens = new Set(only !== "" ? [only] : Array.isArray(given) ? given : []);
+  if (urlTokens.size > selectedMax) throw new AppError("invalid_request", `Select at most ${selectedMax} pushes.`);
+  const selected: Push[] = [];
+  for (const urlToken of urlTokens) {
+    const push = await page.services.pushes.find(urlToken, page.actor);
+    if (push !== undefined && !push.expired && isOwn(push, page.actor)) selected.push(push);
+  }
+  return selected;
+}
+
+export interface DeletionModel {
+  readonly selected: readonly Push[];
+  /** The list that they were selected in. */
+  readonly returnPath: string;
+}
+
+export function deletionView({ selected, returnPath }: DeletionModel, page: PageContext): Page {
+  const { dashboard, kinds } = page.messages;
+  const count = selected.length;
+  const title = count === 0 ? dashboard.noneSelectedHeading : dashboard.deleteHeading({ count });
+  return (
+    <Layout page={page} title={title} privatePage width="narrow">
+      <div class="card">
+        <h1>{title}</h1>
+        {count === 0 ? (
+          <>
+            <p>{dashboard.noneSelectedText}</p>
+            <a class="button" href={pageHref(page, returnPath)}>
+              {dashboard.back}
+            </a>
+          </>
+        ) : (
+          <PostForm page={page} class="form" action={deletePath}>
+            <ul class="deletion">
+              {selected.map(({ urlToken, name, kind }) => (
+                <li key={urlToken}>
+                  <input type="hidden" name="push[]" value={urlToken} />
+                  <bdi translate={name === null ? undefined : false}>
+                    {name === null ? dashboard.noName : beginningOf(name, nameCharactersShown)}
+                  </bdi>
+                  <span>{kinds[kind]}</span>
+                </li>
+              ))}
+            </ul>
+            <p>{dashboard.deleteText({ count })}</p>
+            <input type="hidden" name="next" value={returnPath} />
+            <div class="page-actions">
+              <button type="submit" name="confirmed" value="yes" class="button button-danger">
+                {dashboard.deleteConfirm}
+              </button>
+              <a class="button" href={pageHref(page, returnPath)}>
+                {dashboard.keep}
+              </a>
+            </div>
+          </PostForm>
+        )}
+      </div>
+    </Layout>
+  );
+}
