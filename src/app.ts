@@ -119,7 +119,7 @@ async function composeServer(
     events,
     accounts,
     requestCounts: domain.limits.requests,
-    renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding, version }),
+    renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding, mail, version }),
     findOldAddress,
     onUntrustedForwarder: forwarderRecorder(domain, options.effects, events),
     watch,

@@ -123,6 +123,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     hashAttempts,
     outbox: mail.outbox,
     requestedOutbox: mail.requestedOutbox,
+    mailAvailable: () => mail.serverFailure() === undefined,
     settings: config.accounts,
     keyring: () => keyring,
     access: vault.access,

@@ -22,6 +22,8 @@ export interface AccountsDeps {
   readonly outbox: Outbox;
   /** See `createMail`. */
   readonly requestedOutbox: Outbox;
+  /** False: the mail server takes no emails for now. */
+  readonly mailAvailable: () => boolean;
   readonly limits: Limits;
   readonly hashAttempts: HashAttempts;
   /** undefined: single sign-on is off. */

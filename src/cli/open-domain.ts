@@ -121,6 +121,8 @@ async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Ac
     hashAttempts: createHashAttempts(limits),
     outbox: createOutbox({ db, keyring, open: config.accounts.emails }),
     requestedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),
+    // Commands do not watch the mail server, and nobody signs up by a command.
+    mailAvailable: () => true,
     provider: undefined,
     onUseNotRecorded: (of) => io.stderr(`The last use of a ${of} could not be recorded.\n`),
   });

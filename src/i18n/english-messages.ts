@@ -17,6 +17,7 @@ export interface EnglishMessages {
   readonly faults: {
     readonly untrustedProxy: string;
     readonly noAccountEmails: string;
+    readonly mailServer: string;
   };
   readonly footer: {
     readonly language: string;
@@ -336,6 +337,7 @@ export interface EnglishMessages {
       readonly haveAccount: string;
       readonly closedHeading: string;
       readonly closed: string;
+      readonly mailUnavailable: string;
       readonly sentHeading: string;
       readonly sent: Message<{ email: string }>;
       readonly sentAdvice: string;

@@ -6,7 +6,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Events } from "../telemetry/events.ts";
 import { composeEmail, type EmailHead } from "./compose.ts";
 import { type ContentOf, type Email, type EmailContent, linkLifeOf, openEmail } from "./email.ts";
-import type { Mailer, MailFailure, OutgoingMessage } from "./smtp.ts";
+import type { Mailer, MailFailure, OutgoingMessage, Sending } from "./smtp.ts";
 import type { EmailStore, StoredEmail } from "./store/emails.ts";
 
 /** Longer than any delivery attempt takes. If the process dies while sending, another one takes over after this. */
@@ -44,6 +44,8 @@ interface Deps extends EmailHead {
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
   readonly linkEmails: LinkEmails;
+  /** Called after the result of an attempt is stored. */
+  readonly onAttempt: (sending: Sending, stop: AbortSignal) => Promise<void>;
 }
 
 const failures = {
@@ -108,6 +110,14 @@ export function createDelivery(deps: Deps) {
     if (kind === "push_link" && !(await deps.linkEmails.isRetrievable(content))) return await drop(stored, message);
 
     const sending = await deps.mailer.send(outgoing(stored, message, deps), stop);
+    const next = await record(stored, message, sending);
+    await deps.onAttempt(sending, stop);
+    return next;
+  }
+
+  async function record(stored: StoredEmail, message: Email, sending: Sending): Promise<"done" | "pause"> {
+    const { content } = message;
+    const { kind } = content;
     switch (sending.outcome) {
       case "accepted":
         pauseMs = 0;

@@ -6,6 +6,7 @@ import type { Database, InTransaction } from "../database/database.ts";
 import type { Events } from "../telemetry/events.ts";
 import { createDelivery, type LinkEmails } from "./delivery.ts";
 import { type AccountChange, type EmailKind, linkLifeOf, openEmail } from "./email.ts";
+import { createMailServer } from "./mail-server.ts";
 import { createOutbox } from "./outbox.ts";
 import { createSmtpMailer } from "./smtp.ts";
 import { createEmailStore, type FailedRow } from "./store/emails.ts";
@@ -25,6 +26,8 @@ export interface FailedEmail {
 export type Mail = ReturnType<typeof createMail>;
 /** The operations of administrators on failed emails. */
 export type FailedEmails = Pick<Mail, "failedEmails" | "retry" | "retryAll" | "discard" | "sizes" | "errorCounts">;
+/** Whether emails can be sent. */
+export type MailServerState = Pick<Mail, "serverFailure">;
 
 export const failedPageSize = 50;
 const listedErrorsMax = 10;
@@ -36,20 +39,27 @@ export function createMail(deps: {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly random: Random;
-  readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
+  readonly events: Pick<
+    Events,
+    "mailSent" | "mailPutOff" | "mailGivenUp" | "mailServerUnavailable" | "mailServerAvailable"
+  >;
   readonly linkEmails: LinkEmails;
   /** The name of this instance. */
   readonly instanceName: () => string;
 }) {
   const { config, db, keyring, clock } = deps;
   const store = createEmailStore(db);
+  const mailer = config.mail && createSmtpMailer(config.mail);
+  // Nothing depends on its state without account emails.
+  const server = config.accounts.emails && mailer ? createMailServer({ ...deps, mailer }) : undefined;
   const delivery =
-    config.mail === undefined
+    config.mail === undefined || mailer === undefined
       ? undefined
       : createDelivery({
           ...deps,
           store,
-          mailer: createSmtpMailer(config.mail),
+          mailer,
+          onAttempt: async (sending, stop) => await server?.learn(sending, stop),
           baseUrl: config.mail.baseUrl,
           instanceName: deps.instanceName,
           pushBaseUrl: config.mail.pushBaseUrl,
@@ -63,8 +73,12 @@ export function createMail(deps: {
     /** For emails that a user requests. Open whenever a mail server is configured, also without account emails. */
     requestedOutbox: createOutbox({ db, keyring: () => keyring, open: config.mail !== undefined }),
 
-    /** See `createDelivery`. Does nothing without a mail server. */
+    /** Why no account email can be sent for now: as `lastError` of a failed email. undefined: nothing is known to prevent it. */
+    serverFailure: () => server?.failure(),
+
+    /** Watches the mail server, and see `createDelivery`. Does nothing without a mail server. */
     async deliverDue(stop: AbortSignal): Promise<void> {
+      await server?.watch(stop);
       await delivery?.deliverDue(stop);
     },
 

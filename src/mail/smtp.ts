@@ -33,7 +33,7 @@ export type Sending =
   /** The server rejects this message or this recipient, permanently or for now. */
   | { readonly outcome: "refused"; readonly permanent: boolean; readonly failure: MailFailure }
   /** The server is down, not trusted or refuses the sign-in. It has not judged this message. */
-  | { readonly outcome: "unavailable"; readonly failure: MailFailure }
+  | { readonly outcome: "unavailable"; readonly senderRefused: boolean; readonly failure: MailFailure }
   /** The process stops. The message may or may not have been sent. */
   | { readonly outcome: "stopped" };
 
@@ -189,7 +189,7 @@ function sendingOf(error: unknown): Sending {
   if (code === "EENVELOPE" && status === undefined) return { outcome: "refused", permanent: true, failure };
   // 421 closes the session (RFC 5321, section 3.8), and a refused sender does not concern this message.
   const aboutThisMessage = status !== undefined && status !== 421 && /^(?:RCPT|DATA|BDAT)/.test(command);
-  if (!aboutThisMessage) return { outcome: "unavailable", failure };
+  if (!aboutThisMessage) return { outcome: "unavailable", senderRefused: command.startsWith("MAIL"), failure };
   return { outcome: "refused", permanent: status >= 500, failure };
 }
 
@@ -219,8 +219,9 @@ function whatFailed(code: string, command: string, systemCode: string): string {
     return "The mail server refused the sign-in";
   if (code === "ETLS" || command === "STARTTLS" || /CERT|SSL|TLS/.test(systemCode))
     return "The connection to the mail server could not be encrypted";
-  if (command.startsWith("RCPT") || code === "EENVELOPE") return "The mail server refused the recipient";
+  // Nodemailer gives both the same code.
   if (command.startsWith("MAIL")) return "The mail server refused the sender";
+  if (command.startsWith("RCPT") || code === "EENVELOPE") return "The mail server refused the recipient";
   if (command.startsWith("DATA") || code === "EMESSAGE") return "The mail server refused the email";
   if (code === "EDNS") return "The mail server was not found";
   if (code === "ETIMEDOUT" || code === "EABORT") return "The mail server took too long";

@@ -25,7 +25,9 @@ export function ifSignUpEnabled(handler: EntryHandler): EntryHandler {
   };
 }
 
-function renderClosed(page: PageRequest, closed: "sign-in" | "sign-up"): FastifyReply {
+type ClosedEntry = "sign-in" | "sign-up" | "sign-up without mail";
+
+export function renderClosed(page: PageRequest, closed: ClosedEntry): FastifyReply {
   return page.render(closedView, closed, { status: 403 });
 }
 
@@ -57,12 +59,14 @@ export function passwordSentence(problem: PasswordProblem, { entry }: Pick<Messa
   return sentences[problem];
 }
 
-export function closedView(closed: "sign-in" | "sign-up", page: PageContext): Page {
-  const { entry } = page.messages;
-  const [heading, text] =
-    closed === "sign-in"
-      ? [entry.closed.heading, entry.closed.text]
-      : [entry.signUp.closedHeading, entry.signUp.closed];
+export function closedView(closed: ClosedEntry, page: PageContext): Page {
+  const { closed: signIn, signUp } = page.messages.entry;
+  const texts: Readonly<Record<ClosedEntry, readonly [heading: string, text: string]>> = {
+    "sign-in": [signIn.heading, signIn.text],
+    "sign-up": [signUp.closedHeading, signUp.closed],
+    "sign-up without mail": [signUp.closedHeading, signUp.mailUnavailable],
+  };
+  const [heading, text] = texts[closed];
   return (
     <Layout page={page} title={heading} width="narrow">
       <MessageCard icon="shield" heading={heading}>

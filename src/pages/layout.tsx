@@ -116,7 +116,7 @@ function Header({ page }: { readonly page: PageContext }) {
 }
 
 function FaultNotices({ page: { faults, messages } }: { readonly page: PageContext }) {
-  const { trustProxy, noAccountEmails = false } = faults;
+  const { trustProxy, noAccountEmails = false, mailServer } = faults;
   return (
     <>
       {trustProxy !== undefined && (
@@ -130,6 +130,14 @@ function FaultNotices({ page: { faults, messages } }: { readonly page: PageConte
       {noAccountEmails && (
         <Notice tone="warning" icon="alert">
           <p>{messages.faults.noAccountEmails}</p>
+        </Notice>
+      )}
+      {mailServer !== undefined && (
+        <Notice tone="warning" icon="alert">
+          <p>{messages.faults.mailServer}</p>
+          <p lang="en" dir="ltr">
+            {mailServer}
+          </p>
         </Notice>
       )}
     </>

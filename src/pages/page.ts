@@ -18,6 +18,8 @@ export interface Faults {
   readonly trustProxy?: string;
   /** Addresses must be confirmed by email, and no email can be sent. */
   readonly noAccountEmails?: boolean;
+  /** Why no email can be sent for now: a sentence in English. */
+  readonly mailServer?: string;
 }
 
 /** What the layout of every page needs, whatever the page shows. */

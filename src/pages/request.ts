@@ -17,7 +17,7 @@ import type { RouteGroup } from "../http/listener.ts";
 import { isRobot } from "../http/robots.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
-import type { FailedEmails } from "../mail/mail.ts";
+import type { FailedEmails, MailServerState } from "../mail/mail.ts";
 import type { Actor, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetUrl } from "./assets.ts";
@@ -36,7 +36,7 @@ export interface PageServices {
   /** An account and its pushes; see Domain. */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;
   readonly branding: Branding;
-  readonly mail: FailedEmails;
+  readonly mail: FailedEmails & MailServerState;
   readonly jobs: Pick<JobRuns, "list" | "request">;
   health(): Promise<Health>;
   /** Version of the application. */
@@ -52,6 +52,7 @@ export interface PageServices {
 /** What every page needs, including error pages. */
 export interface LayoutServices extends Pick<PageServices, "assetUrl" | "version"> {
   readonly branding: Pick<Branding, "theme">;
+  readonly mail: MailServerState;
   readonly config: Pick<Config, "defaultLocale" | "languages" | "namedProxies" | "appearance" | "secureCookies"> & {
     readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "requiresConfirmation" | "emails">;
   };
@@ -74,7 +75,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     localeAsked: fromQuery,
     selfPath,
     user: user === null ? null : { email: user.email, admin: user.admin },
-    faults: user?.admin === true ? faultsOf(request, services.config) : {},
+    faults: user?.admin === true ? faultsOf(request, services) : {},
     recipientsOnly: !request.listener.groups.has("internal"),
     signIns: !services.config.accounts.loginsDisabled,
     formToken: request.formToken,
@@ -91,13 +92,15 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
 /**
  * The proxy is that of the administrator's own request: what strangers send cannot suggest an address to trust.
  */
-function faultsOf({ client }: FastifyRequest, { namedProxies, accounts }: LayoutServices["config"]): Faults {
+function faultsOf({ client }: FastifyRequest, { config: { namedProxies, accounts }, mail }: LayoutServices): Faults {
   const { untrustedProxy } = client;
+  const mailServer = mail.serverFailure();
   return {
     ...(untrustedProxy !== undefined && {
       trustProxy: `PWP__TRUSTED_PROXIES=${[...namedProxies, untrustedProxy].join(",")}`,
     }),
     noAccountEmails: accounts.requiresConfirmation && !accounts.emails,
+    ...(mailServer !== undefined && { mailServer }),
   };
 }
 

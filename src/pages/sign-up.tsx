@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import type { EntryProblems } from "../accounts/accounts.ts";
 import { unreachable } from "../base/errors.ts";
 import { textOf } from "../http/body/form-fields.ts";
-import { enter, passwordSentence } from "./entry.tsx";
+import { enter, passwordSentence, renderClosed } from "./entry.tsx";
 import { firstRunPath } from "./first-run.tsx";
 import { Layout } from "./layout.tsx";
 import { type Page, type PageContext, pageHref } from "./page.ts";
@@ -25,6 +25,7 @@ interface SignUpModel {
 export async function showSignUp(page: PageRequest): Promise<FastifyReply> {
   if (page.user !== null) return page.redirect("/");
   if (await page.services.accounts.isFirstRun()) return page.redirect(firstRunPath);
+  if (page.services.accounts.signUpNeedsMail()) return renderClosed(page, "sign-up without mail");
   return page.render(signUpView, { email: "", problems: {}, waitSeconds: null }, { selfPath: signUpPath });
 }
 
@@ -46,6 +47,8 @@ export async function signUp(page: PageRequest): Promise<FastifyReply> {
         return page.render(signUpSentView, email.trim());
       case "first_run":
         return page.redirect(firstRunPath);
+      case "mail_unavailable":
+        return renderClosed(page, "sign-up without mail");
       case "refused":
         return page.render(signUpView, { email, problems: answer.problems, waitSeconds: null }, { status: 422 });
       default:

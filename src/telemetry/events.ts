@@ -67,6 +67,10 @@ export interface Events {
   /** It could not be sent, and is retried. `code`: the server's status, or the system's code. */
   mailPutOff(mail: EmailAttempt & { readonly code: string }): void;
   mailGivenUp(mail: EmailAttempt & { readonly code: string }): void;
+  /** Account emails are on, and the mail server takes no emails: sign-up is closed. `code`: as above. Once for all processes. */
+  mailServerUnavailable(failure: { readonly code: string }): void;
+  /** It takes emails again, so sign-up is open. Once for all processes. */
+  mailServerAvailable(): void;
   /** The collector of traces rejected some. At most one line per second; `suppressedCount` counts the others. */
   tracesNotSent(error: unknown): void;
   /** The database did not answer a query of a limit: the process counts by itself. At most one line per second; `suppressedCount` counts the others. */
@@ -186,6 +190,13 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     mailSent: (mail) => logger.info({ event: "mail_sent", ...mail }),
     mailPutOff: (mail) => logger.warn({ event: "mail_put_off", ...mail }),
     mailGivenUp: (mail) => logger.error({ event: "mail_given_up", ...mail }),
+    mailServerUnavailable: ({ code }) =>
+      logger.error(
+        { event: "mail_server_unavailable", code },
+        "The mail server takes no emails, so nobody can sign up until it does.",
+      ),
+    mailServerAvailable: () =>
+      logger.info({ event: "mail_server_available" }, "Emails are sent and people can sign up."),
     tracesNotSent: rateLimitedLog(clock, (suppressedCount, error) =>
       logger.warn({ event: "traces_not_sent", suppressedCount, error: describeError(error) }),
     ),

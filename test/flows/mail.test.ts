@@ -32,6 +32,18 @@ test("the server sends waiting emails by itself, in the recipient's language, wi
   await expect.poll(() => sizes(fixture)).toEqual({ waiting: 0, failed: 0 });
 });
 
+test("emails ask for answers to the configured sender, and without one for none", async () => {
+  const sink = await startMailSink();
+  const sender = { PWP__MAIL__MAILER_SENDER: "Push team <push@example.com>" };
+  await using fixture = await startTestApp({ environment: { ...sink.environment, ...sender } });
+  await put(fixture, ada, resetEmail);
+  const replyTo = [{ name: "Push team", address: "push@example.com" }];
+  expect(await sink.next(ada)).toMatchObject({ replyTo, from: replyTo[0] });
+  await using unnamed = await startTestApp({ environment: sink.environment });
+  await put(unnamed, ada, resetEmail);
+  expect((await sink.next(ada)).replyTo).toBeUndefined();
+});
+
 test("an email is sent later after a temporary refusal", async () => {
   const sink = await startMailSink();
   sink.refuseNext(2, { at: "recipient", code: 451, text: "4.7.1 come back later" });

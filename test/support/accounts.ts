@@ -90,6 +90,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     access,
     outbox,
     requestedOutbox: outbox,
+    mailAvailable: () => true,
     limits,
     hashAttempts: createHashAttempts(limits),
     provider: undefined,

@@ -14,6 +14,7 @@ import { openEngineDatabase } from "./engine-database.ts";
 export const accepted: Sending = { outcome: "accepted", reply: "250 OK" };
 export const unavailable: Sending = {
   outcome: "unavailable",
+  senderRefused: false,
   failure: { code: "ECONNREFUSED", sentence: "The mail server cannot be reached (ECONNREFUSED)." },
 };
 export const refused = (permanent: boolean): Sending => ({
@@ -92,6 +93,7 @@ export function openTestMail(options: {
     clock,
     events,
     linkEmails: options.linkEmails ?? anyLink,
+    onAttempt: async () => undefined,
     baseUrl: "https://push.example.com",
     pushBaseUrl: "https://push.example.com",
     instanceName: () => "Sealpush",

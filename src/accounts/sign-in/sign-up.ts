@@ -32,7 +32,9 @@ export type SignUpOutcome =
   | { readonly outcome: "mail_sent" }
   | { readonly outcome: "refused"; readonly problems: EntryProblems }
   /** There is no user yet: the first one is created by the first run, as an administrator. */
-  | { readonly outcome: "first_run" };
+  | { readonly outcome: "first_run" }
+  /** Account emails are on, and none can be sent for now. */
+  | { readonly outcome: "mail_unavailable" };
 
 interface Deps {
   readonly db: Database;
@@ -45,6 +47,7 @@ interface Deps {
   readonly hashAttempts: HashAttempts;
   readonly settings: AccountsDeps["settings"];
   readonly outbox: Outbox;
+  readonly mailAvailable: AccountsDeps["mailAvailable"];
   readonly limits: Limits;
   readonly startSession: SessionStarts["start"];
 }
@@ -132,7 +135,12 @@ export function createRegistration(deps: Deps) {
     return { outcome: "signed_in", user: made, sessionToken };
   }
 
+  const signUpNeedsMail = () => settings.emails && !deps.mailAvailable();
+
   return {
+    /** Sign-up is closed for now, because addresses must be confirmed and no email can be sent. */
+    signUpNeedsMail,
+
     /**
      * With account emails, the account waits for its confirmation. A taken address gets the same answer for the same
      * work, and its owner an email; "taken" is only returned without account emails.
@@ -152,6 +160,7 @@ export function createRegistration(deps: Deps) {
     }): Promise<SignUpOutcome> {
       if (settings.signupsDisabled || settings.loginsDisabled)
         throw new AppError("forbidden", "Sign-up is not available on this server.");
+      if (signUpNeedsMail()) return { outcome: "mail_unavailable" };
       const now = clock.now();
       const email = normalizeEmail(typed);
       const problems = problemsOf(email, password);
