@@ -8,8 +8,9 @@ import packageJson from "../package.json" with { type: "json" };
 import { CorrectedClock, systemClock, systemEvery } from "./base/clock.ts";
 import { readPrivateBytes } from "./base/memory-shortage.ts";
 import { systemRandom } from "./base/random.ts";
+import type { CliIo } from "./cli/cli-io.ts";
 import type { Config } from "./config/config.ts";
-import { loadConfig } from "./config/load-config.ts";
+import { type LoadResult, loadConfig } from "./config/load-config.ts";
 import type { Effects } from "./domain.ts";
 import { createEvents } from "./telemetry/events.ts";
 import { createLogger } from "./telemetry/logger.ts";
@@ -25,6 +26,8 @@ const sameSignalMs = 1_000;
 const retiredIdleMsMin = 5_000;
 /** The primary kills a worker that hangs, but only after the worker's own limit. */
 const killAfterMs = 2_000;
+
+type Loaded = LoadResult & { readonly ok: true };
 
 const clock = new CorrectedClock(systemClock);
 const effects: Effects = {
@@ -212,9 +215,15 @@ async function supervise(config: Config): Promise<number> {
   return await supervisor.run();
 }
 
-async function superviseOrReport(config: Config): Promise<number> {
+/** The primary alone imports, before the first worker starts. */
+async function superviseOrReport(loaded: Loaded): Promise<number> {
   try {
-    return await supervise(config);
+    if (loaded.config.moveIn !== undefined) {
+      const { prepareMoveIn } = await import("./cli/move-in.ts");
+      const exitCode = await prepareMoveIn(cliIo(), loaded);
+      if (exitCode !== undefined) return exitCode;
+    }
+    return await supervise(loaded.config);
   } catch (error) {
     const { reportError } = await import("./cli/errors.ts");
     return reportError(error, { stderr: (text) => process.stderr.write(text) });
@@ -225,10 +234,10 @@ async function superviseOrReport(config: Config): Promise<number> {
  * @returns undefined unless this process has to start workers. Wrong settings are undefined as well: the command reports
  * them.
  */
-function configForWorkers(argv: readonly string[]): Config | undefined {
+function settingsForWorkers(argv: readonly string[]): Loaded | undefined {
   if (cluster.isWorker || !(argv.length === 0 || (argv.length === 1 && argv[0] === "serve"))) return undefined;
   const loaded = loadConfig(process.env, (path) => readFileSync(path, "utf8"));
-  return loaded.ok && loaded.config.workers > 1 ? loaded.config : undefined;
+  return loaded.ok && loaded.config.workers > 1 ? loaded : undefined;
 }
 
 /** If the reader is gone, an error event follows the failed write; without a listener it would end the process. */
@@ -265,26 +274,28 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
+const cliIo = (): CliIo => ({
+  stdout: print,
+  stderr: (text) => process.stderr.write(text),
+  stdoutIsTerminal: isatty(1),
+  pipe,
+  stdin: process.stdin,
+  interruption,
+  environment: process.env,
+  ...effects,
+  version: packageJson.version,
+  serve,
+});
+
 async function runCommand(argv: readonly string[]): Promise<number> {
   const { runCli } = await import("./cli/cli.ts");
-  return await runCli(argv, {
-    stdout: print,
-    stderr: (text) => process.stderr.write(text),
-    stdoutIsTerminal: isatty(1),
-    pipe,
-    stdin: process.stdin,
-    interruption,
-    environment: process.env,
-    ...effects,
-    version: packageJson.version,
-    serve,
-  });
+  return await runCli(argv, cliIo());
 }
 
 // Files that this process creates are accessible to its user only.
 process.umask(0o077);
 const argv = process.argv.slice(2);
-const config = configForWorkers(argv);
-process.exitCode = config === undefined ? await runCommand(argv) : await superviseOrReport(config);
+const settings = settingsForWorkers(argv);
+process.exitCode = settings === undefined ? await runCommand(argv) : await superviseOrReport(settings);
 // The IPC channel between primary and worker, and pending timers, would keep the process running.
-if (config !== undefined || cluster.isWorker) process.exit();
+if (settings !== undefined || cluster.isWorker) process.exit();

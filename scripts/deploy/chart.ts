@@ -31,6 +31,7 @@ export function chartProblems(files: ChartFiles, facts: Facts, image: Image): re
     ...entriesOf(at(values, "secretSettings")).flatMap(([name]) => settingProblems(`${name}_FILE`, "/run/secret")),
     ...checkProblems(files.templates.get("_checks.tpl") ?? "", names),
     ...imageProblems(all, image),
+    ...(textOf(at(values, "persistence", "mountPath")) === image.dataDir ? [] : ["values.yaml: another data folder."]),
   ];
 }
 
@@ -99,7 +100,7 @@ function imageProblems(all: string, image: Image): readonly string[] {
     [`runAsGroup: ${gid}`, "the group"],
     [`fsGroup: ${gid}`, "the group of volumes"],
     [`containerPort: ${image.port}`, "the port"],
-    [`mountPath: ${image.dataDir}\n`, "the data folder"],
+    ["mountPath: {{ .Values.persistence.mountPath }}\n", "the data folder"],
     ["mountPath: /tmp\n", "/tmp"],
     ["readOnlyRootFilesystem: true", "the read-only root file system"],
     ["runAsNonRoot: true", "the refusal of root"],

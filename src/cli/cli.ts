@@ -10,6 +10,7 @@ import { addJobsCommands } from "./jobs.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addMailCommands } from "./mail.ts";
 import { addMoveCommand } from "./move.ts";
+import { prepareMoveIn, serveOrExplain } from "./move-in.ts";
 import { addPushesCommands } from "./pushes.ts";
 import { loadSettings } from "./settings.ts";
 import { addTokenCommands } from "./token.ts";
@@ -70,7 +71,8 @@ function addServe(program: Command, { io, setExitCode }: CommandDeps): void {
     .addHelpText("after", exitCodesHelp)
     .action(async () => {
       const loaded = loadSettings(io.environment);
+      const stopped = await prepareMoveIn(io, loaded);
       if (!loaded.ok) throw new WrongSettings(loaded.mistakes);
-      setExitCode(await io.serve(loaded.config, loaded.warnings));
+      setExitCode(stopped ?? (await serveOrExplain(io, loaded)));
     });
 }

@@ -3,10 +3,12 @@ import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import { openReadOnly } from "../database/open-database.ts";
+import type { Domain } from "../domain.ts";
 import type { Destination } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";
 import { lineOf, openReport, type ReportOutcome, summaryLines, textPathOf } from "../import/report.ts";
+import type { ImportDeps } from "../import/run-context.ts";
 import { type ImportSummary, runImport } from "../import/run-import.ts";
 import type { ImportSource } from "../import/source.ts";
 import { findAccessKeys } from "../pushes/vault.ts";
@@ -68,17 +70,34 @@ async function runCommand(io: CliIo, options: Options): Promise<number> {
   const database = options.database ?? environment.DATABASE_URL;
   if (database === undefined) throw new WrongSettings(["Give --database: the env file has no DATABASE_URL."]);
   const storage = options.storage ?? [];
-  const source = await openChecked({ io, config, options }, { database, storage, environment }).catch(orWrongSettings);
+  return await importPasswordPusher(io, { config, options, given: { database, storage, environment } });
+}
+
+export interface ImportRequest {
+  readonly config: Config;
+  readonly options: Options;
+  readonly given: SourceArguments;
+  /** Called for every row that was read. */
+  readonly onProgress?: ImportDeps["onProgress"];
+  /** Runs before the first write and after the last one, unless it is a dry run. @param run the import; returns its exit code. */
+  readonly aroundWrites?: (domain: Domain, run: () => Promise<number>) => Promise<number>;
+}
+
+/** @returns the exit code. */
+export async function importPasswordPusher(io: CliIo, request: ImportRequest): Promise<number> {
+  const { config, options, given } = request;
+  const { environment } = given;
+  const source = await openChecked({ io, config, options }, given).catch(orWrongSettings);
   try {
     if (options.dryRun !== true) await refuseWrongKeys(source, options.envFile);
     for (const warning of source.warnings) io.stderr(`WARNING: ${warning}\n`);
     // The source asks for a confirmed email only if it sends emails to accounts.
     const requiresConfirmedEmail = /^(true|1|yes|on)$/i.test(environment.PWP__ENABLE_USER_ACCOUNT_EMAILS?.trim() ?? "");
     const runInto = (destination: Destination) =>
-      importAndReport(io, { config, source, destination, options, requiresConfirmedEmail });
+      importAndReport(io, { ...request, source, destination, requiresConfirmedEmail });
     return options.dryRun === true
       ? await dryRun(config, io, source, runInto)
-      : await importInto(config, io, source, runInto);
+      : await importInto(io, request, source, runInto);
   } finally {
     await source.close();
   }
@@ -100,10 +119,15 @@ async function openChecked(
 
 type Import = (destination: Destination) => Promise<number>;
 
-async function importInto(config: Config, io: CliIo, source: ImportSource, runInto: Import): Promise<number> {
+async function importInto(
+  io: CliIo,
+  { config, aroundWrites = (_domain, run) => run() }: ImportRequest,
+  source: ImportSource,
+  runInto: Import,
+): Promise<number> {
   let exitCode: number = exitCodes.failed;
   await withDomain(config, io, async (domain) => {
-    exitCode = await runInto(createDomainDestination(domain, io, source.fingerprint));
+    exitCode = await aroundWrites(domain, () => runInto(createDomainDestination(domain, io, source.fingerprint)));
   });
   return exitCode;
 }
@@ -140,12 +164,11 @@ async function importAndReport(
     source,
     destination,
     options,
+    onProgress,
     requiresConfirmedEmail,
-  }: {
-    readonly config: Config;
+  }: ImportRequest & {
     readonly source: ImportSource;
     readonly destination: Destination;
-    readonly options: Options;
     readonly requiresConfirmedEmail: boolean;
   },
 ): Promise<number> {
@@ -155,6 +178,7 @@ async function importAndReport(
   const head = { version: io.version, fingerprint: source.fingerprint, dryRun: isDryRun, startedAt };
   const report = location === undefined ? undefined : openReport(location, head);
   const problemLines = createProblemLines(io, report?.path);
+  const printProgress = createProgress(io);
   try {
     const summary = await runImport({
       source,
@@ -166,7 +190,10 @@ async function importAndReport(
         withoutLostFiles: options.withoutLostFiles === true,
         requiresConfirmedEmail,
       },
-      onProgress: createProgress(io),
+      onProgress(...progress) {
+        printProgress(...progress);
+        onProgress?.(...progress);
+      },
       onProblem(problem) {
         report?.problem(problem);
         problemLines.print(lineOf(problem));

@@ -13,6 +13,7 @@ import { keySettings, masterKeysConfig } from "./topics/keys.ts";
 import { kindSettings, kindsConfig } from "./topics/kinds.ts";
 import { limitSettings, limitsConfig } from "./topics/limits.ts";
 import { linkDeliveriesConfig, linkDeliverySettings, mailConfig, mailSettings } from "./topics/mail.ts";
+import { moveInConfig, moveInSettings } from "./topics/move-in.ts";
 import { configuredBaseUrl, networkConfig, networkSettings } from "./topics/network.ts";
 import { processesConfig, processSettings } from "./topics/processes.ts";
 import { serverConfig, serverSettings } from "./topics/server.ts";
@@ -30,6 +31,7 @@ export const settingTable = {
   processes: processSettings,
   database: databaseSettings,
   keys: keySettings,
+  moveIn: moveInSettings,
   access: accessSettings,
   accounts: accountSettings,
   mail: mailSettings,
@@ -68,7 +70,8 @@ export type TracingSettings = NonNullable<Config["tracing"]>;
 export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: ReadFile, report: SettingReport) {
   const server = serverConfig(parsed.server);
   const branding = brandingConfig(parsed.branding, report);
-  const database = databaseConfig(parsed.server, parsed.database, server.dataDir, report);
+  const databaseUrl = parsed.moveIn.databaseUrl.given ? parsed.moveIn.databaseUrl : parsed.server.databaseUrl;
+  const database = databaseConfig(databaseUrl, parsed.database, server.dataDir, report);
   const baseUrl = configuredBaseUrl(parsed.network);
   const mail = mailConfig(parsed.mail, baseUrl, parsed.gateway.url.value, branding.defaultLocale, report);
   const canSendMail = mail !== undefined;
@@ -84,6 +87,8 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     ),
     /** Master keys from variables or files, 32 bytes each, active first. Empty: `<dataDir>/master.key` is used or made. */
     masterKeys: masterKeysConfig(parsed.keys, readFile, report),
+    /** Whether the data of a Password Pusher, in whose place this server runs, are imported; undefined: not decided. */
+    moveIn: moveInConfig(parsed.moveIn, report),
     allowAnonymous: parsed.access.anonymous.value,
     accounts: accountsConfig(parsed.accounts, parsed.mail, canSendMail, report),
     /** undefined: no emails are sent. */

@@ -22,6 +22,8 @@ describe("the settings table", () => {
       "DATA_DIR",
       "DATABASE_URL",
       "WEB_CONCURRENCY",
+      "SEALPUSH_MOVE_IN",
+      "SEALPUSH_DATABASE_URL",
       "FORCE_SSL",
       "PWP_PUBLIC_GATEWAY",
     ]);

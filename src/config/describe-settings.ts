@@ -8,6 +8,8 @@ export interface SettingOrigin {
   readonly shown: string;
   /** The value in the environment or in a file cannot be used; the server does not start. */
   readonly rejected?: true;
+  /** The value in the environment belongs to the Password Pusher in whose place this server runs. */
+  readonly ofPasswordPusher?: true;
 }
 
 /** One line per setting, in the order of the table. */
@@ -35,6 +37,7 @@ function effectOf(name: string, origins: ReadonlyMap<string, SettingOrigin>): st
   const because = reasonAgainst(name);
   if (because !== undefined) return `not used here, because ${because}`;
   const origin = origins.get(name);
+  if (origin?.ofPasswordPusher === true) return "Password Pusher's while SEALPUSH_MOVE_IN is set";
   if (origin !== undefined && origin.from !== "default")
     return `${origin.rejected === true ? "rejected" : "used"}: ${origin.shown}`;
   if (origin !== undefined) return "empty, so not set";

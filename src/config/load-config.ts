@@ -4,6 +4,7 @@ import { givenUnusedSettings } from "./password-pusher-settings.ts";
 import { fileNameOf, type ReadFile, settingsByFile, withSecretsFromFiles } from "./secret-files.ts";
 import { allSettings, type Environment, type ParsedSetting, parseSettings, SettingReport } from "./setting.ts";
 import { settingsFileName, settingsFromFile } from "./settings-file.ts";
+import { withoutNamesOfSource } from "./topics/move-in.ts";
 import { unknownNameWarnings, unusedSentence } from "./unknown-names.ts";
 
 export type LoadResult = ReturnType<typeof loadConfig>;
@@ -17,23 +18,31 @@ export function loadConfig(variables: Environment, readFile: ReadFile) {
   const rows = allSettings(settingTable);
   const fileReport = new SettingReport();
   const { given, fromFile } = withSettingsFile(variables, readFile, fileReport);
-  const environment = withSecretsFromFiles(given, rows, readFile, fileReport);
+  const { own, namesOfSource } = withoutNamesOfSource(given);
+  const environment = withSecretsFromFiles(own, rows, readFile, fileReport);
   const parsed = parseSettings(settingTable, environment);
   const all: readonly ParsedSetting<unknown>[] = Object.values(parsed).flatMap((group) => Object.values(group));
   const report = new SettingReport();
   for (const { env, mistake } of all) if (mistake !== undefined) report.mistake(mistake, env);
   report.mistakes.push(...fileReport.mistakes);
   const config = toConfig(parsed, readFile, report);
+  const ofSource = namesOfSource.map((name) => `${name} is Password Pusher's while SEALPUSH_MOVE_IN is set.`);
 
   const unused = givenUnusedSettings(given);
   const knownNames = [settingsFileName, ...rows.map((row) => row.env), ...settingsByFile(rows).map(fileNameOf)];
-  const warnings = [...unused.map(unusedSentence), ...unknownNameWarnings(environment, knownNames), ...report.warnings];
+  const warnings = [
+    ...ofSource,
+    ...unused.map(unusedSentence),
+    ...unknownNameWarnings(environment, knownNames),
+    ...report.warnings,
+  ];
   const rejected = new Set(report.mistakes.flatMap(({ names }) => names));
   const origins = all.map(
     ({ env, given: isGiven, shown }): SettingOrigin => ({
       name: env,
       from: !isGiven ? "default" : fromFile.has(env) ? "settings file" : "environment",
       shown: report.adjustedDefaults.get(env) ?? shown,
+      ...(namesOfSource.includes(env) && { ofPasswordPusher: true }),
       ...((rejected.has(env) || rejected.has(`${env}_FILE`)) && { rejected: true }),
     }),
   );
@@ -43,6 +52,9 @@ export function loadConfig(variables: Environment, readFile: ReadFile) {
     origins,
     /** Settings of Password Pusher that are given and have no effect; `warnings` has a sentence on each. */
     unused,
+    /** The environment with the settings file: also the settings of a Password Pusher in whose place this server runs. */
+    given,
+    dataDir: config.dataDir,
   };
   const mistakes = report.mistakes.map(({ sentence }) => sentence);
   if (mistakes.length > 0) return { ok: false as const, mistakes, ...common };

@@ -149,6 +149,11 @@ describe("values in the spelling of Password Pusher's env files", () => {
     expect(mistakesOf({ PWP__DEFAULT_LOCALE: "<de>" })).toHaveLength(1);
   });
 
+  it("a domain for certificates: outside of the image, two commands do the same", () => {
+    const { warnings } = loadValid({ TLS_DOMAIN: "push.example.com" });
+    expect(warnings).toEqual([expect.stringMatching(/`apt-get install caddy`, and `SEALPUSH_URL=.* caddy run .*`/)]);
+  });
+
   it("HTTPS for all requests, including cookies", () => {
     expect(loadValid({ FORCE_SSL: "true" }).config).toMatchObject({ forceHttps: true, secureCookies: true });
     expect(loadValid({ FORCE_SSL: "true", PWP__SECURE_COOKIES: "false" }).config.secureCookies).toBe(true);

@@ -122,7 +122,7 @@ export function allSettings(table: SettingTable): readonly Setting<unknown>[] {
 }
 
 /** Some ways of passing an env file keep the quotes around a value; one matching pair is removed. */
-function unquoted(raw: string): string {
+export function unquoted(raw: string): string {
   const text = raw.trim();
   const [, , inner] = /^(["'])(.*)\1$/s.exec(text) ?? [];
   return inner === undefined ? text : inner.trim();

@@ -6,6 +6,9 @@ const unfinishedName = "move_unfinished";
 /** Marks a database whose data were moved, or are being moved, to another one. */
 const movedAwayName = "moved_away";
 
+/** Whether the data of another server, in whose place this one runs, are complete. A move to another engine keeps it. */
+const movedInName = "moved_in";
+
 export const moveMarkNames: readonly string[] = [unfinishedName, movedAwayName];
 
 const readMark = sql<[name: string], { value: Buffer }>("SELECT value FROM meta WHERE name = ?");
@@ -50,4 +53,14 @@ export async function refuseMovedDatabase(db: Database): Promise<void> {
         "using this one, and never the other, run `sealpush move --reopen` with its address.",
     );
   }
+}
+
+/** @returns undefined if this database was not made in the place of another server's. */
+export async function findMoveIn(connection: ReadConnection): Promise<"unfinished" | "finished" | undefined> {
+  const value = (await connection.one(readMark, movedInName))?.value.toString("utf8");
+  return value === "unfinished" || value === "finished" ? value : undefined;
+}
+
+export async function markMoveIn(db: Database, state: "unfinished" | "finished"): Promise<void> {
+  await db.autocommit({ retry: "whenNotExecuted" }).run(writeMark, movedInName, Buffer.from(state));
 }

@@ -7,11 +7,13 @@ import { newDataDir, runProgram } from "../support/processes.ts";
 test("a Password Pusher database on a server is refused by name, without creating or requiring a key", async () => {
   const { database } = await installProductionOnPostgres();
   const dataDir = newDataDir();
-  for (const command of ["serve", "doctor"]) {
-    const run = await runProgram([command], { PORT: "0", DATA_DIR: dataDir, DATABASE_URL: database });
-    expect(run.exitCode).toBe(1);
-    expect(run.stdout + run.stderr).toMatch(/DATABASE_URL names holds the tables of another program/);
-    expect(run.stdout + run.stderr).not.toContain("master.key");
-  }
+  const environment = { PORT: "0", DATA_DIR: dataDir, DATABASE_URL: database };
+  const run = await runProgram(["doctor"], environment);
+  expect(run.exitCode).toBe(1);
+  expect(run.stdout + run.stderr).toMatch(/DATABASE_URL names holds the tables of another program/);
+  expect(run.stdout + run.stderr).not.toContain("master.key");
+  const start = await runProgram(["serve"], environment);
+  expect(start.exitCode).toBe(2);
+  expect(start.stderr).toMatch(/found the data of a Password Pusher(?:.|\n)*SEALPUSH_MOVE_IN=yes/);
   expect(existsSync(join(dataDir, "master.key"))).toBe(false);
 });

@@ -12,7 +12,6 @@ const noKey = {};
 const withKey = { PWPUSH_MASTER_KEY: "11".repeat(32) };
 
 const commands = [
-  ["serve"],
   ["doctor"],
   ["user", "list"],
   ["user", "create", "--email", "ada@example.com", "--password-stdin"],
@@ -39,6 +38,10 @@ test.each([
       expect(run.stdout + run.stderr).not.toContain("master.key");
       expect(filesIn(beside), command.join(" ")).toEqual(before);
     }
+    const start = await runProgram(["serve"], environment);
+    expect(start.exitCode).toBe(2);
+    expect(start.stderr).toMatch(/found the data of a Password Pusher(?:.|\n)*users(?:.|\n)*SEALPUSH_MOVE_IN=yes/);
+    expect(filesIn(beside)).toEqual(before);
     mkdirSync(own, { recursive: true });
     expect([...filesIn(own).keys()]).toEqual([]);
   },

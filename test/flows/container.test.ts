@@ -1,11 +1,13 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { type EntryPoint, makeEntryPoint } from "../support/container.ts";
+import { composeEnvironment } from "../support/password-pusher/compose.ts";
+import { expected, fixtureFolder } from "../support/password-pusher/expected.ts";
 
 const isRoot = process.getuid?.() === 0;
 /** Platforms such as OpenShift select a user id themselves, and give it group 0. */
@@ -66,6 +68,20 @@ test("the image runs as any user of group 0, and the health check of Password Pu
   expect({ uid: made.uid, gid: made.gid, mode: made.mode & 0o777 }).toMatchObject({ ...anyUser, mode: 0o600 });
   server.kill("SIGTERM");
   expect(await once(server, "exit")).toEqual([0, null]);
+});
+
+test("the image moves in with the volume and the environment of Password Pusher's compose file, as any user of group 0", async () => {
+  const entryPoint = makeEntryPoint();
+  makeVolume(entryPoint.volume);
+  makeVolume(entryPoint.oldVolume);
+  cpSync(join(fixtureFolder, "storage"), entryPoint.oldVolume, { recursive: true });
+  const undecided = start(entryPoint, ["serve"], composeEnvironment);
+  expect(await once(undecided, "exit")).toEqual([2, null]);
+  const server = start(entryPoint, ["serve"], { ...composeEnvironment, SEALPUSH_MOVE_IN: "yes" });
+  await firstLine(server, /"server_started"/);
+  const list = start(entryPoint, ["user", "list"], { ...composeEnvironment, SEALPUSH_MOVE_IN: "yes" });
+  const { email } = expected.production.users[0] ?? {};
+  expect(await firstLine(list, /admin@/)).toContain(`\t${email}\t`);
 });
 
 test.each([

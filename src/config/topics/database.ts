@@ -58,12 +58,12 @@ export const databaseSettings = {
 
 /** @param dataDir absolute. */
 export function databaseConfig(
-  server: ParsedGroup<typeof serverSettings>,
+  url: ParsedGroup<typeof serverSettings>["databaseUrl"],
   database: ParsedGroup<typeof databaseSettings>,
   dataDir: string,
   report: SettingReport,
 ) {
-  const address = server.databaseUrl.value;
+  const address = url.value;
   if (address?.engine !== "postgres") {
     for (const { env, given } of Object.values(database)) if (given) report.warn(`${env} has no effect on SQLite.`);
     const path = address?.path ?? "";
@@ -76,12 +76,12 @@ export function databaseConfig(
   // A name without a dot belongs to the same machine or network, such as the name of a container.
   const { pool, ignoredParameters, ...location } = address;
   const remote = [address, ...address.otherHosts].find(({ host }) => !loopbackHost.test(host) && /[.:]/.test(host));
-  if (remote !== undefined) warnOfReadableTraffic(server.databaseUrl.env, address.tls.mode, remote.host, report);
+  if (remote !== undefined) warnOfReadableTraffic(url.env, address.tls.mode, remote.host, report);
   for (const name of ignoredParameters) {
-    report.warn(`${name} in ${server.databaseUrl.env} has no effect: see the settings PWP__DATABASE__*.`);
+    report.warn(`${name} in ${url.env} has no effect: see the settings PWP__DATABASE__*.`);
   }
   if (pool !== undefined && database.poolSize.given) {
-    report.warn(`pool in ${server.databaseUrl.env} has no effect: ${database.poolSize.env} is set.`);
+    report.warn(`pool in ${url.env} has no effect: ${database.poolSize.env} is set.`);
   }
   const poolMax = database.poolSize.given ? database.poolSize.value : (pool ?? database.poolSize.value);
   return {

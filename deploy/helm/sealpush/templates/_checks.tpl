@@ -1,6 +1,7 @@
 {{/* Refuses values that cannot work before any object is created. */}}
 {{- define "sealpush.checks" -}}
-{{- $postgres := hasKey .Values.secretSettings "DATABASE_URL" -}}
+{{- $movesIn := hasKey .Values.settings "SEALPUSH_MOVE_IN" -}}
+{{- $postgres := hasKey .Values.secretSettings (ternary "SEALPUSH_DATABASE_URL" "DATABASE_URL" $movesIn) -}}
 {{- $s3 := eq (toString (get .Values.settings "PWP__FILES__STORAGE")) "s3" -}}
 {{- $noFiles := eq (toString (get .Values.settings "PWP__ENABLE_FILE_PUSHES")) "false" -}}
 {{- $shared := and .Values.persistence.enabled (eq .Values.persistence.accessMode "ReadWriteMany") -}}
@@ -21,6 +22,9 @@
 {{- end -}}
 {{- if and (not .Values.persistence.enabled) (not (and $postgres (or $s3 $noFiles))) -}}
 {{- fail "persistence is off, and pushes would be lost with the pod: turn it on, or keep the database in PostgreSQL and files in S3." -}}
+{{- end -}}
+{{- if and $movesIn (not .Values.persistence.enabled) -}}
+{{- fail "SEALPUSH_MOVE_IN needs persistence: the master key of this server is in the data folder." -}}
 {{- end -}}
 {{- if and .Values.ingress.enabled (not (and .Values.baseUrl .Values.trustedProxies)) -}}
 {{- fail "The Ingress needs baseUrl, and trustedProxies: without them all visitors share one address and links may carry any host." -}}

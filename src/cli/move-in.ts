@@ -1,0 +1,205 @@
+import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Config } from "../config/config.ts";
+import type { LoadResult } from "../config/load-config.ts";
+import { type Environment, unquoted } from "../config/setting.ts";
+import { ForeignDatabaseError } from "../database/database.ts";
+import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
+import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
+import { isNewDatabase } from "../pushes/vault.ts";
+import { type CliIo, exitCodes } from "./cli-io.ts";
+import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
+import { parseSourceAddress } from "./import/database-address.ts";
+import { openSource, readSecret, type SourceArguments } from "./import/open-source.ts";
+import { importPasswordPusher } from "./import.ts";
+import { openProgressServer } from "./move-in/progress-server.ts";
+import { openDatabaseOf } from "./open-domain.ts";
+
+const readText = (path: string) => readFileSync(path, "utf8");
+
+/**
+ * What has to be done before this server serves in the place of a Password Pusher: import its data if SEALPUSH_MOVE_IN
+ * asks for it, and refuse to ignore them if nobody has decided.
+ * @returns undefined: serve. Otherwise the exit code.
+ * @throws WrongSettings with the page for the operator.
+ */
+export async function prepareMoveIn(io: CliIo, loaded: LoadResult): Promise<number | undefined> {
+  if (!loaded.ok) {
+    if (isMysql(loaded.given)) await refuseFound(io, loaded);
+    return undefined;
+  }
+  const { config } = loaded;
+  // A gateway creates nothing: the complete server beside it moves in.
+  if (config.gateway.only) return undefined;
+  if (config.moveIn === undefined) {
+    if (existsSync(databaseBeside(loaded.dataDir)) && !isInUse(await stateOf(config, io)))
+      await refuseFound(io, loaded);
+    return undefined;
+  }
+  const state = await stateOf(config, io);
+  if (state === "finished") return undefined;
+  if (config.moveIn === "yes") return await moveIn(io, loaded, config);
+  if (state !== "unfinished") return undefined;
+  throw new CommandRefused(
+    `An import into ${config.dataDir} was begun. SEALPUSH_MOVE_IN=yes finishes it. To start empty instead, remove this ` +
+      "folder, and the tables in the database of SEALPUSH_DATABASE_URL if it is set.",
+  );
+}
+
+/**
+ * Serves, and explains a database of Password Pusher in DATABASE_URL.
+ * @throws WrongSettings with the page for the operator.
+ */
+export async function serveOrExplain(io: CliIo, loaded: LoadResult & { readonly ok: true }): Promise<number> {
+  try {
+    return await io.serve(loaded.config, loaded.warnings);
+  } catch (error) {
+    if (error instanceof ForeignDatabaseError && loaded.config.moveIn === undefined) await refuseFound(io, loaded);
+    throw error;
+  }
+}
+
+/** "none": nothing was ever stored. "in_use": this server stored data without moving in. */
+type State = "none" | "in_use" | "unfinished" | "finished";
+
+function isInUse(state: State): boolean {
+  return state === "in_use" || state === "finished";
+}
+
+async function stateOf(config: Config, io: CliIo): Promise<State> {
+  const path = embeddedFileOf(config.database);
+  if (path !== undefined && !existsSync(path)) return "none";
+  const onWaiting = (sentence: string) => io.stderr(`${sentence} The start waits for it for up to 30 seconds.\n`);
+  await awaitDatabase(config.database, { ...io, onWaiting, abandoned: undefined });
+  const db = await openDatabaseOf(config, io);
+  try {
+    const mark = await findMoveIn(db.read);
+    return mark ?? ((await isNewDatabase(db.read)) ? "none" : "in_use");
+  } finally {
+    await db.close();
+  }
+}
+
+async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise<number | undefined> {
+  const source = findSource(config.dataDir, given);
+  if (source === undefined) {
+    throw new CommandRefused(
+      `SEALPUSH_MOVE_IN is yes, but there is no Password Pusher: DATABASE_URL is not set, and ${databaseBeside(config.dataDir)} does not exist.`,
+    );
+  }
+  const server = await openProgressServer(config);
+  io.stderr(
+    `Importing the data of Password Pusher, which are only read. Until this is done, /up on port ${server.port} answers 503 with the progress.\n`,
+  );
+  try {
+    const exitCode = await importPasswordPusher(io, {
+      config,
+      options: { envFile: "the environment" },
+      given: source,
+      onProgress: server.report,
+      async aroundWrites({ db }, run) {
+        await markMoveIn(db, "unfinished");
+        const code = await run();
+        if (isImported(code)) await markMoveIn(db, "finished");
+        return code;
+      },
+    }).catch((error: unknown) => {
+      if (error instanceof WrongSettings) throw new WrongSettings(error.mistakes.map(optionsAsSettings));
+      throw new CommandRefused(optionsAsSettings(sentenceOf(error)), { cause: error });
+    });
+    return isImported(exitCode) ? undefined : exitCode;
+  } finally {
+    await server.close();
+  }
+}
+
+/** The other codes say that the report names rows: a few damaged ones must not keep everybody from the others. */
+function isImported(exitCode: number): boolean {
+  return exitCode !== exitCodes.failed && exitCode !== exitCodes.usage;
+}
+
+/** The storage folder of Password Pusher if the data folder is inside it, as in the image. */
+function storageOf(dataDir: string): string | undefined {
+  const folder = dirname(dataDir);
+  return basename(folder) === "storage" ? folder : undefined;
+}
+
+function databaseBeside(dataDir: string): string {
+  return join(dirname(dataDir), "db/production.sqlite3");
+}
+
+/** The database and files of the Password Pusher that this server's environment and volume are from. */
+function findSource(dataDir: string, given: Environment): SourceArguments | undefined {
+  const environment = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : unquoted(value)]),
+  );
+  const storage = storageOf(dataDir);
+  const url = readSecret(environment, "DATABASE_URL", readText);
+  const beside = databaseBeside(dataDir);
+  const database = url === undefined ? (existsSync(beside) ? `sqlite:${beside}` : undefined) : absolute(url, dataDir);
+  return database === undefined
+    ? undefined
+    : { database, storage: storage === undefined ? [] : [storage], environment };
+}
+
+/** Password Pusher's own folder, above its storage, is where its relative paths start. */
+function absolute(url: string, dataDir: string): string {
+  const address = parseSourceAddress(url);
+  return address.engine === "sqlite" ? `sqlite:${resolve(dirname(dirname(dataDir)), address.path)}` : url;
+}
+
+function isMysql(environment: Environment): boolean {
+  return /^\s*["']?(?:mysql2?|mariadb|trilogy):/i.test(environment.DATABASE_URL ?? "");
+}
+
+/** Refuses the start with a page on what was found. Returns if it is not a Password Pusher. @throws WrongSettings */
+async function refuseFound(io: CliIo, { given, dataDir }: LoadResult): Promise<void> {
+  const found = findSource(dataDir, given);
+  if (found === undefined) return;
+  const isKnown = existsSync(databaseBeside(dataDir)) || isMysql(given);
+  const content = await contentOf(io, found).catch((error: unknown) =>
+    // Another program's tables. The path in Password Pusher's own folder needs no other proof, nor does its engine.
+    isKnown ? `It cannot be read yet: ${optionsAsSettings(sentenceOf(error))}` : undefined,
+  );
+  if (content === undefined) return;
+  const { storage } = found;
+  throw new WrongSettings([
+    "The start found the data of a Password Pusher, and nothing says what to do with them. Nothing was changed.",
+    "",
+    `  Database  ${printableAddress(found.database)}`,
+    `            ${content}`,
+    ...(storage.length > 0 ? [`  Files     ${storage.join(", ")}`] : []),
+    "",
+    "Set one variable and start again:",
+    "",
+    "  SEALPUSH_MOVE_IN=yes   imports everything, then serves. The old database and files are only read.",
+    "  SEALPUSH_MOVE_IN=no    starts empty, and leaves them alone.",
+    "",
+    "Keep it set as long as the other variables are there: PWPUSH_MASTER_KEY and DATABASE_URL then stay those of Password",
+    `Pusher. This server has a master key of its own, ${join(dataDir, "master.key")} (store a copy of it elsewhere),`,
+    "and its database in the same folder, or in the PostgreSQL database that SEALPUSH_DATABASE_URL names.",
+    "See docs/deployment.md, Swapping the image.",
+  ]);
+}
+
+async function contentOf(io: CliIo, source: SourceArguments): Promise<string> {
+  const opened = await openSource(source, { ...io, now: io.clock.now(), scratchFolder: tmpdir() });
+  try {
+    const { users, pushes, files } = await opened.counts();
+    return `${users} users, ${pushes} pushes, ${files} files`;
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Messages of the import name options of its command. */
+function optionsAsSettings(sentence: string): string {
+  return sentence.replaceAll("--database", "DATABASE_URL");
+}
+
+/** Without user and password. */
+function printableAddress(database: string): string {
+  const address = parseSourceAddress(database);
+  return address.engine === "sqlite" ? address.path : `${address.database} at ${address.host}`;
+}

@@ -1,0 +1,227 @@
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
+import { engine } from "../support/engine.ts";
+import { composeEnvironment, digestOf } from "../support/password-pusher/compose.ts";
+import { expected } from "../support/password-pusher/expected.ts";
+import {
+  changeDatabase,
+  type Installation,
+  installProduction,
+  installProductionOnMysql,
+  installProductionOnPostgres,
+} from "../support/password-pusher/installations.ts";
+import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-pushes.ts";
+import { type Mariadb, mariadbProgram, startMariadb } from "../support/password-pusher/mariadb.ts";
+import { makePostgresDatabase } from "../support/postgres/database.ts";
+import { runToItsEnd, spawnProgram } from "../support/processes.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+const { totals } = expected.production;
+const manyPushes = 300;
+const many = { users: totals.users, pushes: totals.pushes + manyPushes };
+const withMany = () => installProduction((connection) => addManyPushes(connection, manyPushes));
+
+/** Password Pusher's image with its name changed: its environment and its volume, and our data folder in this volume. */
+async function swap(installation: Installation, more: Environment = {}) {
+  const dataDir = join(installation.storageFolder, "sealpush");
+  const own: Environment = engine === "postgres" ? { SEALPUSH_DATABASE_URL: (await makePostgresDatabase()).url } : {};
+  const before = digestOf(installation);
+  const environmentOf = (wanted: "yes" | "no" | undefined, others: Environment = {}): Environment => ({
+    ...composeEnvironment,
+    PORT: "0",
+    DATA_DIR: dataDir,
+    ...(wanted !== undefined && { SEALPUSH_MOVE_IN: wanted, ...own }),
+    ...more,
+    ...others,
+  });
+  return {
+    dataDir,
+    environmentOf,
+    own,
+    run: (wanted?: "yes" | "no", others?: Environment) =>
+      runToItsEnd(spawnProgram(["serve"], environmentOf(wanted, others))),
+    serve: (wanted: "yes" | "no") =>
+      startServer({ dataDir, environment: { ...environmentOf(wanted), DATABASE_URL: more.DATABASE_URL ?? "" } }),
+    expectUnchanged: () => expect(digestOf(installation)).toBe(before),
+  };
+}
+
+async function expectMoved(server: ServerProcess, number = 1): Promise<void> {
+  const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${manyTokenOf(number)}`);
+  expect(await answer.json()).toMatchObject({ payload: "correct-horse-battery-staple" });
+}
+
+const page = (found: string) =>
+  new RegExp(
+    `found the data of a Password Pusher(?:.|\\n)*Nothing was changed(?:.|\\n)*${found}(?:.|\\n)*SEALPUSH_MOVE_IN=yes(?:.|\\n)*SEALPUSH_MOVE_IN=no`,
+  );
+
+describe("a volume of Password Pusher", () => {
+  it("stops the start with a page on what was found, and nothing is changed", async () => {
+    const installation = installProduction();
+    const swapped = await swap(installation);
+    const { exitCode, stdout, stderr } = await swapped.run();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(page(`${installation.databasePath}\\n +${totals.users} users, ${totals.pushes} pushes`));
+    expect(stderr).not.toContain(composeEnvironment.PWPUSH_MASTER_KEY);
+    expect(existsSync(swapped.dataDir)).toBe(false);
+    swapped.expectUnchanged();
+  });
+
+  it("is imported with SEALPUSH_MOVE_IN=yes, and later starts serve at once", async () => {
+    const installation = withMany();
+    const swapped = await swap(installation);
+    const first = await swapped.serve("yes");
+    await expectMoved(first);
+    const report = first.logLines.join("\n");
+    expect(report).toContain(`pushes: ${many.pushes} of ${many.pushes}`);
+    expect(report).toContain("PWPUSH_MASTER_KEY is Password Pusher's while SEALPUSH_MOVE_IN is set.");
+    await first.stop();
+    swapped.expectUnchanged();
+    const ownKey = readFileSync(join(swapped.dataDir, "master.key"), "utf8").trim();
+    expect(ownKey).toMatch(/^[0-9a-f]{64}$/);
+    expect(ownKey).not.toBe(composeEnvironment.PWPUSH_MASTER_KEY);
+
+    renameSync(installation.databasePath, `${installation.databasePath}.old`);
+    const second = await swapped.serve("yes");
+    await expectMoved(second, 2);
+    expect(second.logLines.join("\n")).not.toContain("pushes:");
+    await second.stop();
+
+    // The old variables are gone: the new key and database are found without them.
+    renameSync(`${installation.databasePath}.old`, installation.databasePath);
+    const { SEALPUSH_DATABASE_URL: url = "" } = swapped.own;
+    const third = await startServer({ dataDir: swapped.dataDir, environment: { DATABASE_URL: url } });
+    await expectMoved(third, 4);
+  });
+
+  it("is left alone with SEALPUSH_MOVE_IN=no, and the server starts empty", async () => {
+    const swapped = await swap(withMany());
+    const server = await swapped.serve("no");
+    expect((await fetch(`${server.baseUrl}/api/v2/pushes/${manyTokenOf(1)}`)).status).toBe(404);
+    expect(server.logLines.join("\n")).toContain("boot_code_made");
+    await server.stop();
+    swapped.expectUnchanged();
+  });
+});
+
+/** Starts the import and kills it when it has read this many pushes. @returns false if it has ended before. */
+async function killAfter(pushes: number, environment: Environment): Promise<boolean> {
+  const child = spawnProgram(["serve"], environment);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const run = runToItsEnd(child);
+  const port = await progressPort(child.stderr);
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/up`);
+    const progress = await answer.json();
+    if (answer.status !== 503 || progress.pushes?.read >= pushes) break;
+  }
+  child.kill("SIGKILL");
+  return (await run).exitCode === null;
+}
+
+async function progressPort(stderr: NodeJS.ReadableStream | null): Promise<number> {
+  if (stderr === null) throw new Error("The output is not piped.");
+  return await new Promise((resolve) => {
+    createInterface(stderr).on("line", (line) => {
+      const [, port] = /\/up on port (\d+) answers 503/.exec(line) ?? [];
+      if (port !== undefined) resolve(Number(port));
+    });
+  });
+}
+
+test("while it imports, /up answers 503 with the progress, and a killed import continues", async () => {
+  const swapped = await swap(withMany());
+  for (const pushes of [1, 120]) expect(await killAfter(pushes, swapped.environmentOf("yes"))).toBe(true);
+
+  const undecided = await swapped.run();
+  // With PostgreSQL, nothing but the variable says where the begun import is.
+  expect(undecided.stderr).toMatch(page("pushes"));
+  const other = await swapped.run("no");
+  expect(other.exitCode).toBe(1);
+  expect(other.stderr).toContain("SEALPUSH_MOVE_IN=yes finishes it");
+
+  const child = spawnProgram(["serve"], swapped.environmentOf("yes"));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const port = await progressPort(child.stderr);
+  const json = await fetch(`http://127.0.0.1:${port}/up`);
+  expect(json.status).toBe(503);
+  expect(json.headers.get("cache-control")).toBe("no-store");
+  expect(await json.json()).toMatchObject({ status: "moving_in" });
+  const text = await fetch(`http://127.0.0.1:${port}/p/anything`, { headers: { accept: "text/html" } });
+  expect([text.status, text.headers.get("content-type")]).toEqual([503, "text/plain; charset=utf-8"]);
+  expect(await text.text()).toMatch(/^This server is importing the data of Password Pusher: .*users.*pushes/);
+  child.kill("SIGTERM");
+  await runToItsEnd(child);
+
+  const server = await swapped.serve("yes");
+  for (const number of [1, 121, manyPushes - 1]) await expectMoved(server, number);
+  await server.stop();
+  swapped.expectUnchanged();
+});
+
+describe("DATABASE_URL of Password Pusher", () => {
+  it("is found and imported: PostgreSQL, with the files of the volume", async () => {
+    const installation = await installProductionOnPostgres();
+    rmSync(installation.databasePath);
+    const swapped = await swap(installation, { DATABASE_URL: installation.database });
+    const undecided = await swapped.run();
+    expect(undecided.exitCode).toBe(2);
+    expect(undecided.stderr).toMatch(page(`${totals.users} users, ${totals.pushes} pushes`));
+    expect(undecided.stderr).not.toContain(installation.database);
+    const server = await swapped.serve("yes");
+    expect(server.logLines.join("\n")).toMatch(/^files +12 +9 /m);
+    swapped.expectUnchanged();
+  });
+
+  it("is found and imported: a relative path, which starts at Password Pusher's folder", async () => {
+    const installation = withMany();
+    const swapped = await swap(installation, { DATABASE_URL: "sqlite3:storage/db/production.sqlite3" });
+    expect((await swapped.run()).stderr).toMatch(page(installation.databasePath));
+    await expectMoved(await swapped.serve("yes"));
+    swapped.expectUnchanged();
+  });
+
+  it("stops the import with its name if it cannot be used, and nothing is marked", async () => {
+    const installation = withMany();
+    const swapped = await swap(installation);
+    const nowhere = await swapped.run("yes", { DATABASE_URL: "sqlite:/nowhere/there" });
+    expect(nowhere).toMatchObject({ exitCode: 1 });
+    expect(nowhere.stderr).toContain("/nowhere/there is not a file: DATABASE_URL must name the SQLite database.");
+    const wrongKey = await swapped.run("yes", { PWPUSH_MASTER_KEY: "0".repeat(64), PWPUSH_MASTER_KEY_PREVIOUS: "" });
+    expect(wrongKey.exitCode).toBe(2);
+    expect(wrongKey.stderr).toContain("from the environment");
+    await expectMoved(await swapped.serve("yes"));
+  });
+});
+
+test("SEALPUSH_MOVE_IN=yes without a Password Pusher is refused", async () => {
+  const installation = installProduction();
+  changeDatabase(installation.databasePath, () => undefined);
+  rmSync(installation.databasePath);
+  const { exitCode, stderr } = await (await swap(installation)).run("yes");
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("there is no Password Pusher: DATABASE_URL is not set");
+});
+
+describe.runIf(mariadbProgram !== undefined)("DATABASE_URL of Password Pusher on MariaDB", () => {
+  let mariadb: Mariadb | undefined;
+  beforeAll(async () => {
+    mariadb = await startMariadb(mariadbProgram ?? "");
+  });
+  afterAll(() => mariadb?.[Symbol.asyncDispose]());
+
+  it("is found and imported", async () => {
+    if (mariadb === undefined) throw new Error("MariaDB has not been started.");
+    const installation = await installProductionOnMysql(mariadb);
+    rmSync(installation.databasePath);
+    const swapped = await swap(installation, { DATABASE_URL: installation.database });
+    expect((await swapped.run()).stderr).toMatch(page(`${totals.users} users, ${totals.pushes} pushes`));
+    const server = await swapped.serve("yes");
+    expect(server.logLines.join("\n")).toContain(`pushes: ${totals.pushes} of ${totals.pushes}`);
+  });
+});

@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Installation, keysOfFixture } from "./installations.ts";
+
+/** The environment of Password Pusher's compose file, with what its image adds for an operator who changed little. */
+export const composeEnvironment: Readonly<Record<string, string>> = {
+  PWPUSH_MASTER_KEY: keysOfFixture.PWPUSH_MASTER_KEY,
+  PWPUSH_MASTER_KEY_PREVIOUS: keysOfFixture.PWPUSH_MASTER_KEY_PREVIOUS,
+  PWP__ENABLE_LOGINS: "true",
+  PWP__ENABLE_URL_PUSHES: "true",
+  PWP__ENABLE_FILE_PUSHES: "true",
+  PWP__ENABLE_QR_PUSHES: "true",
+  PWP__ALLOW_ANONYMOUS: "true",
+  PWP__FILES__STORAGE: "local",
+  PWP__MAIL__RAISE_DELIVERY_ERRORS: "false",
+  PWP__THEME: "default",
+  RAILS_ENV: "production",
+};
+
+/** A digest of every path, mode, time of change and content below a folder, without this server's own data in it. */
+export function digestOf({ storageFolder }: Pick<Installation, "storageFolder">): string {
+  const digest = createHash("sha256");
+  const paths = readdirSync(storageFolder, { recursive: true, encoding: "utf8" }).sort();
+  for (const path of paths.filter((name) => !/^sealpush(?:\/|$)/.test(name))) {
+    const found = statSync(join(storageFolder, path));
+    digest.update(`${path} ${found.mode} ${found.mtimeMs} ${found.size}\n`);
+    if (found.isFile()) digest.update(readFileSync(join(storageFolder, path)));
+  }
+  return digest.digest("hex");
+}
