@@ -1,4 +1,4 @@
-import { enableCounters, sendByKeys } from "./parts/fields.ts";
+import { enableCounters, enableExpiry, sendByKeys } from "./parts/fields.ts";
 import { enableFilePicker } from "./parts/files.ts";
 import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator.ts";
 import { keepMoreOptionsCurrent } from "./parts/more-options.ts";
@@ -11,6 +11,7 @@ enableConcealButtons();
 keepMoreOptionsCurrent();
 sendByKeys();
 enableCounters();
+enableExpiry();
 enableFilePicker();
 enableGenerators(randomBelow);
 enablePassphraseSuggestions(randomBelow);

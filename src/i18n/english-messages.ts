@@ -258,6 +258,8 @@ export interface EnglishMessages {
       readonly nothing: string;
     };
     readonly optional: string;
+    readonly expiry: string;
+    readonly otherDays: string;
   };
   readonly files: {
     readonly dropHint: string;

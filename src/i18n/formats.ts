@@ -44,6 +44,8 @@ export function formatsFor(tag: string) {
   const durations = durationSteps.map(({ unit }) =>
     lazy(() => new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 1 })),
   );
+  const span = (unit: string) => lazy(() => new Intl.NumberFormat(tag, { style: "unit", unit, unitDisplay: "long" }));
+  const spans = { minute: span("minute"), hour: span("hour"), day: span("day"), week: span("week") };
   const relative = lazy(() => relativeTimes(tag));
   return {
     number: (value: number) => numbers().format(value),
@@ -59,6 +61,13 @@ export function formatsFor(tag: string) {
         durationSteps.findLastIndex(({ unitMs }) => ms >= unitMs),
       );
       return durations[step]?.().format(ms / (durationSteps[step]?.unitMs ?? 1)) ?? numbers().format(ms);
+    },
+    /** A chosen time in whole units: "45 minutes", "6 hours", "3 days", "2 weeks", "30 days". */
+    timeSpan(minutes: number): string {
+      const days = minutes / (24 * 60);
+      if (minutes < 60) return spans.minute().format(minutes);
+      if (days < 1) return spans.hour().format(minutes / 60);
+      return days % 7 === 0 && days < 30 ? spans.week().format(days / 7) : spans.day().format(days);
     },
     /** Milliseconds since the epoch, in UTC with the name of the time zone. */
     dateTime: (timeMs: number) => times().format(timeMs),

@@ -22,7 +22,7 @@ it.each([true, false])("a user changes defaults, language and sessions (scripts:
   await page.getByText(profile.saved.defaults).waitFor();
   await page.goto("/");
   const form = newPushForm(page);
-  expect(await form.days.inputValue()).toBe("3");
+  expect(await form.expiry.inputValue()).toBe("8");
   expect(await form.retrievalStep.isChecked()).toBe(true);
 
   await page.goto("/users/edit");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
+import { createLink, fillDays, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
 import { messagesIn } from "../support/messages.ts";
 import { openSite } from "../support/site.ts";
 
@@ -18,7 +18,7 @@ describe.each([
     const form = newPushForm(page);
     await form.payload.fill(typed);
     await form.views.fill("3");
-    await form.days.fill("2");
+    await fillDays(page, "2");
     const link = await createLink(page);
 
     expect(new URL(page.url()).pathname).toBe(`/p/${urlTokenOf(link)}/preview`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
+import { createLink, fillDays, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite({ PWP__FILES__MAX_FILE_UPLOADS: "2", PWP__FILES__MAX_PUSH_BYTES: "1000" });
@@ -20,7 +20,7 @@ describe.each([
     const form = newPushForm(page);
     const typed = '\n\tkeep\n "me" <b>&amp;</b> 🔑 \n';
     await form.payload.fill(typed);
-    await form.days.fill("91");
+    await fillDays(page, "91");
     await form.views.fill("0");
     await form.passphrase.fill(' a "passphrase" ');
     await form.more.click();

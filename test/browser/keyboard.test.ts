@@ -52,8 +52,9 @@ describe("with only the keyboard", () => {
     await tabTo(page, en.newPush.more);
     await page.keyboard.press("Space");
     await tabTo(page, en.newPush.retrievalStep);
-    await tabTo(page, en.newPush.days);
+    await tabTo(page, en.newPush.expiry);
     await page.keyboard.press("ArrowUp");
+    await tabTo(page, en.newPush.views);
     await tabTo(page, en.newPush.passphrase);
     await tabTo(page, en.newPush.submit);
     await page.keyboard.press("Enter");

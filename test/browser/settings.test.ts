@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { newPushForm } from "../support/browser-forms.ts";
+import { fillDays, newPushForm } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -46,7 +46,10 @@ describe("with disabled kinds and changed limits", () => {
     const tabs = page.getByRole("navigation", { name: en.kinds.label }).getByRole("link");
     expect(await tabs.allTextContents()).toEqual([en.kinds.text, en.kinds.qr]);
     const form = newPushForm(page);
-    expect(await form.days.inputValue()).toBe("3");
+    expect(await form.expiry.locator("option:checked").textContent()).toBe("3 days");
+    expect(await form.expiry.locator("option").last().textContent()).toBe(en.newPush.otherDays);
+    expect(await form.expiry.locator("option").allTextContents()).not.toContain("2 weeks");
+    await fillDays(page, "10");
     expect(await page.getByText(en.newPush.range({ min: 1, max: 10 }), { exact: true }).isVisible()).toBe(true);
     expect(await form.retrievalStep.count()).toBe(0);
     expect(await form.deletable.isChecked()).toBe(false);

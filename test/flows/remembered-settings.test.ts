@@ -104,6 +104,27 @@ test("a form whose box is ticked is remembered for its kind, and replaces what P
   expect(await browser.shown("text")).toEqual({ days: 2, views: 1, step: false, deletable: true });
 });
 
+test("an expiry of less than a day is remembered, and a number of days replaces it", async () => {
+  const browser = newBrowser();
+  const fields = { "push[kind]": "text", "push[payload]": "x", "push[remember]": "1" };
+  const create = (expiry: Readonly<Record<string, string>>) => browser.send("POST", "/p", { ...fields, ...expiry });
+  const chosen = async () => {
+    const { body } = await browser.send("GET", "/");
+    const [, select = ""] = body.split('id="push_expire_after_duration"');
+    return /<option value(?:="(\d*)")? selected/.exec(select)?.[1] ?? "";
+  };
+  expect(await chosen()).toBe("12");
+  await create({ "push[expire_after_duration]": "0", "push[expire_after_days]": "7" });
+  expect(browser.jar.get("sealpush_form")).toBe("text-15m-5-1-1");
+  expect(await chosen()).toBe("0");
+  await create({ "push[expire_after_duration]": "13" });
+  expect([browser.jar.get("sealpush_form"), await chosen()]).toEqual(["text-14-5-1-1", "13"]);
+  await create({ "push[expire_after_duration]": "", "push[expire_after_days]": "10" });
+  expect([browser.jar.get("sealpush_form"), await chosen()]).toEqual(["text-10-5-1-1", ""]);
+  browser.jar.set("sealpush_form", "text-17m-5-1-1");
+  expect(await chosen()).toBe("12");
+});
+
 test("an account's own defaults win, and its form does not offer to remember", async () => {
   const person = await signInClient(app, "ada@example.com", { join: true });
   const user = await app.app.domain.accounts.findUserByEmail("ada@example.com");
@@ -111,7 +132,8 @@ test("an account's own defaults win, and its form does not offer to remember", a
     kind: null,
     kinds: { text: { expireAfterDays: 11 } },
   });
-  const page = await person.get("/", { cookie: `${person.cookie()}; sealpush_form=text-3-9-0-0` });
+  const page = await person.get("/", { cookie: `${person.cookie()}; sealpush_form=text-15m-9-0-0` });
+  expect(page.body).not.toMatch(/<option value="0" selected/);
   expect(settingsIn(page.body)).toEqual({ days: 11, views: 9, step: false, deletable: false });
   expect(page.body).not.toContain("push[remember]");
 });

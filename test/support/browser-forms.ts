@@ -7,6 +7,7 @@ export function newPushForm(page: Page, { newPush: messages }: Pick<Messages, "n
   return {
     payload: page.locator("#push_payload"),
     files: field(messages.files).and(page.locator("input")),
+    expiry: field(messages.expiry),
     days: field(messages.days),
     views: field(messages.views),
     passphrase: field(messages.passphrase),
@@ -18,6 +19,12 @@ export function newPushForm(page: Page, { newPush: messages }: Pick<Messages, "n
     note: field(messages.note),
     submit: page.getByRole("button", { name: messages.submit }),
   };
+}
+
+/** Chooses a number of days instead of one of the usual times. */
+export async function fillDays(page: Page, days: string): Promise<void> {
+  await page.locator("#push_expire_after_duration").selectOption("");
+  await page.locator("#push_expire_after_days").fill(days);
 }
 
 /** Sends the form and waits for the page of the link. @returns the link that is handed out. */

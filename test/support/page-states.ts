@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { adminPageStates } from "./admin-page-states.ts";
-import { sendForm } from "./browser-forms.ts";
+import { fillDays, sendForm } from "./browser-forms.ts";
 import type { Site } from "./site.ts";
 import { email, password } from "./visit.ts";
 
@@ -23,7 +23,7 @@ async function openPush(page: Page, site: Site, fields: Readonly<Record<string, 
 async function sendMistakes(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await page.evaluate("for (const form of document.forms) form.noValidate = true");
-  await page.locator("#push_expire_after_days").fill("0");
+  await fillDays(page, "0");
   await page.locator("#push_expire_after_views").fill("1000");
   await sendForm(page);
 }

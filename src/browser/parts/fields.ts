@@ -58,6 +58,20 @@ export function sendByKeys(): void {
   }
 }
 
+/** The number of days counts only where the time above it is chosen so; otherwise nothing in it can be invalid. */
+export function enableExpiry(): void {
+  const time = document.getElementById("push_expire_after_duration");
+  const days = document.getElementById("push_expire_after_days");
+  if (!(time instanceof HTMLSelectElement && days instanceof HTMLInputElement)) return;
+  const update = () => {
+    days.disabled = time.value !== "";
+  };
+  time.addEventListener("change", update);
+  // The browser may restore the choice after this script ran.
+  addEventListener("pageshow", update);
+  update();
+}
+
 /** Counts code points, as the server does. */
 export function countCharacters(text: string): number {
   let count = 0;

@@ -8,6 +8,7 @@ import { signInPath } from "../../http/authentication.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
+import { offeredTimes } from "../push-form/controls.tsx";
 import { describeProblems, filesTooLarge, valuesOf } from "../push-form/fields.tsx";
 import {
   describeWait,
@@ -21,7 +22,7 @@ import {
 } from "../push-form/form.ts";
 import type { PageRequest } from "../request.ts";
 import { withNext } from "../return-path.ts";
-import { adoptOldCookies, rememberDefaults, rememberedDefaults } from "./remembered.ts";
+import { adoptOldCookies, rememberedSettings, rememberSettings } from "./remembered.ts";
 import { type NewPushForm, newPushView } from "./view.tsx";
 
 /** `GET /` and `GET /p/new` */
@@ -40,7 +41,7 @@ export async function createPush(page: PageRequest): Promise<FastifyReply> {
   try {
     const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
     const push = await page.services.pushes.create(wanted, page.actor);
-    if (page.user === null && isRemembered(sent)) rememberDefaults(page, push.kind, wanted);
+    if (page.user === null && isRemembered(sent)) rememberSettings(page, push.kind, wanted);
     return page.redirect(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
   } catch (error) {
     const form = formFor(textIn(sent.fields, "kind"), starting, page);
@@ -71,6 +72,10 @@ function readNewPush({ fields, upload, fileRefusal }: SentForm, { firstKind, kin
   };
 }
 
+interface StartingKind extends KindSettings {
+  readonly expiryMinutes?: number | undefined;
+}
+
 type StartingSettings = Awaited<ReturnType<typeof startingSettings>>;
 
 /**
@@ -80,13 +85,18 @@ type StartingSettings = Awaited<ReturnType<typeof startingSettings>>;
 async function startingSettings(page: PageRequest) {
   const { user, services } = page;
   const { accounts, config } = services;
-  const remembered = rememberedDefaults(page);
+  const remembered = rememberedSettings(page);
   const defaults = user === null ? noDefaults : await accounts.pushDefaults(user.id);
   const enabled = enabledKinds(config);
   return {
     /** The kind that is shown first. Text if every kind is switched off: sending the form then shows the problem. */
     firstKind: enabled.find((kind) => kind === defaults.kind) ?? enabled[0] ?? "text",
-    kinds: byKind((kind) => withDefaults(config.kinds[kind], { ...remembered.kinds[kind], ...defaults.kinds[kind] })),
+    kinds: byKind((kind): StartingKind => {
+      const { expireAfterMinutes, ...ofBrowser } = remembered[kind] ?? {};
+      const ofAccount = defaults.kinds[kind] ?? {};
+      const settings = withDefaults(config.kinds[kind], { ...ofBrowser, ...ofAccount });
+      return ofAccount.expireAfterDays === undefined ? withExpiry(settings, expireAfterMinutes) : settings;
+    }),
   };
 }
 
@@ -102,6 +112,12 @@ function withDefaults(settings: KindSettings, defaults: KindDefaults): KindSetti
   };
 }
 
+/** An expiry that the form does not offer is ignored. */
+function withExpiry(settings: KindSettings, expiryMinutes: number | undefined): StartingKind {
+  const isOffered = offeredTimes(settings).some(({ minutes }) => minutes === expiryMinutes);
+  return isOffered ? { ...settings, expiryMinutes } : settings;
+}
+
 function rangeWith(range: Range, wanted: number | undefined): Range {
   return wanted !== undefined && wanted >= range.min && wanted <= range.max ? { ...range, default: wanted } : range;
 }
@@ -112,6 +128,7 @@ function formFor(askedKind: string | undefined, starting: StartingSettings, page
   return {
     kind,
     settings: starting.kinds[kind],
+    expiryMinutes: starting.kinds[kind].expiryMinutes,
     limits: formLimits(kind, config),
     generator: config.generator,
     mails: offeredMails(page.user, config),

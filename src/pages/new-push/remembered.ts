@@ -1,9 +1,18 @@
-import { type KindDefaults, noDefaults, type PushDefaults } from "../../accounts/accounts.ts";
+import type { KindDefaults } from "../../accounts/accounts.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
 import { isKindName, type KindName, kindNames } from "../../base/push-kinds.ts";
 import { createTokenCookies, findCookie } from "../../http/session-cookie.ts";
+import type { CreatePush } from "../../pushes/pushes.ts";
 import type { PageRequest } from "../request.ts";
 
 /** The settings that a browser remembers for people without an account: they hold no secret and no identity. */
+
+interface RememberedKind extends KindDefaults {
+  /** An expiry of less than a day; it takes precedence over the days. */
+  readonly expireAfterMinutes?: number;
+}
+
+type Remembered = Readonly<Partial<Record<KindName, RememberedKind>>>;
 
 const yearSeconds = 365 * 86_400;
 
@@ -11,34 +20,39 @@ const cookiesOf = ({ services }: PageRequest) =>
   createTokenCookies(services.config.secureCookies, { name: "sealpush_form", seconds: yearSeconds });
 
 /** The form checks the numbers against its limits, which may have changed since. */
-export function rememberedDefaults(page: PageRequest): PushDefaults {
+export function rememberedSettings(page: PageRequest): Remembered {
   const stored = cookiesOf(page).find(page.request.raw, page.request.client);
-  return mergeDefaults(passwordPusherDefaults(page).defaults, stored === undefined ? noDefaults : readDefaults(stored));
+  return merge(passwordPusherSettings(page).remembered, stored === undefined ? {} : readSettings(stored));
 }
 
 /** Replaces what the browser remembers for one kind of push. */
-export function rememberDefaults(page: PageRequest, kind: KindName, defaults: KindDefaults): void {
-  const { kinds } = rememberedDefaults(page);
-  setDefaults(page, { kind: null, kinds: { ...kinds, [kind]: defaults } });
+export function rememberSettings(page: PageRequest, kind: KindName, wanted: CreatePush): void {
+  setRemembered(page, { ...rememberedSettings(page), [kind]: { ...wanted, ...expiryOf(wanted) } });
+}
+
+function expiryOf({ expireAfterMs }: CreatePush): RememberedKind {
+  if (expireAfterMs === undefined) return {};
+  if (expireAfterMs % dayMs === 0) return { expireAfterDays: expireAfterMs / dayMs };
+  return { expireAfterMinutes: expireAfterMs / minuteMs };
 }
 
 /** Turns the cookies that Password Pusher left in the browser into ours, once. */
 export function adoptOldCookies(page: PageRequest): void {
-  const { names } = passwordPusherDefaults(page);
+  const { names } = passwordPusherSettings(page);
   if (names.length === 0) return;
-  setDefaults(page, rememberedDefaults(page));
+  setRemembered(page, rememberedSettings(page));
   for (const name of names) page.setCookie(`${name}=; Max-Age=0; Path=/; SameSite=Lax`);
 }
 
-function setDefaults(page: PageRequest, defaults: PushDefaults): void {
-  page.setCookie(cookiesOf(page).made(writeDefaults(defaults), page.request.client));
+function setRemembered(page: PageRequest, remembered: Remembered): void {
+  page.setCookie(cookiesOf(page).made(writeSettings(remembered), page.request.client));
 }
 
 /** Password Pusher's first tab has another name than the kind. */
 const tabs: Readonly<Record<KindName, string>> = { text: "password", file: "file", url: "url", qr: "qr" };
 const oldFields = ["days", "views", "retrieval_step", "deletable_by_viewer"] as const;
 
-function passwordPusherDefaults({ request }: PageRequest) {
+function passwordPusherSettings({ request }: PageRequest) {
   const names: string[] = [];
   const kinds = kindNames.map((kind) => {
     const [days, views, step, deletable] = oldFields.map((field) => {
@@ -47,45 +61,47 @@ function passwordPusherDefaults({ request }: PageRequest) {
       if (value !== undefined) names.push(name);
       return value;
     });
-    return [kind, kindDefaults([days, views, flagOf(step), flagOf(deletable)])] as const;
+    return [kind, kindSettings([days, views, flagOf(step), flagOf(deletable)])] as const;
   });
-  return { names, defaults: { kind: null, kinds: Object.fromEntries(kinds) } };
+  return { names, remembered: Object.fromEntries(kinds) };
 }
 
 function flagOf(value: string | undefined): string | undefined {
   return value === "true" ? "1" : value === "false" ? "0" : undefined;
 }
 
-function mergeDefaults(weaker: PushDefaults, stronger: PushDefaults): PushDefaults {
-  const kinds = kindNames.map((kind) => [kind, { ...weaker.kinds[kind], ...stronger.kinds[kind] }] as const);
-  return { kind: null, kinds: Object.fromEntries(kinds) };
+function merge(weaker: Remembered, stronger: Remembered): Remembered {
+  return Object.fromEntries(kindNames.map((kind) => [kind, { ...weaker[kind], ...stronger[kind] }]));
 }
 
-/** `text-7-5-1-0_url-1---`: kind, days, views, retrieval step, deletable by viewer. */
-function writeDefaults({ kinds }: PushDefaults): string {
+/** `text-7-5-1-0_url-15m-1--`: kind, days or minutes, views, retrieval step, deletable by viewer. */
+function writeSettings(remembered: Remembered): string {
   const flag = (value: boolean | undefined) => (value === undefined ? "" : value ? "1" : "0");
   return kindNames
     .flatMap((kind) => {
-      const { expireAfterDays = "", expireAfterViews = "", retrievalStep, deletableByViewer } = kinds[kind] ?? {};
-      const values = [expireAfterDays, expireAfterViews, flag(retrievalStep), flag(deletableByViewer)];
+      const { expireAfterMinutes, expireAfterDays = "", expireAfterViews = "", ...options } = remembered[kind] ?? {};
+      const expiry = expireAfterMinutes === undefined ? expireAfterDays : `${expireAfterMinutes}m`;
+      const values = [expiry, expireAfterViews, flag(options.retrievalStep), flag(options.deletableByViewer)];
       return values.every((value) => value === "") ? [] : [[kind, ...values].join("-")];
     })
     .join("_");
 }
 
-function readDefaults(text: string): PushDefaults {
+function readSettings(text: string): Remembered {
   const kinds = text.split("_").flatMap((part) => {
     const [kind, ...values] = part.split("-");
-    return isKindName(kind) ? [[kind, kindDefaults(values)] as const] : [];
+    return isKindName(kind) ? [[kind, kindSettings(values)] as const] : [];
   });
-  return { kind: null, kinds: Object.fromEntries(kinds) };
+  return Object.fromEntries(kinds);
 }
 
-/** Days, views, retrieval step and deletable by viewer. Anything that is not a small number, or `1` or `0`, is absent. */
-function kindDefaults([days, views, step, deletable]: readonly (string | undefined)[]): KindDefaults {
+/** Days or minutes, views, retrieval step and deletable by viewer. Anything that is not a small number, or `1` or `0`, is absent. */
+function kindSettings([days, views, step, deletable]: readonly (string | undefined)[]): RememberedKind {
   const isNumber = (text: string | undefined) => text !== undefined && /^[1-9]\d{0,3}$/.test(text);
   const isFlag = (text: string | undefined) => text === "1" || text === "0";
+  const minutes = days?.endsWith("m") ? days.slice(0, -1) : undefined;
   return {
+    ...(isNumber(minutes) && { expireAfterMinutes: Number(minutes) }),
     ...(isNumber(days) && { expireAfterDays: Number(days) }),
     ...(isNumber(views) && { expireAfterViews: Number(views) }),
     ...(isFlag(step) && { retrievalStep: step === "1" }),

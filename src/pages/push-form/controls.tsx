@@ -1,4 +1,6 @@
-import type { Config } from "../../config/config.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
+import type { Config, KindSettings } from "../../config/config.ts";
+import { durationMinutes } from "../../http/push-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { accountPath } from "../account/model.ts";
 import { type PageContext, pageHref } from "../page.ts";
@@ -159,6 +161,40 @@ function KeptFiles({
         ))}
       </ul>
     </fieldset>
+  );
+}
+
+const dayMinutes = dayMs / minuteMs;
+
+/** The code of the expiry that the untouched form shows; "": it is a number of days without a code. */
+export function initialDuration({ settings, expiryMinutes = settings.days.default * dayMinutes }: PushForm): string {
+  const code = durationMinutes.indexOf(expiryMinutes);
+  return code === -1 ? "" : String(code);
+}
+
+/** The times that clients of the API can name and that fit this kind, with their codes. */
+export function offeredTimes({ days: { min, max } }: KindSettings) {
+  return durationMinutes
+    .map((minutes, code) => ({ minutes, code: String(code) }))
+    .filter(({ minutes }) => Math.ceil(minutes / dayMinutes) >= min && minutes / dayMinutes <= max);
+}
+
+/** One of these times, or any number of days: that of the field after it. */
+export function ExpiryControl({ id, name, label, value, problem, form, page }: ControlProps) {
+  const { newPush, formats } = page.messages;
+  const times = offeredTimes(form.settings).map(({ minutes, code }) => ({
+    value: code,
+    label: formats.timeSpan(minutes),
+  }));
+  return (
+    <SelectField
+      id={id}
+      name={name}
+      label={label}
+      value={value}
+      problem={problem}
+      options={[...times, { value: "", label: newPush.otherDays }]}
+    />
   );
 }
 

@@ -9,7 +9,9 @@ import { Checkbox, Field, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
 import {
   type ControlProps,
+  ExpiryControl,
   FilesControl,
+  initialDuration,
   MailLanguageField,
   PassphraseField,
   PayloadControl,
@@ -46,8 +48,8 @@ interface FieldBase {
 
 interface TextDefinition extends FieldBase {
   readonly type: "text";
-  /** The value in a form that nobody has touched. */
-  readonly initial: (form: PushForm) => string;
+  /** The value in a form that nobody has touched, or that was sent without this field. */
+  readonly initial: (form: PushForm, sent: SentFields) => string;
   readonly control: (props: ControlProps) => VNode;
 }
 
@@ -128,6 +130,15 @@ const pushFields = {
       return edited === null ? problems.files(bounds) : edit.filesProblem(bounds);
     },
     control: FilesControl,
+  }),
+  /** A code of `expire_after_duration`; "": the days of the next field. */
+  expireAfterDuration: text({
+    group: "limits",
+    only: "new",
+    initial: (form, sent) => (textIn(sent, "expire_after_days") === undefined ? initialDuration(form) : ""),
+    label: (_, { newPush }) => newPush.expiry,
+    problem: ({ settings: { days } }, { problems }) => problems.range({ min: days.min, max: days.max }),
+    control: ExpiryControl,
   }),
   expireAfterDays: text({
     group: "limits",
@@ -292,7 +303,7 @@ export function valuesOf(form: PushForm, sent: SentFields = {}): PushValues {
   const values = definitions.flatMap(([name, field]) => {
     if (field.type === "bare") return [];
     const typed = textIn(sent, wireName(name));
-    if (typed === undefined) return [[name, field.initial(form)]];
+    if (typed === undefined) return [[name, field.initial(form, sent)]];
     if (field.type === "box") return [[name, typed === "1"]];
     const characters = codePointsUpTo(left + 1, typed);
     if (characters > left) return [[name, ""]];

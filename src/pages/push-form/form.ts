@@ -19,6 +19,8 @@ export interface PushForm {
   readonly kind: KindName;
   /** Their defaults are what the untouched form of a new push shows. */
   readonly settings: KindSettings;
+  /** The expiry that the untouched form of a new push shows; absent: the default days. */
+  readonly expiryMinutes?: number | undefined;
   readonly limits: ReturnType<typeof formLimits>;
   readonly generator: Config["generator"];
   readonly mails: ReturnType<typeof offeredMails>;

@@ -13,7 +13,7 @@ export function LimitControls({ form, page, hint }: FormProps & { readonly hint?
           {hint}
         </p>
       )}
-      <div class="pair">
+      <div class={form.edited === null ? "limits" : "pair"}>
         <Controls group="limits" form={form} page={page} />
       </div>
     </fieldset>
