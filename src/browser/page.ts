@@ -1,5 +1,6 @@
 import { enableCopyButtons, enableCopyLinks, enableSaveButtons } from "./parts/copy.ts";
 import { enableSelectOnFocus, enableShowButtons, sendFormsOnce } from "./parts/fields.ts";
+import { enableMailLinks, enableReplacingChoices, enableShareButtons, watchOpened } from "./parts/handover.ts";
 import { localiseTimes } from "./parts/local-times.ts";
 import { adoptOldTheme } from "./parts/preferences.ts";
 import { enableSelection } from "./parts/selection.ts";
@@ -13,6 +14,10 @@ enableSelection();
 enableShowButtons();
 sendFormsOnce();
 localiseTimes();
+enableShareButtons();
+enableMailLinks();
+enableReplacingChoices();
+watchOpened();
 forgetSecretOnLeave();
 adoptOldTheme();
 for (const button of document.querySelectorAll("[data-print]")) button.addEventListener("click", () => print());

@@ -120,6 +120,20 @@ export interface EnglishMessages {
     readonly messagePassphrase: string;
     readonly delete: string;
     readonly deleteText: string;
+    readonly messageHint: string;
+    readonly messageSubject: string;
+    readonly share: string;
+    readonly writeEmail: string;
+    readonly saveCode: Message<{ format: string }>;
+    readonly notOpened: string;
+    readonly openedTimes: Message<{ count: number }>;
+    readonly checkAgain: string;
+    readonly printHeading: string;
+    readonly printText: string;
+    readonly printLimits: string;
+    readonly neverOpened: string;
+    readonly opensAgain: Message<{ count: number }>;
+    readonly opensNoMore: string;
   };
   readonly step: {
     readonly title: string;

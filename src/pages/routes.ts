@@ -42,7 +42,7 @@ import {
   showConfirmation,
   showNewConfirmation,
 } from "./confirmation.tsx";
-import { mailLink, showCreated } from "./created/handler.ts";
+import { downloadCode, mailLink, showCreated, showOpened } from "./created/handler.ts";
 import { deletePath, deleteSelected } from "./dashboard/deletion.tsx";
 import { showDashboard } from "./dashboard/handler.ts";
 import { deletePush } from "./deleted.tsx";
@@ -146,6 +146,8 @@ const pageRoutes: readonly PageRoute[] = [
   },
   { method: "GET", path: "/p/:token/preview", group: "internal", access: "page", handler: showCreated },
   { method: "GET", path: "/p/:token/r/preview", group: "internal", access: "page", handler: showCreated },
+  { method: "GET", path: "/p/:token/preview/qr", group: "internal", access: "page", handler: downloadCode },
+  { method: "GET", path: "/p/:token/preview/opened", group: "internal", access: "page_session", handler: showOpened },
   {
     method: "POST",
     path: "/p/:token/notify_emails",

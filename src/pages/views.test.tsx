@@ -96,6 +96,13 @@ const created: CreatedModel = {
   retrievalStep: true,
   deletableByViewer: true,
   deletePath: `/p/${hostile}/expire`,
+  kind: "text",
+  owned: {
+    openedText: hostile,
+    openedPath: `/p/${hostile}/preview/opened`,
+    auditPath: `/p/${hostile}/audit`,
+    editPath: `/p/${hostile}/edit`,
+  },
   mailForm: {
     path: `/p/${hostile}/notify_emails`,
     auditPath: `/p/${hostile}/audit`,

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
@@ -51,7 +52,7 @@ describe.each([
     await newPushForm(page).payload.fill("secret");
     const plain = await createLink(page);
     await page.getByLabel(created.recipientLanguage).selectOption("ar");
-    await page.getByRole("button", { name: created.apply }).click();
+    if (!options.javaScriptEnabled) await page.getByRole("button", { name: created.apply }).click();
     await page.waitForURL(/recipient=ar/);
 
     const link = await page.getByLabel(created.link, { exact: true }).inputValue();
@@ -59,33 +60,93 @@ describe.each([
     const message = page.getByLabel(created.message);
     expect(await message.inputValue()).toContain(`${ar.created.messageIntro}\n\n${link}\n\n`);
     expect(await message.getAttribute("dir")).toBe("rtl");
+    const mail = new URL((await page.getByRole("link", { name: created.writeEmail }).getAttribute("href")) ?? "");
+    expect(mail.searchParams.get("subject")).toBe(ar.created.messageSubject);
+    expect(mail.searchParams.get("body")).toContain(`\r\n\r\n${link}\r\n\r\n`);
     await page.goto(pathOf(link));
     await page.getByRole("heading", { name: ar.step.heading }).waitFor();
     await page.getByRole("button", { name: ar.step.open }).click();
     await page.getByRole("heading", { name: ar.secret.text }).waitFor();
   });
 
-  it("prints the link and leaves the buttons out", async () => {
+  it("saves the QR code of the link in the chosen language", async () => {
     const { page } = await site.visit(options);
-    await page.goto("/");
-    await newPushForm(page).payload.fill("secret");
-    const link = await createLink(page);
-    await page.emulateMedia({ media: "print" });
-    expect(await page.locator(".link-printed").getByText(link).isVisible()).toBe(true);
-    expect(await page.getByRole("img", { name: created.qr }).isVisible()).toBe(true);
-    for (const hidden of [page.getByRole("button"), page.getByRole("navigation"), page.getByRole("combobox")]) {
-      for (const element of await hidden.all()) expect(await element.isVisible()).toBe(false);
+    const { urlToken } = await site.push({ payload: "secret" });
+    await page.goto(`/p/${urlToken}/preview?recipient=de`);
+    for (const [format, start] of [
+      ["SVG", "<svg"],
+      ["PNG", "\x89PNG"],
+    ] as const) {
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("link", { name: created.saveCode({ format }) }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(`qr-code.${format.toLowerCase()}`);
+      expect((await readFile(await download.path())).toString("latin1").startsWith(start)).toBe(true);
     }
   });
 
-  it("links to the form for another push", async () => {
+  it("prints an own sentence, the link and the QR code, with or without the limits, and nothing else", async () => {
+    const { page } = await site.visit({ ...options, signedIn: true });
+    const { urlToken } = await site.push({ payload: "secret", expire_after_views: 3 }, "owned");
+    await page.goto(`/p/${urlToken}/preview`);
+    const link = await page.getByLabel(created.link, { exact: true }).inputValue();
+    const sentence = page.getByLabel(created.printText);
+    expect(await sentence.inputValue()).toBe(created.messageIntro);
+    await sentence.fill("Your access for the first day:");
+    await page.emulateMedia({ media: "print" });
+    const limits = page.locator(".limits-printed").getByText(created.messageViews({ count: 3 }));
+    const printed = [
+      sentence,
+      page.locator(".link-printed").getByText(link),
+      page.getByRole("img", { name: created.qr }),
+      limits,
+    ];
+    const tops = [];
+    for (const element of printed) tops.push((await element.boundingBox())?.y ?? -1);
+    expect(tops).toEqual([...tops].sort((one, other) => one - other));
+    expect(tops).not.toContain(-1);
+    const hidden = ["button", "navigation", "combobox", "checkbox", "heading", "link"] as const;
+    for (const role of hidden) {
+      const site = role === "link" ? page.locator("main").getByRole(role) : page.getByRole(role);
+      for (const element of await site.all()) expect(await element.isVisible()).toBe(false);
+    }
+    expect(await page.getByLabel(created.message).isVisible()).toBe(false);
+
+    await page.emulateMedia({ media: "screen" });
+    await page.getByLabel(created.printLimits).uncheck();
+    await page.emulateMedia({ media: "print" });
+    expect([await sentence.isVisible(), await limits.isVisible()]).toEqual([true, false]);
+  });
+
+  it("links to the form for another push of the kind", async () => {
     const { page } = await site.visit(options);
-    await page.goto("/");
-    await newPushForm(page).payload.fill("secret");
-    await createLink(page);
+    const { urlToken } = await site.push({ payload: "https://example.com", kind: "url" });
+    await page.goto(`/p/${urlToken}/preview`);
     await page.getByRole("link", { name: created.another }).click();
-    await page.waitForURL("/");
+    await page.waitForURL("/?kind=url");
     expect(await newPushForm(page).payload.inputValue()).toBe("");
+  });
+
+  it("tells the owner whether it was opened, and leads to trail and edit form", async () => {
+    const { page } = await site.visit({ ...options, signedIn: true });
+    const { urlToken } = await site.push({ payload: "secret", expire_after_views: 2 }, "owned");
+    await page.goto(`/p/${urlToken}/preview`);
+    expect(await page.getByText(created.notOpened).isVisible()).toBe(true);
+    await site.fetch(`/api/v2/pushes/${urlToken}`);
+    await page.reload();
+    expect(
+      await page.getByText(`${created.openedTimes({ count: 1 })} ${created.opensAgain({ count: 1 })}`).isVisible(),
+    ).toBe(true);
+    const section = page.getByRole("region", { name: en.dashboard.state });
+    expect(await section.getByRole("link", { name: en.dashboard.edit }).getAttribute("href")).toBe(
+      `/p/${urlToken}/edit`,
+    );
+    await section.getByRole("link", { name: en.dashboard.audit }).click();
+    await page.waitForURL(`/p/${urlToken}/audit`);
+    await site.fetch(`/api/v2/pushes/${urlToken}`);
+    await page.goto(`/p/${urlToken}/preview`);
+    await page.waitForURL(`/p/${urlToken}/audit`);
   });
 
   it("deletes the push after a confirmation", async () => {
@@ -102,6 +163,77 @@ describe.each([
 });
 
 describe("the scripts of the page of a new link", () => {
+  it("keep the owner's sentence current, also when it was opened for the last time", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    const { urlToken } = await site.push({ payload: "secret", expire_after_views: 2 }, "owned");
+    await page.clock.install();
+    await page.goto(`/p/${urlToken}/preview`);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    for (const text of [
+      `${created.openedTimes({ count: 1 })} ${created.opensAgain({ count: 1 })}`,
+      `${created.openedTimes({ count: 2 })} ${created.opensNoMore}`,
+    ]) {
+      await site.fetch(`/api/v2/pushes/${urlToken}`);
+      await page.clock.runFor(10_000);
+      await page.getByRole("status").filter({ hasText: text }).waitFor();
+    }
+    expect(asked).toEqual(Array(2).fill(`/p/${urlToken}/preview/opened`));
+    await page.clock.runFor(60_000);
+    expect(asked).toHaveLength(2);
+  });
+
+  it("ask for nothing while the page is hidden, and end after half an hour", async () => {
+    const { page, context } = await site.visit({ signedIn: true });
+    const { urlToken } = await site.push({ payload: "secret" }, "owned");
+    await context.addInitScript(`window.asked = 0; window.fetch = async () => {
+      window.asked += 1;
+      return Response.json({ text: "not yet", final: false });
+    }`);
+    await page.clock.install();
+    await page.goto(`/p/${urlToken}/preview`);
+    await page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })");
+    await page.clock.runFor(60_000);
+    expect(await page.evaluate("window.asked")).toBe(0);
+    await page.evaluate("Object.defineProperty(document, 'hidden', { value: false })");
+    await page.clock.runFor(60 * 60_000);
+    expect(await page.evaluate("window.asked")).toBe(180);
+  });
+
+  it("keep what was typed when the language changes, with the new link", async () => {
+    const { page } = await site.visit();
+    const { urlToken } = await site.push({ payload: "secret" });
+    await page.goto(`/p/${urlToken}/preview`);
+    const link = page.getByLabel(created.link, { exact: true });
+    const plain = await link.inputValue();
+    const message = page.getByLabel(created.message);
+    await message.fill(`Hello Jo\n${plain}\nBye`);
+    const language = page.getByLabel(created.recipientLanguage);
+    await language.focus();
+    await language.selectOption("de");
+    await page.waitForURL(/recipient=de/);
+    const typed = `Hello Jo\n${plain}?locale=de\nBye`;
+    expect(await message.inputValue()).toBe(typed);
+    const mail = page.getByRole("link", { name: created.writeEmail });
+    const body = new URL((await mail.getAttribute("href")) ?? "").searchParams.get("body");
+    expect(body).toBe(typed.replaceAll("\n", "\r\n"));
+    expect(await page.getByLabel(created.printText).inputValue()).toBe(messagesIn("de").created.messageIntro);
+    expect(await language.evaluate((each) => each === document.activeElement)).toBe(true);
+    await language.selectOption("");
+    await page.waitForURL((url) => !url.search.includes("recipient"));
+    expect(await link.inputValue()).toBe(plain);
+  });
+
+  it("share the message where the browser can", async () => {
+    const { page, context } = await site.visit();
+    await context.addInitScript("navigator.share = async (data) => { window.shared = data; }");
+    const { urlToken } = await site.push({ payload: "secret" });
+    await page.goto(`/p/${urlToken}/preview`);
+    await page.getByLabel(created.message).fill("my own words");
+    await page.getByRole("button", { name: created.share }).click();
+    expect(await page.evaluate("window.shared")).toEqual({ text: "my own words" });
+  });
+
   it("copy link and message, and say so", async () => {
     const { page, context } = await site.visit();
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -151,7 +151,7 @@ test("selected pushes are deleted after a confirmation: only active ones of the 
   const ofBob = await push(bob, { name: "of Bob", deletable_by_viewer: true });
   const anonymous = await push(null, { deletable_by_viewer: true });
   const form = (urlTokens: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-    postPairs("/p/delete", ada, [...urlTokens.map((urlToken) => ["push[]", urlToken]), ...Object.entries(more)]);
+    postPairs("/pushes/delete", ada, [...urlTokens.map((urlToken) => ["push[]", urlToken]), ...Object.entries(more)]);
   const asked = await form([one, two, ofBob, anonymous, "unknown"], { next: "/p?state=active" });
   expect(asked.statusCode).toBe(200);
   expect(asked.body).toContain("Delete these 2 pushes?");
@@ -172,7 +172,7 @@ test("selected pushes are deleted after a confirmation: only active ones of the 
   expect((await form(Array.from({ length: 51 }, (_, at) => `token-${at}`))).statusCode).toBe(400);
   const only = await form([one], { only: kept, confirmed: "yes" });
   expect([only.statusCode, only.headers.location]).toEqual([303, "/p?done=deleted"]);
-  expect((await post("/p/delete", null, { only: kept })).headers.location).toMatch(/^\/users\/sign_in/);
+  expect((await post("/pushes/delete", null, { only: kept })).headers.location).toMatch(/^\/users\/sign_in/);
 });
 
 test("deleting a push from its trail redirects back to the own page it came from, and nowhere else", async () => {
@@ -295,4 +295,54 @@ test("markup in names, notes, user agents and referrers is shown as text (past h
     expect(body).toContain("&lt;script>alert(1)&lt;/script>");
     expect(body.replaceAll(/="[^"]*"/g, "")).not.toMatch(/<script>|<img/);
   }
+});
+
+test("the QR code of a link is saved by everyone who has the link, without a view", async () => {
+  const urlToken = await push(null, { retrieval_step: true });
+  const path = `/p/${urlToken}/preview/qr`;
+  const svg = await get(`${path}?format=svg&recipient=ar`, null);
+  expect([svg.statusCode, svg.headers["content-type"]]).toEqual([200, "image/svg+xml"]);
+  expect(svg.headers["content-disposition"]).toBe('attachment; filename="qr-code.svg"');
+  expect(svg.headers["content-security-policy"]).toContain("sandbox");
+  expect(svg.headers["cache-control"]).toBe("no-store");
+  expect((await get(`${path}?format=svg`, null)).body).not.toBe(svg.body);
+  const png = await get(`${path}?format=png`, null);
+  expect([png.statusCode, png.headers["content-type"]]).toEqual([200, "image/png"]);
+  expect(png.rawPayload.subarray(1, 4).toString()).toBe("PNG");
+  for (const query of ["", "?format=gif", "?format=svg&format=png"]) {
+    expect([query, (await get(`${path}${query}`, null)).statusCode]).toEqual([query, 400]);
+  }
+  expect((await get(`/api/v2/pushes/${urlToken}`, null)).json().views_remaining).toBe(4);
+  await post(`/p/${urlToken}/expire`, null);
+  expect((await get(`${path}?format=svg`, null)).statusCode).toBe(404);
+});
+
+test("only the owner can read whether a push was opened, and reading counts nothing", async () => {
+  const ada = await person("una@example.com");
+  const bob = await person("udo@example.com");
+  const urlToken = await push(ada, { expire_after_views: 2 });
+  const path = `/p/${urlToken}/preview/opened`;
+  const asked = async () => (await get(path, ada)).json();
+  expect(await asked()).toEqual({ text: "Not opened yet.", final: false });
+  await get(`/api/v2/pushes/${urlToken}`, null);
+  expect(await asked()).toEqual({ text: "Opened once. It can be opened once more.", final: false });
+  await get(`/api/v2/pushes/${urlToken}`, null);
+  expect(await asked()).toEqual({ text: "Opened 2 times. It cannot be opened again.", final: true });
+  const unopened = await push(ada, {});
+  await post(`/p/${unopened}/expire`, ada, { next: "/p" });
+  expect((await get(`/p/${unopened}/preview/opened?locale=de`, ada)).json()).toEqual({
+    text: "Abgelaufen, ohne geöffnet worden zu sein.",
+    final: true,
+  });
+  const anonymous = await push(null, {});
+  for (const [url, who] of [
+    [path, bob],
+    [`/p/${anonymous}/preview/opened`, ada],
+    ["/p/never-was/preview/opened", ada],
+  ] as const) {
+    expect([url, (await get(url, who)).statusCode]).toEqual([url, 404]);
+  }
+  expect((await get(path, null)).headers.location).toMatch(/^\/users\/sign_in/);
+  expect((await get(`/p/${urlToken}/preview`, ada)).headers.location).toBe(`/p/${urlToken}/audit`);
+  expect((await get(`/p/${urlToken}/preview`, bob)).statusCode).toBe(404);
 });

@@ -102,13 +102,15 @@ GET    /p/:token/edit                         page_session
 POST   /p/:token/edit                         page_session  changes
 POST   /p/:token/expire                       page          changes retrieval
 POST   /p/:token/notify_emails                page_session  changes
-POST   /p/delete                              page_session  changes
 GET    /p/:token/passphrase                   public
 GET    /p/:token/preview                      page
+GET    /p/:token/preview/opened               page_session
+GET    /p/:token/preview/qr                   page
 GET    /p/:token/print_preview                public
 GET    /p/:token/r                            page          retrieval
 POST   /p/:token/r                            page          changes retrieval
 GET    /p/:token/r/preview                    page
+POST   /pushes/delete                         page_session  changes
 GET    /p/:url_token.json                     api           changes retrieval
 DELETE /p/:url_token.json                     api           changes scope:expire
 GET    /p/:url_token/audit.json               api_token scope:read

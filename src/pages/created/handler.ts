@@ -1,14 +1,18 @@
 import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
-import { findMessages } from "../../i18n/i18n.ts";
+import { attachment, sendJson } from "../../http/headers.ts";
+import { findMessages, type Messages } from "../../i18n/i18n.ts";
 import type { Push } from "../../pushes/pushes.ts";
 import { auditPath } from "../audit/view.tsx";
+import { linkOf } from "../dashboard/handler.ts";
 import { renderGone } from "../gone.tsx";
+import { withLocale } from "../page.ts";
+import { qrCodePng, qrCodeSvg } from "../parts/qr-code.tsx";
 import { recipientsProblem } from "../push-form/fields.tsx";
 import { formLimits } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
-import { mayDelete } from "../secret/handler.ts";
+import { isOwn, mayDelete } from "../secret/handler.ts";
 import { createdView, type MailForm } from "./view.tsx";
 
 /** The value of `?done=` after the link was handed over for mailing. */
@@ -49,41 +53,87 @@ export async function mailLink(page: SignedInRequest): Promise<FastifyReply> {
 type MailState = Pick<MailForm, "recipients" | "problem" | "isSent"> & { readonly locale: string | undefined };
 
 async function renderCreated(page: PageRequest, mail: MailState, status: number): Promise<FastifyReply> {
-  const { urlToken } = page;
-  const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
-  if (push === undefined || push.expired) return renderGone(page);
-  const previewPath = `/p/${push.urlToken}/preview`;
-  const recipientTag = findMessages(page.query("recipient"), page.services.config.languages)?.locale.tag ?? null;
+  const push = await findPush(page);
+  if (push === undefined) return renderGone(page);
+  const isOwner = isOwn(push, page.actor);
+  // The trail says more than that the link is gone.
+  if (push.expired) return isOwner ? page.redirect(auditPath(push.urlToken)) : renderGone(page);
+  const path = `/p/${push.urlToken}`;
+  const previewPath = `${path}/preview`;
+  const recipientTag = recipientOf(page);
   const locale = mail.locale ?? recipientTag ?? page.messages.locale.tag;
   const model = {
-    link: `${page.pushBaseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`,
+    link: linkOf(push, page.pushBaseUrl),
     previewPath,
     recipientTag,
+    kind: push.kind,
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
     passphraseRequired: push.passphraseRequired,
     retrievalStep: push.retrievalStep,
     deletableByViewer: push.deletableByViewer,
-    deletePath: mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,
-    mailForm: mayMail(push, page)
+    deletePath: mayDelete(push, page.actor) ? `${path}/expire` : null,
+    owned: isOwner
       ? {
-          path: `/p/${push.urlToken}/notify_emails`,
+          openedText: openedText(push, page.messages),
+          openedPath: `${previewPath}/opened?locale=${page.messages.locale.tag}`,
           auditPath: auditPath(push.urlToken),
-          limits: formLimits(push.kind, page.services.config),
-          recipients: mail.recipients,
-          locale,
-          problem: mail.problem,
-          isSent: mail.isSent,
+          editPath: `${path}/edit`,
         }
       : null,
+    mailForm:
+      isOwner && page.services.config.linkDeliveries.enabled
+        ? {
+            path: `${path}/notify_emails`,
+            auditPath: auditPath(push.urlToken),
+            limits: formLimits(push.kind, page.services.config),
+            recipients: mail.recipients,
+            locale,
+            problem: mail.problem,
+            isSent: mail.isSent,
+          }
+        : null,
   };
   const selfPath = recipientTag === null ? previewPath : `${previewPath}?recipient=${recipientTag}`;
   return page.render(createdView, model, { status, selfPath: page.isGet ? selfPath : null });
 }
 
-/** An anonymous push has no owner: null equals nobody. */
-function mayMail({ ownerId }: Push, { user, services }: PageRequest): boolean {
-  return services.config.linkDeliveries.enabled && user !== null && ownerId !== null && ownerId === user.id;
+async function findPush(page: PageRequest): Promise<Push | undefined> {
+  return page.urlToken === undefined ? undefined : await page.services.pushes.find(page.urlToken, page.actor);
+}
+
+/** The language that was chosen for the recipient; null: none. */
+function recipientOf(page: PageRequest): string | null {
+  return findMessages(page.query("recipient"), page.services.config.languages)?.locale.tag ?? null;
+}
+
+/** `GET /p/:token/preview/qr?format=svg` or `png`: the QR code of the link as a file. */
+export async function downloadCode(page: PageRequest): Promise<FastifyReply> {
+  const format = page.query("format");
+  if (format !== "svg" && format !== "png") throw new AppError("invalid_request", "The format must be svg or png.");
+  const push = await findPush(page);
+  if (push === undefined || push.expired) return renderGone(page);
+  const recipientTag = recipientOf(page);
+  const plain = linkOf(push, page.pushBaseUrl);
+  const link = recipientTag === null ? plain : withLocale(plain, recipientTag);
+  page.reply.header("content-disposition", attachment(`qr-code.${format}`));
+  return format === "svg"
+    ? page.reply.type("image/svg+xml").send(qrCodeSvg(link, page.messages.created.qr))
+    : page.reply.type("image/png").send(qrCodePng(link));
+}
+
+/** `GET /p/:token/preview/opened`: for the script of the link's page. It counts nothing. */
+export async function showOpened(page: SignedInRequest): Promise<FastifyReply> {
+  const push = await findPush(page);
+  if (push === undefined || !isOwn(push, page.actor)) return page.notFound();
+  return sendJson(page.reply, 200, { text: openedText(push, page.messages), final: push.expired });
+}
+
+function openedText(push: Push, { created }: Messages): string {
+  const used = push.expireAfterViews - push.viewsRemaining;
+  if (used === 0) return push.expired ? created.neverOpened : created.notOpened;
+  const further = push.expired ? created.opensNoMore : created.opensAgain({ count: push.viewsRemaining });
+  return `${created.openedTimes({ count: used })} ${further}`;
 }
 
 /** What the form says when it is sent back. @throws every error that is not about the form. */

@@ -1,3 +1,4 @@
+import type { KindName } from "../../base/push-kinds.ts";
 import { findMessages, type Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
@@ -25,8 +26,19 @@ export interface CreatedModel {
   readonly deletableByViewer: boolean;
   /** Path of the delete form; null: this reader may not delete. */
   readonly deletePath: string | null;
+  readonly kind: KindName;
+  /** For the owner: whether somebody has opened it; null: this reader is not the owner. */
+  readonly owned: OwnedLink | null;
   /** null: this reader may not have the link mailed. */
   readonly mailForm: MailForm | null;
+}
+
+export interface OwnedLink {
+  readonly openedText: string;
+  /** Path of the answer with which the script replaces `openedText`. */
+  readonly openedPath: string;
+  readonly auditPath: string;
+  readonly editPath: string;
 }
 
 /**
@@ -40,13 +52,16 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
   const link = recipient === undefined ? model.link : withLocale(model.link, recipient.locale.tag);
   return (
     <Layout page={page} title={created.title} privatePage width="wide">
-      <div class="page-heading">
+      <div class="page-heading no-print">
         <h1>{created.heading}</h1>
         <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
       </div>
       <div class="columns handover">
-        <div class="qr-frame">
-          <QrCode text={link} label={created.qr} />
+        <div class="qr">
+          <div class="qr-frame" id="qr_code" data-part>
+            <QrCode text={link} label={created.qr} />
+          </div>
+          <CodeFiles model={model} page={page} />
         </div>
         <div class="card stack">
           <LinkToHandOut link={link} isMailing={isMailing(model.mailForm)} messages={messages} />
@@ -55,7 +70,9 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
         </div>
         <WhatHappens model={model} messages={messages} />
       </div>
+      {model.owned !== null && <Opened owned={model.owned} previewPath={model.previewPath} page={page} />}
       {model.mailForm !== null && <MailSection form={model.mailForm} page={page} />}
+      <PrintedSheet model={model} messages={messages} recipient={recipient ?? messages} />
       <Next model={model} page={page} />
     </Layout>
   );
@@ -76,14 +93,14 @@ function LinkToHandOut({ link, isMailing, messages }: LinkProps) {
   const { created } = messages;
   return (
     <div class="field">
-      <label class="field-label" for="link">
+      <label class="field-label no-print" for="link">
         {created.link}
       </label>
       <div class="input-row">
-        <input class="input input-link" id="link" type="text" readOnly value={link} dir="ltr" data-select />
+        <input class="input input-link" id="link" type="text" readOnly value={link} dir="ltr" data-select data-part />
         <CopyButton messages={messages} of="link" label={created.copyLink} primary focus={!isMailing} />
       </div>
-      <p class="link-printed" dir="ltr" aria-hidden="true">
+      <p class="link-printed" id="link_printed" dir="ltr" aria-hidden="true" data-part>
         {link}
       </p>
     </div>
@@ -98,37 +115,172 @@ interface MessageProps {
   readonly recipient: Messages;
 }
 
-/** The link has a line of its own: mail and chat programs would take adjacent text as part of it. */
-function messageText({ model, link, recipient }: MessageProps): string {
-  const { created, formats } = recipient;
+/** How often and how long the link works, for the recipient. */
+function limitsText(model: CreatedModel, { created, formats }: Messages): string {
   const limits = [
     created.messageViews({ count: model.viewsRemaining }),
     created.messageUntil({ date: formats.dateTime(model.expiresAt) }),
     ...(model.passphraseRequired ? [created.messagePassphrase] : []),
   ];
-  return [created.messageIntro, link, limits.join(" ")].join("\n\n");
+  return limits.join(" ");
+}
+
+/** The link has a line of its own: mail and chat programs would take adjacent text as part of it. */
+function messageText({ model, link, recipient }: MessageProps): string {
+  return [recipient.created.messageIntro, link, limitsText(model, recipient)].join("\n\n");
+}
+
+/** RFC 6068: lines end with CR LF. The script replaces the body by the edited message. */
+function mailHref(subject: string, body: string): string {
+  const encoded = encodeURIComponent(body.replaceAll("\n", "\r\n"));
+  return `mailto:?subject=${encodeURIComponent(subject)}&body=${encoded}`;
 }
 
 function Message(props: MessageProps) {
   const { messages, recipient } = props;
+  const { created } = messages;
+  const text = messageText(props);
   return (
-    <div class="field">
+    <div class="field no-print">
       <label class="field-label" for="message">
-        {messages.created.message}
+        {created.message}
       </label>
+      <p class="field-hint" id="message_hint">
+        {created.messageHint}
+      </p>
       <textarea
         class="input"
         id="message"
         rows={7}
-        readOnly
         lang={recipient.locale.tag}
         dir={recipient.locale.dir}
-        data-select
+        aria-describedby="message_hint"
+        autoComplete="off"
+        data-part
       >
-        {messageText(props)}
+        {text}
       </textarea>
-      <CopyButton messages={messages} of="message" label={messages.created.copyMessage} />
+      <div class="message-actions">
+        <CopyButton messages={messages} of="message" label={created.copyMessage} />
+        <button type="button" class="button" hidden data-share="message">
+          <Icon name="share" />
+          <span>{created.share}</span>
+        </button>
+        <a
+          class="button"
+          id="mail_message"
+          href={mailHref(recipient.created.messageSubject, text)}
+          data-mails="message"
+          data-part
+        >
+          <Icon name="mail" />
+          <span>{created.writeEmail}</span>
+        </a>
+      </div>
     </div>
+  );
+}
+
+function CodeFiles({
+  model: { previewPath, recipientTag },
+  page,
+}: {
+  readonly model: CreatedModel;
+  readonly page: PageContext;
+}) {
+  const { created } = page.messages;
+  const recipient = recipientTag === null ? "" : `&recipient=${recipientTag}`;
+  return (
+    <p class="code-files no-print">
+      {(["svg", "png"] as const).map((format) => (
+        <a
+          key={format}
+          id={`qr_${format}`}
+          href={`${previewPath}/qr?format=${format}${recipient}`}
+          aria-label={created.saveCode({ format: format.toUpperCase() })}
+          download
+          data-part
+        >
+          <Icon name="download" />
+          {format.toUpperCase()}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+interface OpenedProps extends Pick<CreatedModel, "previewPath"> {
+  readonly owned: OwnedLink;
+  readonly page: PageContext;
+}
+
+/** A script keeps the sentence current while the page is visible. */
+function Opened({ owned, previewPath, page }: OpenedProps) {
+  const { created, dashboard } = page.messages;
+  return (
+    <section class="card opened no-print" aria-labelledby="opened">
+      <h2 class="visually-hidden" id="opened">
+        {dashboard.state}
+      </h2>
+      <Icon name="eye" />
+      <p role="status" data-opened={owned.openedPath}>
+        {owned.openedText}
+      </p>
+      <noscript>
+        <a href={pageHref(page, previewPath)}>{created.checkAgain}</a>
+      </noscript>
+      <a class="button" href={pageHref(page, owned.auditPath)}>
+        <Icon name="clock" />
+        <span>{dashboard.audit}</span>
+      </a>
+      <a class="button" href={pageHref(page, owned.editPath)}>
+        <Icon name="pencil" />
+        <span>{dashboard.edit}</span>
+      </a>
+    </section>
+  );
+}
+
+interface PrintedSheetProps {
+  readonly model: CreatedModel;
+  readonly messages: Messages;
+  /** Texts in the recipient's language. */
+  readonly recipient: Messages;
+}
+
+/** What the printed page has besides link and QR code. The style sheet prints what is typed and chosen here, without a script. */
+function PrintedSheet({ model, messages, recipient }: PrintedSheetProps) {
+  const { created } = messages;
+  const { tag, dir } = recipient.locale;
+  return (
+    <>
+      <section class="card printed-sheet" aria-labelledby="print">
+        <h2 class="section-heading no-print" id="print">
+          {created.printHeading}
+        </h2>
+        <div class="field">
+          <label class="field-label no-print" for="print_text">
+            {created.printText}
+          </label>
+          <textarea class="input" id="print_text" rows={2} lang={tag} dir={dir} autoComplete="off" data-part>
+            {recipient.created.messageIntro}
+          </textarea>
+        </div>
+        <div class="checkbox no-print">
+          <input type="checkbox" id="print_limits" checked />
+          <label for="print_limits">{created.printLimits}</label>
+        </div>
+        <div class="no-print" hidden data-scripted>
+          <button type="button" class="button" data-print>
+            <Icon name="print" />
+            <span>{created.print}</span>
+          </button>
+        </div>
+      </section>
+      <p class="limits-printed" id="limits_printed" lang={tag} dir={dir} aria-hidden="true" data-part>
+        {limitsText(model, recipient)}
+      </p>
+    </>
   );
 }
 
@@ -141,13 +293,13 @@ interface RecipientProps {
 function RecipientLanguage({ model, page, recipient }: RecipientProps) {
   const { created, locale } = page.messages;
   return (
-    <form class="field no-print" method="get" action={model.previewPath}>
+    <form class="field no-print" method="get" action={model.previewPath} autoComplete="off">
       {page.localeAsked && <input type="hidden" name="locale" value={locale.tag} />}
       <label class="field-label" for="recipient">
         {created.recipientLanguage}
       </label>
       <div class="input-row">
-        <select class="input" id="recipient" name="recipient">
+        <select class="input" id="recipient" name="recipient" data-replaces-parts>
           <option value="">{created.automatic}</option>
           {page.languages.map(({ locale: { tag, name } }) => (
             <option key={tag} value={tag} lang={tag} selected={tag === recipient?.locale.tag}>
@@ -155,9 +307,11 @@ function RecipientLanguage({ model, page, recipient }: RecipientProps) {
             </option>
           ))}
         </select>
-        <button type="submit" class="button">
-          {created.apply}
-        </button>
+        <noscript>
+          <button type="submit" class="button">
+            {created.apply}
+          </button>
+        </noscript>
       </div>
     </form>
   );
@@ -174,7 +328,7 @@ function WhatHappens({ model, messages }: { readonly model: CreatedModel; readon
     ...(model.deletableByViewer ? [{ icon: "trash" as const, text: created.deletable }] : []),
   ];
   return (
-    <section aria-labelledby="next">
+    <section class="no-print" aria-labelledby="next">
       <h2 class="aside-heading" id="next">
         {created.next}
       </h2>
@@ -194,13 +348,9 @@ function Next({ model, page }: { readonly model: CreatedModel; readonly page: Pa
   const { created, secret } = page.messages;
   return (
     <div class="page-actions no-print">
-      <a class="button" href={pageHref(page, "/")}>
+      <a class="button" href={pageHref(page, `/?kind=${model.kind}`)}>
         {created.another}
       </a>
-      <button type="button" class="button" hidden data-scripted data-print>
-        <Icon name="print" />
-        <span>{created.print}</span>
-      </button>
       {model.deletePath !== null && (
         <Confirm
           page={page}

@@ -11,14 +11,14 @@ import { isOwn } from "../secret/handler.ts";
 import { dashboardPath } from "./filter.ts";
 import { beginningOf } from "./push-parts.tsx";
 
-export const deletePath = "/p/delete";
+export const deletePath = "/pushes/delete";
 /** The value of `?done=` after pushes were deleted. */
 export const deleted = "deleted";
 /** As many as a page of the list has. */
 const selectedMax = 50;
 const nameCharactersShown = 200;
 
-/** `POST /p/delete`: asks whether to delete the selected pushes, and deletes them when that is confirmed. */
+/** `POST /pushes/delete`: asks whether to delete the selected pushes, and deletes them when that is confirmed. */
 export async function deleteSelected(page: SignedInRequest): Promise<FastifyReply> {
   const form = await page.form();
   const returnPath = ownPath(textOf(form, "next")) ?? dashboardPath;

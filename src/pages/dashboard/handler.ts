@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { OwnedPush } from "../../pushes/pushes.ts";
+import type { Push } from "../../pushes/pushes.ts";
 import type { SignedInRequest } from "../request.ts";
 import { deleted } from "./deletion.tsx";
 import { searchOf, searchPath } from "./filter.ts";
@@ -23,6 +23,6 @@ export async function showDashboard(page: SignedInRequest): Promise<FastifyReply
 }
 
 /** The address that the owner hands out. */
-export function linkOf(push: Pick<OwnedPush, "urlToken" | "retrievalStep">, baseUrl: string): string {
+export function linkOf(push: Pick<Push, "urlToken" | "retrievalStep">, baseUrl: string): string {
   return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}`;
 }

@@ -1,0 +1,134 @@
+/** Parts of the page of a link: sharing its message, its language, and whether it was opened. */
+
+function messageOf(id: string | undefined): HTMLTextAreaElement | null {
+  const field = document.getElementById(id ?? "");
+  return field instanceof HTMLTextAreaElement ? field : null;
+}
+
+/** Buttons with `data-share` share the text of that field, where the browser can. */
+export function enableShareButtons(): void {
+  if (typeof navigator.share !== "function") return;
+  for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-share]")) {
+    const field = messageOf(button.dataset.share);
+    if (field === null) continue;
+    button.hidden = false;
+    button.addEventListener("click", () => void share(field.value));
+  }
+}
+
+async function share(text: string): Promise<void> {
+  try {
+    await navigator.share({ text });
+  } catch (error) {
+    // The person has closed the sheet, or the browser has none for this text: the message can still be copied.
+    if (!(error instanceof DOMException)) throw error;
+  }
+}
+
+/** Links with `data-mails` open an email with the text of that field, as it is then. */
+export function enableMailLinks(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>("a[data-mails]")) {
+    const field = messageOf(link.dataset.mails);
+    if (field === null) continue;
+    field.addEventListener("input", () => {
+      const body = encodeURIComponent(field.value.replaceAll("\n", "\r\n"));
+      link.href = link.href.replace(/&body=.*$/, `&body=${body}`);
+    });
+  }
+}
+
+/**
+ * A choice with `data-replaces-parts` takes the parts of the page (`data-part`) from the page that its form leads to. What
+ * somebody has typed stays, with the new link.
+ */
+export function enableReplacingChoices(): void {
+  for (const choice of document.querySelectorAll<HTMLSelectElement>("select[data-replaces-parts]")) {
+    const { form } = choice;
+    if (form === null) continue;
+    let latest = 0;
+    choice.addEventListener("change", () => {
+      latest += 1;
+      const asked = latest;
+      void replaceParts(form, () => asked === latest);
+    });
+  }
+}
+
+async function replaceParts(form: HTMLFormElement, isLatest: () => boolean): Promise<void> {
+  const address = new URL(form.action);
+  for (const [name, value] of new FormData(form)) {
+    if (typeof value === "string" && value !== "") address.searchParams.set(name, value);
+  }
+  const response = await fetch(address);
+  if (!response.ok || response.redirected) {
+    form.submit();
+    return;
+  }
+  const other = new DOMParser().parseFromString(await response.text(), "text/html");
+  if (!isLatest()) return;
+  const links = [document, other].map((page) => page.querySelector<HTMLInputElement>("input#link")?.value ?? "");
+  const parts = [...document.querySelectorAll<HTMLElement>("[data-part]")];
+  for (const part of parts) {
+    const fresh = other.getElementById(part.id);
+    if (fresh !== null) replacePart(part, fresh, links[0] ?? "", links[1] ?? "");
+  }
+  // Afterwards, because links that depend on a field are among the parts.
+  for (const part of parts) part.dispatchEvent(new Event("input"));
+  history.replaceState(null, "", address);
+}
+
+function replacePart(part: HTMLElement, fresh: HTMLElement, oldLink: string, newLink: string): void {
+  if (part instanceof HTMLTextAreaElement && fresh instanceof HTMLTextAreaElement) {
+    const isEdited = part.value !== part.defaultValue;
+    part.value = isEdited ? part.value.replaceAll(oldLink, newLink) : fresh.value;
+    if (!isEdited) {
+      part.defaultValue = fresh.value;
+      part.lang = fresh.lang;
+      part.dir = fresh.dir;
+    }
+  } else if (part instanceof HTMLInputElement && fresh instanceof HTMLInputElement) {
+    part.value = fresh.value;
+  } else if (part instanceof HTMLAnchorElement && fresh instanceof HTMLAnchorElement) {
+    part.href = fresh.href;
+  } else {
+    part.lang = fresh.lang;
+    part.dir = fresh.dir;
+    part.replaceChildren(...fresh.childNodes);
+  }
+}
+
+const pollMs = 10_000;
+/** Half an hour: requests keep a session alive, and a forgotten window must not do so for long. */
+const pollsMax = 180;
+
+/** `data-opened` is the address of the current text. It is asked for only while the page can be seen. */
+export function watchOpened(): void {
+  const status = document.querySelector<HTMLElement>("[data-opened]");
+  if (status === null) return;
+  let polls = 0;
+  const timer = setInterval(() => {
+    if (document.hidden) return;
+    polls += 1;
+    if (polls >= pollsMax) clearInterval(timer);
+    void refreshOpened(status).then((isFinal) => {
+      if (isFinal) clearInterval(timer);
+    });
+  }, pollMs);
+}
+
+/** @returns whether the text will not change any more, or cannot be read any more. */
+async function refreshOpened(status: HTMLElement): Promise<boolean> {
+  let response: Response;
+  try {
+    response = await fetch(status.dataset.opened ?? "", { redirect: "manual" });
+  } catch (error) {
+    // The network fails: the next request may succeed.
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+  if (response.status >= 500 || response.status === 429) return false;
+  if (!response.ok) return true;
+  const answer: { readonly text: string; readonly final: boolean } = await response.json();
+  if (status.textContent !== answer.text) status.textContent = answer.text;
+  return answer.final;
+}
