@@ -2,12 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
+import { makeDataFolder } from "../config/data-folder.ts";
 import type { LoadResult } from "../config/load-config.ts";
 import { type Environment, unquoted } from "../config/setting.ts";
 import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
-import { isNewDatabase } from "../pushes/vault.ts";
+import { isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
 import { parseSourceAddress } from "./import/database-address.ts";
@@ -48,14 +49,24 @@ export async function prepareMoveIn(io: CliIo, loaded: LoadResult): Promise<numb
 }
 
 /**
- * Serves, and explains a database of Password Pusher in DATABASE_URL.
- * @throws WrongSettings with the page for the operator.
+ * Serves, and explains a database or a master key of Password Pusher in the settings of this server.
+ * @throws WrongSettings with the page for the operator, CommandRefused.
  */
 export async function serveOrExplain(io: CliIo, loaded: LoadResult & { readonly ok: true }): Promise<number> {
   try {
     return await io.serve(loaded.config, loaded.warnings);
   } catch (error) {
-    if (error instanceof ForeignDatabaseError && loaded.config.moveIn === undefined) await refuseFound(io, loaded);
+    const { moveIn: wanted, masterKeys, dataDir } = loaded.config;
+    if (wanted !== undefined) throw error;
+    if (error instanceof ForeignDatabaseError) await refuseFound(io, loaded);
+    const ownKey = join(dataDir, "master.key");
+    if (error instanceof WrongMasterKeyError && masterKeys.length > 0 && existsSync(ownKey)) {
+      throw new CommandRefused(
+        `${error.message} There is a key in ${ownKey}: if PWPUSH_MASTER_KEY is that of a Password Pusher, set ` +
+          "SEALPUSH_MOVE_IN=yes again, or remove PWPUSH_MASTER_KEY and PWPUSH_MASTER_KEY_PREVIOUS.",
+        { cause: error },
+      );
+    }
     throw error;
   }
 }
@@ -88,6 +99,7 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
       `SEALPUSH_MOVE_IN is yes, but there is no Password Pusher: DATABASE_URL is not set, and ${databaseBeside(config.dataDir)} does not exist.`,
     );
   }
+  makeDataFolder(config.dataDir);
   const server = await openProgressServer(config);
   io.stderr(
     `Importing the data of Password Pusher, which are only read. Until this is done, /up on port ${server.port} answers 503 with the progress.\n`,
@@ -119,10 +131,10 @@ function isImported(exitCode: number): boolean {
   return exitCode !== exitCodes.failed && exitCode !== exitCodes.usage;
 }
 
-/** The storage folder of Password Pusher if the data folder is inside it, as in the image. */
+/** The storage folder of Password Pusher if the data folder is inside it, as in the image. With a database on a server, it holds files alone. */
 function storageOf(dataDir: string): string | undefined {
   const folder = dirname(dataDir);
-  return basename(folder) === "storage" ? folder : undefined;
+  return basename(folder) === "storage" || existsSync(databaseBeside(dataDir)) ? folder : undefined;
 }
 
 function databaseBeside(dataDir: string): string {

@@ -92,6 +92,10 @@ describe("a volume of Password Pusher", () => {
     expect(second.logLines.join("\n")).not.toContain("pushes:");
     await second.stop();
 
+    const oldKey = await swapped.run(undefined, { DATABASE_URL: swapped.own.SEALPUSH_DATABASE_URL ?? "" });
+    expect(oldKey.exitCode).toBe(1);
+    expect(oldKey.stderr).toContain("set SEALPUSH_MOVE_IN=yes again, or remove PWPUSH_MASTER_KEY");
+
     // The old variables are gone: the new key and database are found without them.
     renameSync(`${installation.databasePath}.old`, installation.databasePath);
     const { SEALPUSH_DATABASE_URL: url = "" } = swapped.own;
