@@ -89,7 +89,7 @@ export function createAccounts(deps: AccountsDeps) {
   };
 
   return {
-    ...createUsers({ ...deps, store: users }),
+    ...createUsers({ ...deps, store: users, links }),
     ...createRegistration(signUp),
     ...createOwnConfirmation(signUp),
     ...createRecovery(signUp),

@@ -7,6 +7,7 @@ import { CommandRefused } from "./errors.ts";
 import { getConfig } from "./settings.ts";
 
 const messageIdBytes = 16;
+export const mailIsOff = "Mail is off: set PWP__MAIL__SMTP_ADDRESS and PWP__OVERRIDE_BASE_URL.";
 
 export function addMailCommands(program: Command, { io }: CommandDeps): void {
   program
@@ -19,7 +20,7 @@ export function addMailCommands(program: Command, { io }: CommandDeps): void {
     .action(async ({ to }: { readonly to: string }) => {
       const { mail: settings, brandTitle } = getConfig(io);
       if (settings === undefined) {
-        throw new CommandRefused("Mail is off: set PWP__MAIL__SMTP_ADDRESS and PWP__OVERRIDE_BASE_URL.");
+        throw new CommandRefused(mailIsOff);
       }
       const address = normalizeEmail(to);
       if (address === undefined) throw new CommandRefused("This is not an email address.");

@@ -1,8 +1,9 @@
-import type { Command } from "commander";
-import type { Accounts, Change, FactorReset, UserSummary } from "../accounts/accounts.ts";
+import { type Command, Option } from "commander";
+import type { Accounts, Change, FactorReset, User, UserSummary } from "../accounts/accounts.ts";
 import { passwordSentences } from "../accounts/sign-in/password-rules.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
+import { mailIsOff } from "./mail.ts";
 import { getUser, refuseWithoutData, shell, withAccounts, withDomain } from "./open-domain.ts";
 import { readLine } from "./read-line.ts";
 import { getConfig } from "./settings.ts";
@@ -27,19 +28,46 @@ function addCreate(user: Command, { io }: CommandDeps): void {
     .command("create")
     .description("Create a user. Works before the server's first start too.")
     .requiredOption("--email <address>", "the email address to sign in with")
-    .requiredOption(...passwordOption)
+    .addOption(new Option(...passwordOption).conflicts(["mailLink", "showPassword"]))
+    .addOption(new Option("--mail-link", "mail a link that chooses the password, valid for 3 days"))
+    .addOption(new Option("--show-password", "print a random password, once").conflicts("mailLink"))
     .option("--admin", "make the user an administrator")
     .addHelpText("after", exitCodesHelp)
-    .action(async ({ email, admin }: { readonly email: string; readonly admin?: true }) => {
+    .action(async ({ email, ...given }: CreateOptions, command: Command) => {
       const config = getConfig(io);
-      const password = await readLine(io.stdin, "password");
+      const how =
+        passwordSourceOf(given) ?? command.error(`error: give one of ${Object.values(sourceFlags).join(", ")}`);
+      if (how === "mailLink" && config.mail === undefined) throw new CommandRefused(mailIsOff);
+      const typed = how === "passwordStdin" ? await readLine(io.stdin, "password") : undefined;
       await withAccounts(config, io, "make", async (accounts) => {
-        const made = await accounts.createUser({ email, password, admin: admin === true }, (user) =>
-          accounts.adminEntry("created_user", user.email, shell),
-        );
+        const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, shell);
+        const wanted = { email, admin: given.admin === true };
+        const password = typed ?? accounts.makePassword();
+        const made = await (how === "mailLink"
+          ? accounts.inviteUser({ ...wanted, language: null }, entryOf)
+          : accounts.createUser({ ...wanted, password }, entryOf));
         io.stdout(`Created user ${made.email}${made.admin ? ", an administrator" : ""}.\n`);
+        if (how === "mailLink") io.stdout("The server mails the link. It is valid for 3 days and works once.\n");
+        if (how === "showPassword") io.stdout(`Password, not shown again: ${password}\nAsk the user to change it.\n`);
       });
     });
+}
+
+/** Where a new user's password comes from: exactly one is given. */
+const sourceFlags = {
+  passwordStdin: "--password-stdin",
+  mailLink: "--mail-link",
+  showPassword: "--show-password",
+} as const;
+type PasswordSource = keyof typeof sourceFlags;
+type CreateOptions = { readonly email: string; readonly admin?: true } & Partial<
+  Readonly<Record<PasswordSource, true>>
+>;
+
+function passwordSourceOf(given: Partial<Readonly<Record<PasswordSource, true>>>): PasswordSource | undefined {
+  if (given.passwordStdin) return "passwordStdin";
+  if (given.mailLink) return "mailLink";
+  return given.showPassword ? "showPassword" : undefined;
 }
 
 const listHeader = [

@@ -1072,6 +1072,12 @@ export interface EnglishMessages {
       readonly action: string;
       readonly notYou: string;
     };
+    readonly invitation: {
+      readonly subject: string;
+      readonly text: string;
+      readonly action: string;
+      readonly notYou: string;
+    };
     readonly alreadyRegistered: {
       readonly subject: string;
       readonly text: string;

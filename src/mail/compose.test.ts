@@ -39,6 +39,7 @@ const contents: readonly EmailContent[] = [
   { kind: "confirm_account", token: "t" },
   { kind: "confirm_new_email", token: "t" },
   { kind: "reset_password", token: "t" },
+  { kind: "invitation", token: "t" },
   { kind: "already_registered" },
   { kind: "test" },
   notification,
@@ -60,6 +61,7 @@ describe("links", () => {
     ["confirm_account", `${baseUrl}/users/confirmation?confirmation_token=a%2Bb%26c`],
     ["confirm_new_email", `${baseUrl}/users/confirmation/new_email?token=a%2Bb%26c`],
     ["reset_password", `${baseUrl}/users/password/edit?reset_password_token=a%2Bb%26c`],
+    ["invitation", `${baseUrl}/users/password/edit?reset_password_token=a%2Bb%26c`],
   ] as const)("of %s contain the token, correctly encoded", (kind, url) => {
     const { text, html } = compose({ kind, token: "a+b&c" });
     expect(text).toContain(`\n${url}\n`);

@@ -87,6 +87,11 @@ function partsOf(
         url: linkTo(baseUrl, "/users/password/edit", { reset_password_token: content.token }),
         lifeMs: linkLifeMs.reset_password,
       });
+    case "invitation":
+      return linkParts(mail.invitation, messages, {
+        url: linkTo(baseUrl, "/users/password/edit", { reset_password_token: content.token }),
+        lifeMs: linkLifeMs.invitation,
+      });
     case "already_registered":
       return linkParts(mail.alreadyRegistered, messages, { url: linkTo(baseUrl, "/users/sign_in"), lifeMs: undefined });
     case "test":

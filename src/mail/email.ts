@@ -1,4 +1,4 @@
-import { hourMs } from "../base/clock.ts";
+import { dayMs, hourMs } from "../base/clock.ts";
 import { isKindName } from "../base/push-kinds.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { sealedColumns } from "../crypto/sealed-columns.ts";
@@ -33,6 +33,8 @@ const contents = {
   confirm_account: { token: isText },
   confirm_new_email: { token: isText },
   reset_password: { token: isText },
+  /** An administrator has created the account; the link chooses its password. */
+  invitation: { token: isText },
   /** Somebody signed up with, or wanted to change to, an email address that already has an account. */
   already_registered: {},
   /** An operator tests whether this server can send email. */
@@ -99,6 +101,7 @@ export const linkLifeMs = {
   confirm_account: 24 * hourMs,
   confirm_new_email: 24 * hourMs,
   reset_password: hourMs,
+  invitation: 3 * dayMs,
 } as const satisfies Partial<Record<EmailKind, number>>;
 
 /** @returns milliseconds; undefined: emails of this kind have no link that expires by itself. */

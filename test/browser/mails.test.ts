@@ -12,6 +12,27 @@ const site = openSite({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "f
 
 const long = `${"a.very.long.name.without.a.place.to.break".slice(0, 60)}@${"averylongdomain".repeat(4)}.example`;
 
+test("an administrator invites a user, who chooses a password by the mailed link and signs in", async () => {
+  const { page } = await site.visit({ signedIn: "administrator" });
+  await page.goto("/admin/users");
+  await page.getByText(en.admin.createUser, { exact: true }).first().click();
+  await page.locator("#new_user").fill("grace@example.com");
+  await page.getByRole("button", { name: en.admin.createUser }).click();
+  await page.getByText(en.admin.createdMailed({ email: "grace@example.com" })).waitFor();
+  await expectAccessibleLayout(page);
+  const link = linkIn(await sink.next("grace@example.com"), "/users/password/edit");
+
+  const invited = await site.visit({ signedIn: "by hand" });
+  await invited.page.goto(`${link.pathname}${link.search}`);
+  await invited.page.locator("#password").fill("marble-otter-lantern");
+  await sendForm(invited.page);
+  await invited.page.waitForURL(/done=password_changed$/);
+  await invited.page.locator("#email").fill("grace@example.com");
+  await invited.page.locator("#password").fill("marble-otter-lantern");
+  await sendForm(invited.page);
+  await invited.page.getByRole("link", { name: "grace@example.com" }).first().waitFor({ state: "attached" });
+});
+
 test("the form emails the link, and the owner gets the view notification", async () => {
   const { page } = await site.visit({ signedIn: true });
   await page.goto("/");

@@ -1,10 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
-import { invalidFields } from "../../base/errors.ts";
+import { AppError, invalidFields } from "../../base/errors.ts";
+import type { Random } from "../../base/random.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Argon2Queue } from "../../crypto/passphrase.ts";
+import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { InTransaction } from "../../database/database.ts";
+import type { Outbox } from "../../mail/outbox.ts";
 import type { User } from "../account.ts";
 import { passwordProblem, passwordSentences } from "../sign-in/password-rules.ts";
+import type { MailedLinkStore } from "../store/mailed-links.ts";
 import type { UserStore } from "../store/users.ts";
 
 /** Key of operators in the Argon2 queue: not a network address, so no client can share it. */
@@ -12,12 +17,24 @@ export const operator = "operator";
 
 interface Deps {
   readonly store: UserStore;
+  readonly links: MailedLinkStore;
+  readonly random: Random;
+  readonly access: AccessKeys;
+  readonly requestedOutbox: Outbox;
   readonly clock: Clock;
   readonly argon2: Pick<Argon2Queue, "hashPassword">;
 }
 
-export function createUsers({ store, clock, argon2 }: Deps) {
-  return {
+/** 24 characters. */
+const randomPasswordBytes = 18;
+
+export function createUsers({ store, links, clock, random, access, argon2, requestedOutbox: outbox }: Deps) {
+  /** For a new user: an operator hands it over, or nobody ever knows it. */
+  const makePassword = () => random.bytes(randomPasswordBytes).toString("base64url");
+
+  const users = {
+    makePassword,
+
     /**
      * For operators: the address counts as confirmed. @param together written in the same transaction.
      * @throws AppError invalid_fields on `email` (malformed, taken) or `password` (password-rules.ts).
@@ -50,5 +67,29 @@ export function createUsers({ store, clock, argon2 }: Deps) {
     },
 
     findUser: (userId: number): Promise<User | undefined> => store.findUser(userId),
+
+    /** Invitations can be mailed, because a mail server is configured. */
+    invitesUsers: outbox.open,
+
+    /**
+     * Creates a user as `createUser`, who gets a link by email to choose the password.
+     * @param request `language` of the email; null: the server's default. @throws AppError as `createUser`, and forbidden (this server sends no emails).
+     */
+    async inviteUser(
+      request: { email: string; admin: boolean; language: string | null },
+      together: (made: User) => InTransaction,
+    ): Promise<User> {
+      if (!outbox.open) throw new AppError("forbidden", "This server sends no emails.");
+      const { language, ...wanted } = request;
+      const token = makeOpaqueToken(random);
+      return await users.createUser({ ...wanted, password: makePassword() }, (made) => async (tx) => {
+        await together(made)(tx);
+        const { id: userId, email: to, createdAt: now } = made;
+        const digest = access.digest("mailed_link", token);
+        await links.insert(tx, { digest, userId, purpose: "invitation", passwordHash: null, now });
+        await outbox.put(tx, { to, language, content: { kind: "invitation", token } }, now);
+      });
+    },
   };
+  return users;
 }

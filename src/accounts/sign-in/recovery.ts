@@ -38,7 +38,12 @@ export function createRecovery(deps: Deps) {
   const { db, users, links, passwords, knownClients, clock, random, argon2, outbox } = deps;
   const throttle = createMailThrottle(mailLimits, deps.limits);
   const linkDigest = (token: string) => deps.access.digest("mailed_link", token);
-  const since = (now: number) => now - linkLifeMs.reset_password;
+  /** An invitation chooses a password in the same way, and works for longer. @param find looks in or outside of a transaction. */
+  const findUsable = async (find: MailedLinkStore["find"], token: string, now: number) => {
+    const digest = linkDigest(token);
+    const reset = await find(digest, "reset_password", now - linkLifeMs.reset_password);
+    return reset ?? (await find(digest, "invitation", now - linkLifeMs.invitation));
+  };
 
   return {
     /**
@@ -83,7 +88,7 @@ export function createRecovery(deps: Deps) {
 
     /** Whether the link still works. */
     isResettable: async (token: string): Promise<boolean> =>
-      (await links.find(linkDigest(token), "reset_password", since(clock.now()))) !== undefined,
+      (await findUsable(links.find, token, clock.now())) !== undefined,
 
     /**
      * Ends all sessions, revokes all API tokens and removes all mailed links. The email address counts as confirmed and the client as known. It
@@ -100,8 +105,7 @@ export function createRecovery(deps: Deps) {
       client: ClientContext;
     }): Promise<"changed" | "invalid_link" | PasswordProblem> {
       const now = clock.now();
-      const tokenDigest = linkDigest(token);
-      const link = await links.find(tokenDigest, "reset_password", since(now));
+      const link = await findUsable(links.find, token, now);
       if (link === undefined) return "invalid_link";
       const problem = passwordProblem(password, link.email);
       if (problem !== undefined) return problem;
@@ -113,7 +117,8 @@ export function createRecovery(deps: Deps) {
         keptSessionId: null,
         revokesTokens: true,
         freshSince: null,
-        provided: async (tx) => (await links.findFresh(tx, tokenDigest, "reset_password", since(now))) !== undefined,
+        provided: async (tx) =>
+          (await findUsable((...wanted) => links.findFresh(tx, ...wanted), token, now)) !== undefined,
         async onChanged(tx, before) {
           await links.confirm(tx, before.id, null, now);
           await knownClients.note(tx, before, client, now);

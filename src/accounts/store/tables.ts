@@ -102,7 +102,7 @@ export const apiTokens = new AccessTable("api_tokens", "token", apiTokenColumns,
 const mailedLinkColumns = {
   digest: bytes,
   userId: integer,
-  purpose: oneOf({ confirm_account: 0, reset_password: 1, change_email: 2 }),
+  purpose: oneOf({ confirm_account: 0, reset_password: 1, change_email: 2, invitation: 3 }),
   /** For a change of the email address; null: the link has no effect any more. */
   newEmail: withDefault(nullable(text), null),
   /** The password of the sign-up that caused the email; null: not caused by a sign-up. */

@@ -302,7 +302,8 @@ ${postgres(`
   ) WITHOUT ROWID;
   CREATE INDEX uploads_renewed ON uploads(renewed_at);
 
-  -- Links sent by email. purpose: 0 confirm the account, 1 reset the password, 2 change the email address to new_email.
+  -- Links sent by email. purpose: 0 confirm the account, 1 reset the password, 2 change the email address to new_email,
+  -- 3 choose the first password.
   -- password_sealed: the password of the sign-up; the account gets it when this link is used.
   CREATE TABLE mailed_links (
     digest BLOB PRIMARY KEY,

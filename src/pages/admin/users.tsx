@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import type { Change, FactorReset, UserSummary } from "../../accounts/accounts.ts";
+import type { Change, FactorReset, User, UserSummary } from "../../accounts/accounts.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
@@ -62,27 +62,23 @@ export async function changeUser(page: SignedInRequest, action: UserAction): Pro
 }
 
 /**
- * `POST /admin/users`. The new user gets a link to choose a password by email or, without email, a password that is shown
- * once.
+ * `POST /admin/users`. The new user gets an invitation by email or, without a mail server, a password that is shown once.
  */
 export async function createUser(page: SignedInRequest): Promise<FastifyReply> {
   const form = await page.form();
   const email = textOf(form, "email").trim().slice(0, textMax);
   const question = { action: "create", path: "", subject: email, email, text: "" } as const;
   if (!(await isProven(page, form, question))) return page.reply;
-  const { accounts, config, random } = page.services;
-  const password = random.bytes(passwordBytes).toString("base64url");
+  const { accounts } = page.services;
   const by = administratorOf(page);
+  const entryOf = (user: User) => accounts.adminEntry("created_user", user.email, by);
+  const wanted = { email, admin: false };
+  const password = accounts.invitesUsers ? null : accounts.makePassword();
   try {
-    const made = await accounts.createUser({ email, password, admin: false }, (user) =>
-      accounts.adminEntry("created_user", user.email, by),
-    );
-    const isMailed = config.accounts.emails;
-    if (isMailed) {
-      const language = page.messages.locale.tag;
-      await accounts.requestReset({ email: made.email, language, client: page.clientContext });
-    }
-    const created = { email: made.email, password: isMailed ? null : password };
+    const made = await (password === null
+      ? accounts.inviteUser({ ...wanted, language: page.messages.locale.tag }, entryOf)
+      : accounts.createUser({ ...wanted, password }, entryOf));
+    const created = { email: made.email, password };
     // Answer without a redirect: the password is not stored, so it can be shown only here.
     return await renderUsers(page, 201, { text: "", page: 1, refusal: null, created });
   } catch (error) {
@@ -91,9 +87,6 @@ export async function createUser(page: SignedInRequest): Promise<FastifyReply> {
     return renderUsers(page, 422, { text: "", page: 1, refusal: { reason } });
   }
 }
-
-/** 24 characters. */
-const passwordBytes = 18;
 
 /**
  * Sends the page that asks the administrator to prove the action if it is not proven.
@@ -141,10 +134,10 @@ async function renderUsers(
   status: number,
   shown: Pick<UsersModel, "text" | "page" | "refusal"> & Partial<Pick<UsersModel, "created">>,
 ): Promise<FastifyReply> {
-  const { accounts, clock, config } = page.services;
+  const { accounts, clock } = page.services;
   const model: UsersModel = {
     created: null,
-    mailsLinks: config.accounts.emails,
+    mailsLinks: accounts.invitesUsers,
     ...shown,
     users: await accounts.searchUsers(shown.text, shown.page),
     ownId: page.user.id,
