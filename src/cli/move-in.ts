@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { secondMs } from "../base/clock.ts";
 import type { Config } from "../config/config.ts";
 import { makeDataFolder } from "../config/data-folder.ts";
 import type { LoadResult } from "../config/load-config.ts";
@@ -8,14 +9,17 @@ import { type Environment, unquoted } from "../config/setting.ts";
 import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
+import { isSourceArgumentError } from "../import/source.ts";
 import { isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
-import { parseSourceAddress } from "./import/database-address.ts";
+import { parseSourceAddress, type SourceAddress } from "./import/database-address.ts";
 import { openSource, readSecret, type SourceArguments } from "./import/open-source.ts";
 import { importPasswordPusher } from "./import.ts";
 import { openProgressServer } from "./move-in/progress-server.ts";
 import { openDatabaseOf } from "./open-domain.ts";
+
+const awaitedMs = 30 * secondMs;
 
 const readText = (path: string) => readFileSync(path, "utf8");
 
@@ -105,6 +109,7 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
     `Importing the data of Password Pusher, which are only read. Until this is done, /up on port ${server.port} answers 503 with the progress.\n`,
   );
   try {
+    await awaitSource(io, source);
     const exitCode = await importPasswordPusher(io, {
       config,
       options: { envFile: "the environment" },
@@ -124,6 +129,31 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
   } finally {
     await server.close();
   }
+}
+
+/** Containers start together, and a database server may need longer. The import reports any other problem. */
+async function awaitSource(io: CliIo, source: SourceArguments): Promise<void> {
+  if (parseSourceAddress(source.database).engine === "sqlite") return;
+  const startedAt = io.monotonicMs();
+  for (let isWaiting = false; ; isWaiting = true) {
+    try {
+      await contentOf(io, source);
+      return;
+    } catch (error) {
+      if (!isNotStarted(error) || io.monotonicMs() - startedAt > awaitedMs) return;
+      if (!isWaiting) {
+        io.stderr(`${optionsAsSettings(sentenceOf(error))} The start waits for it for up to 30 seconds.\n`);
+      }
+      await io.pause(secondMs);
+    }
+  }
+}
+
+/** Codes of the system, and of a PostgreSQL server that is starting (57P03). */
+function isNotStarted(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return typeof code === "string" && ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "57P03"].includes(code);
 }
 
 /** The other codes say that the report names rows: a few damaged ones must not keep everybody from the others. */
@@ -157,8 +187,17 @@ function findSource(dataDir: string, given: Environment): SourceArguments | unde
 
 /** Password Pusher's own folder, above its storage, is where its relative paths start. */
 function absolute(url: string, dataDir: string): string {
-  const address = parseSourceAddress(url);
+  const address = parseUrl(url);
   return address.engine === "sqlite" ? `sqlite:${resolve(dirname(dirname(dataDir)), address.path)}` : url;
+}
+
+/** @throws WrongSettings */
+function parseUrl(url: string): SourceAddress {
+  try {
+    return parseSourceAddress(url);
+  } catch (error) {
+    throw isSourceArgumentError(error) ? new WrongSettings([optionsAsSettings(error.message)]) : error;
+  }
 }
 
 function isMysql(environment: Environment): boolean {

@@ -77,8 +77,8 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
   },
   {
     because:
-      "only the container image starts Caddy itself. Here, two commands do the same: `apt-get install caddy`, and " +
-      "`SEALPUSH_URL=https://$TLS_DOMAIN SEALPUSH_UPSTREAMS=127.0.0.1:5100 caddy run --adapter caddyfile --config " +
+      "only the container image starts Caddy itself. Here, two commands of root do the same: `apt-get install caddy && " +
+      "systemctl disable --now caddy`, and `SEALPUSH_URL=https://$TLS_DOMAIN SEALPUSH_UPSTREAMS=127.0.0.1:5100 caddy run --adapter caddyfile --config " +
       "deploy/compose/Caddyfile`",
     names: ["TLS_DOMAIN"],
   },

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
@@ -15,6 +16,7 @@ import {
 import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-pushes.ts";
 import { type Mariadb, mariadbProgram, startMariadb } from "../support/password-pusher/mariadb.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
+import { freePort } from "../support/postgres/guarded-process.ts";
 import { runToItsEnd, spawnProgram } from "../support/processes.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
@@ -129,11 +131,16 @@ async function killAfter(pushes: number, environment: Environment): Promise<bool
 }
 
 async function progressPort(stderr: NodeJS.ReadableStream | null): Promise<number> {
-  if (stderr === null) throw new Error("The output is not piped.");
+  return Number(await lineOf(stderr, /\/up on port (\d+) answers 503/));
+}
+
+/** What the pattern's group matches in the first such line. */
+async function lineOf(output: NodeJS.ReadableStream | null, pattern: RegExp): Promise<string> {
+  if (output === null) throw new Error("The output is not piped.");
   return await new Promise((resolve) => {
-    createInterface(stderr).on("line", (line) => {
-      const [, port] = /\/up on port (\d+) answers 503/.exec(line) ?? [];
-      if (port !== undefined) resolve(Number(port));
+    createInterface(output).on("line", (line) => {
+      const [, found] = pattern.exec(line) ?? [];
+      if (found !== undefined) resolve(found);
     });
   });
 }
@@ -182,6 +189,25 @@ describe("DATABASE_URL of Password Pusher", () => {
     swapped.expectUnchanged();
   });
 
+  it("is waited for if its server starts later", async () => {
+    const installation = await installProductionOnPostgres();
+    rmSync(installation.databasePath);
+    const { port, hostname } = new URL(installation.database);
+    const laterPort = await freePort();
+    const url = Object.assign(new URL(installation.database), { hostname: "127.0.0.1", port: laterPort });
+    const swapped = await swap(installation, { DATABASE_URL: url.href });
+    const child = spawnProgram(["serve"], swapped.environmentOf("yes"));
+    onTestFinished(() => void child.kill("SIGKILL"));
+    await lineOf(child.stderr, /(ECONNREFUSED).*The start waits for it/);
+    const server = createServer((inward) => {
+      const outward = connect(Number(port), hostname);
+      inward.on("error", () => outward.destroy()).pipe(outward);
+      outward.on("error", () => inward.destroy()).pipe(inward);
+    }).listen(laterPort, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    expect(await lineOf(child.stderr, /^pushes: (.*)/)).toBe(`${totals.pushes} of ${totals.pushes}`);
+  });
+
   it("is found and imported: a relative path, which starts at Password Pusher's folder", async () => {
     const installation = withMany();
     const swapped = await swap(installation, { DATABASE_URL: "sqlite3:storage/db/production.sqlite3" });
@@ -196,6 +222,9 @@ describe("DATABASE_URL of Password Pusher", () => {
     const nowhere = await swapped.run("yes", { DATABASE_URL: "sqlite:/nowhere/there" });
     expect(nowhere).toMatchObject({ exitCode: 1 });
     expect(nowhere.stderr).toContain("/nowhere/there is not a file: DATABASE_URL must name the SQLite database.");
+    const nonsense = await swapped.run("yes", { DATABASE_URL: "oracle://db/x" });
+    expect(nonsense).toMatchObject({ exitCode: 2 });
+    expect(nonsense.stderr).toContain("DATABASE_URL cannot be used: it must be sqlite:PATH");
     const wrongKey = await swapped.run("yes", { PWPUSH_MASTER_KEY: "0".repeat(64), PWPUSH_MASTER_KEY_PREVIOUS: "" });
     expect(wrongKey.exitCode).toBe(2);
     expect(wrongKey.stderr).toContain("from the environment");
