@@ -20,17 +20,19 @@ import { createProblemLines, createProgress, reportPath } from "./import/progres
 import { findMasterKeys, withDomain } from "./open-domain.ts";
 import { getConfig, readEnvFile } from "./settings.ts";
 
-/** In addition to the codes of all commands: the run finished, and some rows were not imported completely. */
-const reportedExitCode = 3;
+/** In addition to the codes of all commands. */
+const importExitCodes = { with_problems: 3, kept_stricter: 4 } as const;
 
 const importHelp = `
 Stop Password Pusher first: the import does not see what is viewed or changed there during the run. A server of this
 installation may keep running. The command can be run again at any time: it continues where it stopped, imports nothing
-twice, tries again what could not be read, and adds missing parts. Settings of this installation come from the environment,
-as for the server. See docs/migrating-from-password-pusher.md.
+twice, tries again what could not be read, and updates rows that have changed in the source. Of a row that was changed here
+too, the stricter state stays. Settings of this installation come from the environment, as for the server. See
+docs/migrating-from-password-pusher.md.
 
-Exit codes: 0 everything is imported, by this run or earlier ones; 1 refused, failed or interrupted; 2 the command line or a
-setting is wrong, or no key fits; 3 the run finished, and the report names rows that were not imported completely.`;
+Exit codes: 0 everything is imported, by this run or earlier ones, and as in the source; 1 refused, failed or interrupted;
+2 the command line or a setting is wrong, or no key fits; 3 the report names rows that were not imported completely; 4
+everything is imported, and the report names rows that were changed here too and are kept as here, or stricter.`;
 
 interface Options {
   readonly database?: string;
@@ -46,7 +48,7 @@ export function addImport(program: Command, { io, setExitCode }: CommandDeps): v
   program
     .command("password-pusher")
     .description("Import everything from a Password Pusher installation, which is only read.")
-    .requiredOption("--env-file <file>", "its environment variables: PWPUSH_MASTER_KEY, SECRET_KEY_BASE and others")
+    .requiredOption("--env-file <file>", "its environment variables: PWPUSH_MASTER_KEY and others")
     .option("--database <address>", "sqlite:PATH, postgres://… or mysql://… (default: DATABASE_URL of the env file)")
     .option("--storage <location>", "its folder of files, or s3://BUCKET; can be repeated", collect)
     .option("--dry-run", "count, decrypt and check everything, and write nothing")
@@ -196,7 +198,7 @@ async function importAndReport(
       },
       onProblem(problem) {
         report?.problem(problem);
-        problemLines.print(lineOf(problem));
+        if (problem.effect !== "updated") problemLines.print(lineOf(problem));
       },
     });
     problemLines.end();
@@ -219,15 +221,19 @@ function reportLocation({ report, dryRun: isDryRun }: Options, dataDir: string, 
 
 function outcomeOf({ interrupted, results, differences }: ImportSummary): keyof typeof endings {
   if (interrupted) return "interrupted";
-  return results.problems + differences.length > 0 ? "with_problems" : "complete";
+  if (results.problems + differences.length > 0) return "with_problems";
+  return results.kept > 0 ? "kept_stricter" : "complete";
 }
 
 function exitCodeOf(outcome: ReportOutcome): number {
   if (outcome === "complete") return exitCodes.ok;
-  return outcome === "with_problems" ? reportedExitCode : exitCodes.failed;
+  return outcome === "interrupted" || outcome === "failed" ? exitCodes.failed : importExitCodes[outcome];
 }
 
 const endings: Readonly<Record<Exclude<ReportOutcome, "failed">, string>> = {
+  kept_stricter:
+    "Everything is imported. Some rows were changed both there and here since an earlier run: the report names them. They are kept as " +
+    "here, or stricter.",
   complete: "Everything is imported. The counts of source and destination agree.",
   with_problems:
     "Everything else is imported. To import what was left out or imported in part, run the command again with what was " +

@@ -83,7 +83,7 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     names: ["TLS_DOMAIN"],
   },
   {
-    because: "sessions are stored in the database; only the import reads this setting, for backup codes",
+    because: "sessions are stored in the database",
     names: ["SECRET_KEY_BASE", "SECRET_KEY_BASE_FILE"],
   },
   {

@@ -10,7 +10,6 @@ export type AccessPurpose =
   | "api_token"
   | "mailed_link"
   | "backup_code"
-  | "imported_backup_code"
   | "boot_code"
   | "sign_on_step"
   | "form_token";

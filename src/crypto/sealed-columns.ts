@@ -111,15 +111,6 @@ export const sealedColumns = {
     owner: "user_id",
     from: "totp_factors",
   },
-  importedCodeKey: {
-    table: "imported_backup_code_keys",
-    column: "key_sealed",
-    purpose: "second factors",
-    key: "user_id",
-    id: "user_id",
-    owner: "user_id",
-    from: "imported_backup_code_keys",
-  },
   signOnStep: {
     table: "sign_on_steps",
     column: "step_sealed",

@@ -19,7 +19,7 @@ export interface LinkAddress {
   readonly importedDigest: Buffer;
 }
 
-export type UrlTokens = ReturnType<typeof createUrlTokens>;
+type UrlTokens = ReturnType<typeof createUrlTokens>;
 
 /**
  * Links that name their row: a url_token is 112 random bits and the push's id of 48 bits, encrypted so that it looks random

@@ -1,6 +1,7 @@
-import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
+import type { AdoptedUser, UserUpdate } from "../accounts/admin/adopt-user.ts";
 import type { ImportedPush } from "../pushes/create/import-push.ts";
-import type { Part } from "./missing-parts.ts";
+import type { ReimportPlan } from "../pushes/create/reimport-push.ts";
+import type { Aspect, AspectDigests, RowDigests } from "./aspects.ts";
 import type { PushPart, RelatedCounts, UserPart } from "./source.ts";
 import type { ImportedRow, ImportedRows, ImportedUser, RecordedCounts } from "./store/imported-rows.ts";
 
@@ -9,6 +10,8 @@ export interface IncomingUser {
   readonly sourceId: number;
   readonly user: AdoptedUser;
   readonly missingParts: readonly UserPart[];
+  readonly identity: string;
+  readonly aspects: AspectDigests;
 }
 
 /** A push to import. */
@@ -16,6 +19,8 @@ export interface IncomingPush {
   readonly sourceId: number;
   readonly push: ImportedPush;
   readonly missingParts: readonly PushPart[];
+  readonly identity: string;
+  readonly aspects: AspectDigests;
   readonly related: RelatedCounts;
 }
 
@@ -31,15 +36,15 @@ export type PushOutcome =
   | { readonly outcome: "imported_before"; readonly imported: ImportedRow }
   | { readonly outcome: "link_taken" };
 
-/** Missing parts were added to a row of an earlier run. */
-export interface PartsOutcome {
+/** A user of an earlier run has what the source changed since, except what was changed here. */
+export type UserUpdateOutcome = { readonly outcome: "updated" } & UserUpdate;
+
+/** The same for a push. */
+export interface PushUpdateOutcome {
   readonly outcome: "updated";
-  readonly added: readonly Part[];
-  /** The part was set or deleted here since the row was imported, so the source's value is not needed. */
-  readonly superseded: readonly Part[];
-  readonly stillMissing: readonly Part[];
-  readonly tokenTaken: boolean;
-  readonly related: RelatedCounts;
+  readonly plan: ReimportPlan;
+  /** The source asks for a passphrase, and the push here does not. */
+  readonly lacksPassphrase: boolean;
 }
 
 /** Nothing was written, because another run has changed the record of the row to `now`. */
@@ -49,7 +54,7 @@ export interface ChangedMeanwhile<Row> {
 }
 
 export type StyleOutcome =
-  | { readonly outcome: "imported" | "imported_before" | "other_style" }
+  | { readonly outcome: "imported" | "imported_before" | "updated" | "other_style" }
   | { readonly outcome: "refused"; readonly reason: string };
 
 /** The destination of rows: the domain, or nothing in a dry run. */
@@ -61,16 +66,27 @@ export interface Destination {
   importUser(incoming: IncomingUser, merge: boolean): Promise<UserOutcome>;
   /** @throws the error of reading a file. */
   importPush(incoming: IncomingPush): Promise<PushOutcome>;
-  /** Adds missing parts that the source has now, unless they were set here since. */
-  addMissingUserParts(
+  /** For the digests of records. */
+  readonly digests: Pick<RowDigests, "of" | "all">;
+  /** The changes of the source since the row was imported. @param changed some of the aspects. */
+  updateUser(
     imported: ImportedUser,
     incoming: IncomingUser,
-  ): Promise<PartsOutcome | ChangedMeanwhile<ImportedUser>>;
-  addMissingPushParts(
+    changed: readonly Aspect[],
+  ): Promise<UserUpdateOutcome | ChangedMeanwhile<ImportedUser>>;
+  /** @throws the error of reading a file. */
+  updatePush(
     imported: ImportedRow,
     incoming: IncomingPush,
-  ): Promise<PartsOutcome | ChangedMeanwhile<ImportedRow>>;
-  importStyleSheet(css: string): Promise<StyleOutcome>;
+    isComplete: boolean,
+  ): Promise<PushUpdateOutcome | ChangedMeanwhile<ImportedRow>>;
+  /** For rows that the source does not have any more. `gone`: there is nothing here either. */
+  withdrawUser(imported: ImportedUser): Promise<"removed" | "used" | "last_admin" | "gone">;
+  withdrawPush(imported: ImportedRow): Promise<"removed" | "ended" | "gone">;
+  /** All records, in the order of the source's ids. */
+  records(kind: "user" | "push"): AsyncIterable<ImportedRow & { readonly createdAt: number | null }>;
+  /** @param css undefined: the source has none. */
+  importStyleSheet(css: string | undefined): Promise<StyleOutcome>;
   /** When the server deletes the row of a push that has ended; undefined: never. */
   deletedAt(push: { readonly ownerId: number | null; readonly endedAt: number }): number | undefined;
   /** Counts for the comparison at the end; undefined in a dry run. */

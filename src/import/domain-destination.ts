@@ -1,4 +1,4 @@
-import { createUserAdoption, type UserAdoption, type UserCompletion } from "../accounts/admin/adopt-user.ts";
+import { createUserAdoption, type UserAdoption, type UserAspect, userAspects } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
 import { type Database, nothingElse } from "../database/database.ts";
@@ -7,25 +7,22 @@ import type { Domain, Effects } from "../domain.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createByteBudgets } from "../pushes/create/byte-budgets.ts";
 import { createCapacity } from "../pushes/create/capacity.ts";
-import {
-  completeImportedPush,
-  importPush,
-  type PushCompletion,
-  type PushImportDeps,
-} from "../pushes/create/import-push.ts";
+import { importPush, type PushImportDeps } from "../pushes/create/import-push.ts";
+import { reimportPush, withdrawPush } from "../pushes/create/reimport-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
+import { type Aspect, type AspectDigests, digestKeyLabel, RowDigests } from "./aspects.ts";
 import type {
   ChangedMeanwhile,
   Destination,
   IncomingPush,
   IncomingUser,
-  PartsOutcome,
   PushOutcome,
+  PushUpdateOutcome,
   StyleOutcome,
   UserOutcome,
+  UserUpdateOutcome,
 } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
-import { type Part, userPartsOf } from "./missing-parts.ts";
 import { noRelated } from "./source.ts";
 import {
   createImportedRows,
@@ -51,27 +48,34 @@ export function createDomainDestination(
   const users = createUserAdoption({ ...domain, ...effects, access: domain.vault.access });
   const deps = pushDeps(domain, effects);
   const run = effects.random.bytes(runIdBytes).toString("hex");
+  const digests = new RowDigests(domain.vault.indexKey(digestKeyLabel));
   return {
+    digests,
     importedUsers: () => rows.readUsers(),
     pushFinder: () => rows.pushFinder(),
     importUser: (incoming, merge) => importUser(domain.db, users, rows, { run, incoming, merge }),
-    async importPush({ sourceId, push, missingParts, related }): Promise<PushOutcome> {
-      const adoption = await importPush(deps, push, (tx, id) =>
-        rows.record(tx, "push", { sourceId, id, run, missingParts, related }),
-      );
+    async importPush({ push, ...record }): Promise<PushOutcome> {
+      const { sourceId } = record;
+      const adoption = await importPush(deps, push, (tx, id) => rows.record(tx, "push", { ...record, id, run }));
       if (adoption.outcome === "link_taken") return adoption;
       if (adoption.outcome === "known") return { outcome: "imported_before", imported: await getPush(rows, sourceId) };
       return { outcome: "imported", pushId: adoption.pushId, fileBytes: adoption.fileBytes };
     },
-    addMissingUserParts: (imported, incoming) =>
-      addMissingUserParts(users, rows, imported, incoming).catch(
+    updateUser: (imported, incoming, changed) =>
+      updateUser({ users, rows, digests }, imported, incoming, changed).catch(
         orChangedMeanwhile(() => getUser(rows, imported.sourceId)),
       ),
-    addMissingPushParts: (imported, incoming) =>
-      addMissingPushParts(deps, rows, imported, incoming).catch(
+    updatePush: (imported, incoming, isComplete) =>
+      updatePush(deps, rows, { imported, incoming, isComplete }).catch(
         orChangedMeanwhile(() => getPush(rows, imported.sourceId)),
       ),
-    importStyleSheet: (css) => importStyleSheet(domain, rows, { css, run }),
+    records: (kind) => rows.records(kind),
+    withdrawUser: (imported) => withdrawUser(domain, { users, rows, digests }, imported).catch(orGone),
+    withdrawPush: (imported) =>
+      withdrawPush(deps, { pushId: imported.id, importedEvents: imported.related.auditEntries }, (tx) =>
+        rows.deleteRecord(tx, "push", imported),
+      ).catch(orGone),
+    importStyleSheet: (css) => importStyleSheet(domain, { rows, digests }, { css, run }),
     deletedAt({ ownerId, endedAt }) {
       const keptMs = ownerId === null ? tombstoneMs : domain.config.purgeAfterMs;
       return keptMs === undefined ? undefined : endedAt + keptMs;
@@ -119,14 +123,17 @@ async function importUser(
   rows: ImportedRows,
   { run, incoming, merge }: { readonly run: string; readonly incoming: IncomingUser; readonly merge: boolean },
 ): Promise<UserOutcome> {
-  const { sourceId, user, missingParts } = incoming;
+  const { user, ...record } = incoming;
+  const { sourceId, missingParts } = record;
   const value = await db.untilKnown(() =>
     users.adopt(user, merge, async (tx, id, { merged, tokenTaken }) => {
       // An existing account gets only the API token.
       const own = merged ? missingParts.filter((part) => part === "api_token") : missingParts;
       const all = tokenTaken ? [...own, "api_token" as const] : own;
-      const record = { sourceId, id, run, missingParts: all, related: noRelated };
-      return (await rows.record(tx, "user", record)) === "recorded";
+      const { api_token: token, ...others } = record.aspects;
+      const aspects = { ...(!merged && others), ...(!tokenTaken && token !== undefined && { api_token: token }) };
+      const recorded = { ...record, id, run, missingParts: all, aspects, related: noRelated };
+      return (await rows.record(tx, "user", recorded)) === "recorded";
     }),
   );
   if (value.outcome === "adopted") return { ...value, outcome: "imported" };
@@ -162,101 +169,132 @@ function orChangedMeanwhile<Row>(get: () => Promise<Row>): (error: unknown) => P
   };
 }
 
-/** Adds the parts and updates the record in one transaction. */
-async function addMissingUserParts(
-  users: UserAdoption,
-  rows: ImportedRows,
-  imported: ImportedUser,
-  { user, missingParts }: IncomingUser,
-): Promise<PartsOutcome> {
-  const isMissing = (part: Part) => missingParts.some((missing) => missing === part);
-  const outcomeOf = ({ filled, superseded, refused }: UserCompletion): PartsOutcome => ({
-    outcome: "updated",
-    added: filled,
-    superseded,
-    stillMissing: [
-      ...imported.missingParts.filter(isMissing),
-      ...refused,
-      // Password and backup codes depend on the factor: they were not read while it could not be decrypted.
-      ...(filled.includes("factor")
-        ? missingParts.filter((part) => part === "password" || part === "backup_codes")
-        : []),
-    ],
-    tokenTaken: refused.length > 0,
-    related: noRelated,
-  });
-  const wanted = userPartsOf(imported.missingParts).filter((part) => !isMissing(part));
-  const completion = await users.complete(imported.id, user, wanted, (tx, parts) =>
-    rows.updateRecord(tx, "user", imported, { missingParts: outcomeOf(parts).stillMissing, related: noRelated }),
-  );
-  return outcomeOf(completion);
+/** A concurrent import has withdrawn the row. */
+function orGone(error: unknown): "gone" {
+  if (error instanceof RecordChangedError) return "gone";
+  throw error;
 }
 
-async function addMissingPushParts(
-  deps: Pick<PushImportDeps, "db" | "vault" | "linkDeliveryIds">,
-  rows: ImportedRows,
-  imported: ImportedRow,
-  incoming: IncomingPush,
-): Promise<PartsOutcome> {
-  const missing = addablePartsOf(imported, incoming);
-  const outcomeOf = (completion: PushCompletion) => pushPartsOutcome(imported, incoming, completion);
-  const completion = await completeImportedPush(
-    deps,
-    { pushId: imported.id, push: incoming.push, missing, importedEvents: imported.related.auditEntries },
-    (tx, parts) => {
-      const { stillMissing, related } = outcomeOf(parts);
-      return rows.updateRecord(tx, "push", imported, { missingParts: stillMissing, related });
-    },
-  );
-  return outcomeOf(completion);
+interface UserDeps {
+  readonly users: UserAdoption;
+  readonly rows: ImportedRows;
+  readonly digests: RowDigests;
 }
 
-/** These parts are written together. */
-const trailParts: readonly Part[] = ["trail", "notifications", "people"];
-
-function addablePartsOf({ missingParts: before, related }: ImportedRow, { missingParts: now, push }: IncomingPush) {
-  const isMissingNow = (part: Part) => now.some((missing) => missing === part);
-  const missingBefore = trailParts.filter((part) => before.includes(part));
-  // A run with other keys must keep emails that an earlier run decrypted, and new damage must not remove entries.
-  const addsNoGap = trailParts.every((part) => !isMissingNow(part) || missingBefore.includes(part));
-  const hasSameLength = push.trail.length === related.auditEntries;
-  const decryptsAll = !isMissingNow("notifications") && (!isMissingNow("trail") || hasSameLength);
+/** What an earlier run imported of a user. */
+function adoptedBefore(digests: RowDigests, { aspects }: ImportedUser, changed: readonly Aspect[] = []) {
   return {
-    note: before.includes("note") && !isMissingNow("note"),
-    trail: addsNoGap && decryptsAll && missingBefore.some((part) => !isMissingNow(part)),
+    changed: userAspects.filter((aspect) => changed.includes(aspect)),
+    wasImported: (aspect: UserAspect) => aspects[aspect] !== undefined,
+    isImportedValue: (aspect: UserAspect, value: string) => aspects[aspect] === digests.of(aspect, value),
   };
 }
 
-function pushPartsOutcome(
-  imported: ImportedRow,
-  { missingParts, related }: IncomingPush,
-  { note, trail }: PushCompletion,
-): PartsOutcome {
-  const added: Part[] = [];
-  const superseded: Part[] = [];
-  const stillMissing: Part[] = [];
-  for (const part of imported.missingParts) {
-    const isMissing = missingParts.some((missing) => missing === part);
-    const result = trailParts.includes(part) ? trail : part === "note" ? note : undefined;
-    if (result === "superseded") superseded.push(part);
-    else if (result === "filled" && !isMissing) added.push(part);
-    else stillMissing.push(part);
-  }
-  const present = trail === "filled" ? { ...related, files: imported.related.files } : imported.related;
-  return { outcome: "updated", added, superseded, stillMissing, tokenTaken: false, related: present };
+/** Updates the account and the record in one transaction. */
+async function updateUser(
+  { users, rows, digests }: UserDeps,
+  imported: ImportedUser,
+  { user, missingParts, identity, aspects }: IncomingUser,
+  changed: readonly Aspect[],
+): Promise<UserUpdateOutcome> {
+  const update = await users.update(
+    imported.id,
+    user,
+    adoptedBefore(digests, imported, changed),
+    async (tx, { refused }) => {
+      const stillMissing = imported.missingParts.filter((part) => missingParts.some((missing) => missing === part));
+      const tokenRefused = refused.includes("api_token") ? (["api_token"] as const) : [];
+      await rows.updateRecord(tx, "user", imported, {
+        missingParts: [...stillMissing, ...tokenRefused],
+        identity: identity === "" ? imported.identity : identity,
+        aspects: updatedAspects(
+          imported.aspects,
+          aspects,
+          changed.filter((aspect) => !refused.some((one) => one === aspect)),
+        ),
+        related: noRelated,
+      });
+    },
+  );
+  return { outcome: "updated", ...update };
 }
 
+/** The digests of these aspects are those of the source now. */
+function updatedAspects(before: AspectDigests, now: AspectDigests, updated: readonly Aspect[]): AspectDigests {
+  return { ...before, ...Object.fromEntries(updated.map((aspect) => [aspect, now[aspect]])) };
+}
+
+async function updatePush(
+  deps: PushImportDeps,
+  rows: ImportedRows,
+  {
+    imported,
+    incoming,
+    isComplete,
+  }: { readonly imported: ImportedRow; readonly incoming: IncomingPush; readonly isComplete: boolean },
+): Promise<PushUpdateOutcome | ChangedMeanwhile<ImportedRow>> {
+  const { push, missingParts, aspects, related } = incoming;
+  const request = { pushId: imported.id, push, isComplete, importedEvents: imported.related.auditEntries };
+  const result = await reimportPush(deps, request, async (tx, { outcome, plan, pushId, lacksPassphrase }) => {
+    if (outcome === "imported") {
+      return await rows.updateRecord(tx, "push", imported, { id: pushId, missingParts, aspects, related });
+    }
+    const known = { ...imported.aspects, ...aspects };
+    const { passphrase: _, ...withoutPassphrase } = known;
+    await rows.updateRecord(tx, "push", imported, {
+      missingParts: plan === "restricted" ? imported.missingParts : [],
+      // What could not be compared or done is tried again by the next run.
+      aspects: isComplete ? (lacksPassphrase ? withoutPassphrase : known) : imported.aspects,
+      related: imported.related,
+    });
+  });
+  if (result.outcome === "changed_meanwhile") {
+    return { outcome: "changed_meanwhile", now: await getPush(rows, imported.sourceId) };
+  }
+  return { outcome: "updated", plan: result.plan, lacksPassphrase: result.lacksPassphrase };
+}
+
+async function withdrawUser(
+  domain: Domain,
+  { users, rows, digests }: UserDeps,
+  imported: ImportedUser,
+): Promise<"removed" | "used" | "last_admin" | "gone"> {
+  const forget = () => domain.db.write((tx) => rows.deleteRecord(tx, "user", imported));
+  const isUntouched =
+    imported.aspects.email !== undefined && (await users.isUntouched(imported.id, adoptedBefore(digests, imported)));
+  if (isUntouched === false) return "used";
+  if (isUntouched === true) {
+    const { outcome } = await domain.deleteAccount(imported.id, null);
+    if (outcome === "last_admin") return "last_admin";
+  }
+  await forget();
+  return isUntouched === true ? "removed" : "gone";
+}
+
+/** The source's style sheet replaces the one that an earlier run imported, unless that was changed here. */
 async function importStyleSheet(
   domain: Domain,
-  rows: ImportedRows,
-  { css, run }: { readonly css: string; readonly run: string },
+  { rows, digests }: Pick<UserDeps, "rows" | "digests">,
+  { css, run }: { readonly css: string | undefined; readonly run: string },
 ): Promise<StyleOutcome> {
-  if ((await rows.count("style")) > 0) return { outcome: "imported_before" };
-  const present = domain.branding.theme().style;
-  if (present !== undefined && !(await isSameStyleSheet(css, present.content))) return { outcome: "other_style" };
-  const problem = present === undefined ? await domain.branding.setStyle(css, nothingElse) : undefined;
+  const { branding, db } = domain;
+  const imported = await rows.find("style", styleSheetId);
+  if (css === undefined && imported === undefined) return { outcome: "imported_before" };
+  const aspects = digests.all({ style: css ?? "" });
+  if (imported !== undefined && imported.aspects.style === aspects.style) return { outcome: "imported_before" };
+  const served = branding.theme().style?.content;
+  const identity = imported === undefined ? "" : imported.identity;
+  const isOurs = served !== undefined && digests.of("identity", served.toString("utf8")) !== identity;
+  if (isOurs && !(css !== undefined && (await isSameStyleSheet(css, served)))) return { outcome: "other_style" };
+  const problem = await branding.setStyle(css ?? "", nothingElse);
   if (problem !== undefined) return { outcome: "refused", reason: styleSheetRefusal(problem) };
-  const record = { sourceId: styleSheetId, id: styleSheetId, run, missingParts: [], related: noRelated };
-  const recorded = await domain.db.write((tx) => rows.record(tx, "style", record));
+  const now = branding.theme().style?.content.toString("utf8") ?? "";
+  const change = { aspects, identity: digests.of("identity", now), missingParts: [], related: noRelated };
+  if (imported !== undefined) {
+    await db.write((tx) => rows.updateRecord(tx, "style", imported, change));
+    return { outcome: "updated" };
+  }
+  const record = { ...change, sourceId: styleSheetId, id: styleSheetId, run };
+  const recorded = await db.write((tx) => rows.record(tx, "style", record));
   return { outcome: recorded === "recorded" ? "imported" : "imported_before" };
 }

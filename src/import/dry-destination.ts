@@ -1,11 +1,23 @@
+import { userAspects } from "../accounts/admin/adopt-user.ts";
 import { readStyleSheet } from "../branding/style-sheet.ts";
 import type { AccessKeys } from "../crypto/access-keys.ts";
 import type { Keyring } from "../crypto/keyring.ts";
+import { deriveKey } from "../crypto/sodium.ts";
+import { createUrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
-import { findUrlTokens } from "../pushes/vault.ts";
-import type { Destination, IncomingPush, PartsOutcome, PushOutcome, StyleOutcome, UserOutcome } from "./destination.ts";
+import { planReimport, readState, withdrawal } from "../pushes/create/reimport-push.ts";
+import { findIndexSecret } from "../pushes/vault.ts";
+import { type Aspect, digestKeyLabel, RowDigests } from "./aspects.ts";
+import type {
+  Destination,
+  IncomingPush,
+  PushOutcome,
+  PushUpdateOutcome,
+  StyleOutcome,
+  UserOutcome,
+  UserUpdateOutcome,
+} from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
-import type { Part } from "./missing-parts.ts";
 import { type Conflicts, createConflicts, createImportedRows, type ImportedRow } from "./store/imported-rows.ts";
 
 /** A dry run assigns no ids. */
@@ -23,28 +35,51 @@ export async function createDryDestination(
   const { read, keyring, access } = existing;
   const rows = createImportedRows(read, access, source);
   const conflicts = createConflicts(read);
-  const urlTokens = await findUrlTokens(read, keyring);
+  const indexSecret = await findIndexSecret(read, keyring);
+  if (indexSecret === undefined) return emptyDestination();
+  const urlTokens = createUrlTokens(indexSecret);
+  const digests = new RowDigests(deriveKey(indexSecret, digestKeyLabel));
   const findTokenHolder = (apiToken: string) => conflicts.findTokenHolder(access.digest("api_token", apiToken));
+  const stateOf = ({ id, related }: ImportedRow) => ({ pushId: id, importedEvents: related.auditEntries });
   return {
+    digests,
     importedUsers: () => rows.readUsers(),
     pushFinder: () => rows.pushFinder(),
     importUser: createImportUser({ ...conflicts, findTokenHolder }),
     async importPush(incoming) {
-      if (urlTokens !== undefined && (await conflicts.isLinkTaken(urlTokens.addressOf(incoming.push.urlToken)))) {
+      if (await conflicts.isLinkTaken(urlTokens.addressOf(incoming.push.urlToken))) {
         return { outcome: "link_taken" };
       }
       return await readFiles(incoming);
     },
-    async addMissingUserParts(imported, incoming) {
-      const { apiToken } = incoming.user;
-      const holder = apiToken === null ? undefined : await findTokenHolder(apiToken);
-      return partsOutcome(imported, incoming, holder !== undefined && holder !== imported.id);
+    async updateUser(imported, { user }, changed) {
+      const holder = user.apiToken === null ? undefined : await findTokenHolder(user.apiToken);
+      const isTokenTaken = holder !== undefined && holder !== imported.id;
+      const emailHolder = await conflicts.findUserId(user.email);
+      const isEmailTaken = emailHolder !== undefined && emailHolder !== imported.id;
+      return userUpdate(changed, { api_token: isTokenTaken, email: isEmailTaken });
     },
-    addMissingPushParts: async (imported, incoming) => partsOutcome(imported, incoming),
-    importStyleSheet: async (css) =>
-      (await rows.count("style")) > 0
-        ? { outcome: "imported_before" }
-        : await tryStyleSheet(css, await conflicts.findStyleSheet()),
+    async updatePush(imported, incoming, isComplete): Promise<PushUpdateOutcome> {
+      const here = await readState(read, stateOf(imported));
+      const plan = planReimport(here, { push: incoming.push, isComplete });
+      if (plan === "replaced" || plan === "merged") await readFiles(incoming);
+      const asksThere = (incoming.push.open?.passphrase ?? "") !== "";
+      const lacksPassphrase = plan === "restricted" && here?.row.passphraseSalt === null && asksThere;
+      return { outcome: "updated", plan, lacksPassphrase };
+    },
+    records: (kind) => rows.records(kind),
+    withdrawUser: async () => "removed",
+    withdrawPush: async (imported) => withdrawal(await readState(read, stateOf(imported))),
+    async importStyleSheet(css) {
+      const imported = await rows.find("style", 0);
+      const style = digests.of("style", css ?? "");
+      if (imported === undefined ? css === undefined : imported.aspects.style === style)
+        return { outcome: "imported_before" };
+      const served = await conflicts.findStyleSheet();
+      const isImported = served !== undefined && imported?.identity === digests.of("identity", served.toString("utf8"));
+      const outcome = await tryStyleSheet(css ?? "", isImported ? undefined : served);
+      return imported !== undefined && outcome.outcome === "imported" ? { outcome: "updated" } : outcome;
+    },
     deletedAt: () => undefined,
     countStored: async () => undefined,
   };
@@ -56,9 +91,15 @@ function emptyDestination(): Destination {
     pushFinder: () => async () => undefined,
     importUser: createImportUser({ findUserId: async () => undefined, findTokenHolder: async () => undefined }),
     importPush: readFiles,
-    addMissingUserParts: async (imported, incoming) => partsOutcome(imported, incoming),
-    addMissingPushParts: async (imported, incoming) => partsOutcome(imported, incoming),
-    importStyleSheet: (css) => tryStyleSheet(css, undefined),
+    digests: { of: () => "", all: () => ({}) },
+    // Nothing was imported before.
+    updateUser: async (_imported, _incoming, changed) => userUpdate(changed, {}),
+    updatePush: async () => ({ outcome: "updated", plan: "kept", lacksPassphrase: false }),
+    records: () => noRecords(),
+    withdrawUser: async () => "gone",
+    withdrawPush: async () => "gone",
+    importStyleSheet: async (css) =>
+      css === undefined ? { outcome: "imported_before" } : await tryStyleSheet(css, undefined),
     deletedAt: () => undefined,
     countStored: async () => undefined,
   };
@@ -87,24 +128,26 @@ function createImportUser({
   };
 }
 
-/** Assumes that no part was set here since the row was imported. */
-function partsOutcome(
-  imported: ImportedRow,
-  incoming: { readonly missingParts: readonly Part[] },
-  isTokenTaken = false,
-): PartsOutcome {
-  const tokenTaken = isTokenTaken && imported.missingParts.includes("api_token");
-  const isMissing = (part: Part) =>
-    part === "files" || incoming.missingParts.includes(part) || (tokenTaken && part === "api_token");
+async function* noRecords(): AsyncGenerator<never> {
+  yield* [];
+}
+
+/** Assumes that nobody has changed the account here since it was imported. */
+function userUpdate(
+  changed: readonly Aspect[],
+  isTaken: Readonly<Partial<Record<Aspect, boolean>>>,
+): UserUpdateOutcome {
+  const reported = userAspects.filter((aspect) => changed.includes(aspect) && !unreported.includes(aspect));
   return {
     outcome: "updated",
-    added: imported.missingParts.filter((part) => !isMissing(part)),
-    superseded: [],
-    stillMissing: imported.missingParts.filter(isMissing),
-    tokenTaken,
-    related: imported.related,
+    updated: reported.filter((aspect) => isTaken[aspect] !== true),
+    kept: [],
+    refused: reported.filter((aspect) => isTaken[aspect] === true),
   };
 }
+
+/** They only ever move forward, so a run does not report them. */
+const unreported: readonly Aspect[] = ["last_code", "last_use"];
 
 async function readFiles({ push }: IncomingPush): Promise<PushOutcome> {
   let fileBytes = 0;

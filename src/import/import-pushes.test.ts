@@ -46,6 +46,8 @@ function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: numb
       underWay -= 1;
       return { entries: [], missingParts: [] };
     },
+    userIdentities: none,
+    pushIdentities: none,
     tryKeys: async () => ({ tried: 0, opened: 0, examples: [] }),
     readFile: none,
     styleSheet: async () => undefined,

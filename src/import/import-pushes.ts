@@ -1,11 +1,14 @@
 import { dayMs } from "../base/clock.ts";
+import type { ReimportPlan } from "../pushes/create/reimport-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
-import type { PushOutcome } from "./destination.ts";
+import { type Aspect, type AspectDigests, aspectList, changedAspects, pushAspects } from "./aspects.ts";
+import type { IncomingPush, PushUpdateOutcome } from "./destination.ts";
 import type { PushState } from "./import-results.ts";
-import { missingInUnreadableRow, missingWithReasons } from "./missing-parts.ts";
-import { findLostFile, linkProblem, type PushContext, readPush } from "./read-push.ts";
+import { missingOfImported, unreadableNow } from "./missing-parts.ts";
+import { findLostFile, leadsNowhere, linkProblem, type PushContext, readPush } from "./read-push.ts";
 import { runConcurrently } from "./run-concurrently.ts";
 import type { ImportRun } from "./run-context.ts";
+import { absentPushes, pushIdentity } from "./same-source.ts";
 import type { MissingPart, PushPart, RelatedCounts, SourcePush, SourceRow, SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 
@@ -30,21 +33,30 @@ export async function importPushes(run: ImportRun): Promise<void> {
   });
 }
 
+/** For pushes that the source does not have any more: it deletes ended pushes without an owner, and those of deleted users. */
+export async function withdrawPushes({ source, destination, results, signal }: ImportRun): Promise<void> {
+  for await (const imported of absentPushes(source, destination)) {
+    if (signal.aborted) return;
+    const { sourceId } = imported;
+    const outcome = await destination.withdrawPush(imported);
+    if (outcome === "removed") results.reportUpdated("pushes", sourceId, "the source does not have it any more");
+    if (outcome === "ended")
+      results.reportKept("pushes", sourceId, "The source does not have it any more, so it has ended here.");
+  }
+}
+
 interface RowToImport {
   readonly row: PushRow;
-  /** The record of an earlier run that imported the row without some parts. */
+  /** The record of an earlier run. */
   readonly imported: ImportedRow | undefined;
 }
 
-/** Rows that no earlier run has imported completely. */
 async function* rowsToImport(run: ImportRun): AsyncGenerator<RowToImport> {
   const findImported = run.destination.pushFinder();
   for await (const row of run.source.pushes()) {
     run.onRow("pushes");
     countOwnerless(run, row);
-    const imported = await findImported(row.id);
-    if (imported === undefined || imported.missingParts.length > 0) yield { row, imported };
-    else countImportedBefore(run, row, imported, imported.related);
+    yield { row, imported: await findImported(row.id) };
   }
 }
 
@@ -101,12 +113,16 @@ async function importRow(run: ImportRun, row: ReadRow): Promise<void> {
   if (owner.outcome === "deleted") return skip(run, row, "The account of its owner was deleted here.");
   const ownerId = owner.outcome === "here" ? owner.userId : null;
   const state = stateOf(push, ownerId);
-  if (state === "tombstone" && (push.end?.at ?? 0) + tombstoneMs <= run.now) {
-    return skip(run, row, "It has no owner and ended more than 30 days ago.");
-  }
+  if (isForgotten(run, push, ownerId)) return skip(run, row, forgotten);
   const problem = linkProblem(push.urlToken);
   if (problem !== undefined) return leaveOut(run, row, problem);
   await importPush(run, row, ownerId, state);
+}
+
+const forgotten = "It has no owner and ended more than 30 days ago.";
+
+function isForgotten({ now }: ImportRun, push: SourcePush, ownerId: number | null): boolean {
+  return stateOf(push, ownerId) === "tombstone" && (push.end?.at ?? 0) + tombstoneMs <= now;
 }
 
 function stateOf(push: SourcePush, ownerId: number | null): PushState {
@@ -116,6 +132,7 @@ function stateOf(push: SourcePush, ownerId: number | null): PushState {
 
 interface PushDetails extends Omit<PushContext, "lostFileIds"> {
   readonly missing: readonly MissingPart<PushPart>[];
+  readonly trail: SourceTrail;
 }
 
 /** Reads what belongs to a push in other tables of the source. */
@@ -128,6 +145,7 @@ async function readDetails(run: ImportRun, row: ReadRow, ownerId: number | null)
     ownerId,
     owners,
     entries: trail.entries,
+    trail,
     // Only an owner can see notes and link deliveries.
     missing: missing.filter(({ part }) => ownerId !== null || (part !== "note" && part !== "notifications")),
   };
@@ -146,8 +164,12 @@ async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, 
   const lost = new Map<number, string>();
   for (;;) {
     const missing = [...details.missing, ...lostFiles(lost)];
-    const related = relatedOf(details, (push.open?.files.length ?? 0) - lost.size);
-    const attempt = await tryImport(run, row, { ...details, lostFileIds: new Set(lost.keys()) }, missing, related);
+    const incoming = incomingOf(run, row, details, missing);
+    const { related } = incoming;
+    const context = { ...details, lostFileIds: new Set(lost.keys()) };
+    const attempt = await orLostFile(() =>
+      run.destination.importPush({ ...incoming, push: readPush(push, context, run.source) }),
+    );
     switch (attempt.outcome) {
       case "file_lost":
         if (!run.options.withoutLostFiles) {
@@ -175,10 +197,14 @@ async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, 
           missingParts: missing.map(({ part }) => part),
           isOwned: ownerId !== null,
         });
+        if (leadsNowhere(push)) results.reportNotDone("pushes", push.id, importedAsText);
         return results.reportMissing("pushes", push.id, missing);
     }
   }
 }
+
+const importedAsText =
+  "Its address is not a web address, so it is imported as text: recipients see it and are not redirected.";
 
 /** Whether the push still exists at the end of the run, even if a server runs meanwhile. */
 function isLasting({ destination, now }: ImportRun, { end }: SourcePush, ownerId: number | null): boolean {
@@ -195,22 +221,53 @@ function relatedOf({ entries, ownerId }: PushDetails, files: number): RelatedCou
   return { auditEntries: entries.length, notifications, files };
 }
 
-type Attempt = PushOutcome | { readonly outcome: "file_lost"; readonly fileId: number; readonly reason: string };
-
-async function tryImport(
-  { destination, source }: ImportRun,
-  { row: push }: ReadRow,
-  context: PushContext,
+/** All but the content, which is read while it is sealed. */
+function incomingOf(
+  run: ImportRun,
+  row: ReadRow,
+  details: PushDetails,
   missing: readonly MissingPart<PushPart>[],
-  related: RelatedCounts,
-): Promise<Attempt> {
+): Omit<IncomingPush, "push"> {
+  const lost =
+    missing.filter(({ part }) => part === "files").length -
+    details.missing.filter(({ part }) => part === "files").length;
+  return {
+    sourceId: row.id,
+    missingParts: missing.map(({ part }) => part),
+    identity: run.destination.digests.of("identity", pushIdentity(row.row)),
+    aspects: aspectsOf(run, row, { ...details, missing }),
+    related: relatedOf(details, (row.row.open?.files.length ?? 0) - lost),
+  };
+}
+
+const aspectsOfParts: Readonly<Record<PushPart, Aspect>> = {
+  note: "labels",
+  trail: "trail",
+  notifications: "trail",
+  people: "trail",
+  files: "files",
+};
+
+/** Without those of missing parts. */
+function aspectsOf(
+  { destination }: ImportRun,
+  { row }: ReadRow,
+  { trail, ownerId, missing }: PushDetails,
+): AspectDigests {
+  const hidden = missing.map(({ part }) => aspectsOfParts[part]);
+  const values = Object.entries(pushAspects(row, trail, ownerId));
+  return destination.digests.all(Object.fromEntries(values.filter(([aspect]) => !hidden.includes(aspect as Aspect))));
+}
+
+interface FileLost {
+  readonly outcome: "file_lost";
+  readonly fileId: number;
+  readonly reason: string;
+}
+
+async function orLostFile<Outcome>(attempt: () => Promise<Outcome>): Promise<Outcome | FileLost> {
   try {
-    return await destination.importPush({
-      sourceId: push.id,
-      push: readPush(push, context, source),
-      missingParts: missing.map(({ part }) => part),
-      related,
-    });
+    return await attempt();
   } catch (error) {
     const file = findLostFile(error);
     if (file === undefined) throw error;
@@ -218,28 +275,95 @@ async function tryImport(
   }
 }
 
+/** Compares the row with what an earlier run imported, and updates it here. */
 async function handleImportedBefore(run: ImportRun, row: PushRow, imported: ImportedRow): Promise<void> {
-  if (imported.missingParts.length > 0) await addMissingParts(run, row, imported);
-  else countImportedBefore(run, row, imported, imported.related);
-}
-
-async function addMissingParts(run: ImportRun, row: PushRow, imported: ImportedRow): Promise<void> {
-  const { results, destination, source } = run;
+  const { results, owners, destination } = run;
   if (row.outcome !== "read") {
     countImportedBefore(run, row, imported, imported.related);
-    return results.reportMissing("pushes", row.id, missingInUnreadableRow(imported.missingParts, row.reason));
+    return results.reportNotDone("pushes", row.id, unreadableNow(row));
   }
-  const owner = run.owners.ownerOf(row.row.userId);
-  const details = await readDetails(run, row, owner.outcome === "here" ? owner.userId : null);
-  const outcome = await destination.addMissingPushParts(imported, {
-    sourceId: row.id,
-    push: readPush(row.row, { ...details, lostFileIds: new Set() }, source),
-    missingParts: details.missing.map(({ part }) => part),
-    related: relatedOf(details, imported.related.files),
-  });
-  if (outcome.outcome === "changed_meanwhile") return await handleImportedBefore(run, row, outcome.now);
-  if (outcome.added.length > 0) results.completed += 1;
-  countImportedBefore(run, row, imported, outcome.related);
-  results.reportSuperseded("pushes", row.id, outcome.superseded);
-  results.reportMissing("pushes", row.id, missingWithReasons(details.missing, outcome.stillMissing));
+  const owner = owners.ownerOf(row.row.userId);
+  if (owner.outcome === "left_out" || owner.outcome === "deleted") {
+    return countImportedBefore(run, row, imported, imported.related);
+  }
+  const ownerId = owner.outcome === "here" ? owner.userId : null;
+  if (isForgotten(run, row.row, ownerId)) {
+    await destination.withdrawPush(imported);
+    return skip(run, row, forgotten);
+  }
+  const details = await readDetails(run, row, ownerId);
+  const aspects = aspectsOf(run, row, details);
+  const changed = changedAspects(imported.aspects, aspects);
+  if (changed.length > 0) return await updatePush(run, { row, imported, details, changed });
+  countImportedBefore(run, row, imported, imported.related);
+  results.reportMissing("pushes", row.id, missingOfImported(imported.missingParts, details.missing));
 }
+
+interface ChangedPush {
+  readonly row: ReadRow;
+  readonly imported: ImportedRow;
+  readonly details: PushDetails;
+  readonly changed: readonly Aspect[];
+}
+
+async function updatePush(run: ImportRun, { row, imported, details, changed }: ChangedPush): Promise<void> {
+  const { results, destination, source } = run;
+  const push = row.row;
+  const lost = new Map<number, string>();
+  for (;;) {
+    const missing = [...details.missing, ...lostFiles(lost)];
+    // Only files that an earlier run could not read were to be added.
+    if (lost.size > 0 && changed.every((aspect) => aspect === "files")) {
+      countImportedBefore(run, row, imported, imported.related);
+      return results.reportMissing("pushes", push.id, missingOfImported(imported.missingParts, missing));
+    }
+    const incoming = incomingOf(run, row, details, missing);
+    const isComplete = missing.every(({ part }) => imported.missingParts.includes(part));
+    const context = { ...details, lostFileIds: new Set(lost.keys()) };
+    const attempt = await orLostFile(() =>
+      destination.updatePush(imported, { ...incoming, push: readPush(push, context, source) }, isComplete),
+    );
+    if (attempt.outcome === "file_lost") {
+      lost.set(attempt.fileId, attempt.reason);
+      continue;
+    }
+    if (attempt.outcome === "changed_meanwhile") return await handleImportedBefore(run, row, attempt.now);
+    const isImported = attempt.plan === "replaced" || attempt.plan === "merged";
+    countImportedBefore(run, row, imported, isImported ? incoming.related : imported.related);
+    reportUpdate(
+      results,
+      row,
+      attempt,
+      changed.filter((aspect) => aspect !== "files" || lost.size === 0),
+    );
+    return results.reportMissing("pushes", push.id, missingOfImported(imported.missingParts, missing));
+  }
+}
+
+const passphraseThere =
+  "It asks for a passphrase in the source and not here, where its content was changed or is in use. Set a passphrase here, or end it.";
+
+function reportUpdate(
+  results: ImportRun["results"],
+  { id, row }: ReadRow,
+  { plan, lacksPassphrase }: PushUpdateOutcome,
+  changed: readonly Aspect[],
+): void {
+  // An ended push has no content.
+  const reported =
+    row.end === null ? changed : changed.filter((aspect) => !["payload", "passphrase", "files"].includes(aspect));
+  if (lacksPassphrase) results.reportNotDone("pushes", id, passphraseThere);
+  if (reported.length === 0) return;
+  const what = aspectList(reported);
+  if (plan === "replaced") results.reportUpdated("pushes", id, what);
+  else if (plan !== "kept" || row.end === null) results.reportKept("pushes", id, keptSentences[plan](what));
+}
+
+const keptSentences: Readonly<Record<Exclude<ReimportPlan, "replaced">, (what: string) => string>> = {
+  merged: (what) =>
+    `Changed in the source: ${what}. It was viewed or edited here too: the stricter limits of both apply, and edits here stay.`,
+  restricted: (what) =>
+    `Changed in the source: ${what}. Its content and labels stay as they are here, with the stricter limits of both.`,
+  ended: () => "It has ended in the source, so it has ended here too.",
+  kept: (what) => `Changed in the source: ${what}. It has ended here, or has more views, and stays so.`,
+};

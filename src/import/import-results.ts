@@ -1,16 +1,16 @@
-import { type Part, partNames } from "./missing-parts.ts";
 import { type MissingPart, noRelated, type RelatedCounts, type SourceKind } from "./source.ts";
 
-/** A row that was not imported completely. It holds no secret, token or name. */
+/** A row that was not imported completely, or has changed since an earlier run. It holds no secret, token or name. */
 export interface Problem {
   readonly table: "users" | "pushes" | "site_settings";
   /** In the source. */
   readonly id: number;
   /**
-   * `left_out`: the row was not imported; a later run tries again. `partly`: it was imported without the part that the reason
-   * names; a later run tries to add it. `superseded`: the missing part is no longer needed, so this is not an error.
+   * `left_out`: the row was not imported; a later run tries again. `partly`: it was imported, but not what the reason names; a
+   * later run tries again. `kept`: it was changed here since an earlier run, and the stricter of both stays. `updated`: the source has
+   * changed it since an earlier run, and now it is the same here.
    */
-  readonly effect: "left_out" | "partly" | "superseded";
+  readonly effect: "left_out" | "partly" | "kept" | "updated";
   readonly reason: string;
 }
 
@@ -91,8 +91,10 @@ export class ImportResults {
   /** Reasons of problems that are not in the counts of a table. */
   readonly partReasons = new Map<string, number>();
   problems = 0;
-  /** Rows of earlier runs to which missing parts were added. */
-  completed = 0;
+  /** Rows of earlier runs that the source has changed since. */
+  updated = 0;
+  /** Rows of earlier runs that were changed here, and that stay as they are here, or stricter. */
+  kept = 0;
   fileBytes = 0;
   /** Pushes of this run that no server deletes before the run ends, and the entries of their audit trails. */
   readonly lasting = { pushes: 0, auditEntries: 0 };
@@ -125,11 +127,26 @@ export class ImportResults {
     for (const { reason } of parts) this.#report({ table, id, effect: "partly", reason });
   }
 
-  reportSuperseded(table: Problem["table"], id: number, parts: readonly Part[]): void {
-    if (parts.length === 0) return;
-    const names = parts.map((part) => partNames[part]).join(", ");
-    const reason = `It was imported without ${names}. It was set or deleted here since then and is kept as it is.`;
-    this.#onProblem({ table, id, effect: "superseded", reason });
+  /** @param what has changed there, such as "its views". */
+  reportUpdated(table: Problem["table"], id: number, what: string): void {
+    this.updated += 1;
+    this.#onProblem({
+      table,
+      id,
+      effect: "updated",
+      reason: `Changed in the source since the last run, and updated here: ${what}.`,
+    });
+  }
+
+  /** The row is at least as strict here as in the source. */
+  reportKept(table: Problem["table"], id: number, reason: string): void {
+    this.kept += 1;
+    this.#onProblem({ table, id, effect: "kept", reason });
+  }
+
+  /** A change of the source that could not be made here. */
+  reportNotDone(table: Problem["table"], id: number, reason: string): void {
+    this.#report({ table, id, effect: "partly", reason });
   }
 
   addOwnerless(id: number): void {
@@ -167,7 +184,7 @@ export class ImportResults {
     readonly imported: RelatedCounts;
     /** Imported by this run. */
     readonly importedNow: RelatedCounts;
-    readonly missingParts: readonly Part[];
+    readonly missingParts: readonly MissingPart["part"][];
     readonly isOwned: boolean;
   }): void {
     const { inSource, imported, importedNow, missingParts, isOwned } = push;

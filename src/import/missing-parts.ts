@@ -2,17 +2,11 @@ import type { MissingPart, PushPart, UserPart } from "./source.ts";
 
 export type Part = UserPart | PushPart;
 
-/** In the order in which a later run adds them. */
-const userPartNames: Readonly<Record<UserPart, string>> = {
+export const partNames: Readonly<Record<Part, string>> = {
   factor: "its second factor and its password",
   password: "its password",
-  backup_codes: "its backup codes",
   api_token: "its API token",
   created_at: "its time of creation",
-};
-
-export const partNames: Readonly<Record<Part, string>> = {
-  ...userPartNames,
   note: "its note",
   trail: "entries of its audit trail",
   notifications: "link deliveries in its audit trail",
@@ -39,29 +33,17 @@ function isPart(name: string): name is Part {
   return Object.hasOwn(partNames, name);
 }
 
-export function userPartsOf(parts: readonly Part[]): readonly UserPart[] {
-  return (Object.keys(userPartNames) as UserPart[]).filter((part) => parts.includes(part));
-}
-
-/** Parts that are still missing because the row cannot be read in this run. */
-export function missingInUnreadableRow(parts: readonly Part[], reason: string): readonly MissingPart[] {
-  return parts.map((part) => ({
+/** What to report about the parts of a row of an earlier run that cannot be read now. */
+export function missingOfImported(before: readonly Part[], missing: readonly MissingPart[]): readonly MissingPart[] {
+  return missing.map(({ part, reason }) => ({
     part,
-    reason: `It was imported without ${partNames[part]}, and its row cannot be read now. ${reason}`,
+    reason: before.includes(part)
+      ? reason
+      : `It stays as it was imported, because ${partNames[part]} cannot be read now, so changes of that are not known. ${reason}`,
   }));
 }
 
-/** Parts that are still missing, each with the reason that the source gives, if it gives one. */
-export function missingWithReasons<Which extends Part>(
-  reasons: readonly MissingPart<Which>[],
-  parts: readonly Part[],
-): readonly MissingPart[] {
-  const withoutReason = parts.filter((part) => !reasons.some((missing) => missing.part === part));
-  return [
-    ...reasons.filter(({ part }) => parts.some((missing) => missing === part)),
-    ...withoutReason.map((part) => ({
-      part,
-      reason: `It was imported without ${partNames[part]}, which cannot be added now.`,
-    })),
-  ];
+/** What to report about a row of an earlier run that cannot be read now. */
+export function unreadableNow({ reason }: { readonly reason: string }): string {
+  return `It stays as it was imported, because its row cannot be read now. ${reason}`;
 }

@@ -33,6 +33,13 @@ export function linkProblem(urlToken: string): string | undefined {
     : undefined;
 }
 
+/** Whether a url push cannot lead to its address: with another scheme, or because it cannot be a header. */
+export function leadsNowhere({ kind, open }: SourcePush): boolean {
+  if (kind !== "url" || open === null) return false;
+  const scheme = URL.parse(open.payload)?.protocol ?? "";
+  return !["http:", "https:"].includes(scheme) || /\p{Cc}/u.test(open.payload);
+}
+
 export interface PushContext {
   readonly ownerId: number | null;
   readonly owners: Owners;
@@ -46,7 +53,7 @@ export function readPush(push: SourcePush, context: PushContext, source: Pick<Im
   const { entries, owners, ownerId, lostFileIds } = context;
   return {
     urlToken: push.urlToken,
-    kind: push.kind,
+    kind: leadsNowhere(push) ? "text" : push.kind,
     ownerId,
     name: push.name ?? "",
     note: push.note ?? "",

@@ -1,5 +1,4 @@
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
-import { keptCodeKey } from "../accounts/factors/backup-codes.ts";
 import { totpStep } from "../accounts/factors/totp.ts";
 import { isApiToken } from "../accounts/tokens/api-tokens.ts";
 import { secondMs } from "../base/clock.ts";
@@ -74,15 +73,7 @@ function readTotp(totp: SourceTotp, reportMissing: ReportMissing): AdoptedUser["
     );
   }
   const lastStep = totp.lastStepAt === null ? 0 : totpStep(totp.lastStepAt * secondMs);
-  if (totp.backupCodes === null) return { secret, lastStep, backupCodes: null };
-  const { key, messagePrefix, digests } = totp.backupCodes;
-  const readable = digests
-    .filter((digest) => /^[0-9a-f]{64}$/i.test(digest))
-    .map((digest) => Buffer.from(digest, "hex"));
-  if (readable.length < digests.length) {
-    reportMissing("backup_codes", "Some of its backup codes have a format that cannot be checked.");
-  }
-  return { secret, lastStep, backupCodes: { key: keptCodeKey(key), messagePrefix, digests: readable } };
+  return { secret, lastStep };
 }
 
 const base32Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";

@@ -18,8 +18,11 @@ export interface ReportHead {
   readonly startedAt: number;
 }
 
-/** After `interrupted` and `failed` the command has to be run again. */
-export type ReportOutcome = "complete" | "with_problems" | "interrupted" | "failed";
+/**
+ * After `interrupted` and `failed` the command has to be run again. `kept_stricter`: complete, except that some rows were changed here
+ * and are stricter than in the source.
+ */
+export type ReportOutcome = "complete" | "kept_stricter" | "with_problems" | "interrupted" | "failed";
 
 export interface ReportEnd {
   readonly outcome: ReportOutcome;
@@ -45,7 +48,7 @@ export function openReport(location: { readonly given: string } | { readonly def
   write(
     text,
     textPathOf(path),
-    `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nRows that were not imported completely:\n`,
+    `Import from Password Pusher${dryRun ? " (nothing was written)" : ""}\n\nRows that were not imported completely, or have changed since the last run:\n`,
   );
   let problems = 0;
   return {
@@ -129,7 +132,12 @@ export function lineOf({ table, id, effect, reason }: Problem): string {
   return `${what} (${effectNames[effect]}): ${reason}`;
 }
 
-const effectNames = { left_out: "left out", partly: "imported in part", superseded: "kept as it is here" } as const;
+const effectNames = {
+  left_out: "left out",
+  partly: "imported in part",
+  kept: "kept as it is here, or stricter",
+  updated: "updated",
+} as const;
 
 function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
   const counts = ({ imported, importedBefore, leftOut, skipped }: Counts) => ({
@@ -154,7 +162,8 @@ function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
     notifications: counts(notifications),
     files: counts(files),
     style_sheet: counts(results.styleSheet),
-    completed: results.completed,
+    updated: results.updated,
+    kept: results.kept,
     pushes_by_kind_and_state: Object.fromEntries([...results.kinds].sort()),
     file_bytes: results.fileBytes,
     behind: results.notImported.map(({ table, effect, reason, count }) => ({
@@ -176,7 +185,13 @@ export function summaryLines({ warnings, inSource, results, differences }: Impor
     ...titled("Imported pushes by kind and state:", countedLines(results.kinds)),
     ...titled("Reasons for rows that were left out or skipped:", results.notImported.map(notImportedLine)),
     ...titled("Reasons for rows that were imported in part:", countedLines(results.partReasons)),
-    ...(results.completed === 0 ? [] : ["", `Missing parts were added to ${results.completed} rows of earlier runs.`]),
+    ...(results.updated === 0 ? [] : ["", `${results.updated} rows of earlier runs have changed and were updated.`]),
+    ...(results.kept === 0
+      ? []
+      : [
+          "",
+          `${results.kept} rows of earlier runs were changed there and here: they are kept as they are here, or stricter.`,
+        ]),
     ...titled(
       "Warnings:",
       warnings.map((warning) => `  ${warning}`),

@@ -1,20 +1,22 @@
 import type { Destination } from "./destination.ts";
-import { importPushes } from "./import-pushes.ts";
+import { importPushes, withdrawPushes } from "./import-pushes.ts";
 import { countedTables, ImportResults, tableNames, totalOf } from "./import-results.ts";
 import { importStyleSheet } from "./import-style-sheet.ts";
-import { importUsers } from "./import-users.ts";
+import { importUsers, withdrawUsers } from "./import-users.ts";
 import { type ImportDeps, type ImportRun, Owners } from "./run-context.ts";
+import { refuseOtherInstallation } from "./same-source.ts";
 import type { SourceCounts } from "./source.ts";
 
 export type ImportSummary = Awaited<ReturnType<typeof runImport>>;
 
 /**
- * Imports users, then pushes, then the style sheet. Each row is written and recorded in a transaction of its own, so a run may be
+ * Withdraws rows that the source does not have any more, then imports users, then pushes, then the style sheet. Each row is written and recorded in a transaction of its own, so a run may be
  * interrupted anywhere, and the next run continues. @throws errors of the source or the destination as a whole. Errors of a
  * single row are reported instead.
  */
 export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) {
   const { source, destination, signal } = deps;
+  await refuseOtherInstallation(source, destination);
   const inSource = await source.counts();
   const read = { users: 0, pushes: 0 };
   const results = new ImportResults(onProblem);
@@ -27,7 +29,9 @@ export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) 
       onProgress(table, read[table], inSource[table]);
     },
   };
-  await importUsers(run);
+  await withdrawPushes(run);
+  await withdrawUsers(run);
+  if (!signal.aborted) await importUsers(run);
   if (!signal.aborted) await importPushes(run);
   if (!signal.aborted) await importStyleSheet(run);
   const interrupted = signal.aborted;

@@ -4,7 +4,7 @@
  */
 
 /** Parts of a user that can be missing although the user is imported. */
-export type UserPart = "factor" | "password" | "backup_codes" | "api_token" | "created_at";
+export type UserPart = "factor" | "password" | "api_token" | "created_at";
 /** The same for a push. */
 export type PushPart = "note" | "trail" | "notifications" | "people" | "files";
 
@@ -29,6 +29,9 @@ export interface ImportSource {
   users(afterId?: number): AsyncIterable<SourceRow<SourceUser, UserPart>>;
   pushes(afterId?: number): AsyncIterable<SourceRow<SourcePush, PushPart>>;
   trail(pushId: number): Promise<SourceTrail>;
+  /** What identifies each row, in the order of the ids. Nothing is decrypted. */
+  userIdentities(): AsyncIterable<UserIdentity>;
+  pushIdentities(): AsyncIterable<PushIdentity>;
   /** Tries the keys on some sealed values, old and new ones of each table. */
   tryKeys(): Promise<KeyTrial>;
   /** The bytes of a file. @throws SourceFileError when it cannot be read completely. */
@@ -81,6 +84,21 @@ export interface SourceTrail {
   readonly missingParts: readonly MissingPart<PushPart>[];
 }
 
+/** null: it cannot be read. */
+export interface UserIdentity {
+  readonly id: number;
+  readonly createdAt: number | null;
+  readonly email: string | null;
+  readonly apiToken: string | null;
+  readonly passwordHash: string | null;
+}
+
+export interface PushIdentity {
+  readonly id: number;
+  readonly createdAt: number | null;
+  readonly urlToken: string | null;
+}
+
 export interface SourceUser {
   readonly id: number;
   readonly email: string;
@@ -103,12 +121,6 @@ export interface SourceTotp {
   readonly secret: string;
   /** Unix seconds of the last step that was accepted; null: none. */
   readonly lastStepAt: number | null;
-  /** Hex HMAC-SHA256 digests of the unused codes, with the key that checks them; null: no unused code can be checked. */
-  readonly backupCodes: {
-    readonly key: string;
-    readonly messagePrefix: string;
-    readonly digests: readonly string[];
-  } | null;
 }
 
 export type SourceKind = "text" | "file" | "url" | "qr";

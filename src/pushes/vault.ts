@@ -4,7 +4,7 @@ import { equalDigests } from "../crypto/digests.ts";
 import { envelopeKeyId, type Keyring } from "../crypto/keyring.ts";
 import { sealedColumns } from "../crypto/sealed-columns.ts";
 import { deriveKey, keyBytes } from "../crypto/sodium.ts";
-import { createUrlTokens, type UrlTokens } from "../crypto/url-token.ts";
+import { createUrlTokens } from "../crypto/url-token.ts";
 import type { Database, ReadConnection, Transaction } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
@@ -146,11 +146,10 @@ export async function findAccessKeys(connection: ReadConnection, keyring: Keyrin
   return secret && new AccessKeys(secret, () => undefined);
 }
 
-/** As `findAccessKeys`. */
-export async function findUrlTokens(connection: ReadConnection, keyring: Keyring): Promise<UrlTokens | undefined> {
+/** As `findAccessKeys`. @returns 32 bytes. */
+export async function findIndexSecret(connection: ReadConnection, keyring: Keyring): Promise<Buffer | undefined> {
   const sealed = await findSealedSecret(connection, "index_secret");
-  const secret = sealed && openSecret(keyring, "index_secret", sealed);
-  return secret && createUrlTokens(secret);
+  return sealed && openSecret(keyring, "index_secret", sealed);
 }
 
 /** Ids of the master keys that may seal rows of this database. */

@@ -11,7 +11,8 @@ import {
   retrieve,
   withReport,
 } from "../support/password-pusher/import-run.ts";
-import { installDefaultKey, installProduction } from "../support/password-pusher/installations.ts";
+import { installDefaultKey, installProduction, keysOfFixture } from "../support/password-pusher/installations.ts";
+import { sealedByLockbox } from "../support/password-pusher/seal.ts";
 
 const { production } = expected;
 
@@ -133,6 +134,7 @@ test("an owner without a user row is reported, and the link of such a push works
   for (let runs = 1; runs <= 2; runs += 1) {
     await target.run(installation, ...report.options);
     expect(report.read().warnings).toEqual([
+      expect.stringContaining("1 user has backup codes, which are not imported"),
       `1 push belongs to a user who is not in the source. It is imported without owner, name and note (${pushTagged("file-one").id}).`,
     ]);
     expect(problemsOf(report)).toContain("users 6 left_out");
@@ -199,13 +201,36 @@ test("a missing env file or database is reported in one sentence", async () => {
   expect(noEnv.stderr.trim().split("\n")).toHaveLength(1);
 });
 
-test("a run that drops backup codes for lack of their key does not report a complete import", async () => {
+test("backup codes are not imported, and the report says so", async () => {
   const target = makeImportTarget();
   const report = withReport(target);
-  const run = await target.run({ ...installDefaultKey(), environment: {} }, ...report.options);
-  expect(run.exitCode).toBe(3);
-  expect(run.stdout).toMatch(/Its backup codes can only be checked with SECRET_KEY_BASE, which was not given/);
-  expect(report.read()).toMatchObject({ outcome: "with_problems", users: { brought: 1 } });
+  await target.run(installProduction(), ...report.options);
+  expect(report.text()).toMatch(/1 user has backup codes, which are not imported: .* \(3\)\./);
+});
+
+test("url pushes of another scheme come in as text, are reported, and their view is answered", async () => {
+  const target = makeImportTarget();
+  const payloads = {
+    "url-plain": "javascript:alert(1)",
+    "url-iri": "just words",
+    "url-long-query": "https://example.com/a\r\nb",
+  };
+  const installation = installProduction((connection) => {
+    const change = connection.prepare("UPDATE pushes SET payload_ciphertext = ? WHERE id = ?");
+    const place = { table: "pushes", column: "payload_ciphertext" } as const;
+    for (const [tag, payload] of Object.entries(payloads)) {
+      change.run(sealedByLockbox(keysOfFixture.PWPUSH_MASTER_KEY, place, payload), pushTagged(tag).id);
+    }
+  });
+  const report = withReport(target);
+  expect((await target.run(installation, ...report.options)).exitCode).toBe(3);
+  const app = await target.serve();
+  for (const [tag, payload] of Object.entries(payloads)) {
+    expect(problemsOf(report)).toContain(`pushes ${pushTagged(tag).id} partly`);
+    expect((await retrieve(app, tag)).body).toMatchObject({ kind: "text", payload });
+  }
+  await target.run(installation, ...report.options);
+  expect(problemsOf(report)).toEqual([lostKey]);
 });
 
 test("url_tokens that are taken here, or collide with our paths, are reported and left out", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AdoptedUser } from "../../src/accounts/admin/adopt-user.ts";
+import { type AdoptedUser, aspectsOf } from "../../src/accounts/admin/adopt-user.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createDomainDestination } from "../../src/import/domain-destination.ts";
 import { startTestApp } from "../support/app.ts";
@@ -32,7 +32,7 @@ async function startRuns() {
 test("an account that another run has just imported belongs to its user, and to no other user with that email", async () => {
   const { app, one, other } = await startRuns();
   await using _ = app;
-  const incoming = { sourceId: 3, user: alice, missingParts: [] };
+  const incoming = { sourceId: 3, user: alice, missingParts: [], identity: "", aspects: {} };
   expect((await other.importedUsers()).size).toBe(0);
   const imported = await one.importUser(incoming, false);
   expect(imported).toMatchObject({ outcome: "imported", merged: false });
@@ -51,16 +51,21 @@ test("an account that another run has just imported belongs to its user, and to 
 test("a part that one run has just added counts as added for the other run", async () => {
   const { app, one, other } = await startRuns();
   await using _ = app;
-  await one.importUser({ sourceId: 3, user: alice, missingParts: ["factor"] }, false);
+  const { factor: _factor, password: _password, ...known } = one.digests.all(aspectsOf(alice));
+  await one.importUser({ sourceId: 3, user: alice, missingParts: ["factor"], identity: "", aspects: known }, false);
   const user = (await one.importedUsers()).get(3);
   if (user === undefined) throw new Error("The user is not recorded.");
-  const whole = { sourceId: 3, user: { ...alice, passwordHash: "hash of the source" }, missingParts: [] };
-  expect(await one.addMissingUserParts(user, whole)).toMatchObject({
-    outcome: "updated",
-    added: ["factor"],
-    stillMissing: [],
-  });
-  expect(await other.addMissingUserParts(user, whole)).toMatchObject({
+  const whole = { ...alice, passwordHash: "hash of the source" };
+  const incoming = {
+    sourceId: 3,
+    user: whole,
+    missingParts: [],
+    identity: "",
+    aspects: one.digests.all(aspectsOf(whole)),
+  };
+  const changed = ["factor", "password"] as const;
+  expect(await one.updateUser(user, incoming, changed)).toMatchObject({ outcome: "updated", updated: ["password"] });
+  expect(await other.updateUser(user, incoming, changed)).toMatchObject({
     outcome: "changed_meanwhile",
     now: { sourceId: 3, id: user.id, missingParts: [], accountExists: true },
   });

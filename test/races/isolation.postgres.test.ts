@@ -38,6 +38,8 @@ async function openTwoDomains(isolation: Isolation): Promise<readonly [TestDomai
 const incomingPush = (sourceId: number, now: number): IncomingPush => ({
   sourceId,
   missingParts: [],
+  identity: "",
+  aspects: {},
   related: noRelated,
   push: {
     urlToken: `an-imported-link-${sourceId}`,

@@ -42,3 +42,6 @@ export function exactTimeOf(cell: Cell | undefined): string | undefined {
   if (year === undefined) return undefined;
   return `${year}-${month}-${day} ${hour}:${minute}:${second}.${fraction.padEnd(6, "0")}`;
 }
+
+/** Less than any id: ids begin with 1, but a damaged row may have a negative one. */
+export const beforeFirstId = -(2 ** 31);

@@ -10,7 +10,7 @@ export interface Installation {
   readonly secret: (name: SecretName) => string | undefined;
 }
 
-export type SecretName = "PWPUSH_MASTER_KEY" | "PWPUSH_MASTER_KEY_PREVIOUS" | "SECRET_KEY_BASE";
+export type SecretName = "PWPUSH_MASTER_KEY" | "PWPUSH_MASTER_KEY_PREVIOUS";
 
 export type DatabaseAddress =
   | { readonly engine: "sqlite"; readonly path: string }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { type ImportSource, type RelatedCounts, SourceError } from "../../../src/import/source.ts";
-import { exactTimeOf, textOf, wholeNumberOf } from "./cells.ts";
+import { beforeFirstId, exactTimeOf, textOf, wholeNumberOf } from "./cells.ts";
 import type { DatabaseAddress, Installation } from "./installation.ts";
 import { createLockbox } from "./lockbox.ts";
+import { readPushIdentities, readUserIdentities } from "./read-identities.ts";
 import { readPushes } from "./read-pushes.ts";
 import { readTrail } from "./read-trail.ts";
 import { readUsers } from "./read-users.ts";
@@ -24,15 +25,12 @@ export interface ReadingOptions {
   readonly scratchFolder: string;
 }
 
-/** Less than any id: ids begin with 1, but a damaged row may have a negative one. */
-const beforeFirstId = -(2 ** 31);
-
 /**
  * Opens an installation of Password Pusher 2.x for reading. Nothing is changed, and all reads see one snapshot.
  * @throws SourceError with one sentence for the operator.
  */
 export async function openPasswordPusher(installation: Installation, reading: ReadingOptions): Promise<ImportSource> {
-  const keys = sourceKeysOf(installation.secret);
+  const masterKeys = sourceKeysOf(installation.secret);
   const files = openSourceFiles(installation);
   const rows = await openRows(installation.database, reading);
   try {
@@ -42,12 +40,11 @@ export async function openPasswordPusher(installation: Installation, reading: Re
     const deps = {
       queries,
       rowWarnings,
-      secretKeyBase: keys.secretKeyBase,
-      lockbox: createLockbox(keys.masterKeys),
+      lockbox: createLockbox(masterKeys),
       firstOfLink: await firstOfLinks(queries),
       now: reading.now,
     };
-    const warnings = [...keys.warnings, ...tables.warnings, ...(await unreachable(queries, files))];
+    const warnings = [...tables.warnings, ...(await unreachable(queries, files))];
     return {
       fingerprint: await fingerprintOf(queries),
       get warnings() {
@@ -64,6 +61,8 @@ export async function openPasswordPusher(installation: Installation, reading: Re
       users: (afterId = beforeFirstId) => readUsers(deps, afterId),
       pushes: (afterId = beforeFirstId) => readPushes(deps, afterId),
       trail: (pushId) => readTrail(deps, pushId),
+      userIdentities: () => readUserIdentities(queries),
+      pushIdentities: () => readPushIdentities(queries),
       tryKeys: () => tryKeys(queries, deps.lockbox),
       readFile: (file) => files.read(file),
       styleSheet: async () => textOf(await queries.customCss()) || undefined,

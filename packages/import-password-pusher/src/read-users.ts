@@ -10,15 +10,11 @@ export interface UserContext {
   readonly queries: SourceQueries;
   readonly lockbox: Lockbox;
   readonly rowWarnings: Warnings;
-  /** undefined: not given, so backup codes cannot be checked. */
-  readonly secretKeyBase: string | undefined;
 }
 
 const withoutPassword =
   "so the account is imported without its password, which alone must not be enough to sign in. Set a new one with " +
   "`sealpush user set-password`";
-
-const noSecretKeyBase = "Its backup codes can only be checked with SECRET_KEY_BASE, which was not given.";
 
 export function readUsers(context: UserContext, afterId: number): AsyncIterable<SourceRow<SourceUser, UserPart>> {
   const { userIds: ids, userSizes: sizes, users } = context.queries;
@@ -65,7 +61,7 @@ function userOf(context: UserContext, id: number, record: SourceRecord | undefin
  * read. Then the password must not be imported either, because it alone was not enough to sign in.
  */
 function totpOf(
-  { lockbox, rowWarnings, secretKeyBase }: UserContext,
+  { lockbox, rowWarnings }: UserContext,
   id: number,
   record: SourceRecord,
   missingParts: MissingPart<UserPart>[],
@@ -83,36 +79,7 @@ function totpOf(
     return "lost";
   }
   if (opening.underDefaultKey) rowWarnings.add("userUnderDefaultKey", id);
-  const digests = digestsOf(textOf(record.otp_backup_code_digests));
-  if (digests === undefined) {
-    missingParts.push({
-      part: "backup_codes",
-      reason: "Its backup codes cannot be read. The user has to create new ones.",
-    });
-  }
-  const left = digests ?? [];
-  if (left.length > 0 && secretKeyBase === undefined)
-    missingParts.push({ part: "backup_codes", reason: noSecretKeyBase });
-  return {
-    secret: opening.text,
-    lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null,
-    backupCodes:
-      left.length === 0 || secretKeyBase === undefined
-        ? null
-        : { key: secretKeyBase, messagePrefix: `${id}:`, digests: left },
-  };
-}
-
-/** A JSON array of hex digests; undefined for any other text. */
-function digestsOf(text: string | null): readonly string[] | undefined {
-  if (text === null || text.trim() === "") return [];
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value === null) return [];
-    const isDigest = (entry: unknown): entry is string => typeof entry === "string" && /^[0-9a-f]{64}$/.test(entry);
-    return Array.isArray(value) && value.every(isDigest) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  // Keeping them would mean to keep the other installation's SECRET_KEY_BASE.
+  if (/[0-9a-f]{64}/.test(textOf(record.otp_backup_code_digests) ?? "")) rowWarnings.add("backupCodesLeft", id);
+  return { secret: opening.text, lastStepAt: wholeNumberOf(record.last_otp_timestep) ?? null };
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Installation, SecretName } from "./installation.ts";
-import { publishedDefaultKey } from "./lockbox.ts";
 import { sourceKeysOf } from "./source-keys.ts";
 
 const [one, two, three] = ["11".repeat(32), "Ab".repeat(32), "33".repeat(32)];
@@ -14,19 +13,9 @@ describe("keys", () => {
     const secret = secretsOf({
       PWPUSH_MASTER_KEY: one,
       PWPUSH_MASTER_KEY_PREVIOUS: `${two} , ,${three},`,
-      SECRET_KEY_BASE: "base",
     });
-    expect(sourceKeysOf(secret)).toEqual({ masterKeys: [one, two, three], secretKeyBase: "base", warnings: [] });
+    expect(sourceKeysOf(secret)).toEqual([one, two, three]);
   });
-
-  it.each([{}, { PWPUSH_MASTER_KEY: publishedDefaultKey.toUpperCase() }])(
-    "cause a warning if they are the published one: %j",
-    (values) => {
-      expect(sourceKeysOf(secretsOf(values)).warnings).toEqual([
-        expect.stringContaining("Change the secrets that matter."),
-      ]);
-    },
-  );
 
   it("are refused if they are malformed, and are not repeated", () => {
     const wrong = `${one}0`;

@@ -23,8 +23,8 @@ const idsShown = 20;
 /** Singular and plural. The ids are appended to the sentence. */
 const sentences = {
   pushUnderDefaultKey: [
-    "push was sealed under the published default key, completely or in part: anybody with a copy of the database can read it",
-    "pushes were sealed under the published default key, completely or in part: anybody with a copy of the database can read them",
+    "push was sealed under the published default key, completely or in part: anybody with a copy of the database can read it, so change the secrets that matter",
+    "pushes were sealed under the published default key, completely or in part: anybody with a copy of the database can read them, so change the secrets that matter",
   ],
   userUnderDefaultKey: [
     "user's second factor was sealed under the published default key",
@@ -33,6 +33,10 @@ const sentences = {
   notificationUnderDefaultKey: [
     "link delivery's addresses were sealed under the published default key",
     "link deliveries' addresses were sealed under the published default key",
+  ],
+  backupCodesLeft: [
+    "user has backup codes, which are not imported: the user can create new ones after signing in with the authenticator app",
+    "users have backup codes, which are not imported: they can create new ones after signing in with the authenticator app",
   ],
   adminUnreadable: [
     "user is imported without administrator rights, because the column admin cannot be read",

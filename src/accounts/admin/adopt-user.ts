@@ -4,8 +4,7 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Database, Transaction } from "../../database/database.ts";
-import { type ImportedCodeKey, keptCodeDigest, writeImportedCodeKey } from "../factors/backup-codes.ts";
-import { type AdoptedAccount, type Credentials, createAdoptionStore } from "../store/adopting.ts";
+import { type AccountState, type AdoptedAccount, createAdoptionStore } from "../store/adopting.ts";
 import { PasswordSeals } from "../store/password-seals.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
 
@@ -17,8 +16,6 @@ export interface AdoptedUser extends AdoptedAccount {
     readonly secret: Buffer;
     /** In Unix time / 30 s: codes of this step and of earlier ones are refused. */
     readonly lastStep: number;
-    /** `digests` as `importedCodeDigest` returns them. */
-    readonly backupCodes: (ImportedCodeKey & { readonly digests: readonly Buffer[] }) | null;
   } | null;
 }
 
@@ -39,16 +36,52 @@ export type Adoption =
   /** Nothing was written: there is an account with this email address, and merging was not requested. */
   | { readonly outcome: "email_taken" };
 
-/** Parts that may be missing from an adopted user. `factor`: second factor and password, as the password alone must not sign in. */
-export const userParts = ["factor", "password", "backup_codes", "api_token", "created_at"] as const;
-export type UserPart = (typeof userParts)[number];
+/** What another installation may change about its user later, as texts that are compared. In the order in which changes are applied. */
+export type UserAspects = Readonly<Record<UserAspect, string>>;
+export const userAspects = [
+  "created_at",
+  "email",
+  "factor",
+  "password",
+  "admin",
+  "language",
+  "confirmed",
+  "api_token",
+  "last_code",
+  "last_use",
+] as const;
+export type UserAspect = (typeof userAspects)[number];
 
-export interface UserCompletion {
-  readonly filled: readonly UserPart[];
-  /** Nothing was changed: the part was set here meanwhile, or the account is gone. */
-  readonly superseded: readonly UserPart[];
-  /** Not possible: the API token belongs to another user. */
-  readonly refused: readonly UserPart[];
+export function aspectsOf(user: AdoptedUser): UserAspects {
+  return {
+    created_at: String(user.createdAt),
+    email: user.email,
+    password: user.passwordHash,
+    admin: String(user.admin),
+    language: user.language ?? "",
+    confirmed: String(user.confirmedAt ?? ""),
+    api_token: user.apiToken ?? "",
+    factor: user.totp?.secret.toString("hex") ?? "",
+    last_code: String(user.totp?.lastStep ?? 0),
+    last_use: String(user.lastSignedInAt ?? ""),
+  };
+}
+
+/** What an earlier adoption imported. */
+export interface AdoptedBefore {
+  /** The aspects that the other installation has changed since then, or that could not be read then. */
+  readonly changed: readonly UserAspect[];
+  readonly wasImported: (aspect: UserAspect) => boolean;
+  /** Whether this is the value that was imported. */
+  readonly isImportedValue: (aspect: UserAspect, value: string) => boolean;
+}
+
+export interface UserUpdate {
+  readonly updated: readonly UserAspect[];
+  /** It was changed here meanwhile, and stays. */
+  readonly kept: readonly UserAspect[];
+  /** Not possible: email address or API token belong to another user here. */
+  readonly refused: readonly UserAspect[];
 }
 
 const adoptedTokenName = "Password Pusher";
@@ -88,57 +121,105 @@ export function createUserAdoption(deps: {
       lastStep: totp.lastStep,
       confirmedAt: clock.now(),
     });
-    await putCodes(tx, userId, totp);
   }
 
-  async function putCodes(tx: Transaction, userId: number, { backupCodes }: NonNullable<AdoptedUser["totp"]>) {
-    if (backupCodes === null) return;
-    const key = keyring.seal(
-      sealedColumns.importedCodeKey,
-      { id: userId, ownerId: userId },
-      writeImportedCodeKey(backupCodes),
-    );
-    const digests = backupCodes.digests.map((digest) => keptCodeDigest(access, userId, digest));
-    await store.insertCodes(tx, userId, key, digests);
+  type Result = "updated" | "kept" | "refused" | "same";
+
+  /** The values of an account here. The API token is known as a digest only: whether there is one is compared. */
+  function valuesHere(userId: number, here: AccountState): Omit<UserAspects, "created_at" | "api_token"> {
+    const row = { id: userId, ownerId: userId };
+    const secret = here.totpSealed && keyring.open(sealedColumns.totpSecret, row, here.totpSealed);
+    return {
+      email: here.user.email,
+      password: here.passwordHash,
+      admin: String(here.user.admin),
+      language: here.user.language ?? "",
+      confirmed: String(here.user.confirmedAt ?? ""),
+      factor: here.totpSealed === null ? "" : (secret?.toString("hex") ?? "unreadable"),
+      last_code: String(here.lastStep ?? 0),
+      last_use: String(here.lastSignedInAt ?? ""),
+    };
   }
 
-  type RequestResult = "filled" | "superseded" | "refused";
+  function isTouched(aspect: UserAspect, userId: number, here: AccountState, before: AdoptedBefore): boolean {
+    if (aspect === "created_at" || !before.wasImported(aspect)) return false;
+    if (aspect !== "api_token") return !before.isImportedValue(aspect, valuesHere(userId, here)[aspect]);
+    return before.isImportedValue(aspect, "") !== (here.adoptedTokens === 0);
+  }
 
-  async function fill(tx: Transaction, userId: number, user: AdoptedUser, part: UserPart): Promise<RequestResult> {
-    const current = await store.findCredentials(tx, userId);
-    if (current === undefined) return "superseded";
-    switch (part) {
-      case "factor":
-        // Both or neither: a password or factor that was set here is the owner's choice.
-        if (current.hasPassword || current.totpSealed !== null || current.passkeys > 0) return "superseded";
-        await store.setFirstPassword(tx, userId, user.passwordHash);
-        await putTotp(tx, userId, user.totp);
-        if (user.totp !== null) await store.countFactor(tx, userId);
-        return "filled";
-      case "password":
-        if (current.hasPassword || !hasSameFactor(userId, current, user.totp)) return "superseded";
-        await store.setFirstPassword(tx, userId, user.passwordHash);
-        return "filled";
-      case "backup_codes":
-        if (user.totp === null || current.codes > 0 || !hasSameFactor(userId, current, user.totp)) return "superseded";
-        await putCodes(tx, userId, user.totp);
-        return "filled";
-      case "api_token": {
-        const token = readTokenDigest(user.apiToken);
-        if (await isTaken(tx, userId, token)) return "refused";
-        await putToken(tx, userId, token);
-        return "filled";
-      }
+  /** Without a password, factor or passkey set here. */
+  const hasNoCredentials = ({ user, totpSealed, passkeys }: AccountState) =>
+    !user.hasPassword && totpSealed === null && passkeys === 0;
+
+  async function putFactor(tx: Transaction, userId: number, here: AccountState, totp: AdoptedUser["totp"]) {
+    if (here.totpSealed !== null) await store.removeTotp(tx, userId);
+    await putTotp(tx, userId, totp);
+    if (totp !== null) await store.countFactor(tx, userId);
+  }
+
+  async function apply(
+    tx: Transaction,
+    { userId, user, before }: { userId: number; user: AdoptedUser; before: AdoptedBefore },
+    aspect: UserAspect,
+  ): Promise<Result> {
+    const here = await store.findState(tx, userId);
+    if (here === undefined) return "kept";
+    const value = aspectsOf(user)[aspect];
+    const touched = isTouched(aspect, userId, here, before);
+    const wasImported = before.wasImported(aspect);
+    if (aspect !== "created_at" && aspect !== "api_token" && valuesHere(userId, here)[aspect] === value) return "same";
+    switch (aspect) {
       case "created_at":
         await store.setCreatedAt(tx, userId, user.createdAt);
-        return "filled";
+        return "updated";
+      case "email":
+        if (touched) return "kept";
+        if (await store.isEmailTaken(tx, user.email)) return "refused";
+        await store.change(tx, userId, { email: user.email });
+        return "updated";
+      case "factor":
+        // Set here: kept. Removed here: the second factor is the stricter choice.
+        if (wasImported ? touched && here.totpSealed !== null : !hasNoCredentials(here)) return "kept";
+        await putFactor(tx, userId, here, user.totp);
+        // It was not imported without the factor.
+        if (!wasImported) await store.setPassword(tx, userId, user.passwordHash);
+        return "updated";
+      case "password":
+        if (touched || (!wasImported && (here.user.hasPassword || !hasSameFactor(userId, here, user)))) return "kept";
+        await store.setPassword(tx, userId, user.passwordHash);
+        return "updated";
+      case "admin":
+        if (touched) return "kept";
+        await store.change(tx, userId, { admin: user.admin });
+        return "updated";
+      case "language":
+        if (touched) return "kept";
+        await store.change(tx, userId, { language: user.language });
+        return "updated";
+      case "confirmed":
+        if (touched) return "kept";
+        await store.change(tx, userId, { confirmedAt: user.confirmedAt });
+        return "updated";
+      case "api_token": {
+        if (touched) return "kept";
+        const token = readTokenDigest(user.apiToken);
+        await store.removeTokens(tx, userId);
+        if (await isTaken(tx, userId, token)) return "refused";
+        await putToken(tx, userId, token);
+        return "updated";
+      }
+      case "last_code":
+        if (!hasSameFactor(userId, here, user)) return "same";
+        await store.advanceStep(tx, userId, user.totp?.lastStep ?? 0);
+        return "same";
+      case "last_use":
+        await store.advanceUse(tx, userId, user.lastSignedInAt ?? 0);
+        return "same";
     }
   }
 
-  function hasSameFactor(userId: number, { totpSealed }: Credentials, totp: AdoptedUser["totp"]): boolean {
-    if (totpSealed === null || totp === null) return totpSealed === null && totp === null;
-    const secret = keyring.open(sealedColumns.totpSecret, { id: userId, ownerId: userId }, totpSealed);
-    return secret?.equals(totp.secret) === true;
+  function hasSameFactor(userId: number, here: AccountState, user: AdoptedUser): boolean {
+    return valuesHere(userId, here).factor === aspectsOf(user).factor;
   }
 
   return {
@@ -163,20 +244,32 @@ export function createUserAdoption(deps: {
         return { outcome: "adopted", userId, ...details };
       }),
     /**
-     * Adds parts, in one transaction, that an adopted user lacked and `user` has now.
+     * Updates an adopted user in one transaction. What was changed here meanwhile stays.
      * @param settle runs last in the transaction.
      */
-    complete: (
+    update: (
       userId: number,
       user: AdoptedUser,
-      parts: readonly UserPart[],
-      settle: (tx: Transaction, completion: UserCompletion) => Promise<void>,
-    ): Promise<UserCompletion> =>
+      before: AdoptedBefore,
+      settle: (tx: Transaction, update: UserUpdate) => Promise<void>,
+    ): Promise<UserUpdate> =>
       db.writeSerialized("accounts", async (tx) => {
-        const fates: Record<RequestResult, UserPart[]> = { filled: [], superseded: [], refused: [] };
-        for (const part of parts) fates[await fill(tx, userId, user, part)].push(part);
-        await settle(tx, fates);
-        return fates;
+        const results: Record<Result, UserAspect[]> = { updated: [], kept: [], refused: [], same: [] };
+        for (const aspect of userAspects.filter((each) => before.changed.includes(each))) {
+          results[await apply(tx, { userId, user, before }, aspect)].push(aspect);
+        }
+        if (results.updated.some((aspect) => ["email", "password", "factor"].includes(aspect))) {
+          await store.endAccess(tx, userId);
+        }
+        await settle(tx, results);
+        return results;
       }),
+    /** Whether nobody has used or changed the account since it was adopted. undefined: it does not exist. */
+    async isUntouched(userId: number, before: AdoptedBefore): Promise<boolean | undefined> {
+      const here = await store.findState(db.read, userId);
+      if (here === undefined) return undefined;
+      const { passkeys, ownPushes } = here;
+      return passkeys + ownPushes === 0 && userAspects.every((aspect) => !isTouched(aspect, userId, here, before));
+    },
   };
 }

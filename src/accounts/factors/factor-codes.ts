@@ -3,14 +3,7 @@ import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { FactorStore } from "../store/factors.ts";
-import {
-  backupCodeDigest,
-  importedCodeDigest,
-  keptCodeDigest,
-  openImportedCodeKey,
-  readBackupCode,
-  readImportedCode,
-} from "./backup-codes.ts";
+import { backupCodeDigest, readBackupCode } from "./backup-codes.ts";
 import { matchingTotpStep, readTotpCode } from "./totp.ts";
 
 export type FactorRefusal =
@@ -22,7 +15,7 @@ export type CodeAnswer = { readonly outcome: "right" } | FactorRefusal;
 
 /** Whether a text can be a code at all. Other texts can only be a password. */
 export function looksLikeCode(typed: string): boolean {
-  return [readTotpCode, readBackupCode, readImportedCode].some((read) => read(typed) !== undefined);
+  return [readTotpCode, readBackupCode].some((read) => read(typed) !== undefined);
 }
 
 export type FactorCodes = ReturnType<typeof createFactorCodes>;
@@ -55,23 +48,11 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
       const step = secret === undefined ? undefined : matchingTotpStep(secret, code, now);
       return step !== undefined && (await store.claimTotpStep(tx, userId, step));
     }
-    const digest = await backupDigest(tx, userId, typed);
-    return digest !== undefined && (await store.claimBackupCode(tx, userId, digest));
-  }
-
-  /** @returns undefined: it cannot be one of this user's backup codes. */
-  async function backupDigest(tx: Transaction, userId: number, typed: string): Promise<Buffer | undefined> {
     const backupCode = readBackupCode(typed);
-    if (backupCode !== undefined) return backupCodeDigest(access, userId, backupCode);
-    const importedCode = readImportedCode(typed);
-    const sealed = importedCode === undefined ? undefined : await store.findImportedCodeKey(tx, userId);
-    if (importedCode === undefined || sealed === undefined) return undefined;
-    const key = keyring().open(sealedColumns.importedCodeKey, { id: userId, ownerId: userId }, sealed);
-    if (key === undefined) {
-      access.reportForgedRow("imported_backup_code_keys");
-      return undefined;
-    }
-    return keptCodeDigest(access, userId, importedCodeDigest(openImportedCodeKey(key), importedCode));
+    return (
+      backupCode !== undefined &&
+      (await store.claimBackupCode(tx, userId, backupCodeDigest(access, userId, backupCode)))
+    );
   }
 
   async function openSecret(tx: Transaction, userId: number): Promise<Buffer | undefined> {

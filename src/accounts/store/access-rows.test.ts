@@ -33,7 +33,6 @@ const withoutMac: Readonly<Record<string, string>> = {
   known_clients: "decides only which limit of guesses applies",
   totp_factors:
     "the sealed secret contains the user, users.second_factors counts it, and a lower last_step gives what an older row gives",
-  imported_backup_code_keys: "the sealed key contains the user",
   backup_codes: "the digest contains the user",
 };
 

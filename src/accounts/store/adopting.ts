@@ -1,12 +1,13 @@
 import type { Random } from "../../base/random.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { boolean, bytes, integer, nullable, type RowOf, type StoredRowOf, Table } from "../../database/table.ts";
+import { bytes, integer, nullable, type RowOf, type StoredRowOf, Table } from "../../database/table.ts";
 import { allScopes } from "../account.ts";
-import { countAddedFactor } from "./factors.ts";
+import { countAddedFactor, countRemovedFactor } from "./factors.ts";
 import type { PasswordSeals } from "./password-seals.ts";
-import { apiTokens, backupCodes, importedCodeKeys, totpFactors, users } from "./tables.ts";
-import { drawUserId, findUserByEmailIn, findUserIn, isEmailTaken, nextId } from "./users.ts";
+import { endSessions } from "./sessions.ts";
+import { apiTokens, totpFactors, users } from "./tables.ts";
+import { drawUserId, findUserByEmailIn, isEmailTaken, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 
 /** The account of a user from another installation. Times in milliseconds since the epoch. */
 export interface AdoptedAccount {
@@ -22,33 +23,51 @@ export interface AdoptedAccount {
   readonly lastSignedInAt: number | null;
 }
 
-/** The user's current means of signing in. */
-const credentials = new Table("users", {
-  hasPassword: boolean,
+/** An account as it is now. */
+const state = new Table("users", {
+  passwordSealed: nullable(bytes),
+  lastSignedInAt: nullable(integer),
   /** null: there is no authenticator app. */
   totpSealed: nullable(bytes),
+  lastStep: nullable(integer),
   passkeys: integer,
-  /** Unused backup codes, and the key of imported ones. */
-  codes: integer,
+  adoptedTokens: integer,
+  /** Pushes that were created here. */
+  ownPushes: integer,
 });
-export type Credentials = RowOf<typeof credentials>;
+export type AccountState = NonNullable<Awaited<ReturnType<ReturnType<typeof createAdoptionStore>["findState"]>>>;
 
 const insertAccount = users.insertion();
 const insertTotpSecret = totpFactors.insert();
-const insertCodeKey = importedCodeKeys.insert();
-const insertCode = backupCodes.insert("ON CONFLICT (user_id, digest) DO NOTHING");
 const insertApiToken = apiTokens.insertion("ON CONFLICT (digest) DO NOTHING");
 
-const credentialColumns = credentials.selectExpressions({
-  hasPassword: "users.has_password",
+const stateColumns = state.selectExpressions({
+  passwordSealed: "users.password_sealed",
+  lastSignedInAt: "users.last_signed_in_at",
   totpSealed: "totp_factors.secret_sealed",
+  lastStep: "totp_factors.last_step",
   passkeys: "(SELECT count(*) FROM passkeys WHERE passkeys.user_id = users.id)",
-  codes: `(SELECT count(*) FROM backup_codes WHERE backup_codes.user_id = users.id)
-     + (SELECT count(*) FROM imported_backup_code_keys WHERE imported_backup_code_keys.user_id = users.id)`,
+  adoptedTokens: `(SELECT count(*) FROM api_tokens
+     WHERE api_tokens.user_id = users.id AND api_tokens.name = ? AND api_tokens.revoked_at IS NULL)`,
+  ownPushes: `(SELECT count(*) FROM pushes WHERE pushes.owner_id = users.id
+     AND NOT EXISTS (SELECT 1 FROM imported_links WHERE imported_links.push_id = pushes.id))`,
 });
-const credentialsOf = sql<[userId: number], StoredRowOf<typeof credentials>>(
-  `SELECT ${credentialColumns} FROM users LEFT JOIN totp_factors ON totp_factors.user_id = users.id WHERE users.id = ?`,
+const stateOf = sql<[tokenName: string, userId: number], UserRow & StoredRowOf<typeof state>>(
+  `SELECT ${userColumns}, ${stateColumns}
+   FROM users LEFT JOIN totp_factors ON totp_factors.user_id = users.id WHERE users.id = ?`,
 );
+const removeTokens = sql<[userId: number, tokenName: string]>(
+  "DELETE FROM api_tokens WHERE user_id = ? AND name = ? AND revoked_at IS NULL",
+);
+const removeTotpSecret = sql<[userId: number]>("DELETE FROM totp_factors WHERE user_id = ?");
+const advanceStep = sql<[step: number, userId: number, step: number]>(
+  "UPDATE totp_factors SET last_step = ? WHERE user_id = ? AND last_step < ?",
+);
+const advanceUse = sql<[signedInAt: number, userId: number, signedInAt: number]>(
+  "UPDATE users SET last_signed_in_at = ? WHERE id = ? AND coalesce(last_signed_in_at, 0) < ?",
+);
+const removeLinks = sql<[userId: number]>("DELETE FROM mailed_links WHERE user_id = ?");
+const removeCodes = sql<[userId: number]>("DELETE FROM backup_codes WHERE user_id = ?");
 const setCreation = sql<[createdAt: number, userId: number]>("UPDATE users SET created_at = ? WHERE id = ?");
 const holderOf = apiTokens.unverified("userId").select<[digest: Buffer]>("WHERE digest = ?");
 
@@ -84,11 +103,6 @@ export function createAdoptionStore(seals: PasswordSeals, random: Random, tokenN
       await tx.run(insertTotpSecret, ...totpFactors.values(totp));
     },
 
-    async insertCodes(tx: Transaction, userId: number, keySealed: Buffer, digests: readonly Buffer[]): Promise<void> {
-      await tx.run(insertCodeKey, ...importedCodeKeys.values({ userId, keySealed }));
-      for (const digest of digests) await tx.run(insertCode, ...backupCodes.values({ userId, digest }));
-    },
-
     /** Does nothing when some user has a token with this digest. */
     async insertToken(tx: Transaction, userId: number, digest: Buffer, now: number): Promise<void> {
       const id = await nextId(tx, "api_tokens");
@@ -99,17 +113,44 @@ export function createAdoptionStore(seals: PasswordSeals, random: Random, tokenN
     findTokenHolder: async (tx: Transaction, digest: Buffer): Promise<number | undefined> =>
       (await tx.one(holderOf, digest))?.userId,
 
-    /** @returns undefined: the account is gone. */
-    async findCredentials(tx: Transaction, userId: number): Promise<Credentials | undefined> {
-      const row = await tx.one(credentialsOf, userId);
-      return row === undefined ? undefined : credentials.decode(row);
+    /** @returns undefined: the account is gone, or this server did not write it. */
+    async findState(connection: ReadConnection, userId: number) {
+      const row = await connection.one(stateOf, tokenName, userId);
+      const user = openUser(access, row);
+      if (row === undefined || user === undefined) return undefined;
+      const { passwordSealed, ...found } = state.decode(row);
+      return { ...found, user, passwordHash: seals.open(user, passwordSealed) };
     },
 
-    /** @throws Error when the account has a password. */
-    async setFirstPassword(tx: Transaction, userId: number, passwordHash: string): Promise<void> {
-      const user = await findUserIn(tx, access, userId);
-      if (user === undefined || user.hasPassword) throw new Error("The account has a password.");
+    async setPassword(tx: Transaction, userId: number, passwordHash: string): Promise<void> {
       await users.change(tx, access, userId, seals.columnsOf(userId, passwordHash));
+    },
+
+    async change(
+      tx: Transaction,
+      userId: number,
+      changes: Partial<Pick<AdoptedAccount, "email" | "admin" | "language" | "confirmedAt">>,
+    ): Promise<void> {
+      await users.change(tx, access, userId, changes);
+    },
+
+    removeTokens: (tx: Transaction, userId: number) => tx.run(removeTokens, userId, tokenName),
+
+    async removeTotp(tx: Transaction, userId: number): Promise<void> {
+      if ((await tx.run(removeTotpSecret, userId)) === 0) return;
+      await tx.run(removeCodes, userId);
+      await countRemovedFactor(tx, access, userId);
+    },
+
+    /** Codes of this step and of earlier ones are refused. */
+    advanceStep: (tx: Transaction, userId: number, step: number) => tx.run(advanceStep, step, userId, step),
+
+    advanceUse: (tx: Transaction, userId: number, at: number) => tx.run(advanceUse, at, userId, at),
+
+    /** After a change of what signs in. */
+    async endAccess(tx: Transaction, userId: number): Promise<void> {
+      await endSessions(tx, userId, null);
+      await tx.run(removeLinks, userId);
     },
 
     countFactor: (tx: Transaction, userId: number) => countAddedFactor(tx, access, userId),

@@ -4,7 +4,7 @@ import { sql } from "../../database/statement.ts";
 import type { FactorFailures } from "../factors/factor-codes.ts";
 import type { UnopenedRow } from "./access-table.ts";
 import { findCompleteSession } from "./sessions.ts";
-import { backupCodes, importedCodeKeys, totpFactors, users } from "./tables.ts";
+import { backupCodes, totpFactors, users } from "./tables.ts";
 
 interface FactorSummary {
   readonly appAddedAt: number | null;
@@ -35,8 +35,6 @@ const claimCode = sql<[userId: number, digest: Buffer]>("DELETE FROM backup_code
 const anyCode = sql<[userId: number], { userId: number }>(
   "SELECT user_id AS userId FROM backup_codes WHERE user_id = ? LIMIT 1",
 );
-const importedCodeKey = importedCodeKeys.pick("keySealed").select<[userId: number]>("WHERE user_id = ?");
-const removeImportedCodeKey = sql<[userId: number]>("DELETE FROM imported_backup_code_keys WHERE user_id = ?");
 const removeCodes = sql<[userId: number]>("DELETE FROM backup_codes WHERE user_id = ?");
 const insertCode = backupCodes.insert();
 
@@ -115,15 +113,11 @@ export function createFactorStore(db: Pick<Database, "read">, access: AccessKeys
     claimBackupCode: async (tx: Transaction, userId: number, digest: Buffer) =>
       (await tx.run(claimCode, userId, digest)) === 1,
 
-    /** The sealed key that verifies the user's imported codes; undefined: there are none. */
-    findImportedCodeKey: async (tx: Transaction, userId: number) => (await tx.one(importedCodeKey, userId))?.keySealed,
-
     hasBackupCodes: async (tx: Transaction, userId: number) => (await tx.one(anyCode, userId)) !== undefined,
 
     /** Removes all earlier codes. */
     async replaceBackupCodes(tx: Transaction, userId: number, digests: readonly Buffer[]): Promise<void> {
       await tx.run(removeCodes, userId);
-      await tx.run(removeImportedCodeKey, userId);
       for (const digest of digests) await tx.run(insertCode, ...backupCodes.values({ userId, digest }));
     },
 

@@ -5,8 +5,8 @@ import { identities, passkeys, users } from "./tables.ts";
 
 const revokeTokens = sql<[now: number]>("UPDATE api_tokens SET revoked_at = ?, mac = NULL WHERE revoked_at IS NULL");
 /** The digests of their secrets are under the old key, so nobody could use them any more. */
-const removeAll = ["sessions", "mailed_links", "backup_codes", "imported_backup_code_keys", "sign_on_steps"].map(
-  (table) => sql<[]>(`DELETE FROM ${table}`),
+const removeAll = ["sessions", "mailed_links", "backup_codes", "sign_on_steps"].map((table) =>
+  sql<[]>(`DELETE FROM ${table}`),
 );
 
 /**

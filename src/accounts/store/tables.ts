@@ -138,8 +138,6 @@ export const totpFactors = new Table("totp_factors", {
 /** The digest contains the user, so it authenticates the row. A code that has been used has no row. */
 export const backupCodes = new Table("backup_codes", { userId: integer, digest: bytes });
 
-export const importedCodeKeys = new Table("imported_backup_code_keys", { userId: integer, keySealed: bytes });
-
 const passkeyColumns = {
   id: integer,
   userId: integer,

@@ -9,7 +9,7 @@ import { openBlobs } from "../../domain.ts";
 import type { ImportSource } from "../../import/source.ts";
 import type { StoredImport } from "../../import/stored-import.ts";
 import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
-import { findAccessKeys, findUrlTokens, isNewDatabase } from "../../pushes/vault.ts";
+import { findAccessKeys, findIndexSecret, isNewDatabase } from "../../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "../cli-io.ts";
 import { CommandRefused, WrongSettings } from "../errors.ts";
 import { findMasterKeys } from "../open-domain.ts";
@@ -105,14 +105,15 @@ async function openStored(config: Config, io: CliIo, read: ReadConnection): Prom
   const keys = findMasterKeys(config, io.random);
   const keyring = keys && createKeyring(keys.keys, io.random);
   const access = keyring && (await findAccessKeys(read, keyring));
-  const urlTokens = keyring && (await findUrlTokens(read, keyring));
-  if (keyring === undefined || access === undefined || urlTokens === undefined) {
+  const indexSecret = keyring && (await findIndexSecret(read, keyring));
+  if (keyring === undefined || access === undefined || indexSecret === undefined) {
     throw new CommandRefused(
       "The master key of the database here was not found: check DATA_DIR and PWPUSH_MASTER_KEY, as for the server.",
     );
   }
   const blobs = await openBlobs(config, { ...io, isExpected: async () => true });
   const argon2 = createArgon2Queue(argon2Limits);
+  const urlTokens = createUrlTokens(indexSecret);
   return { read, keyring, access, urlTokens, blobs, argon2, purgeAfterMs: config.purgeAfterMs };
 }
 

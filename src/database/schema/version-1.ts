@@ -345,11 +345,6 @@ ${postgres(`
     digest BLOB NOT NULL,
     PRIMARY KEY (user_id, digest)
   ) WITHOUT ROWID;
-  -- Imported backup codes are stored as digests under a key of the installation that they come from.
-  CREATE TABLE imported_backup_code_keys (
-    user_id INTEGER PRIMARY KEY REFERENCES users(id) ON DELETE CASCADE,
-    key_sealed BLOB NOT NULL
-  );
   CREATE TABLE passkeys (
     id INTEGER PRIMARY KEY,
     user_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
@@ -422,8 +417,9 @@ ${postgres(`
   ) WITHOUT ROWID;
 
   -- Imported users and pushes, so that another run imports nothing twice. source: the installation. run: the import that
-  -- created the row. missing_parts: separated by spaces, what could not be imported yet; '': complete. The last three count
-  -- what was imported with a push.
+  -- created the row. missing_parts: separated by spaces, what could not be imported yet; '': complete. identity: a keyed digest of
+  -- what never changes in the source's row. aspects: keyed digests of what may change there, as "name=digest" separated by
+  -- spaces. The counts are of what was imported with a push.
   CREATE TABLE imported_rows (
     source TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -431,6 +427,8 @@ ${postgres(`
     id INTEGER NOT NULL,
     run TEXT NOT NULL,
     missing_parts TEXT NOT NULL,
+    identity TEXT NOT NULL,
+    aspects TEXT NOT NULL,
     audit_entries INTEGER NOT NULL,
     notifications INTEGER NOT NULL,
     files INTEGER NOT NULL,

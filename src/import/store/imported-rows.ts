@@ -6,6 +6,7 @@ import { sql } from "../../database/statement.ts";
 import { converted, integer, text } from "../../database/table.ts";
 import { firstGeneration } from "../../pushes/seals.ts";
 import { isLinkTaken } from "../../pushes/store/find-link.ts";
+import { type AspectDigests, readAspects, writeAspects } from "../aspects.ts";
 import { type Part, readParts, writeParts } from "../missing-parts.ts";
 import { noRelated, type RelatedCounts } from "../source.ts";
 
@@ -25,9 +26,17 @@ export interface ImportedRow {
   readonly run: string;
   /** Parts that could not be imported yet. */
   readonly missingParts: readonly Part[];
+  /** A keyed digest of what never changes in the row of the source. */
+  readonly identity: string;
+  /** The row of the source as it was imported. */
+  readonly aspects: AspectDigests;
   /** The number of related rows that were imported with it. */
   readonly related: RelatedCounts;
 }
+
+/** The fields of a record that a later run may change. */
+export type RecordChange = Pick<ImportedRow, "missingParts" | "aspects" | "related"> &
+  Partial<Pick<ImportedRow, "id" | "identity">>;
 
 /** A user that was imported before. */
 export type ImportedUser = ImportedRow & {
@@ -54,19 +63,25 @@ export const importedRows = new AccessTable(
     id: integer,
     run: text,
     missingParts: converted<readonly Part[], string>({ decode: readParts, encode: writeParts }),
+    identity: text,
+    aspects: converted<AspectDigests, string>({ decode: readAspects, encode: writeAspects }),
     auditEntries: integer,
     notifications: integer,
     files: integer,
   },
-  ["source", "kind", "sourceId", "id", "run", "missingParts"],
+  ["source", "kind", "sourceId", "id", "run", "missingParts", "identity", "aspects"],
 );
 const reading = importedRows.reading("auditEntries", "notifications", "files");
 type StoredRow = UnopenedRow<typeof reading>;
 
 const insertRow = importedRows.insertion("ON CONFLICT (source, kind, source_id) DO NOTHING");
+// The MAC before covers all that decides, so a record that another run has changed is not found.
 const updateRow = sql<
   [
+    id: number,
     missingParts: string,
+    identity: string,
+    aspects: string,
     auditEntries: number,
     notifications: number,
     files: number,
@@ -74,21 +89,29 @@ const updateRow = sql<
     source: string,
     kind: string,
     sourceId: number,
-    missingPartsBefore: string,
+    macBefore: Buffer,
   ]
 >(
-  `UPDATE imported_rows SET missing_parts = ?, audit_entries = ?, notifications = ?, files = ?, mac = ?
-   WHERE source = ? AND kind = ? AND source_id = ? AND missing_parts = ?`,
+  `UPDATE imported_rows SET id = ?, missing_parts = ?, identity = ?, aspects = ?, audit_entries = ?, notifications = ?,
+     files = ?, mac = ?
+   WHERE source = ? AND kind = ? AND source_id = ? AND mac = ?`,
+);
+const deleteRow = sql<[source: string, kind: string, sourceId: number, mac: Buffer]>(
+  "DELETE FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ? AND mac = ?",
 );
 const rowsAfter = sql<[source: string, kind: string, sourceId: number, limit: number], StoredRow>(
   `SELECT ${reading.selectList} FROM imported_rows
    WHERE source = ? AND kind = ? AND source_id > ? ORDER BY source_id LIMIT ?`,
 );
-const usersAfter = sql<[source: string, sourceId: number, limit: number], StoredRow & { accountExists: number }>(
-  `SELECT ${reading.selectList},
-     CASE WHEN EXISTS (SELECT 1 FROM users WHERE users.id = imported_rows.id) THEN 1 ELSE 0 END AS accountExists
-   FROM imported_rows WHERE source = ? AND kind = 'user' AND source_id > ? ORDER BY source_id LIMIT ?`,
-);
+type StoredRecord = StoredRow & { readonly createdAt: number | null };
+const recordsAfter = (table: "users" | "pushes", kind: "user" | "push") =>
+  sql<[source: string, sourceId: number, limit: number], StoredRecord>(
+    `SELECT ${reading.selectList}, ${table}.created_at AS "createdAt"
+     FROM imported_rows LEFT JOIN ${table} ON ${table}.id = imported_rows.id
+     WHERE imported_rows.source = ? AND imported_rows.kind = '${kind}' AND imported_rows.source_id > ?
+     ORDER BY imported_rows.source_id LIMIT ?`,
+  );
+const recordsAfterOf = { user: recordsAfter("users", "user"), push: recordsAfter("pushes", "push") };
 const rowAt = sql<[source: string, kind: string, sourceId: number], StoredRow>(
   `SELECT ${reading.selectList} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
 );
@@ -114,6 +137,7 @@ const sumFiles = sql<[source: string, run: string, generation: number], { record
 );
 
 const batchRows = 1_000;
+const recordChanged = "The record of an imported row has changed.";
 
 export type ImportedRows = ReturnType<typeof createImportedRows>;
 
@@ -130,13 +154,21 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
           "could give rows to another account. The import has stopped: restore a backup from before the change.",
       );
     }
-    const { sourceId, id, run, missingParts, auditEntries, notifications, files } = opened;
-    return { sourceId, id, run, missingParts, related: { auditEntries, notifications, files } };
+    const { sourceId, id, run, missingParts, identity, aspects, auditEntries, notifications, files } = opened;
+    return { sourceId, id, run, missingParts, identity, aspects, related: { auditEntries, notifications, files } };
   }
-  const openUser = (row: StoredRow & { readonly accountExists: number }): ImportedUser => ({
-    ...open(row),
-    accountExists: row.accountExists === 1,
-  });
+  const macOf = (kind: ImportedKind, row: ImportedRow) => importedRows.mac(access, { ...row, source, kind });
+  const openUser = (row: StoredRecord): ImportedUser => ({ ...open(row), accountExists: row.createdAt !== null });
+
+  /** In the order of the source's ids. */
+  async function* records(kind: "user" | "push") {
+    for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+      const batch = await connection.all(recordsAfterOf[kind], source, last, batchRows);
+      for (const row of batch) yield { ...open(row), createdAt: row.createdAt };
+      last = batch.at(-1)?.rowSourceId ?? last;
+      if (batch.length < batchRows) return;
+    }
+  }
 
   return {
     /**
@@ -146,48 +178,47 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
     async record(
       tx: Transaction,
       kind: ImportedKind,
-      { sourceId, id, run, missingParts, related }: ImportedRow,
+      { related, ...deciding }: ImportedRow,
     ): Promise<"recorded" | "recorded_before" | "recorded_elsewhere"> {
-      const row = { source, kind, sourceId, id, run, missingParts, ...related };
+      const { sourceId, id, run } = deciding;
+      const row = { ...deciding, source, kind, ...related };
       if ((await insertRow(tx, access, row)) === 1) return "recorded";
       const found = await tx.one(rowAt, source, kind, sourceId);
       const present = found && open(found);
       return present?.id === id && present.run === run ? "recorded_before" : "recorded_elsewhere";
     },
-    /** Records that missing parts were added. @throws RecordChangedError. */
-    async updateRecord(
-      tx: Transaction,
-      kind: ImportedKind,
-      before: ImportedRow,
-      { missingParts, related }: Pick<ImportedRow, "missingParts" | "related">,
-    ): Promise<void> {
-      const { auditEntries, notifications, files } = related;
-      const { sourceId, id, run } = before;
-      const mac = importedRows.mac(access, { source, kind, sourceId, id, run, missingParts });
-      const values = [writeParts(missingParts), auditEntries, notifications, files, mac] as const;
-      const key = [source, kind, sourceId, writeParts(before.missingParts)] as const;
-      if ((await tx.run(updateRow, ...values, ...key)) !== 1) {
-        throw new RecordChangedError("The record of an imported row has changed.");
-      }
+    /** @throws RecordChangedError. */
+    async updateRecord(tx: Transaction, kind: ImportedKind, before: ImportedRow, change: RecordChange): Promise<void> {
+      const after = { ...before, ...change };
+      const { auditEntries, notifications, files } = after.related;
+      const { id, missingParts, identity, aspects } = after;
+      const deciding = [id, writeParts(missingParts), identity, writeAspects(aspects)] as const;
+      const values = [...deciding, auditEntries, notifications, files, macOf(kind, after)] as const;
+      const key = [source, kind, before.sourceId, macOf(kind, before)] as const;
+      if ((await tx.run(updateRow, ...values, ...key)) !== 1) throw new RecordChangedError(recordChanged);
+    },
+    /** @throws RecordChangedError. */
+    async deleteRecord(tx: Transaction, kind: ImportedKind, before: ImportedRow): Promise<void> {
+      const deleted = await tx.run(deleteRow, source, kind, before.sourceId, macOf(kind, before));
+      if (deleted !== 1) throw new RecordChangedError(recordChanged);
     },
     async find(kind: ImportedKind, sourceId: number): Promise<ImportedRow | undefined> {
       const found = await connection.one(rowAt, source, kind, sourceId);
       return found && open(found);
     },
     async findUser(sourceId: number): Promise<ImportedUser | undefined> {
-      const [found] = await connection.all(usersAfter, source, sourceId - 1, 1);
+      const [found] = await connection.all(recordsAfterOf.user, source, sourceId - 1, 1);
       return found?.rowSourceId === sourceId ? openUser(found) : undefined;
     },
     /** By the source's ids. */
     async readUsers(): Promise<ReadonlyMap<number, ImportedUser>> {
       const users = new Map<number, ImportedUser>();
-      for (let last = Number.MIN_SAFE_INTEGER; ; ) {
-        const batch = await connection.all(usersAfter, source, last, batchRows);
-        for (const row of batch) users.set(row.rowSourceId, openUser(row));
-        last = batch.at(-1)?.rowSourceId ?? last;
-        if (batch.length < batchRows) return users;
+      for await (const { createdAt, ...user } of records("user")) {
+        users.set(user.sourceId, { ...user, accountExists: createdAt !== null });
       }
+      return users;
     },
+    records,
     /**
      * Finds pushes that were imported before, in constant memory: both sides are read in the order of the source's ids.
      * @returns a function whose argument is greater at each call.

@@ -9,14 +9,7 @@ import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-de
 import type { AuditKind, EndReason, IncomingFile, LinkDeliveryReport } from "../push.ts";
 import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
 import { isOwnLink } from "../store/find-link.ts";
-import {
-  fillNote,
-  fillTrail,
-  type ImportedPushRows,
-  LinkTakenError,
-  type TrailCompletion,
-  writeImportedPush,
-} from "../store/import-push.ts";
+import { type ImportedPushRows, LinkTakenError, writeImportedPush } from "../store/import-push.ts";
 import { optionsBy, type PushOptions, type PushRow } from "../store/tables.ts";
 import { PendingUpload } from "./upload.ts";
 
@@ -33,6 +26,8 @@ export interface ImportedPush extends PushOptions {
   /** null: the push is live. */
   readonly end: { readonly at: number; readonly reason: EndReason } | null;
   readonly expireAfterDays: number;
+  /** If given, the push expires no later. */
+  readonly expiresAtLatest?: number;
   readonly expireAfterViews: number;
   readonly views: number;
   /** Refused retrievals that were counted. */
@@ -88,25 +83,38 @@ const noKeyCheck = Buffer.alloc(0);
 /** The client name in the Argon2 queue. It is not a network address, so it collides with no client. */
 const client = "import";
 
-/**
- * Seals a push again and writes it with all its parts in one transaction. Files are sealed and stored before that. On any
- * error the files are abandoned; an error from reading them is rethrown.
- */
+/** Seals a push again and writes it with all its parts in one transaction. */
 export async function importPush(deps: PushImportDeps, push: ImportedPush, record: RecordImport): Promise<PushImport> {
+  try {
+    return await withSealedRows(deps, push, async (rows, fileBytes) =>
+      (await writeRows(deps.db, rows, record))
+        ? { outcome: "imported", pushId: rows.row.id, fileBytes }
+        : { outcome: "known" },
+    );
+  } catch (error) {
+    if (error instanceof LinkTakenError) return { outcome: "link_taken" };
+    throw error;
+  }
+}
+
+/**
+ * Seals and stores the files of a push, then its rows. The files are abandoned unless `write` returns that the push was imported; an error from
+ * reading them is rethrown.
+ */
+export async function withSealedRows<Outcome extends { readonly outcome: string }>(
+  deps: PushImportDeps,
+  push: ImportedPush,
+  write: (rows: ImportedPushRows, fileBytes: number) => Promise<Outcome>,
+): Promise<Outcome> {
   const upload = push.open === null ? undefined : beginUpload(deps, push.ownerId);
   try {
     for (const file of push.open?.files ?? []) await upload?.addFile(file);
-    const rows = await sealRows(deps, push, upload);
-    const written = await writeRows(deps.db, rows, record);
-    if (!written) {
-      await upload?.abandon();
-      return { outcome: "known" };
-    }
-    upload?.handOver();
-    return { outcome: "imported", pushId: rows.row.id, fileBytes: upload?.storedBytes ?? 0 };
+    const written = await write(await sealRows(deps, push, upload), upload?.storedBytes ?? 0);
+    if (written.outcome === "imported") upload?.handOver();
+    else await upload?.abandon();
+    return written;
   } catch (error) {
     await upload?.abandon();
-    if (error instanceof LinkTakenError) return { outcome: "link_taken" };
     throw error;
   }
 }
@@ -163,7 +171,7 @@ async function sealRows(
 }
 
 /** Link deliveries of the other installation. This server sends none of their emails. */
-export async function sealLinkDeliveries(
+async function sealLinkDeliveries(
   { vault, linkDeliveryIds }: Pick<PushImportDeps, "vault" | "linkDeliveryIds">,
   { id: pushId, ownerId }: Pick<PushRow, "id" | "ownerId">,
   trail: readonly ImportedEntry[],
@@ -210,8 +218,12 @@ function rowOf(
 }
 
 /** Milliseconds since the epoch. */
-export function expiryOf({ createdAt, expireAfterDays }: Pick<ImportedPush, "createdAt" | "expireAfterDays">): number {
-  return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, latestExpiry);
+export function expiryOf({
+  createdAt,
+  expireAfterDays,
+  expiresAtLatest = latestExpiry,
+}: Pick<ImportedPush, "createdAt" | "expireAfterDays" | "expiresAtLatest">): number {
+  return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, expiresAtLatest);
 }
 
 /** @throws LinkTakenError. */
@@ -271,54 +283,4 @@ function cleanEvent(event: ImportedEvent): ImportedEvent {
     // The other installation's address is unknown, so links are recognised by their shape.
     referrer: cutText(cleanReferrer(event.referrer, "")),
   };
-}
-
-/** Parts that an imported push may lack, and that a later run may add. */
-export interface MissingParts {
-  readonly note: boolean;
-  /** The whole trail, including link delivery reports and who caused each event. */
-  readonly trail: boolean;
-}
-
-/**
- * Adds parts from `push` that the imported push lacked, in one transaction.
- * @param importedEvents how many events the trail had when it was imported.
- * @param settle runs last in the transaction.
- */
-export async function completeImportedPush(
-  deps: Pick<PushImportDeps, "db" | "vault" | "linkDeliveryIds">,
-  { pushId, push, missing, importedEvents }: PushToComplete,
-  settle: (tx: Transaction, completion: PushCompletion) => Promise<void>,
-): Promise<PushCompletion> {
-  const trail = importedTrail(push.trail);
-  const owned = { id: pushId, ownerId: push.ownerId };
-  const rows = {
-    pushId,
-    trail,
-    importedEvents,
-    eventCount: push.trail.length,
-    noteSealed: sealLabel(deps.vault.keyring, sealedColumns.note, owned, push.note),
-    linkDeliveries: missing.trail ? await sealLinkDeliveries(deps, owned, trail) : [],
-  };
-  return await deps.db.write(async (tx) => {
-    const completion = {
-      note: missing.note ? await fillNote(tx, rows) : undefined,
-      trail: missing.trail ? await fillTrail(tx, rows) : undefined,
-    };
-    await settle(tx, completion);
-    return completion;
-  });
-}
-
-export interface PushToComplete {
-  readonly pushId: number;
-  readonly push: ImportedPush;
-  readonly missing: MissingParts;
-  readonly importedEvents: number;
-}
-
-/** undefined: the part was not missing. */
-export interface PushCompletion {
-  readonly note: "filled" | "superseded" | undefined;
-  readonly trail: TrailCompletion | undefined;
 }

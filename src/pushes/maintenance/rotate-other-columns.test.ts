@@ -29,7 +29,6 @@ async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): 
     sealed("signUpPassword", { id: link, ownerId: 7 }),
   );
   await changeRows(db, "INSERT INTO totp_factors VALUES (7, ?, 0, 0)", sealed("totpSecret", ofUser));
-  await changeRows(db, "INSERT INTO imported_backup_code_keys VALUES (7, ?)", sealed("importedCodeKey", ofUser));
   const step = Buffer.alloc(32, 9);
   const insertStep = "INSERT INTO sign_on_steps (digest, step_sealed, client, created_at) VALUES (?, ?, '', 0)";
   await changeRows(db, insertStep, step, sealed("signOnStep", { id: step, ownerId: null }));

@@ -1,18 +1,30 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
-import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
+import { capabilitiesOf, type Database, type ReadConnection, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
+import { auditKinds } from "../audit/audit-trail.ts";
 import type { ImportedEntry } from "../create/import-push.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
-import { firstGeneration } from "../seals.ts";
-import { deleteLinkDeliveries, insertLinkDelivery } from "./notifications.ts";
-import { auditEntries, type FileRow, importedLinks, newPushes, type PushRow, payloads } from "./tables.ts";
+import type { EndReason } from "../push.ts";
+import { removePush } from "./maintenance.ts";
+import { insertLinkDelivery } from "./notifications.ts";
+import {
+  auditEntries,
+  type FileRow,
+  importedLinks,
+  newPushes,
+  type PushRow,
+  payloads,
+  readAuditEntries,
+  readPushes,
+  type StoredPush,
+} from "./tables.ts";
 import {
   addToTotal,
-  deleteAuditEntries,
   insertFiles,
   insertPayload,
   insertPushWith,
   sqlOfLockedRows,
+  type WriteOperations,
   writeRowSecret,
 } from "./write-operations.ts";
 
@@ -69,7 +81,7 @@ export async function writeImportedPush(
   for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
 }
 
-export async function writeTrail(tx: Transaction, pushId: number, trail: readonly ImportedEntry[]): Promise<void> {
+async function writeTrail(tx: Transaction, pushId: number, trail: readonly ImportedEntry[]): Promise<void> {
   let at = 0;
   for (const [count, insert] of insertEntries) {
     for (; at + count <= trail.length; at += count) {
@@ -81,79 +93,122 @@ export async function writeTrail(tx: Transaction, pushId: number, trail: readonl
   }
 }
 
-/** Sealed parts that an imported push lacked. */
-export interface CompletingRows {
-  readonly pushId: number;
-  readonly noteSealed: Buffer | null;
-  readonly trail: readonly ImportedEntry[];
-  readonly linkDeliveries: readonly LinkDeliveryRow[];
-  /** How many events the entries of the trail count. */
-  readonly eventCount: number;
-  /** How many events the push was imported with. */
-  readonly importedEvents: number;
+/** An imported push as it is now, with what happened to it here. */
+export type ImportedPushState = NonNullable<Awaited<ReturnType<typeof readImportedState>>>;
+
+const rowById = readPushes.select<[pushId: number]>("WHERE id = ?");
+const countActivity = sql<
+  [pushId: number, importedEvents: number, pushId: number, importedEvents: number, pushId: number, pushId: number],
+  { edits: number; linkDeliveries: number; uses: number }
+>(
+  `SELECT
+     (SELECT count(*) FROM audit_entries WHERE push_id = ? AND sequence > ? AND kind = ${auditKinds.edit}) AS edits,
+     (SELECT count(*) FROM link_deliveries WHERE push_id = ? AND sequence > ?) AS "linkDeliveries",
+     (SELECT count(*) FROM download_tickets WHERE push_id = ?) + (SELECT count(*) FROM claim_retries WHERE push_id = ?)
+       AS uses`,
+);
+const entriesAfter = readAuditEntries.select<[pushId: number, importedEvents: number]>(
+  "WHERE push_id = ? AND sequence > ? ORDER BY sequence",
+);
+
+/** @param importedEvents how many events its trail had when it was imported. @returns undefined: it does not exist any more. */
+export async function readImportedState(connection: ReadConnection, pushId: number, importedEvents: number) {
+  const stored = await connection.one(rowById, pushId);
+  if (stored === undefined) return undefined;
+  const row = readPushes.decode(stored);
+  const found = await connection.one(countActivity, pushId, importedEvents, pushId, importedEvents, pushId, pushId);
+  const wasOpen = row.keyCheck.length > 0;
+  return {
+    row,
+    /** It was imported as a live push. */
+    wasOpen,
+    /** Somebody did something with it here. Only the end by time is not recorded as an event of its own. */
+    isTouched: row.auditCount !== importedEvents || (wasOpen && row.endedAt !== null && row.endReason !== "time"),
+    isEdited: (found?.edits ?? 0) > 0,
+    hasLinkDeliveries: (found?.linkDeliveries ?? 0) > 0,
+    /** Somebody may still download its files, or repeat a claim. */
+    isInUse: (found?.uses ?? 0) > 0,
+  };
 }
 
-export type TrailCompletion =
-  | "filled"
-  /** The push and its trail do not exist any more. */
-  | "superseded"
-  /** More events were missing than fit before the events that happened here. */
-  | "begun";
+/** The entries of the trail that were written here, oldest first. Those that count several events are not among them. */
+export async function readOwnEntries(connection: ReadConnection, pushId: number, importedEvents: number) {
+  return (await connection.all(entriesAfter, pushId, importedEvents)).map((stored) => readAuditEntries.decode(stored));
+}
 
-// Only if the note is still empty: an owner's own note, or changed content, is not overwritten.
-const putNote = sql<[noteSealed: Buffer | null, pushId: number]>(
-  `UPDATE pushes SET note_sealed = ?
-   WHERE id = ? AND owner_id IS NOT NULL AND note_sealed IS NULL AND seal_generation = ${firstGeneration}`,
-);
-const lockTrail = sqlOfLockedRows<[pushId: number], { events: number; forgotten: number }>(
-  `SELECT audit_count AS events,
-     CASE WHEN owner_id IS NULL AND ended_at IS NOT NULL THEN 1 ELSE 0 END AS forgotten FROM pushes WHERE id = ?`,
+/** The push has changed since it was read. Undoes the transaction. */
+export class PushChangedError extends Error {
+  override readonly name = "PushChangedError";
+}
+
+const lockRow = sqlOfLockedRows<[pushId: number], StoredPush>(
+  `SELECT ${readPushes.selectList} FROM pushes WHERE id = ?`,
   "pushes",
 );
-const setCount = sql<[events: number, pushId: number]>("UPDATE pushes SET audit_count = ? WHERE id = ?");
-const deleteFirstEntries = sql<[pushId: number, last: number]>(
-  "DELETE FROM audit_entries WHERE push_id = ? AND sequence BETWEEN 1 AND ?",
+const setLimits = sql<(number | null)[]>(
+  `UPDATE pushes SET expire_after_days = ?, expire_after_views = ?, views = ?, expires_at = ?, retrieval_step = ? WHERE id = ?`,
 );
-const deleteFirstLinkDeliveries = sql<[pushId: number, last: number]>(
-  "DELETE FROM link_deliveries WHERE push_id = ? AND sequence BETWEEN 1 AND ?",
-);
+const bringForward = sql<[expiresAt: number, pushId: number]>("UPDATE pushes SET expires_at = ? WHERE id = ?");
 
-/** Runs in a transaction. */
-export async function fillNote(
-  tx: Transaction,
-  { pushId, noteSealed }: CompletingRows,
-): Promise<"filled" | "superseded"> {
-  return (await tx.run(putNote, noteSealed, pushId)) === 1 ? "filled" : "superseded";
+/** Every event and every end changes one of these. @throws PushChangedError. */
+async function lockUnchanged(tx: Transaction, { row }: ImportedPushState): Promise<void> {
+  const stored = await tx.one(lockRow, row.id);
+  const now = stored && readPushes.decode(stored);
+  const isSame =
+    now?.auditCount === row.auditCount && now.endedAt === row.endedAt && now.sealGeneration === row.sealGeneration;
+  if (!isSame) throw new PushChangedError("The push has changed.");
 }
 
 /**
- * Runs in a transaction. Replaces the imported trail by the newly read one. Events that happened here remain after it; if
- * there are any, the new trail must have the same length, because their sequences follow it.
+ * Replaces an imported push, as it was read, by another one. Runs in a transaction, which must be undone on errors.
+ * @throws PushChangedError, UploadSweptError.
  */
-export async function fillTrail(tx: Transaction, rows: CompletingRows): Promise<TrailCompletion> {
-  const { pushId, trail, eventCount, importedEvents } = rows;
-  const pushState = await tx.one(lockTrail, pushId);
-  if (pushState === undefined || pushState.forgotten === 1) return "superseded";
-  if (pushState.events === importedEvents) {
-    await tx.run(deleteAuditEntries, pushId);
-    await tx.run(deleteLinkDeliveries, pushId);
-    await tx.run(setCount, eventCount, pushId);
-    await write(tx, rows, trail);
-    return "filled";
-  }
-  if (eventCount !== importedEvents) return "begun";
-  await tx.run(deleteFirstEntries, pushId, importedEvents);
-  await tx.run(deleteFirstLinkDeliveries, pushId, importedEvents);
-  // An entry that counts many events may already include events of this server.
-  await write(
-    tx,
-    rows,
-    trail.filter(({ sequence }) => sequence > 0),
-  );
-  return "filled";
+export async function replaceImportedPush(
+  tx: Transaction,
+  operations: WriteOperations,
+  { before, rows, now }: { readonly before: ImportedPushState; readonly rows: ImportedPushRows; readonly now: number },
+): Promise<void> {
+  await lockUnchanged(tx, before);
+  await deleteImportedPush(tx, operations, before.row.id, now);
+  await writeImportedPush(tx, operations.engine, rows);
 }
 
-async function write(tx: Transaction, rows: CompletingRows, trail: readonly ImportedEntry[]): Promise<void> {
-  await writeTrail(tx, rows.pushId, trail);
-  for (const linkDelivery of rows.linkDeliveries) await insertLinkDelivery(tx, linkDelivery);
+/** Runs in a transaction. Destroys the push with all that belongs to it. */
+export async function deleteImportedPush(
+  tx: Transaction,
+  { end }: Pick<WriteOperations, "end">,
+  pushId: number,
+  now: number,
+): Promise<void> {
+  await end(tx, { pushId, reason: "owner", endedAt: now, blobsDueAt: 0, audit: null });
+  await removePush(tx, pushId);
+}
+
+/** Runs in a transaction. @throws PushChangedError. */
+export async function endImportedPush(
+  tx: Transaction,
+  { end }: Pick<WriteOperations, "end">,
+  before: ImportedPushState,
+  { at, reason }: { readonly at: number; readonly reason: EndReason },
+): Promise<void> {
+  await lockUnchanged(tx, before);
+  const { id, expiresAt } = before.row;
+  if (reason === "time" && expiresAt > at) await tx.run(bringForward, at, id);
+  await end(tx, { pushId: id, reason, endedAt: at, blobsDueAt: 0, audit: null });
+}
+
+export type StricterLimits = Pick<
+  PushRow,
+  "expireAfterDays" | "expireAfterViews" | "views" | "expiresAt" | "retrievalStep"
+>;
+
+/** Runs in a transaction. @throws PushChangedError. */
+export async function restrictImportedPush(
+  tx: Transaction,
+  before: ImportedPushState,
+  limits: StricterLimits,
+): Promise<void> {
+  await lockUnchanged(tx, before);
+  const { expireAfterDays, expireAfterViews, views, expiresAt, retrievalStep } = limits;
+  await tx.run(setLimits, expireAfterDays, expireAfterViews, views, expiresAt, Number(retrievalStep), before.row.id);
 }

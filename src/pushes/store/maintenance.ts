@@ -206,8 +206,8 @@ async function removePushes(
   return removed;
 }
 
-/** @returns false when the push is unknown or has not ended. */
-async function removePush(tx: Transaction, id: number): Promise<boolean> {
+/** Runs in a transaction. @returns false when the push is unknown or has not ended. */
+export async function removePush(tx: Transaction, id: number): Promise<boolean> {
   if ((await tx.run(deletePush, id)) === 0) return false;
   await destroyClaimRetries(tx, id);
   await destroyTickets(tx, id);

@@ -41,11 +41,16 @@ export function createSourceQueries(tables: SourceTables) {
     return (await rows.all(statement, parameters))[0] ?? {};
   }
 
-  const idsAfter = (table: SourceTable, afterId: number, limit: number) =>
-    rows.all(
-      `SELECT ${asText("id")} AS id FROM ${name(table)} WHERE id > ? ORDER BY ${name(table)}.id LIMIT ${limit}`,
+  /** `id` and these columns of the next rows, in order. */
+  const columnsAfter = (table: SourceTable, columns: readonly string[], afterId: number, limit: number) => {
+    const selected = ["id", ...columns].map((each) => `${asText(column(each))} AS ${column(each)}`);
+    return rows.all(
+      `SELECT ${selected.join(", ")} FROM ${name(table)} WHERE id > ? ORDER BY ${name(table)}.id LIMIT ${limit}`,
       [afterId],
     );
+  };
+
+  const idsAfter = (table: SourceTable, afterId: number, limit: number) => columnsAfter(table, [], afterId, limit);
 
   async function sizes(table: SourceTable, columns: readonly string[], ids: readonly number[]) {
     const bytes = columns
@@ -78,6 +83,10 @@ export function createSourceQueries(tables: SourceTables) {
   }
 
   return {
+    userIdentities: (afterId: number, limit: number) =>
+      columnsAfter("users", ["created_at", "email", "authentication_token", "encrypted_password"], afterId, limit),
+    pushIdentities: (afterId: number, limit: number) =>
+      columnsAfter("pushes", ["created_at", "url_token"], afterId, limit),
     /** `id`, in order. */
     userIds: (afterId: number, limit: number) => idsAfter("users", afterId, limit),
     /** `id`, and the `bytes` of the columns that may be large. */

@@ -1,0 +1,53 @@
+import type { PushIdentity, UserIdentity } from "../../../src/import/source.ts";
+import { beforeFirstId, textOf, timeOf, wholeNumberOf } from "./cells.ts";
+import type { SourceQueries } from "./store/queries.ts";
+import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
+
+const pageRows = 1_000;
+
+type Page = (afterId: number, limit: number) => Promise<readonly SourceRecord[]>;
+
+export async function* readUserIdentities({
+  userIdentities,
+  userIds,
+}: Pick<SourceQueries, "userIdentities" | "userIds">): AsyncGenerator<UserIdentity> {
+  for await (const { id, record } of readPages(userIdentities, userIds)) {
+    yield {
+      id,
+      createdAt: timeOf(record.created_at) ?? null,
+      email: textOf(record.email),
+      apiToken: textOf(record.authentication_token),
+      passwordHash: textOf(record.encrypted_password),
+    };
+  }
+}
+
+export async function* readPushIdentities({
+  pushIdentities,
+  pushIds,
+}: Pick<SourceQueries, "pushIdentities" | "pushIds">): AsyncGenerator<PushIdentity> {
+  for await (const { id, record } of readPages(pushIdentities, pushIds)) {
+    yield { id, createdAt: timeOf(record.created_at) ?? null, urlToken: textOf(record.url_token) };
+  }
+}
+
+async function* readPages(
+  page: Page,
+  ids: Page,
+): AsyncGenerator<{ readonly id: number; readonly record: SourceRecord }> {
+  for (let last = beforeFirstId; ; ) {
+    const records = await page(last, pageRows).catch((error: unknown) => {
+      if (!(error instanceof SourceReadError)) throw error;
+      // A damaged row hides the columns of the whole page. Damage is reported for each row later.
+      return ids(last, pageRows);
+    });
+    for (const record of records) {
+      const id = wholeNumberOf(record.id);
+      // Greater than all ids that can be recorded.
+      if (id === undefined) return;
+      yield { id, record };
+      last = id;
+    }
+    if (records.length < pageRows) return;
+  }
+}

@@ -1,0 +1,207 @@
+import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { ReadConnection, Transaction } from "../../database/database.ts";
+import { auditEntriesMax } from "../audit/audit-trail.ts";
+import { firstGeneration } from "../seals.ts";
+import {
+  deleteImportedPush,
+  endImportedPush,
+  type ImportedPushState,
+  PushChangedError,
+  readImportedState,
+  readOwnEntries,
+  replaceImportedPush,
+  restrictImportedPush,
+  type StricterLimits,
+} from "../store/import-push.ts";
+import { optionsBy } from "../store/tables.ts";
+import { createWriteOperations } from "../store/write-operations.ts";
+import { expiryOf, type ImportedEvent, type ImportedPush, type PushImportDeps, withSealedRows } from "./import-push.ts";
+
+/** A push that was imported before, as the other installation has it now. */
+export interface PushToReimport {
+  readonly pushId: number;
+  readonly push: ImportedPush;
+  /** All parts that were imported before can be read now. */
+  readonly isComplete: boolean;
+  /** How many events its trail had when it was imported. */
+  readonly importedEvents: number;
+}
+
+/**
+ * What becomes of the push here:
+ * - `replaced`: nobody did anything with it here, so it becomes what a first import would make of it.
+ * - `merged`: it becomes the same, with its views, events and edits here, and the stricter of all limits.
+ * - `restricted`, `ended`: its content stays as it is here, with the stricter limits, or it ends.
+ * - `kept`: it has ended here, or is gone, or the other installation is a copy from before the last import.
+ */
+export type ReimportPlan = "replaced" | "merged" | "restricted" | "ended" | "kept";
+
+/** Decides without writing anything. */
+export function planReimport(
+  here: ImportedPushState | undefined,
+  { push, isComplete }: Pick<PushToReimport, "push" | "isComplete">,
+): ReimportPlan {
+  if (here === undefined) return "kept";
+  const { row, wasOpen, isTouched } = here;
+  // The other installation never opens an ended push again, nor forgets views.
+  const isOlderCopy =
+    push.open !== null && (!wasOpen || (!isTouched && push.views + push.refusals < row.views + row.refusals));
+  if (isOlderCopy || (isTouched && row.endedAt !== null)) return "kept";
+  if (isTouched || !isComplete) {
+    if (push.open === null) return row.endedAt === null ? "ended" : "kept";
+    return isComplete && canMerge(here, push.open) ? "merged" : "restricted";
+  }
+  return "replaced";
+}
+
+/** A push keeps its content if that was edited here, is being downloaded, or has a passphrase that the other one lacks. */
+function canMerge(here: ImportedPushState, open: NonNullable<ImportedPush["open"]>): boolean {
+  const { row, hasLinkDeliveries, isInUse } = here;
+  const losesPassphrase = row.passphraseSalt !== null && open.passphrase === "";
+  const isContentImported = row.sealGeneration === firstGeneration && !losesPassphrase;
+  // Beyond that number entries count several events, which cannot be told apart.
+  return isContentImported && !hasLinkDeliveries && !isInUse && row.auditCount <= auditEntriesMax;
+}
+
+export const readState = (
+  connection: ReadConnection,
+  { pushId, importedEvents }: Pick<PushToReimport, "pushId" | "importedEvents">,
+) => readImportedState(connection, pushId, importedEvents);
+
+export type Reimport =
+  | {
+      readonly outcome: "imported" | "kept";
+      readonly plan: ReimportPlan;
+      readonly pushId: number;
+      /** It is asked for a passphrase in the other installation, and not here. */
+      readonly lacksPassphrase: boolean;
+    }
+  /** Nothing was written, because the push has changed here meanwhile. */
+  | { readonly outcome: "changed_meanwhile" };
+
+/** Updates the record of the push, in the same transaction. */
+type Settle = (tx: Transaction, done: Extract<Reimport, { readonly plan: ReimportPlan }>) => Promise<void>;
+
+/** In one transaction. @throws the error of reading a file. */
+export async function reimportPush(deps: PushImportDeps, request: PushToReimport, settle: Settle): Promise<Reimport> {
+  const here = await readState(deps.db.read, request);
+  const plan = planReimport(here, request);
+  try {
+    if (here !== undefined && (plan === "replaced" || plan === "merged")) {
+      return await replace(deps, { request, here, plan, settle });
+    }
+    return await deps.db.write(async (tx) => {
+      const { push, pushId } = request;
+      if (here !== undefined && plan === "ended" && push.end !== null) {
+        await endImportedPush(tx, createWriteOperations(deps.db), here, push.end);
+      }
+      if (here !== undefined && plan === "restricted") {
+        await restrictImportedPush(tx, here, stricterLimits(here, push));
+      }
+      const lacksPassphrase =
+        plan === "restricted" && here?.row.passphraseSalt === null && (push.open?.passphrase ?? "") !== "";
+      const done = { outcome: "kept", plan, pushId, lacksPassphrase } as const;
+      await settle(tx, done);
+      return done;
+    });
+  } catch (error) {
+    if (error instanceof PushChangedError) return { outcome: "changed_meanwhile" };
+    throw error;
+  }
+}
+
+interface Replacement {
+  readonly request: PushToReimport;
+  readonly here: ImportedPushState;
+  readonly plan: ReimportPlan;
+  readonly settle: Settle;
+}
+
+async function replace(deps: PushImportDeps, { request, here, plan, settle }: Replacement): Promise<Reimport> {
+  const push = plan === "merged" ? await mergedPush(deps, request, here) : request.push;
+  const operations = createWriteOperations(deps.db);
+  return await withSealedRows(deps, push, async (rows) => {
+    const done = { outcome: "imported", plan, pushId: rows.row.id, lacksPassphrase: false } as const;
+    await deps.db.write(async (tx) => {
+      await replaceImportedPush(tx, operations, { before: here, rows, now: deps.clock.now() });
+      await settle(tx, done);
+    });
+    return done;
+  });
+}
+
+/** Both installations count views separately, so the fewer remaining ones are the stricter. */
+function stricterLimits({ row }: ImportedPushState, push: ImportedPush): StricterLimits {
+  const expireAfterViews = Math.min(row.expireAfterViews, push.expireAfterViews);
+  const remaining = Math.min(
+    Math.max(row.expireAfterViews - row.views, 0),
+    Math.max(push.expireAfterViews - push.views - push.refusals, 0),
+  );
+  return {
+    expireAfterDays: Math.min(row.expireAfterDays, push.expireAfterDays),
+    expireAfterViews,
+    views: Math.max(expireAfterViews - remaining, 0),
+    expiresAt: Math.min(row.expiresAt, expiryOf(push)),
+    retrievalStep: row.retrievalStep || push.retrievalStep,
+  };
+}
+
+async function mergedPush(
+  { db, vault }: PushImportDeps,
+  { push, importedEvents }: PushToReimport,
+  here: ImportedPushState,
+): Promise<ImportedPush> {
+  const { row, isEdited } = here;
+  const { expiresAt, retrievalStep, ...limits } = stricterLimits(here, push);
+  const own = await readOwnEntries(db.read, row.id, importedEvents);
+  const label = (column: SealedColumn, sealed: Buffer | null) =>
+    sealed === null
+      ? ""
+      : (vault.keyring.open(column, { id: row.id, ownerId: row.ownerId }, sealed)?.toString("utf8") ?? "");
+  return {
+    ...push,
+    ...(isEdited && {
+      ...optionsBy((option) => row[option]),
+      name: label(sealedColumns.name, row.nameSealed),
+      note: label(sealedColumns.note, row.noteSealed),
+    }),
+    ...limits,
+    retrievalStep,
+    expiresAtLatest: expiresAt,
+    refusals: 0,
+    updatedAt: Math.max(push.updatedAt, row.updatedAt),
+    trail: [
+      ...push.trail,
+      ...own.map(({ createdAt, ...entry }): ImportedEvent => ({ ...entry, at: createdAt, linkDelivery: null })),
+    ],
+  };
+}
+
+/**
+ * For a push that the other installation does not have any more: removes it if nobody did anything with it here, and ends it otherwise.
+ * @param settle runs in the same transaction.
+ */
+export async function withdrawPush(
+  { db, clock }: Pick<PushImportDeps, "db" | "clock">,
+  { pushId, importedEvents }: Pick<PushToReimport, "pushId" | "importedEvents">,
+  settle: (tx: Transaction) => Promise<void>,
+): Promise<"removed" | "ended" | "gone"> {
+  const now = clock.now();
+  const operations = createWriteOperations(db);
+  return await db.write(async (tx) => {
+    const here = await readImportedState(tx, pushId, importedEvents);
+    const outcome = withdrawal(here);
+    if (here !== undefined && outcome === "ended")
+      await endImportedPush(tx, operations, here, { at: now, reason: "owner" });
+    if (outcome === "removed") await deleteImportedPush(tx, operations, pushId, now);
+    await settle(tx);
+    return outcome;
+  });
+}
+
+/** Decides without writing anything. */
+export function withdrawal(here: ImportedPushState | undefined): "removed" | "ended" | "gone" {
+  if (here === undefined) return "gone";
+  if (!here.isTouched) return "removed";
+  return here.row.endedAt === null ? "ended" : "gone";
+}

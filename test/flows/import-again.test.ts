@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bearer, type TestApp } from "../support/app.ts";
+import { CookieClient } from "../support/cookie-client.ts";
+import { appFor } from "../support/factors.ts";
+import { expected } from "../support/password-pusher/expected.ts";
+import { type ImportTarget, makeImportTarget, withReport } from "../support/password-pusher/import-run.ts";
+import {
+  type Installation,
+  installProduction,
+  installProductionOnMysql,
+  installProductionOnPostgres,
+} from "../support/password-pusher/installations.ts";
+import { type Mariadb, mariadbProgram, startMariadb } from "../support/password-pusher/mariadb.ts";
+import {
+  addLeaver,
+  changeSource,
+  linkOf,
+  newPassphrase,
+  newPassword,
+  newSecret,
+  newToken,
+  type SourceChange,
+  sourceChanges,
+} from "../support/password-pusher/source-changes.ts";
+
+const { users, pushes } = expected.production;
+
+/** What clients see of the rows of a change. Uses up views, the same number in each server. */
+async function answersOf(app: TestApp, target: ImportTarget, change: SourceChange): Promise<unknown> {
+  const pushAnswers: unknown[] = [];
+  for (const id of change.pushes ?? []) pushAnswers.push(await answersOfPush(app, id));
+  const userAnswers: unknown[] = [];
+  for (const email of change.users ?? []) userAnswers.push(await answersOfUser(app, target, email));
+  return { pushAnswers, userAnswers };
+}
+
+let clients = 0;
+/** A client of its own for each request, so that no limit of a client matters. */
+function nextAddress(): string {
+  clients += 1;
+  return `10.${clients >> 16}.${(clients >> 8) & 255}.${clients & 255}`;
+}
+
+async function answersOfPush(app: TestApp, id: number): Promise<unknown> {
+  const get = async (url: string, headers: Readonly<Record<string, string>> = {}) => {
+    const answer = await app.server.inject({ url, headers, remoteAddress: nextAddress() });
+    return { status: answer.statusCode, body: answer.body === "" ? null : answer.json() };
+  };
+  const link = `/api/v2/pushes/${linkOf(id)}`;
+  const ownerToken = await tokenOfOwner(app, linkOf(id));
+  const owner = ownerToken === undefined ? {} : bearer(ownerToken);
+  const lists = await Promise.all(["active", "expired"].map((list) => get(`/api/v2/pushes/${list}`, owner)));
+  const listed = lists.map(({ body }) =>
+    Array.isArray(body) ? body.find((push: { url_token: string }) => push.url_token === linkOf(id)) : undefined,
+  );
+  const trail = await get(`${link}/audit`, owner);
+  const passphrases = ["", pushes.find((push) => push.id === id)?.passphrase ?? "", newPassphrase];
+  const retrievals: unknown[] = [];
+  for (const passphrase of new Set(passphrases)) {
+    const { status, body } = await get(`${link}?passphrase=${encodeURIComponent(passphrase)}`);
+    const files = (body.files ?? []) as readonly { filename: string; content_type: string; url: string }[];
+    const contents = await Promise.all(
+      files.map(async ({ filename, content_type: type, url }) => {
+        const { rawPayload } = await app.server.inject({ url: new URL(url).pathname });
+        return [filename, type, createHash("sha256").update(rawPayload).digest("hex")];
+      }),
+    );
+    retrievals.push({ status, body: { ...body, files: contents } });
+  }
+  return { listed, trail, retrievals };
+}
+
+/** A token of whoever has the push on their list. */
+async function tokenOfOwner(app: TestApp, urlToken: string): Promise<string | undefined> {
+  const { accounts, pushes: all } = app.app.domain;
+  for (const { email } of [
+    ...users,
+    { email: "newcomer@example.com" },
+    { email: "leaver@example.com" },
+    { email: "carol.new@example.net" },
+  ]) {
+    const user = await accounts.findUserByEmail(email);
+    if (user === undefined) continue;
+    const { token } = await accounts.createToken(user.id, "reader");
+    for (const list of ["active", "expired"]) {
+      const answer = await app.server.inject({ url: `/api/v2/pushes/${list}`, headers: bearer(token) });
+      if (answer.json().some((push: { url_token: string }) => push.url_token === urlToken)) return token;
+    }
+  }
+  void all;
+  return undefined;
+}
+
+async function answersOfUser(app: TestApp, { clock }: ImportTarget, email: string): Promise<unknown> {
+  const { accounts } = app.app.domain;
+  const user = await accounts.findUserByEmail(email);
+  const known = users.find((each) => each.email === email) ?? users.find((each) => each.email === "carol@example.net");
+  const signIns: unknown[] = [];
+  for (const password of [known?.password ?? "", newPassword]) {
+    const address = nextAddress();
+    const signedIn = await accounts.signIn({
+      email,
+      password,
+      client: { throttleKey: address, address, userAgent: "test" },
+    });
+    signIns.push(signedIn?.waitsForFactor);
+    if (signedIn?.waitsForFactor !== true) continue;
+    const visitor = new CookieClient(app);
+    await visitor.signIn(email, password);
+    for (const secret of [known?.otp?.secret, newSecret]) {
+      if (secret === undefined) continue;
+      await visitor.post("/users/second_factor", { code: appFor(secret, () => clock.now()).code() });
+      signIns.push(await visitor.signedInAs());
+    }
+  }
+  const tokens: number[] = [];
+  for (const token of [known?.api_token, newToken]) {
+    if (token == null) continue;
+    const headers = { "x-user-token": token, "x-user-email": email };
+    tokens.push((await app.server.inject({ url: "/p/active.json", headers })).statusCode);
+  }
+  if (user === undefined) return { signIns, tokens };
+  const { id: _, ...account } = user;
+  return { account, signIns, tokens };
+}
+
+interface Source {
+  readonly installation: Installation;
+  readonly writerUrl?: string;
+}
+
+async function expectSameAsFresh({ installation, writerUrl }: Source): Promise<void> {
+  await changeSource(installation, addLeaver, writerUrl);
+  const second = makeImportTarget();
+  const first = await second.run(installation);
+  expect(first.exitCode, first.stderr).toBe(3);
+  await changeSource(
+    installation,
+    async (run, folder) => {
+      for (const { change } of sourceChanges) await change(run, folder);
+    },
+    writerUrl,
+  );
+  const report = withReport(second);
+  const dry = await second.run(installation, "--dry-run", ...report.options);
+  expect(dry.exitCode, dry.stderr).toBe(3);
+  const planned = report.read();
+  const again = await second.run(installation, ...report.options);
+  expect(again.exitCode, again.stderr + again.stdout).toBe(3);
+  const told = report.read();
+  expect(told).toMatchObject({ differences: [], kept: 0 });
+  expect(planned.updated).toBe(told.updated);
+  const updated = told.problems.filter(({ effect }: { effect: string }) => effect === "updated");
+  const fresh = makeImportTarget();
+  expect((await fresh.run(installation)).exitCode).toBe(3);
+  const [updatedApp, freshApp] = [await second.serve(), await fresh.serve()];
+  for (const change of sourceChanges) {
+    for (const id of change.pushes ?? []) {
+      const isNew = [500, 501].includes(id);
+      if (!isNew) expect(updated, change.name).toContainEqual(expect.objectContaining({ table: "pushes", id }));
+    }
+    expect(await answersOf(updatedApp, second, change), change.name).toEqual(await answersOf(freshApp, fresh, change));
+  }
+  const third = await second.run(installation, ...report.options);
+  expect(third.exitCode).toBe(3);
+  expect(report.read().problems.map(({ effect }: { effect: string }) => effect)).toEqual(["left_out"]);
+}
+
+describe("a second run gives what a first import would give, for a source", () => {
+  it("on SQLite", async () => await expectSameAsFresh({ installation: installProduction() }));
+
+  it("on PostgreSQL", async () => await expectSameAsFresh({ installation: await installProductionOnPostgres() }));
+});
+
+describe.runIf(mariadbProgram !== undefined)("a second run gives what a first import would give, for a source", () => {
+  let mariadb: Mariadb | undefined;
+  beforeAll(async () => {
+    mariadb = await startMariadb(mariadbProgram ?? "");
+  });
+  afterAll(() => mariadb?.[Symbol.asyncDispose]());
+
+  it("on MariaDB", async () => {
+    if (mariadb === undefined) throw new Error("MariaDB has not been started.");
+    const installation = await installProductionOnMysql(mariadb);
+    const writerUrl = installation.database.replace("reader:", "writer:").replace("mysql2:", "mysql:");
+    await expectSameAsFresh({ installation, writerUrl });
+  });
+});

@@ -1,0 +1,241 @@
+import { expect, test } from "vitest";
+import type { TestApp } from "../support/app.ts";
+import { signedIn } from "../support/domain.ts";
+import { expected } from "../support/password-pusher/expected.ts";
+import { makeImportTarget, problemsOf, withReport } from "../support/password-pusher/import-run.ts";
+import { installProduction } from "../support/password-pusher/installations.ts";
+import {
+  changeSource,
+  linkOf,
+  newPassphrase,
+  newPassword,
+  newToken,
+  sourceChanges,
+} from "../support/password-pusher/source-changes.ts";
+
+const { users } = expected.production;
+const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+
+interface Case {
+  readonly name: string;
+  /** Of `sourceChanges`. */
+  readonly there: string;
+  readonly row: string;
+  readonly here: (app: TestApp) => Promise<unknown>;
+  readonly afterwards: (app: TestApp) => Promise<void>;
+}
+
+const retrieve = async (app: TestApp, id: number, passphrase = "") => {
+  const url = `/api/v2/pushes/${linkOf(id)}?passphrase=${encodeURIComponent(passphrase)}`;
+  const answer = await app.server.inject({ url });
+  return { status: answer.statusCode, body: answer.json() };
+};
+
+const owner = async (app: TestApp, email: string) => {
+  const user = await app.app.domain.accounts.findUserByEmail(email);
+  if (user === undefined) throw new Error(`${email} was not imported.`);
+  return signedIn(user.id);
+};
+
+const edit = async (app: TestApp, id: number, email: string, change: object) => {
+  const outcome = await app.app.domain.pushes.edit(linkOf(id), change, await owner(app, email));
+  expect(outcome).toMatchObject({ outcome: "edited" });
+};
+
+const signIn = (app: TestApp, email: string, password: string) =>
+  app.app.domain.accounts.signIn({ email, password, client });
+
+const cases: readonly Case[] = [
+  {
+    name: "ended there, viewed here: it has ended",
+    there: "deleted by its owner",
+    row: "pushes 18 kept",
+    here: (app) => retrieve(app, 18),
+    async afterwards(app) {
+      expect((await retrieve(app, 18)).body).toMatchObject({ expired: true, payload: null });
+    },
+  },
+  {
+    name: "ended here, changed there: it stays ended",
+    there: "more days",
+    row: "pushes 52 kept",
+    here: async (app) => await app.app.domain.pushes.expire(linkOf(52), await owner(app, "bob@example.org")),
+    async afterwards(app) {
+      expect((await retrieve(app, 52)).body).toMatchObject({ expired: true, payload: null });
+    },
+  },
+  {
+    name: "viewed there and more often here: the fewer remaining views",
+    there: "a view",
+    row: "pushes 11 kept",
+    async here(app) {
+      await retrieve(app, 11);
+      await retrieve(app, 11);
+    },
+    async afterwards(app) {
+      // Five views: one before the first run, one there since, two here since, and this one.
+      expect((await retrieve(app, 11)).body).toMatchObject({ views_remaining: 1 });
+    },
+  },
+  {
+    name: "a passphrase added there, viewed here: it is asked for",
+    there: "an added passphrase",
+    row: "pushes 119 kept",
+    here: (app) => retrieve(app, 119),
+    async afterwards(app) {
+      expect((await retrieve(app, 119)).status).toBe(401);
+      expect((await retrieve(app, 119, newPassphrase)).body).toMatchObject({ views_remaining: 1 });
+    },
+  },
+  {
+    name: "the passphrase removed there, viewed here: it is kept",
+    there: "a removed passphrase",
+    row: "pushes 118 kept",
+    here: (app) => retrieve(app, 118, expected.production.pushes.find(({ id }) => id === 118)?.passphrase ?? ""),
+    async afterwards(app) {
+      expect((await retrieve(app, 118)).status).toBe(401);
+    },
+  },
+  {
+    name: "fewer views there, edited here: both",
+    there: "fewer views",
+    row: "pushes 40 kept",
+    here: (app) => edit(app, 40, "bob@example.org", { payload: "https://example.com/here", expireAfterViews: 50 }),
+    async afterwards(app) {
+      expect((await retrieve(app, 40)).body).toMatchObject({ payload: "https://example.com/here", views_remaining: 2 });
+    },
+  },
+  {
+    name: "another name there and here: the one here",
+    there: "another name",
+    row: "pushes 38 kept",
+    here: (app) => edit(app, 38, "alice@example.com", { name: "Renamed here" }),
+    async afterwards(app) {
+      const { accounts } = app.app.domain;
+      const user = await accounts.findUserByEmail("alice@example.com");
+      const { token } = await accounts.createToken(user?.id ?? 0, "reader");
+      const list = await app.server.inject({
+        url: "/api/v2/pushes/active",
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect(list.json()).toContainEqual(expect.objectContaining({ url_token: linkOf(38), name: "Renamed here" }));
+    },
+  },
+  {
+    name: "gone there, viewed here: it has ended",
+    there: "a deleted push without an owner",
+    row: "pushes 36 kept",
+    here: (app) => retrieve(app, 36),
+    async afterwards(app) {
+      expect((await retrieve(app, 36)).body).toMatchObject({ expired: true, payload: null });
+    },
+  },
+  {
+    name: "another password there, and one set here: the one here",
+    there: "another password",
+    row: "users 1 kept",
+    async here(app) {
+      const user = await app.app.domain.accounts.findUserByEmail("admin@example.com");
+      expect(await signIn(app, "admin@example.com", users[0]?.password ?? "")).toBeDefined();
+      expect(user).toBeDefined();
+    },
+    async afterwards(app) {
+      expect(await signIn(app, "admin@example.com", newPassword)).toBeUndefined();
+      expect(await signIn(app, "admin@example.com", users[0]?.password ?? "")).toBeDefined();
+    },
+  },
+  {
+    name: "another API token there, revoked here: none",
+    there: "another API token",
+    row: "users 1 kept",
+    async here(app) {
+      const { accounts } = app.app.domain;
+      const user = await accounts.findUserByEmail("admin@example.com");
+      const [token] = await accounts.listTokens(user?.id ?? 0);
+      expect(await accounts.revokeToken(user?.id ?? 0, token?.id ?? 0)).toBe(true);
+    },
+    async afterwards(app) {
+      const headers = { "x-user-token": newToken, "x-user-email": "admin@example.com" };
+      expect((await app.server.inject({ url: "/p/active.json", headers })).statusCode).toBe(401);
+    },
+  },
+];
+
+test("of rows that were changed there and here, the stricter of both stays, and the report names them", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  // It cannot be decrypted, which would hide the exit code.
+  const complete = (run: (statement: string) => Promise<void>) => run("DELETE FROM pushes WHERE id = 103");
+  await changeSource(installation, complete);
+  expect((await target.run(installation)).exitCode).toBe(0);
+  {
+    const app = await target.serve();
+    for (const { here } of cases) await here(app);
+  }
+  await changeSource(installation, async (run, folder) => {
+    for (const { there } of cases) await sourceChanges.find(({ name }) => name === there)?.change(run, folder);
+  });
+  const report = withReport(target);
+  const run = await target.run(installation, ...report.options);
+  expect(run.exitCode, run.stdout + run.stderr).toBe(4);
+  expect(report.read()).toMatchObject({ outcome: "kept_stricter", differences: [] });
+  expect(problemsOf(report).sort()).toEqual([...new Set(cases.map(({ row }) => row))].sort());
+  const app = await target.serve();
+  for (const { afterwards } of cases) await afterwards(app);
+  expect((await target.run(installation, ...report.options)).exitCode).toBe(0);
+});
+
+test("a passphrase added there is reported if the content was changed here, until it is asked for here too", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  await target.run(installation);
+  await edit(await target.serve(), 119, "alice@example.com", { payload: "changed here" });
+  await changeSource(installation, async (run, folder) => {
+    await sourceChanges.find(({ name }) => name === "an added passphrase")?.change(run, folder);
+  });
+  const report = withReport(target);
+  for (let runs = 0; runs < 2; runs += 1) {
+    expect((await target.run(installation, ...report.options)).exitCode).toBe(3);
+    expect(problemsOf(report)).toContain("pushes 119 partly");
+  }
+  expect((await retrieve(await target.serve(), 119)).body).toMatchObject({ payload: "changed here" });
+});
+
+test("an older copy opens nothing that has ended since", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  const older = installProduction();
+  await changeSource(installation, async (run, folder) => {
+    await sourceChanges.find(({ name }) => name === "spent and flagged")?.change(run, folder);
+  });
+  await target.run(installation);
+  const report = withReport(target);
+  await target.run(older, ...report.options);
+  expect(problemsOf(report)).toContain("pushes 28 kept");
+  const app = await target.serve();
+  expect((await retrieve(app, 28)).body).toMatchObject({ expired: true, payload: null });
+});
+
+test("another installation that began as a copy of the imported one is refused before the first write, with both sides named", async () => {
+  const target = makeImportTarget();
+  await target.run(installProduction());
+  const clone = installProduction((connection) => {
+    connection.exec("UPDATE users SET email = 'dora@example.com', created_at = '2026-11-01 10:00:00' WHERE id = 4");
+  });
+  for (const dryRun of [["--dry-run"], []]) {
+    const run = await target.run(clone, ...dryRun);
+    expect(run.exitCode).toBe(1);
+    expect(run.stderr).toMatch(
+      /the user 4 in --database was created at 2026-11-01T10:00:00\.000Z, and the user 4 that was imported/,
+    );
+  }
+  const others = installProduction((connection) =>
+    connection.exec("UPDATE pushes SET url_token = 'another-link' WHERE id = 21"),
+  );
+  const run = await target.run(others);
+  expect(run.exitCode).toBe(1);
+  expect(run.stderr).toContain("the push 21 in --database");
+  expect((await (await target.serve()).app.domain.accounts.findUserByEmail("dora@example.com")) === undefined).toBe(
+    true,
+  );
+});
