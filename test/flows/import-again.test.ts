@@ -71,9 +71,9 @@ async function answersOfPush(app: TestApp, id: number): Promise<unknown> {
   return { listed, trail, retrievals };
 }
 
-/** A token of whoever has the push on their list. */
+/** A token of the user who has the push on their list. */
 async function tokenOfOwner(app: TestApp, urlToken: string): Promise<string | undefined> {
-  const { accounts, pushes: all } = app.app.domain;
+  const { accounts } = app.app.domain;
   for (const { email } of [
     ...users,
     { email: "newcomer@example.com" },
@@ -88,7 +88,6 @@ async function tokenOfOwner(app: TestApp, urlToken: string): Promise<string | un
       if (answer.json().some((push: { url_token: string }) => push.url_token === urlToken)) return token;
     }
   }
-  void all;
   return undefined;
 }
 

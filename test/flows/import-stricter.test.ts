@@ -18,7 +18,7 @@ const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "tes
 
 interface Case {
   readonly name: string;
-  /** Of `sourceChanges`. */
+  /** The name of one of `sourceChanges`. */
   readonly there: string;
   readonly row: string;
   readonly here: (app: TestApp) => Promise<unknown>;
