@@ -19,6 +19,8 @@ export interface LinkAddress {
   readonly importedDigest: Buffer;
 }
 
+export type UrlTokens = ReturnType<typeof createUrlTokens>;
+
 /**
  * Links that name their row: a url_token is 112 random bits and the push's id of 48 bits, encrypted so that it looks random
  * without the index secret: id XOR PRF(key, random bits). A push is found by its primary key. Flipped bits address

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Config } from "../../config/config.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
 import { createArgon2Queue } from "../../crypto/passphrase.ts";
+import { createUrlTokens } from "../../crypto/url-token.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { openReadOnly } from "../../database/open-database.ts";
 import { openBlobs } from "../../domain.ts";
