@@ -4,6 +4,7 @@ import { enableMailLinks, enableReplacingChoices, enableShareButtons, watchOpene
 import { localiseTimes } from "./parts/local-times.ts";
 import { adoptOldTheme } from "./parts/preferences.ts";
 import { enableSelection } from "./parts/selection.ts";
+import { enableWaits } from "./parts/waits.ts";
 
 // Every page works without this file; elements that need it are hidden until it runs.
 enableCopyButtons();
@@ -13,6 +14,7 @@ enableSelectOnFocus();
 enableSelection();
 enableShowButtons();
 sendFormsOnce();
+enableWaits();
 localiseTimes();
 enableShareButtons();
 enableMailLinks();

@@ -91,6 +91,7 @@ export interface EnglishMessages {
     readonly tooManyAttempts: Message<{ count: number }>;
     readonly bytesUsedUp: Message<{ size: string }>;
     readonly formUsed: string;
+    readonly waitOver: string;
   };
   readonly created: {
     readonly title: string;
@@ -142,10 +143,17 @@ export interface EnglishMessages {
     readonly leadPassphrase: string;
     readonly viewsLeft: Message<{ count: number }>;
     readonly until: Message<{ date: string }>;
-    readonly notCounted: string;
     readonly passphrase: string;
     readonly open: string;
     readonly wrong: string;
+    readonly headingOwner: string;
+    readonly leadOwner: string;
+    readonly audit: string;
+    readonly notCountedAdministrator: string;
+    readonly about: string;
+    readonly aboutService: Message<{ name: string }>;
+    readonly aboutEnd: string;
+    readonly aboutCare: string;
   };
   readonly secret: {
     readonly title: string;
@@ -173,6 +181,11 @@ export interface EnglishMessages {
     readonly delete: string;
     readonly deleteText: string;
     readonly deleteConfirm: string;
+    readonly keepOpen: string;
+    readonly clearClipboard: string;
+    readonly clipboardCleared: string;
+    readonly clipboardKept: string;
+    readonly notCountedAdministrator: string;
   };
   readonly deleted: {
     readonly title: string;

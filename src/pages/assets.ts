@@ -1,5 +1,12 @@
 /** The logical names of the files that a build makes for browsers. */
-export type AssetName = "sealpush.css" | "dark.css" | "favicon.svg" | "page.js" | "new-push.js" | "passkeys.js";
+export type AssetName =
+  | "sealpush.css"
+  | "dark.css"
+  | "favicon.svg"
+  | "page.js"
+  | "new-push.js"
+  | "passkeys.js"
+  | "secret.js";
 
 /** The path of an asset on this server; it changes with the content. */
 export type AssetUrl = (name: AssetName) => string;

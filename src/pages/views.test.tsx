@@ -121,7 +121,8 @@ const step: StepModel = {
   refusal: { reason: "wrong" },
   viewsRemaining: 1,
   expiresAt,
-  counted: true,
+  viewer: "owner",
+  auditPath: `/p/${hostile}/audit`,
 };
 
 function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
@@ -130,7 +131,7 @@ function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
     ticketTtlSeconds: 900,
     viewsRemaining: 3,
     expiresAt,
-    counted: true,
+    viewer: "recipient" as const,
     repeated: true,
     deletePath: `/p/${hostile}`,
   };
@@ -175,7 +176,7 @@ function allPages(page: PageContext): readonly Page[] {
     newPushView(newPush("text", { refusal: page.messages.failure.unavailableText }), page),
     createdView(created, page),
     stepView(step, page),
-    stepView({ ...step, refusal: { reason: "too_many", retryAfterSeconds: 2 }, counted: false }, page),
+    stepView({ ...step, refusal: { reason: "too_many", retryAfterSeconds: 2 }, viewer: "recipient" }, page),
     ...kindNames.map((kind) => secretView(secret(kind), page)),
     secretView(secret("url", { payload: `https://example.com/${hostile}`, viewsRemaining: 0 }), page),
     deletedView(page),

@@ -11,7 +11,9 @@ const odd = "\n\n \tКлюч 🔑\u00a0 שלום <b>&amp;</b>\u200f\n  -----END-
 const changedByParser = "\r\nfirst\rsecond\0third\r\n";
 
 const payloadOf = (page: Page) => page.locator("#payload");
-const veilOf = (page: Page) => page.getByLabel(secret.reveal);
+/** The button of the veil, or without scripts its summary. */
+const veilOf = (page: Page, name: string) =>
+  page.locator("[data-unveils], summary").filter({ hasText: name, visible: true });
 
 async function openSecret(page: Page, path: string): Promise<void> {
   await page.goto(path);
@@ -19,11 +21,8 @@ async function openSecret(page: Page, path: string): Promise<void> {
   await page.getByRole("heading", { name: secret.text }).waitFor();
 }
 
-/** Whether the text is readable on the screen. */
-async function isBlurred(page: Page): Promise<boolean> {
-  const filter = await page.evaluate("getComputedStyle(document.querySelector('.veil-content')).filter");
-  return filter !== "none";
-}
+/** What a screen reader finds in the page. */
+const readOut = (page: Page) => page.locator("main").ariaSnapshot();
 
 describe.each([
   ["with scripts", { javaScriptEnabled: true }],
@@ -59,24 +58,36 @@ describe.each([
     expect(await page.getByText(secret.lastView).isVisible()).toBe(true);
   });
 
-  it("is blurred until it is revealed with the pointer", async () => {
+  it("is neither shown nor read out until it is revealed with the pointer", async () => {
     const { page } = await site.visit(options);
-    const { path } = await site.push({ payload: "secret" });
+    const { path } = await site.push({ payload: "canary" });
     await openSecret(page, path);
-    expect(await isBlurred(page)).toBe(true);
-    await page.locator("label", { hasText: secret.reveal }).click();
-    await expect.poll(() => isBlurred(page)).toBe(false);
-    await page.locator("label", { hasText: secret.conceal }).click();
-    await expect.poll(() => isBlurred(page)).toBe(true);
+    expect(await payloadOf(page).isVisible()).toBe(false);
+    expect(await readOut(page)).not.toContain("canary");
+    await veilOf(page, secret.reveal).click();
+    await payloadOf(page).waitFor();
+    expect(await readOut(page)).toContain("canary");
+    await veilOf(page, secret.conceal).click();
+    await payloadOf(page).waitFor({ state: "hidden" });
+    expect(await readOut(page)).not.toContain("canary");
   });
 
   it("is revealed with the keyboard too", async () => {
     const { page } = await site.visit(options);
     const { path } = await site.push({ payload: "secret" });
     await openSecret(page, path);
-    await veilOf(page).focus();
+    await veilOf(page, secret.reveal).focus();
     await page.keyboard.press("Space");
-    await expect.poll(() => isBlurred(page)).toBe(false);
+    await payloadOf(page).waitFor();
+  });
+
+  it("says what the page is, if asked", async () => {
+    const { page } = await site.visit(options);
+    await page.goto((await site.push({ payload: "secret" })).path);
+    expect(await page.getByText(step.aboutEnd).isVisible()).toBe(false);
+    await page.getByText(step.about).click();
+    await page.getByText(step.aboutEnd).waitFor();
+    await page.getByText("Sealpush is a service").waitFor();
   });
 
   it("is deleted after a confirmation", async () => {
@@ -143,11 +154,124 @@ describe("an opened text", () => {
     const { page } = await site.visit({ signedIn: true });
     const { urlToken, path } = await site.push({ payload: "secret", expire_after_views: 1 }, "owned");
     await page.goto(path);
-    expect(await page.getByText(step.notCounted).isVisible()).toBe(true);
+    await page.getByRole("heading", { name: step.headingOwner }).waitFor();
+    expect(await page.getByRole("link", { name: step.audit }).getAttribute("href")).toBe(`/p/${urlToken}/audit`);
     await page.getByRole("button", { name: step.open }).click();
     expect(await page.getByText(secret.notCounted).isVisible()).toBe(true);
     expect(await site.ownPush(urlToken)).toMatchObject({ views_remaining: 1, expired: false });
     expect(await site.auditKinds(urlToken)).toEqual(["creation", "owner_view"]);
+  });
+});
+
+it("the view of an administrator is not counted, and the pages say so", async () => {
+  const { page } = await site.visit({ signedIn: "administrator" });
+  const { urlToken, path } = await site.push({ payload: "secret", expire_after_views: 1 }, "owned");
+  await page.goto(path);
+  await page.getByRole("heading", { name: step.heading }).waitFor();
+  await page.getByText(step.notCountedAdministrator).waitFor();
+  expect(await page.getByRole("link", { name: step.audit }).count()).toBe(0);
+  await page.getByRole("button", { name: step.open }).click();
+  await page.getByText(secret.notCountedAdministrator).waitFor();
+  expect(await site.ownPush(urlToken)).toMatchObject({ views_remaining: 1 });
+});
+
+/** Another tab hides this one; a browser under remote control shows all, so the test sets the state. */
+const becomes = (page: Page, state: "hidden" | "visible") =>
+  page.evaluate(`Object.defineProperty(document, "visibilityState", { configurable: true, value: "${state}" });
+    document.dispatchEvent(new Event("visibilitychange"));`);
+
+describe("the button that shows the secret", () => {
+  it("has a state, and its secret is veiled again when its tab is left", async () => {
+    const { page } = await site.visit();
+    await openSecret(page, (await site.push({ payload: "canary" })).path);
+    await page.getByRole("button", { name: secret.reveal, expanded: false }).click();
+    await page.getByRole("button", { name: secret.conceal, expanded: true }).waitFor();
+    await becomes(page, "hidden");
+    await becomes(page, "visible");
+    await page.getByRole("button", { name: secret.reveal, expanded: false }).waitFor();
+    expect(await readOut(page)).not.toContain("canary");
+  });
+
+  it("keeps the secret open for a reader who wants that", async () => {
+    const { page } = await site.visit();
+    await openSecret(page, (await site.push({ payload: "canary" })).path);
+    await page.getByLabel(secret.keepOpen).check();
+    await page.getByRole("button", { name: secret.reveal }).click();
+    await page.getByRole("button", { name: secret.conceal }).waitFor();
+    await becomes(page, "hidden");
+    await becomes(page, "visible");
+    expect(await payloadOf(page).isVisible()).toBe(true);
+  });
+});
+
+describe("a long secret", () => {
+  it.each([390, 1280])(
+    "has its copy button on the first screen at %i pixels, and copying moves nothing",
+    async (width) => {
+      const { page, context } = await site.visit({ viewport: { width, height: 800 } });
+      await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+      const payload = "a line of a long secret\n".repeat(2_000);
+      await openSecret(page, (await site.push({ payload })).path);
+      await page.getByRole("button", { name: secret.reveal }).click();
+      await payloadOf(page).waitFor();
+      const positions = () =>
+        page.evaluate(`[document.body.scrollHeight, ...document.querySelectorAll("main :is(button, input, p):not(details *)")]
+        .map((it) => typeof it === "number" ? it : it.getBoundingClientRect().top)`);
+      const before = await positions();
+      const copy = page.getByRole("button", { name: en.actions.copy });
+      expect((await copy.boundingBox())?.y).toBeLessThan(700);
+      expect(await page.evaluate("document.body.scrollHeight")).toBeLessThan(2_000);
+      await copy.click();
+      await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+      expect(await positions()).toEqual(before);
+      expect(await page.evaluate("scrollY")).toBe(0);
+      expect(await page.evaluate("navigator.clipboard.readText()")).toBe(payload);
+    },
+  );
+});
+
+describe("the clipboard", () => {
+  const clipboard = (page: Page) => page.evaluate("navigator.clipboard.readText()");
+
+  it("is cleared a minute after a copy if the reader chooses so, which is remembered", async () => {
+    const { page, context } = await site.visit();
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.clock.install();
+    const push = await site.push({ payload: "canary" });
+    const copy = async () => {
+      await page.getByRole("button", { name: en.actions.copy }).click();
+      await expect.poll(() => clipboard(page)).toBe("canary");
+    };
+    await openSecret(page, push.path);
+    await copy();
+    await page.clock.fastForward(120_000);
+    expect(await clipboard(page)).toBe("canary");
+    await page.getByLabel(secret.clearClipboard).check();
+
+    await openSecret(page, push.path);
+    expect(await page.getByLabel(secret.clearClipboard).isChecked()).toBe(true);
+    await copy();
+    await page.clock.fastForward(59_000);
+    expect(await clipboard(page)).toBe("canary");
+    await page.clock.fastForward(1_000);
+    await page.getByText(secret.clipboardCleared).waitFor();
+    expect(await clipboard(page)).toBe("");
+  });
+
+  it("is kept if the browser refuses to clear it, and the page says so", async () => {
+    const { page, context } = await site.visit();
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.clock.install();
+    await openSecret(page, (await site.push({ payload: "canary" })).path);
+    await page.getByLabel(secret.clearClipboard).check();
+    await page.getByRole("button", { name: en.actions.copy }).click();
+    await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
+    await page.evaluate(
+      `navigator.clipboard.writeText = async () => { throw new DOMException("", "NotAllowedError"); }`,
+    );
+    await page.clock.fastForward(60_000);
+    await page.getByText(secret.clipboardKept).waitFor();
+    expect(await clipboard(page)).toBe("canary");
   });
 });
 
@@ -157,7 +281,8 @@ describe("without a blur", () => {
   it("the text is visible at once", async () => {
     const { page } = await bare.visit();
     await openSecret(page, (await bare.push({ payload: "secret" })).path);
-    expect(await page.locator(".veil-content").count()).toBe(0);
+    expect(await payloadOf(page).isVisible()).toBe(true);
+    expect(await page.getByRole("button", { name: secret.reveal }).count()).toBe(0);
     expect(await payloadOf(page).textContent()).toBe("secret");
   });
 });

@@ -53,11 +53,41 @@ describe.each([
     expect(await page.getByRole("alert").textContent()).toContain("Too many attempts");
     // The right one is not checked either, and the page reveals nothing about the push.
     await page.getByLabel(step.passphrase, { exact: true }).fill(passphrase);
-    await page.getByRole("button", { name: step.open }).click();
+    const [again] = await Promise.all([
+      page.waitForResponse((response) => response.request().method() === "POST"),
+      page.locator("#open").evaluate((form) => (form as HTMLFormElement).submit()),
+    ]);
+    expect(again.status()).toBe(429);
     await page.getByRole("alert").waitFor();
     expect(await page.locator("#payload").count()).toBe(0);
     expect(await site.ownPush(urlToken)).toMatchObject({ views_remaining: 1, expired: false });
   });
+});
+
+it("the button of a refused form counts down and works again", async () => {
+  const { page } = await site.visit();
+  const { urlToken, path } = await site.push({ payload: "secret", passphrase });
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    await site.fetch(`/p/${urlToken}/r`, { method: "POST", body: new URLSearchParams({ passphrase: "guess" }) });
+  }
+  await page.clock.install();
+  await page.goto(path);
+  await page.getByLabel(step.passphrase, { exact: true }).fill("guess");
+  await page.getByRole("button", { name: step.open }).click();
+  const button = page.getByRole("button", { name: step.open });
+  await page.getByRole("alert").waitFor();
+  expect(await button.isDisabled()).toBe(true);
+  const left = async () => Number((await page.getByRole("timer").textContent())?.replace("0:", ""));
+  await page.clock.pauseAt(Date.now() + 1_000);
+  const before = await left();
+  await page.clock.fastForward(2_000);
+  expect(await left()).toBe(before - 2);
+  await page.getByLabel(step.passphrase, { exact: true }).fill("kept");
+  await page.clock.fastForward(60_000);
+  await page.getByRole("alert").getByText(en.problems.waitOver).waitFor();
+  expect(await button.isEnabled()).toBe(true);
+  expect(await page.getByRole("timer").count()).toBe(0);
+  expect(await page.getByLabel(step.passphrase, { exact: true }).inputValue()).toBe("kept");
 });
 
 describe("the passphrase field", () => {
@@ -68,7 +98,13 @@ describe("the passphrase field", () => {
     expect(await page.evaluate("document.activeElement.id")).toBe("passphrase");
     await field.fill("phrase");
     expect(await field.getAttribute("type")).toBe("password");
-    await page.getByRole("button", { name: en.actions.show }).click();
+    const eye = page.getByRole("button", { name: en.actions.show });
+    const [outer, inner] = [await field.boundingBox(), await eye.boundingBox()];
+    if (outer === null || inner === null) throw new Error("The field or its eye is not shown.");
+    expect(inner.x).toBeGreaterThan(outer.x);
+    expect(inner.x + inner.width).toBeLessThanOrEqual(outer.x + outer.width);
+    expect(inner.y + inner.height).toBeLessThanOrEqual(outer.y + outer.height);
+    await eye.click();
     expect(await field.getAttribute("type")).toBe("text");
     await page.getByRole("button", { name: en.actions.hide }).click();
     expect(await field.getAttribute("type")).toBe("password");

@@ -76,7 +76,7 @@ const everyInTests: Every = (ms, run) => systemEvery(ms === secondMs ? 100 : ms,
 /** Creates empty assets instead of a build: pages need only their names. */
 function makeAssets(dataDir: string): string {
   const assetsDir = join(dataDir, "assets");
-  const names = ["sealpush.css", "dark.css", "favicon.svg", "page.js", "new-push.js", "passkeys.js"];
+  const names = ["sealpush.css", "dark.css", "favicon.svg", "page.js", "new-push.js", "passkeys.js", "secret.js"];
   mkdirSync(assetsDir, { recursive: true });
   for (const name of names) writeFileSync(join(assetsDir, name), "");
   writeFileSync(

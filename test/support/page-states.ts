@@ -78,7 +78,7 @@ export const pageStates: readonly PageState[] = [
     name: "text, shown on the last view",
     async show(page, site) {
       await openPush(page, site, { payload: text, expire_after_views: 1 });
-      await page.locator("label[for=reveal]").click();
+      await page.locator("[data-unveils]").click();
     },
   },
   { name: "address", show: (page, site) => openPush(page, site, { kind: "url", payload: unbroken }) },
@@ -86,7 +86,7 @@ export const pageStates: readonly PageState[] = [
     name: "QR code",
     async show(page, site) {
       await openPush(page, site, { kind: "qr", payload: unbroken, deletable_by_viewer: true });
-      await page.locator("label[for=reveal]").click();
+      await page.locator("[data-unveils]").click();
       await page.locator("details.disclosure summary").click();
       await page.locator("details.confirm summary").click();
     },

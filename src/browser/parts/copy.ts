@@ -1,4 +1,6 @@
 const shownMs = 2_500;
+/** A button has copied its text to the clipboard. */
+export const copiedEvent = "sealpush:copied";
 
 /** Buttons with `data-copy` copy the element with that id and announce the result. */
 export function enableCopyButtons(): void {
@@ -11,7 +13,8 @@ async function copyFor(button: HTMLButtonElement): Promise<void> {
   const source = document.getElementById(button.dataset.copy ?? "");
   if (source === null) return;
   const copied = await write(exactTextOf(source));
-  if (!copied) select(source);
+  if (copied) button.dispatchEvent(new Event(copiedEvent, { bubbles: true }));
+  else select(source);
   announce(button, copied);
 }
 
@@ -46,6 +49,9 @@ function select(source: HTMLElement): void {
     source.select();
     return;
   }
+  // What is not shown cannot be selected.
+  const veil = source.closest("details");
+  if (veil !== null) veil.open = true;
   document.getSelection()?.selectAllChildren(source);
 }
 

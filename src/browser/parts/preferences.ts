@@ -30,6 +30,14 @@ export function adoptOldTheme(): void {
   if (button !== undefined && button.getAttribute("aria-pressed") !== "true") first.form?.requestSubmit(button);
 }
 
+export function isChosen(key: string): boolean {
+  return withStorage((storage) => storage.getItem(key)) === "true";
+}
+
+export function rememberChoice(key: string, chosen: boolean): void {
+  withStorage((storage) => (chosen ? storage.setItem(key, "true") : storage.removeItem(key)));
+}
+
 const hiddenKey = "sealpush_payload_hidden";
 /** Password Pusher's name for the same preference. */
 const oldHiddenKey = "pwpush_payload_hidden";
@@ -43,15 +51,12 @@ export function enableConcealButtons(): void {
       field.toggleAttribute("data-concealed", isHidden);
       button.setAttribute("aria-pressed", String(isHidden));
     };
-    const remember = (isHidden: boolean) =>
-      withStorage((storage) => (isHidden ? storage.setItem(hiddenKey, "true") : storage.removeItem(hiddenKey)));
-    const old = takeStored(oldHiddenKey);
-    if (old === "true") remember(true);
-    show(withStorage((storage) => storage.getItem(hiddenKey)) === "true");
+    if (takeStored(oldHiddenKey) === "true") rememberChoice(hiddenKey, true);
+    show(isChosen(hiddenKey));
     button.addEventListener("click", () => {
       const isHidden = button.getAttribute("aria-pressed") !== "true";
       show(isHidden);
-      remember(isHidden);
+      rememberChoice(hiddenKey, isHidden);
     });
     button.hidden = false;
   }

@@ -63,7 +63,7 @@ function kindGroup(kind: { title: string; push: string; prefix: string; deletabl
         "Whether they are allowed to unless its creator chooses otherwise.",
         deletableDefault,
       ),
-      blur: option("ENABLE_BLUR", "Whether pages show the payload blurred until it is clicked.", "true"),
+      blur: option("ENABLE_BLUR", "Whether pages hide the payload until its reader shows it.", "true"),
     },
   };
 }
@@ -101,7 +101,7 @@ function kindConfig(rows: KindRows, enabled: boolean, report: SettingReport) {
     /** `offered` false: the option is off for every push of this kind, whatever the request says. */
     retrievalStep: option(rows.retrievalStepOffered, rows.retrievalStepDefault),
     deletableByViewer: option(rows.deletableOffered, rows.deletableDefault),
-    /** Pages show the secret blurred until it is clicked. */
+    /** Pages hide the secret until its reader shows it. */
     blur: rows.blur.value,
   };
 }

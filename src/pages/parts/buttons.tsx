@@ -38,12 +38,14 @@ export interface ShowButtonProps {
   readonly of: string;
 }
 
-/** Hidden until a script enables it (browser/page.ts). */
+/** An eye within the field. Hidden until a script enables it (browser/page.ts). */
 export function ShowButton({ messages: { actions }, of }: ShowButtonProps) {
   return (
-    <button type="button" class="button" hidden data-scripted data-show={of} data-label-hide={actions.hide}>
+    <button type="button" class="eye" hidden data-scripted data-show={of} data-label-hide={actions.hide}>
       <Icon name="eye" />
-      <span data-show-label>{actions.show}</span>
+      <span class="visually-hidden" data-show-label>
+        {actions.show}
+      </span>
     </button>
   );
 }

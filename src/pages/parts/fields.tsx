@@ -98,18 +98,20 @@ interface InputProps extends InputFieldProps {
   readonly value?: string;
   /** Its type and further attributes. */
   readonly input: ComponentProps<"input">;
+  /** A button within the borders of the input. */
+  readonly inside?: ComponentChildren;
   /** Buttons after the input. */
   readonly beside?: ComponentChildren;
   readonly besideLabel?: ComponentChildren;
 }
 
 /** Never with a maxlength: a browser would silently cut pasted text. */
-export function InputField({ name, value, focus = false, input, beside, ...field }: InputProps) {
+export function InputField({ name, value, focus = false, input, inside, beside, ...field }: InputProps) {
   return (
     <Field
       {...field}
       control={(attributes) => {
-        const control = (
+        const bare = (
           <input
             class="input"
             {...attributes}
@@ -119,6 +121,7 @@ export function InputField({ name, value, focus = false, input, beside, ...field
             data-focus={focus ? true : undefined}
           />
         );
+        const control = inside === undefined ? bare : <InputWithButton input={bare} button={inside} />;
         if (beside === undefined) return control;
         return (
           <div class="input-row">
@@ -128,6 +131,15 @@ export function InputField({ name, value, focus = false, input, beside, ...field
         );
       }}
     />
+  );
+}
+
+function InputWithButton({ input, button }: Readonly<Record<"input" | "button", ComponentChildren>>) {
+  return (
+    <div class="input-with-button">
+      {input}
+      {button}
+    </div>
   );
 }
 
@@ -190,7 +202,7 @@ export function NewPasswordField({ messages, ...field }: NewPasswordFieldProps) 
       name="password"
       hint={messages.entry.fields.passwordHint({ min })}
       input={{ type: "password", dir: "auto", required: true, minLength: min, autoComplete: "new-password" }}
-      beside={<ShowButton messages={messages} of={field.id} />}
+      inside={<ShowButton messages={messages} of={field.id} />}
     />
   );
 }

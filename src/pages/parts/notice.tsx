@@ -23,13 +23,20 @@ export interface TooManyNoticeProps {
   readonly messages: Messages;
   /** null: there were not too many attempts. */
   readonly waitSeconds: number | null;
+  /** A form whose submit button a script disables until the wait is over. */
+  readonly formId?: string;
 }
 
-export function TooManyNotice({ messages, waitSeconds }: TooManyNoticeProps) {
+export function TooManyNotice({ messages: { problems }, waitSeconds, formId }: TooManyNoticeProps) {
   if (waitSeconds === null) return null;
+  const waiting = formId !== undefined && {
+    "data-wait-form": formId,
+    "data-wait-seconds": waitSeconds,
+    "data-wait-over": problems.waitOver,
+  };
   return (
     <Notice tone="danger" icon="clock" alert>
-      <p>{messages.problems.tooManyAttempts({ count: waitSeconds })}</p>
+      <p {...waiting}>{problems.tooManyAttempts({ count: waitSeconds })}</p>
     </Notice>
   );
 }

@@ -243,7 +243,7 @@ export function PassphraseField({ messages, suggest = false, placeholder, ...fie
           </button>
         ) : undefined
       }
-      beside={<ShowButton messages={messages} of={field.id} />}
+      inside={<ShowButton messages={messages} of={field.id} />}
     />
   );
 }

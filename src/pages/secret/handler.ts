@@ -5,7 +5,7 @@ import { formIdempotencyKey } from "../../http/parameters.ts";
 import type { Actor, ClaimOutcome, Push } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import type { PageRequest } from "../request.ts";
-import { type StepModel, stepView } from "./step-view.tsx";
+import { type StepModel, stepView, type Viewer } from "./step-view.tsx";
 import { secretView } from "./view.tsx";
 
 /**
@@ -95,8 +95,10 @@ function renderStep(
     refusal,
     viewsRemaining: push?.viewsRemaining ?? null,
     expiresAt: push?.expiresAt ?? null,
-    counted: push === null || isCounted(push, page.actor),
-  };
+    viewer: push === null ? "recipient" : viewerOf(push, page.actor),
+    auditPath:
+      push !== null && isOwn(push, page.actor) && !page.context().recipientsOnly ? `/p/${push.urlToken}/audit` : null,
+  } as const;
   return page.render(stepView, model, { status, selfPath: path });
 }
 
@@ -118,8 +120,8 @@ function renderSecret(
   const target = push.kind === "url" && files.length === 0 && page.isGet ? redirectTarget(payload) : undefined;
   if (target !== undefined) return page.redirectToUrl(target);
   const { config } = page.services;
-  const counted = isCounted(push, page.actor);
-  const ended = counted && push.viewsRemaining === 0;
+  const viewer = viewerOf(push, page.actor);
+  const ended = viewer === "recipient" && push.viewsRemaining === 0;
   return page.render(secretView, {
     kind: push.kind,
     payload,
@@ -128,7 +130,7 @@ function renderSecret(
     blur: config.kinds[push.kind].blur,
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
-    counted,
+    viewer,
     repeated,
     deletePath: !ended && mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,
   });
@@ -142,7 +144,7 @@ export function isOwn(push: Push, actor: Actor): boolean {
   return actor.user !== null && push.ownerId !== null && push.ownerId === actor.user.id;
 }
 
-/** On pages, views of owners and administrators are logged but not counted. */
-function isCounted(push: Push, actor: Actor): boolean {
-  return !isOwn(push, actor) && actor.user?.admin !== true;
+function viewerOf(push: Push, actor: Actor): Viewer {
+  if (isOwn(push, actor)) return "owner";
+  return actor.user?.admin === true ? "administrator" : "recipient";
 }

@@ -1,5 +1,6 @@
+import { nameOf } from "../../branding/branding.ts";
 import { Layout } from "../layout.tsx";
-import type { Page, PageContext } from "../page.ts";
+import { type Page, type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -7,6 +8,9 @@ import { SealMark } from "../parts/logo.tsx";
 import { TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
+
+/** Only the views of recipients are counted; those of owners and administrators are logged. */
+export type Viewer = "recipient" | "owner" | "administrator";
 
 export interface StepModel {
   /** Path that the form is posted to; the POST claims the view. */
@@ -23,27 +27,32 @@ export interface StepModel {
   readonly viewsRemaining: number | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number | null;
-  /** False for the owner and administrators, whose views do not count. */
-  readonly counted: boolean;
+  readonly viewer: Viewer;
+  /** The audit trail, for owners where it is served; null for everybody else. */
+  readonly auditPath: string | null;
 }
+
+const formId = "open";
 
 /** The retrieval step and the passphrase prompt: says what a click does, and shows nothing of the secret. */
 export function stepView(model: StepModel, page: PageContext): Page {
   const { messages } = page;
   const { step } = messages;
+  const lead = model.viewer === "owner" ? step.leadOwner : step.lead;
   return (
     <Layout page={page} title={step.title} privatePage width="narrow">
       <div class="card card-centered">
         <div class="emblem">
           <SealMark />
         </div>
-        <h1>{step.heading}</h1>
-        <p class="lead">{model.passphraseRequired ? step.leadPassphrase : step.lead}</p>
+        <h1>{model.viewer === "owner" ? step.headingOwner : step.heading}</h1>
+        <p class="lead">{model.passphraseRequired ? step.leadPassphrase : lead}</p>
         <TooManyNotice
           messages={messages}
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
+          formId={formId}
         />
-        <PostForm page={page} class="form" action={model.action} autoComplete="off">
+        <PostForm page={page} class="form" id={formId} action={model.action} autoComplete="off">
           <input type="hidden" name="idempotency_key" value={model.idempotencyKey} />
           {model.passphraseRequired && (
             <InputField
@@ -51,7 +60,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
               label={step.passphrase}
               problem={model.refusal?.reason === "wrong" ? step.wrong : undefined}
               input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
-              beside={<ShowButton messages={messages} of="passphrase" />}
+              inside={<ShowButton messages={messages} of="passphrase" />}
               focus
             />
           )}
@@ -61,8 +70,25 @@ export function stepView(model: StepModel, page: PageContext): Page {
           </button>
         </PostForm>
         {model.refusal?.reason !== "too_many" && <Facts model={model} page={page} />}
+        {model.auditPath !== null && <a href={pageHref(page, model.auditPath)}>{step.audit}</a>}
+        {model.viewer === "recipient" && <About page={page} />}
       </div>
     </Layout>
+  );
+}
+
+/** For people who have never received such a link. The name, logo and tagline of the instance are in the header. */
+function About({ page: { messages, theme } }: { readonly page: PageContext }) {
+  const { step } = messages;
+  return (
+    <details class="disclosure about">
+      <summary>{step.about}</summary>
+      <div class="about-text">
+        <p>{step.aboutService.parts({ name: <bdi key="name">{nameOf(theme)}</bdi> })}</p>
+        <p>{step.aboutEnd}</p>
+        <p>{step.aboutCare}</p>
+      </div>
+    </details>
   );
 }
 
@@ -71,13 +97,13 @@ function Facts({ model, page }: { readonly model: StepModel; readonly page: Page
   const { step } = messages;
   return (
     <ul class="facts facts-quiet">
-      {!model.counted && (
+      {model.viewer === "administrator" && (
         <li class="fact">
           <Icon name="eye" />
-          <p>{step.notCounted}</p>
+          <p>{step.notCountedAdministrator}</p>
         </li>
       )}
-      {model.counted && model.viewsRemaining !== null && (
+      {model.viewer === "recipient" && model.viewsRemaining !== null && (
         <li class="fact">
           <Icon name="eye" />
           <p>{step.viewsLeft({ count: model.viewsRemaining })}</p>

@@ -10,6 +10,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
 import { LocalTime } from "../parts/times.tsx";
+import type { Viewer } from "./step-view.tsx";
 
 interface SecretFile {
   readonly filename: string;
@@ -24,13 +25,12 @@ export interface SecretModel {
   readonly files: readonly SecretFile[];
   /** How long the download links work. */
   readonly ticketTtlSeconds: number;
-  /** Blurred until the reader reveals it. */
+  /** Hidden until the reader shows it. */
   readonly blur: boolean;
   readonly viewsRemaining: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** False for the owner and administrators, whose views do not count. */
-  readonly counted: boolean;
+  readonly viewer: Viewer;
   /** The page was opened before and is reloaded. */
   readonly repeated: boolean;
   /** Where deleting is posted to; null where it is not allowed or the push has ended. */
@@ -44,7 +44,7 @@ export interface SecretModel {
 export function secretView(model: SecretModel, page: PageContext): Page {
   const { secret } = page.messages;
   return (
-    <Layout page={{ ...page, selfPath: null }} title={secret.title} privatePage>
+    <Layout page={{ ...page, selfPath: null }} title={secret.title} privatePage scripts={["secret.js"]}>
       <div class="page-heading">
         <h1>{secret[model.kind]}</h1>
       </div>
@@ -88,7 +88,7 @@ function Payload({ model: { kind, payload, blur }, page: { messages } }: Props) 
     case "url":
       return <Address payload={payload} messages={messages} />;
     case "qr":
-      return <QrPayload payload={payload} blur={blur} messages={messages} />;
+      return <QrPayload payload={payload} blur={blur} label={messages.secret.qr} messages={messages} />;
     case "file":
       return payload === "" ? null : (
         <TextPayload payload={payload} blur={blur} label={messages.secret.message} messages={messages} />
@@ -100,10 +100,10 @@ function Payload({ model: { kind, payload, blur }, page: { messages } }: Props) 
 function Remaining({ model, page }: Props) {
   const { messages } = page;
   const { secret } = messages;
-  if (!model.counted) {
+  if (model.viewer !== "recipient") {
     return (
       <Notice tone="info" icon="eye">
-        <p>{secret.notCounted}</p>
+        <p>{model.viewer === "owner" ? secret.notCounted : secret.notCountedAdministrator}</p>
       </Notice>
     );
   }
@@ -124,70 +124,125 @@ function Remaining({ model, page }: Props) {
   );
 }
 
-interface VeiledProps {
-  readonly messages: Messages;
-  readonly blur: boolean;
-  readonly children: ComponentChildren;
-}
-
-/** A box whose content is blurred until its checkbox is ticked: by pointer, by keyboard, without a script. */
-function Veiled({ messages, blur, children }: VeiledProps) {
-  if (!blur) return <div class="secret-box">{children}</div>;
-  return (
-    <div class="secret-box veiled">
-      <input class="veil-toggle visually-hidden" type="checkbox" id="reveal" />
-      <label class="veil-label" for="reveal">
-        <Icon name="eye" />
-        <span class="veil-reveal">{messages.secret.reveal}</span>
-        <span class="veil-conceal">{messages.secret.conceal}</span>
-      </label>
-      <div class="veil-content">{children}</div>
-    </div>
-  );
-}
-
-interface TextPayloadProps {
+interface PayloadProps {
   readonly payload: string;
   readonly blur: boolean;
   readonly label: string;
   readonly messages: Messages;
 }
 
-function TextPayload({ payload, blur, label, messages }: TextPayloadProps) {
+interface VeiledProps extends Pick<PayloadProps, "messages" | "blur" | "label"> {
+  readonly children?: ComponentChildren;
+}
+
+/** It can have the focus, so that people scroll it with the keyboard. */
+const scrollable = (label: string) => ({ role: "group", "aria-label": label, tabIndex: 0 }) as const;
+
+/**
+ * A box of limited height that scrolls. If it is veiled, its content is neither shown nor read out until somebody opens it:
+ * without scripts by the summary, which a script replaces with the button among the actions.
+ */
+function Veiled({ messages, blur, label, children }: VeiledProps) {
+  const content = (
+    <div class="secret-box" {...scrollable(label)}>
+      {children}
+    </div>
+  );
+  if (!blur) return content;
   return (
-    <section aria-label={label}>
-      <Veiled messages={messages} blur={blur}>
-        <ExactText id="payload" text={payload} />
-      </Veiled>
-      <div class="secret-actions">
-        <CopyButton messages={messages} of="payload" label={messages.actions.copy} primary />
+    <div class="veil">
+      <details data-veil>
+        <summary class="button">
+          <Icon name="eye" />
+          <span class="veil-show">{messages.secret.reveal}</span>
+          <span class="veil-hide">{messages.secret.conceal}</span>
+        </summary>
+        {content}
+      </details>
+      <p class="veil-cover" aria-hidden="true">
+        ••••••••••••
+      </p>
+    </div>
+  );
+}
+
+/** Before the secret, so that it is on the first screen however long the secret is. */
+function Actions({ messages, blur, children }: Pick<VeiledProps, "messages" | "blur" | "children">) {
+  const { secret } = messages;
+  return (
+    <div class="secret-actions">
+      <CopyButton messages={messages} of="payload" label={messages.actions.copy} primary />
+      {blur && (
+        <button type="button" class="button" hidden data-unveils data-label-hide={secret.conceal} aria-expanded="false">
+          <Icon name="eye" />
+          <span data-unveils-label>{secret.reveal}</span>
+        </button>
+      )}
+      {children}
+    </div>
+  );
+}
+
+/** What the reader can choose where scripts run. */
+function Choices({ messages: { secret }, blur }: Pick<VeiledProps, "messages" | "blur">) {
+  return (
+    <div class="secret-choices no-print">
+      {blur && (
+        <label class="choice" hidden data-scripted>
+          <input type="checkbox" id="keep_open" autoComplete="off" />
+          <span>{secret.keepOpen}</span>
+        </label>
+      )}
+      <label class="choice" hidden>
+        <input type="checkbox" id="clear_clipboard" autoComplete="off" />
+        <span>{secret.clearClipboard}</span>
+      </label>
+      <p
+        class="field-hint"
+        role="status"
+        data-clipboard-status
+        data-cleared={secret.clipboardCleared}
+        data-kept={secret.clipboardKept}
+      />
+    </div>
+  );
+}
+
+function TextPayload({ payload, blur, label, messages }: PayloadProps) {
+  return (
+    <section class="secret-section">
+      <Actions messages={messages} blur={blur}>
         <button type="button" class="button" hidden data-scripted data-save="payload" data-filename="secret.txt">
           <Icon name="download" />
           <span>{messages.secret.save}</span>
         </button>
-      </div>
+      </Actions>
+      <Veiled messages={messages} blur={blur} label={label}>
+        <ExactText id="payload" text={payload} />
+      </Veiled>
+      <Choices messages={messages} blur={blur} />
     </section>
   );
 }
 
-function QrPayload({ payload, blur, messages }: Omit<TextPayloadProps, "label">) {
+function QrPayload({ payload, blur, label, messages }: PayloadProps) {
   const { secret } = messages;
+  const fits = fitsQrCode(payload);
   return (
-    <section class="stack" aria-label={secret.qr}>
-      {fitsQrCode(payload) ? (
-        <Veiled messages={messages} blur={blur}>
+    <section class="secret-section">
+      <Actions messages={messages} blur={blur && fits} />
+      {fits ? (
+        <Veiled messages={messages} blur={blur} label={label}>
           <QrCode text={payload} label={secret.qrLabel} />
         </Veiled>
       ) : (
         <p>{secret.qrTooLong}</p>
       )}
+      <Choices messages={messages} blur={blur && fits} />
       <details class="disclosure">
         <summary>{secret.qrText}</summary>
         <ExactText id="payload" text={payload} />
       </details>
-      <div class="secret-actions">
-        <CopyButton messages={messages} of="payload" label={messages.actions.copy} />
-      </div>
     </section>
   );
 }
@@ -207,10 +262,6 @@ function Address({ payload, messages }: { readonly payload: string; readonly mes
           </p>
         </div>
       )}
-      <div>
-        <p class="eyebrow">{secret.fullAddress}</p>
-        <ExactText id="payload" text={payload} />
-      </div>
       <div class="secret-actions">
         {followable && (
           <a
@@ -224,6 +275,10 @@ function Address({ payload, messages }: { readonly payload: string; readonly mes
           </a>
         )}
         <CopyButton messages={messages} of="payload" label={messages.actions.copy} />
+      </div>
+      <div>
+        <p class="eyebrow">{secret.fullAddress}</p>
+        <ExactText id="payload" text={payload} />
       </div>
     </section>
   );
