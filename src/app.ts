@@ -142,7 +142,7 @@ async function composeServer(
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
   registerApi(fastify, { config, pushes, bodyIntake, version: options.version });
-  registerDownloads(fastify, { pushes, events });
+  registerDownloads(fastify, { pushes, events, clock });
   await registerPages(fastify, {
     config,
     clock,

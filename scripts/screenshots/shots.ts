@@ -26,7 +26,7 @@ async function openLink(page: Page, origin: string): Promise<void> {
 async function openSecret(page: Page, origin: string): Promise<void> {
   await openLink(page, origin);
   await page.locator("main form button[type=submit]").click();
-  await page.locator("label[for=reveal]").click();
+  await page.locator("[data-unveils]").click();
 }
 
 /** Pages for everybody. */

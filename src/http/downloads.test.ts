@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { type BareServer, startBareServer } from "../../test/support/http-server.ts";
 import { unavailable } from "../base/errors.ts";
 import type { Actor, Download } from "../pushes/pushes.ts";
@@ -32,7 +32,7 @@ function start(bytes: Buffer, file: Partial<Download> = {}, breaksAt = Number.PO
     pushes: {
       async openTicket(ticket, actor) {
         opened.push({ ticket, actor });
-        if (ticket !== "good") return undefined;
+        if (!ticket.startsWith("good")) return undefined;
         return {
           filename: "a.txt",
           contentType: "text/plain",
@@ -44,6 +44,7 @@ function start(bytes: Buffer, file: Partial<Download> = {}, breaksAt = Number.PO
         };
       },
     },
+    clock: server.clock,
     events: createEvents({
       logger: createLogger("debug", { write: (line: string) => logLines.push(line) }),
       clock: server.clock,
@@ -158,4 +159,84 @@ test("a file that is damaged after its start cuts the connection", async () => {
   await expect(answer.text()).rejects.toThrow();
   expect(logLines.join("")).toContain("download_broken");
   expect(logLines.join("")).not.toContain("good");
+});
+
+describe("a file that is looked at", () => {
+  const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(30)]);
+  const view = (bytes: Buffer, file: Partial<Download> = {}) => start(bytes, file).get({}, "/files/good/view");
+
+  test("is shown by its content, in a sandbox", async () => {
+    const { headers, body } = await view(alphabet, { contentType: "image/png" });
+    expect(body).toBe(alphabet.toString());
+    expect(headers).toMatchObject({
+      "content-type": "text/plain; charset=utf-8",
+      "content-length": "26",
+      "content-disposition": 'inline; filename="a.txt"',
+      "content-security-policy": expect.stringMatching(/^default-src 'none'.*sandbox$/),
+      "cross-origin-opener-policy": "unsafe-none",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    });
+    expect((await view(png, { contentType: "text/html" })).headers["content-type"]).toBe("image/png");
+  });
+
+  test("is a text if it contains markup", async () => {
+    const { headers } = await view(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'><script/></svg>"));
+    expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
+  });
+
+  test.each([
+    ["a PDF", Buffer.from("%PDF-\xe2\xe3\xcf\xd3\n", "latin1")],
+    ["bytes", Buffer.from([1, 2, 3, 0])],
+  ])("is saved if it is %s", async (_what, bytes) => {
+    const { headers } = await view(bytes, { contentType: "image/png" });
+    expect(headers["content-disposition"]).toMatch(/^attachment/);
+  });
+
+  test("is the whole file, whatever range is requested, and 404 without a ticket", async () => {
+    const { get } = start(alphabet);
+    expect((await get({ range: "bytes=1-2" }, "/files/good/view")).body).toBe(alphabet.toString());
+    expect((await get({}, "/files/bad/view")).statusCode).toBe(404);
+  });
+});
+
+describe("all files as one archive", () => {
+  test("is sent with its length, each file read once", async () => {
+    const { get, opened, reads } = start(alphabet);
+    const answer = await get({}, "/files/zip/good1.good2");
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).toMatchObject({
+      "content-type": "application/zip",
+      "content-disposition": 'attachment; filename="files.zip"',
+      "content-length": String(answer.rawPayload.length),
+    });
+    expect(answer.rawPayload.subarray(0, 4).toString("latin1")).toBe("PK\x03\x04");
+    expect(answer.body).toContain("a (2).txt");
+    expect(opened.map(({ ticket }) => ticket)).toEqual(["good1", "good2"]);
+    expect(reads).toHaveLength(2);
+    const head = await server.fastify.inject({ method: "HEAD", url: "/files/zip/good1.good2" });
+    expect([head.headers["content-length"], head.body]).toEqual([answer.headers["content-length"], ""]);
+    expect(reads).toHaveLength(2);
+  });
+
+  test("is 404 if one ticket is invalid, or there are too many", async () => {
+    const { get, reads } = start(alphabet);
+    for (const tickets of ["good.bad", "bad.good", "good.", Array(101).fill("good").join(".")]) {
+      expect((await get({}, `/files/zip/${tickets}`)).statusCode).toBe(404);
+    }
+    expect(reads).toEqual([]);
+  });
+
+  test("is refused if the first file cannot be read", async () => {
+    const answer = await start(alphabet, {}, 5).get({}, "/files/zip/good1.good2");
+    expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "60"]);
+  });
+
+  test("is cut if a file is damaged after its start", async () => {
+    start(alphabet, {}, 15);
+    const origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
+    const answer = await fetch(`${origin}/files/zip/good1.good2`);
+    expect(answer.status).toBe(200);
+    await expect(answer.arrayBuffer()).rejects.toThrow();
+  });
 });

@@ -1,15 +1,19 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import type { Download, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import { reserveStream } from "./answers.ts";
 import { reportStoredFile } from "./errors.ts";
-import { attachment } from "./headers.ts";
+import { attachment, inline } from "./headers.ts";
+import { viewableTypeOf } from "./viewable-type.ts";
+import { zip, zipBytes, zipNames } from "./zip.ts";
 
 interface DownloadDeps {
   readonly pushes: Pick<Pushes, "openTicket">;
   readonly events: Events;
+  readonly clock: Clock;
 }
 
 const ticketPattern = /^[A-Za-z0-9_-]{1,1024}$/;
@@ -21,9 +25,18 @@ const readAheadBytes = 256 * 1024;
 const inertTypes =
   /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain|text\/csv|application\/(?:pdf|zip|gzip))$/;
 
+/** The most files in one archive; so many tickets still fit into an address. */
+const zippedFilesMax = 100;
+const ticketSeparator = ".";
+
 /** The address of a ticket's file. */
 export function downloadUrl(baseUrl: string, ticket: string): string {
   return `${baseUrl}/files/${ticket}`;
+}
+
+/** The path of one archive of these files. @returns undefined: they are too many. */
+export function zipPath(tickets: readonly string[]): string | undefined {
+  return tickets.length > zippedFilesMax ? undefined : `/files/zip/${tickets.join(ticketSeparator)}`;
 }
 
 /**
@@ -37,6 +50,74 @@ export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): 
     config: { access: "public", group: "recipient", changesState: false },
     handler: (request, reply) => answerDownload(request, reply, request.params.ticket, deps),
   });
+  server.route<{ Params: { ticket: string } }>({
+    method: "GET",
+    url: "/files/:ticket/view",
+    config: { access: "public", group: "recipient", changesState: false },
+    handler: (request, reply) => answerView(request, reply, request.params.ticket, deps),
+  });
+  server.route<{ Params: { tickets: string } }>({
+    method: ["GET", "HEAD"],
+    url: "/files/zip/:tickets",
+    config: { access: "public", group: "recipient", changesState: false },
+    handler: (request, reply) => answerZip(request, reply, request.params.tickets, deps),
+  });
+}
+
+/**
+ * The file in the browser, if its content is a picture or a text; any other one is saved. The policy of every answer that is
+ * not a page puts it into a sandbox: an origin of its own, in which nothing runs or loads.
+ */
+async function answerView(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ticket: string,
+  deps: DownloadDeps,
+): Promise<FastifyReply> {
+  reserveStream(reply);
+  const download = await openDownload(deps, request, ticket);
+  const { first, stream } = await verifiedStream(wholeOf(download), request, deps.events);
+  setHeaders(reply, download);
+  reply.removeHeader("accept-ranges").removeHeader("etag");
+  const type = viewableTypeOf(first);
+  if (type !== undefined) {
+    reply.header("content-type", type).header("content-disposition", inline(download.filename));
+    // Browsers show no answer that has both a sandbox and an opener policy (HTML, "Navigating across documents").
+    reply.header("cross-origin-opener-policy", "unsafe-none");
+  }
+  return reply.header("content-length", String(download.sizeBytes)).send(stream);
+}
+
+/** All files as one archive. If one of them breaks off, so does the archive, and its length says that it is not whole. */
+async function answerZip(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tickets: string,
+  deps: DownloadDeps,
+): Promise<FastifyReply> {
+  const isHead = request.raw.method === "HEAD";
+  if (!isHead) reserveStream(reply);
+  const downloads: Download[] = [];
+  for (const ticket of ticketsOf(tickets)) downloads.push(await openDownload(deps, request, ticket));
+  const names = zipNames(downloads.map(({ filename }) => filename));
+  const entries = downloads.map((download, index) => ({
+    name: names[index] ?? "",
+    sizeBytes: download.sizeBytes,
+    read: () => wholeOf(download),
+  }));
+  const verified = isHead ? undefined : await verifiedStream(zip(entries, deps.clock.now()), request, deps.events);
+  reply.header("content-type", "application/zip").header("content-disposition", attachment("files.zip"));
+  return reply.header("content-length", String(zipBytes(entries))).send(verified?.stream);
+}
+
+function ticketsOf(joined: string): readonly string[] {
+  const tickets = joined.split(ticketSeparator, zippedFilesMax + 1);
+  if (tickets.length > zippedFilesMax) throw new AppError("not_found", "not-found");
+  return tickets;
+}
+
+function wholeOf(download: Download): AsyncIterable<Uint8Array> {
+  return download.read({ start: 0, end: download.sizeBytes - 1 });
 }
 
 async function answerDownload(
@@ -53,13 +134,13 @@ async function answerDownload(
   if (range === undefined) {
     return reply.code(416).header("content-range", `bytes */${download.sizeBytes}`).send();
   }
-  const stream = isHead ? undefined : await verifiedStream(download, range, request, deps.events);
+  const verified = isHead ? undefined : await verifiedStream(download.read(range), request, deps.events);
   setHeaders(reply, download);
   reply.header("content-length", String(range.end - range.start + 1));
   if (requested.wanted !== "all") {
     reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${download.sizeBytes}`);
   }
-  return reply.send(stream);
+  return reply.send(verified?.stream);
 }
 
 async function openDownload(deps: DownloadDeps, request: FastifyRequest, ticket: string): Promise<Download> {
@@ -86,21 +167,20 @@ function setHeaders(reply: FastifyReply, download: Download): void {
  * Damage found later cuts the connection: the client must not mistake the truncated part for the whole file.
  */
 async function verifiedStream(
-  download: Download,
-  range: ByteRange,
+  content: AsyncIterable<Uint8Array>,
   request: FastifyRequest,
   events: Events,
-): Promise<Readable> {
-  const bytes = download.read(range)[Symbol.asyncIterator]();
+): Promise<{ readonly first: Uint8Array; readonly stream: Readable }> {
+  const bytes = content[Symbol.asyncIterator]();
   const first = await bytes.next();
-  const content = first.done === true ? [] : withFirst(first.value, bytes);
-  const stream = Readable.from(content, { objectMode: false, highWaterMark: readAheadBytes });
+  const pieces = first.done === true ? [] : withFirst(first.value, bytes);
+  const stream = Readable.from(pieces, { objectMode: false, highWaterMark: readAheadBytes });
   stream.on("error", (error) => {
     if (request.raw.destroyed) return;
     reportStoredFile(error, request, events);
     events.downloadBroken(request.id, error);
   });
-  return stream;
+  return { first: first.done === true ? Buffer.alloc(0) : first.value, stream };
 }
 
 async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -91,11 +91,18 @@ export function immutableFor(reply: FastifyReply): FastifyReply {
 
 /** Content-Disposition of a download (RFC 6266): an ASCII name for old clients, and the real name in UTF-8 (RFC 8187). */
 export function attachment(filename: string): string {
+  return `attachment; ${named(filename)}`;
+}
+
+/** The same for a file that the browser shows; the name is for saving it afterwards. */
+export function inline(filename: string): string {
+  return `inline; ${named(filename)}`;
+}
+
+function named(filename: string): string {
   const name = filename.toWellFormed();
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
-  return plain === name
-    ? `attachment; filename="${plain}"`
-    : `attachment; filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`;
+  return plain === name ? `filename="${plain}"` : `filename="${plain}"; filename*=UTF-8''${encodeExtended(name)}`;
 }
 
 /** encodeURIComponent, and the characters that it leaves alone but RFC 8187 does not allow. */

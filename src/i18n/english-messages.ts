@@ -186,6 +186,8 @@ export interface EnglishMessages {
     readonly clipboardCleared: string;
     readonly clipboardKept: string;
     readonly notCountedAdministrator: string;
+    readonly look: Message<{ filename: string }>;
+    readonly downloadAll: Message<{ size: string }>;
   };
   readonly deleted: {
     readonly title: string;

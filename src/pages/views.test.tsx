@@ -126,9 +126,10 @@ const step: StepModel = {
 };
 
 function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
-  const files = [{ filename: hostile, sizeBytes: 812, href: `/files/${hostile}` }];
+  const files = [{ filename: hostile, sizeBytes: 812, href: `/files/${hostile}`, viewHref: `/files/${hostile}/view` }];
   const common = {
     ticketTtlSeconds: 900,
+    zipHref: `/files/zip/${hostile}`,
     viewsRemaining: 3,
     expiresAt,
     viewer: "recipient" as const,

@@ -109,7 +109,7 @@ describe("an opened secret", () => {
     const { path } = await site.push({ payload: "canary", expire_after_views: 5 });
     await page.goto(path);
     await page.getByRole("button", { name: step.open }).click();
-    await page.locator("#payload").waitFor();
+    await page.locator("#payload").waitFor({ state: "attached" });
     // A browser under remote control keeps no pages in memory: the test dispatches its events.
     const happens = (event: string) =>
       page.evaluate(`void dispatchEvent(new PageTransitionEvent("${event}", { persisted: true }))`);

@@ -15,6 +15,14 @@ async function openPush(page: Page, path: string): Promise<void> {
   await page.locator("#payload, #files").first().waitFor({ state: "attached" });
 }
 
+/** A picture of one pixel. */
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+const manyFiles = [
+  { filename: "notes.txt", data: Buffer.from("first").toString("base64") },
+  { filename: "notes.txt", data: Buffer.from("second").toString("base64") },
+  { filename: "ключ.txt", data: Buffer.from("third").toString("base64") },
+];
+
 describe.each([
   ["with scripts", { javaScriptEnabled: true }],
   ["without scripts", { javaScriptEnabled: false }],
@@ -59,7 +67,7 @@ describe.each([
     const payload = "WIFI:T:WPA;S:naïve 🔑;P:geheim;;";
     await openPush(page, (await site.push({ kind: "qr", payload })).path);
     const code = page.getByRole("img", { name: secret.qrLabel });
-    await page.locator("label", { hasText: secret.reveal }).click();
+    await page.locator("[data-unveils], summary").filter({ hasText: secret.reveal, visible: true }).click();
     const expected = modulesOf(payload);
     await expect.poll(() => modulesSeen(code, expected.length, context)).toEqual(expected);
 
@@ -89,6 +97,46 @@ describe.each([
       expect((await readFile(await download.path())).toString("base64")).toBe(data);
     }
     expect(await site.auditKinds(push.urlToken)).toEqual(["creation", "view", "download", "download"]);
+  });
+
+  it("the files of a push are downloaded as one archive, which programs extract", async () => {
+    const { page } = await site.visit(options);
+    const push = await site.push({ files: manyFiles, expire_after_views: 1 }, "owned");
+    await openPush(page, push.path);
+    const started = page.waitForEvent("download");
+    await page.getByRole("link", { name: secret.downloadAll({ size: "16 bytes" }) }).click();
+    const download = await started;
+    expect(download.suggestedFilename()).toBe("files.zip");
+    const archive = await readFile(await download.path());
+    expect(archive.subarray(-22, -18).toString("latin1")).toBe("PK\x05\x06");
+    for (const text of ["first", "second", "notes (2).txt", "ключ.txt"]) expect(archive.includes(text)).toBe(true);
+    expect(await site.auditKinds(push.urlToken)).toEqual(["creation", "view", "download", "download", "download"]);
+  });
+
+  it("a picture and a text are looked at in a tab of their own, in which nothing runs", async () => {
+    // The browser would style the picture by itself.
+    const { page, context } = await site.visit({ ...options, expectedErrors: /Applying inline style violates/ });
+    const markup = "<script>document.title = 'run'</script>";
+    const files = [
+      { filename: "dot.png", content_type: "image/png", data: dot },
+      { filename: "page.txt", content_type: "text/plain", data: Buffer.from(markup).toString("base64") },
+      { filename: "contract.pdf", content_type: "application/pdf", data: "JVBERi0xLjQK" },
+    ];
+    await openPush(page, (await site.push({ files }, "owned")).path);
+    const look = async (filename: string) => {
+      const opened = context.waitForEvent("page");
+      await page.getByRole("link", { name: secret.look({ filename }) }).click();
+      const tab = await opened;
+      await tab.waitForLoadState();
+      return tab;
+    };
+    const picture = await look("dot.png");
+    expect(await picture.evaluate("[origin, document.images[0]?.naturalWidth]")).toEqual(["null", 1]);
+    const text = await look("page.txt");
+    expect(await text.evaluate("[origin, document.title, document.body.textContent]")).toEqual(["null", "", markup]);
+    // Viewers of PDF do not start in a sandbox.
+    expect(await page.getByRole("link", { name: secret.look({ filename: "contract.pdf" }) }).count()).toBe(0);
+    expect(await page.locator("#content").isVisible()).toBe(true);
   });
 
   it.each([

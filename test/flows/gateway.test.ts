@@ -33,6 +33,8 @@ const recipientPaths = [
   "/api/v2/pushes/:url_token",
   "/api/v2/pushes/:url_token.json",
   "/files/:ticket",
+  "/files/:ticket/view",
+  "/files/zip/:tickets",
   "/up",
   "/favicon.ico",
   "/robots.txt",

@@ -87,6 +87,8 @@ GET    /f/new                                 public
 GET    /favicon.ico                           public
 GET    /feedbacks/new                         public
 GET    /files/:ticket                         public
+GET    /files/:ticket/view                    public
+GET    /files/zip/:tickets                    public
 GET    /first_run                             page
 POST   /first_run                             page          changes
 GET    /help/api                              page

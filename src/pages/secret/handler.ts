@@ -1,7 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { unreachable } from "../../base/errors.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
+import { zipPath } from "../../http/downloads.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
+import { mayBeViewable } from "../../http/viewable-type.ts";
 import type { Actor, ClaimOutcome, Push } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import type { PageRequest } from "../request.ts";
@@ -125,7 +127,13 @@ function renderSecret(
   return page.render(secretView, {
     kind: push.kind,
     payload,
-    files: files.map(({ filename, sizeBytes, ticket }) => ({ filename, sizeBytes, href: `/files/${ticket}` })),
+    files: files.map(({ filename, contentType, sizeBytes, ticket }) => ({
+      filename,
+      sizeBytes,
+      href: `/files/${ticket}`,
+      viewHref: mayBeViewable(contentType) ? `/files/${ticket}/view` : null,
+    })),
+    zipHref: (files.length > 1 ? zipPath(files.map(({ ticket }) => ticket)) : undefined) ?? null,
     ticketTtlSeconds: config.files.ticketTtlSeconds,
     blur: config.kinds[push.kind].blur,
     viewsRemaining: push.viewsRemaining,

@@ -17,12 +17,16 @@ interface SecretFile {
   readonly sizeBytes: number;
   /** Path of the download, with its ticket. */
   readonly href: string;
+  /** Path at which the browser shows it; null: it can only be saved. */
+  readonly viewHref: string | null;
 }
 
 export interface SecretModel {
   readonly kind: KindName;
   readonly payload: string;
   readonly files: readonly SecretFile[];
+  /** Path of all files as one archive; null where it is of no use. */
+  readonly zipHref: string | null;
   /** How long the download links work. */
   readonly ticketTtlSeconds: number;
   /** Hidden until the reader shows it. */
@@ -57,7 +61,12 @@ export function secretView(model: SecretModel, page: PageContext): Page {
       <div class="card stack" data-secret>
         <Payload model={model} page={page} />
         {model.files.length > 0 && (
-          <Files files={model.files} ttlSeconds={model.ticketTtlSeconds} messages={page.messages} />
+          <Files
+            files={model.files}
+            zipHref={model.zipHref}
+            ttlSeconds={model.ticketTtlSeconds}
+            messages={page.messages}
+          />
         )}
       </div>
       {model.deletePath !== null && (
@@ -284,14 +293,14 @@ function Address({ payload, messages }: { readonly payload: string; readonly mes
   );
 }
 
-interface FilesProps {
-  readonly files: readonly SecretFile[];
+interface FilesProps extends Pick<SecretModel, "files" | "zipHref"> {
   readonly ttlSeconds: number;
   readonly messages: Messages;
 }
 
-function Files({ files, ttlSeconds, messages }: FilesProps) {
+function Files({ files, zipHref, ttlSeconds, messages }: FilesProps) {
   const { newPush, secret, formats } = messages;
+  const totalBytes = files.reduce((bytes, { sizeBytes }) => bytes + sizeBytes, 0);
   return (
     <section aria-labelledby="files">
       <h2 class="section-heading" id="files">
@@ -307,6 +316,17 @@ function Files({ files, ttlSeconds, messages }: FilesProps) {
               </span>
               <span class="file-size">{formats.bytes(file.sizeBytes)}</span>
             </div>
+            {file.viewHref !== null && (
+              <a
+                class="button button-icon"
+                href={file.viewHref}
+                target="_blank"
+                rel="noreferrer noopener"
+                aria-label={secret.look({ filename: file.filename })}
+              >
+                <Icon name="eye" />
+              </a>
+            )}
             <a
               class="button button-icon"
               href={file.href}
@@ -318,6 +338,14 @@ function Files({ files, ttlSeconds, messages }: FilesProps) {
           </li>
         ))}
       </ul>
+      {zipHref !== null && (
+        <p class="files-all">
+          <a class="button" href={zipHref} download>
+            <Icon name="download" />
+            <span>{secret.downloadAll({ size: formats.bytes(totalBytes) })}</span>
+          </a>
+        </p>
+      )}
       <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ttlSeconds / 60)) })}</p>
     </section>
   );
