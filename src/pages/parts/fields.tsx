@@ -100,18 +100,16 @@ interface InputProps extends InputFieldProps {
   readonly input: ComponentProps<"input">;
   /** A button within the borders of the input. */
   readonly inside?: ComponentChildren;
-  /** Buttons after the input. */
-  readonly beside?: ComponentChildren;
   readonly besideLabel?: ComponentChildren;
 }
 
 /** Never with a maxlength: a browser would silently cut pasted text. */
-export function InputField({ name, value, focus = false, input, inside, beside, ...field }: InputProps) {
+export function InputField({ name, value, focus = false, input, inside, ...field }: InputProps) {
   return (
     <Field
       {...field}
       control={(attributes) => {
-        const bare = (
+        const control = (
           <input
             class="input"
             {...attributes}
@@ -121,25 +119,15 @@ export function InputField({ name, value, focus = false, input, inside, beside, 
             data-focus={focus ? true : undefined}
           />
         );
-        const control = inside === undefined ? bare : <InputWithButton input={bare} button={inside} />;
-        if (beside === undefined) return control;
+        if (inside === undefined) return control;
         return (
-          <div class="input-row">
+          <div class="input-with-button">
             {control}
-            {beside}
+            {inside}
           </div>
         );
       }}
     />
-  );
-}
-
-function InputWithButton({ input, button }: Readonly<Record<"input" | "button", ComponentChildren>>) {
-  return (
-    <div class="input-with-button">
-      {input}
-      {button}
-    </div>
   );
 }
 
