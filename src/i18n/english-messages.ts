@@ -697,7 +697,6 @@ export interface EnglishMessages {
     readonly state: string;
     readonly actions: string;
     readonly passphrase: string;
-    readonly retrievalStep: string;
     readonly endedByViews: string;
     readonly endedByTime: string;
     readonly endedByOwner: string;
@@ -767,6 +766,15 @@ export interface EnglishMessages {
     readonly deleted: string;
     readonly noneSelectedHeading: string;
     readonly noneSelectedText: string;
+    readonly note: string;
+    readonly settings: string;
+    readonly files: string;
+    readonly yes: string;
+    readonly no: string;
+    readonly signedInAs: string;
+    readonly technical: string;
+    readonly userAgent: string;
+    readonly wholeReferrer: string;
   };
   readonly edit: {
     readonly title: string;

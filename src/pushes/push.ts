@@ -208,7 +208,11 @@ export type TrailActor = "owner" | "administrator" | "holder";
 
 /** An entry as the push's owner reads it. A limit that ended the push has no entry but an event of its own. */
 export type TrailEvent =
-  | (AuditEntry & { readonly by: TrailActor })
+  | (AuditEntry & {
+      readonly by: TrailActor;
+      /** The user who was signed in or whose API token it was; null: nobody. The account may have been deleted since. */
+      readonly userId: number | null;
+    })
   | {
       readonly kind: "limit";
       readonly reason: "views" | "time";
@@ -218,9 +222,17 @@ export type TrailEvent =
 
 export interface TrailPage {
   readonly push: OwnedPush;
+  readonly files: readonly TrailFile[];
   /** Newest first, 50 a page. */
   readonly events: readonly TrailEvent[];
   readonly hasMore: boolean;
+}
+
+/** A file of an owned push: `filename` is "" if it was tampered with. */
+export interface TrailFile {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
 }
 
 export interface WholeTrail {
@@ -232,7 +244,7 @@ export interface WholeTrail {
 /** A push in the data export of its owner. */
 export interface ExportedPush {
   readonly push: OwnedPush;
-  readonly files: readonly { readonly filename: string; readonly contentType: string; readonly sizeBytes: number }[];
+  readonly files: readonly TrailFile[];
   /** See WholeTrail; must be read before the next push. */
   readonly events: AsyncIterable<TrailEvent>;
 }

@@ -161,6 +161,27 @@ describe("the list of 50 pushes", () => {
   });
 });
 
+describe("the page of the audit trail", () => {
+  it("shows what the browser sent behind a disclosure, and does not scroll sideways at 360 pixels with text of 200 %", async () => {
+    const { page } = await site.visit({ signedIn: true, javaScriptEnabled: true });
+    const files = [{ filename: "plan.pdf", content_type: "application/pdf", data: "YQ==" }];
+    const { urlToken } = await site.push({ payload: "secret", files, note: "for Jo", passphrase: "p" }, "owned");
+    const headers = { "user-agent": `Own/1.0 ${"x".repeat(200)}`, referer: "https://mail.example.com/inbox?id=1" };
+    await site.fetch(`/api/v2/pushes/${urlToken}?passphrase=p`, { headers });
+    await page.goto(`/p/${urlToken}/audit`);
+    for (const text of ["for Jo", "plan.pdf"]) expect(await page.getByText(text).isVisible()).toBe(true);
+    const whole = page.getByText(headers.referer, { exact: true });
+    expect(await whole.isVisible()).toBe(false);
+    const disclosure = page.locator("summary").filter({ hasText: dashboard.technical }).first();
+    await disclosure.focus();
+    await page.keyboard.press("Enter");
+    expect(await whole.isVisible()).toBe(true);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    expect(await page.evaluate("document.scrollingElement.scrollWidth")).toBe(360);
+  });
+});
+
 describe("copying a link from the dashboard", () => {
   it("copies the link that is handed out", async () => {
     const { page, context } = await site.visit({ signedIn: true });

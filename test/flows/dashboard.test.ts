@@ -230,15 +230,42 @@ test("the trail shows who viewed a push from where, and why it ended", async () 
     "Firefox on Windows",
     "curl/8.5.0",
     "https://mail.example.com<",
+    "https://mail.example.com/inbox?id=1<",
+    firefox,
     "127.0.0.1",
     "2 hours ago",
     "Views used up",
   ]) {
     expect(body).toContain(text);
   }
-  expect(body).not.toContain("inbox");
   expect((await get(`/p/${urlToken}/audit?page=2`, later)).body).toContain("There are no entries on this page.");
   expect((await get(`/p/${urlToken}/audit?page=0`, later)).statusCode).toBe(400);
+});
+
+test("the trail's page shows note, settings, files, and who was signed in", async () => {
+  const ada = await person("rae@example.com");
+  const bob = await person("rob@example.com");
+  const note = `for Jo\n${"x".repeat(300)}`;
+  const files = [{ filename: "<plan>.pdf", content_type: "application/pdf", data: "YQ==" }];
+  const urlToken = await push(ada, { files, note, passphrase: "words", deletable_by_viewer: false });
+  await post(`/p/${urlToken}`, bob, { passphrase: "words" });
+  await post(`/p/${urlToken}`, null, { passphrase: "words" });
+  await post(`/p/${urlToken}`, ada, { passphrase: "words" });
+  const read = async () => (await get(`/p/${urlToken}/audit`, ada)).body;
+  const body = await read();
+  for (const text of [note, "&lt;plan>.pdf", "1 byte"]) expect(body).toContain(text);
+  const settings = [...body.matchAll(/<dt>([^<]*)<\/dt><dd><span class="badge[^"]*">(Yes|No)</g)];
+  expect(settings.map(([, label, value]) => `${label}: ${value}`)).toEqual([
+    "Passphrase: Yes",
+    "Ask for a click before opening: Yes",
+    "Let the recipient delete it early: No",
+    "Notify me when it is opened: No",
+  ]);
+  expect(body.match(/rob@example\.com/g)).toHaveLength(1);
+  expect(body.match(/Someone who has the link opened it/g)).toHaveLength(2);
+  expect(body.match(/<dt>Signed in as/g)).toHaveLength(1);
+  await post(`/p/${urlToken}/expire`, ada, { next: "/p" });
+  expect(await read()).toContain("&lt;plan>.pdf");
 });
 
 test("the trail is downloaded as CSV and JSON", async () => {

@@ -49,6 +49,7 @@ function eventsWith(text: string): readonly TrailEvent[] {
       (["owner", "holder", "administrator"] as const).map((by, at) => ({
         kind,
         by,
+        userId: at,
         times: at + 1,
         ...from,
         ...times,
@@ -62,6 +63,8 @@ function eventsWith(text: string): readonly TrailEvent[] {
 export function ownerPages(text: string, page: PageContext): readonly Page[] {
   const search: PushSearch = { text, state: "expired", kind: "qr", order: "latest", page: 2 };
   const listed = pushesNamed(text).map((push) => ({ push, link: `https://push.example/p/${text}` }));
+  const files = [{ filename: text, contentType: text, sizeBytes: 1 }];
+  const trail = { files, emails: new Map([[1, text]]), nowMs };
   const pushBaseUrl = "https://push.example";
   const full = { search, pushes: pushesNamed(text), pushBaseUrl, hasMore: true, isDeleted: false, nowMs };
   const empty = { pushes: [], pushBaseUrl, hasMore: false, stopped: true, isDeleted: true, nowMs };
@@ -72,7 +75,11 @@ export function ownerPages(text: string, page: PageContext): readonly Page[] {
     dashboardView({ ...empty, search: { text: "", state: "all", kind: null, order: "newest", page: 1 } }, page),
     deletionView({ selected: pushesNamed(text), returnPath: `/p?q=${text}` }, page),
     deletionView({ selected: [], returnPath: `/p?q=${text}` }, page),
-    ...listed.map((each) => auditView({ listed: each, events: eventsWith(text), page: 2, hasMore: true, nowMs }, page)),
-    ...listed.slice(0, 1).map((each) => auditView({ listed: each, events: [], page: 9, hasMore: false, nowMs }, page)),
+    ...listed.map((each) =>
+      auditView({ ...trail, listed: each, events: eventsWith(text), page: 2, hasMore: true }, page),
+    ),
+    ...listed
+      .slice(0, 1)
+      .map((each) => auditView({ ...trail, listed: each, events: [], page: 9, hasMore: false }, page)),
   ];
 }

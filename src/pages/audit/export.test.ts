@@ -28,7 +28,7 @@ function trailOf(...events: TrailEvent[]): WholeTrail {
 
 function viewBy(userAgent: string, referrer = ""): TrailEvent {
   const times = { createdAt: made, updatedAt: made + 1_000, times: 2 };
-  return { kind: "view", by: "holder", address: "192.0.2.1", userAgent, referrer, ...times };
+  return { kind: "view", by: "holder", userId: null, address: "192.0.2.1", userAgent, referrer, ...times };
 }
 
 const end: TrailEvent = { kind: "limit", reason: "views", createdAt: made + 2_000, updatedAt: made + 2_000 };

@@ -3,6 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { sendPieces } from "../../http/answers.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { pageMax, pageOf } from "../../http/parameters.ts";
+import type { TrailEvent } from "../../pushes/pushes.ts";
 import { linkOf } from "../dashboard/handler.ts";
 import { renderGone } from "../gone.tsx";
 import type { SignedInRequest } from "../request.ts";
@@ -15,15 +16,31 @@ export async function showAudit(page: SignedInRequest): Promise<FastifyReply> {
   const number = pageOf(page.request);
   const trail = urlToken === undefined ? undefined : await page.services.pushes.trail(urlToken, page.actor, number);
   if (trail === undefined) return renderGone(page);
-  const { push, events } = trail;
+  const { push, files, events } = trail;
   const model = {
     listed: { push, link: linkOf(push, page.pushBaseUrl) },
+    files,
     events,
+    emails: await emailsOf(events, page),
     page: number,
     hasMore: trail.hasMore && number < pageMax,
     nowMs: page.services.clock.now(),
   };
   return page.render(auditView, model, { selfPath: auditPath(push.urlToken, number) });
+}
+
+/** The email addresses of the people who were signed in, without the reader and deleted accounts. At most one for each event. */
+export async function emailsOf(
+  events: readonly TrailEvent[],
+  { user: reader, services }: SignedInRequest,
+): Promise<ReadonlyMap<number, string>> {
+  const emails = new Map<number, string>();
+  const userIds = new Set(events.flatMap((event) => (event.kind === "limit" ? [] : (event.userId ?? []))));
+  for (const userId of userIds) {
+    const user = userId === reader?.id ? undefined : await services.accounts.findUser(userId);
+    if (user !== undefined) emails.set(userId, user.email);
+  }
+  return emails;
 }
 
 const formats = {

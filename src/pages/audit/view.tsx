@@ -1,17 +1,21 @@
 import type { Messages } from "../../i18n/i18n.ts";
-import type { LinkDeliveryReport, TrailEvent } from "../../pushes/pushes.ts";
-import { type ListedPush, PushActions, PushMarks, PushName, StateBadge, ViewsUsed } from "../dashboard/push-parts.tsx";
+import type { LinkDeliveryReport, OwnedPush, TrailEvent, TrailFile } from "../../pushes/pushes.ts";
+import { type ListedPush, PushActions, PushName, StateBadge, ViewsUsed } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
+import { LongText } from "../parts/long-text.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { BothTimes } from "../parts/times.tsx";
 
 interface AuditModel {
   readonly listed: ListedPush;
+  readonly files: readonly TrailFile[];
   readonly events: readonly TrailEvent[];
+  /** Email addresses of the people who were signed in, by user id. */
+  readonly emails: ReadonlyMap<number, string>;
   /** From 1. */
   readonly page: number;
   readonly hasMore: boolean;
@@ -26,7 +30,7 @@ export function auditPath(urlToken: string, page = 1): string {
 /** The audit trail of a push, for its owner. */
 export function auditView(model: AuditModel, page: PageContext): Page {
   const { dashboard } = page.messages;
-  const { events, nowMs } = model;
+  const { events, emails, nowMs } = model;
   return (
     <Layout page={page} title={dashboard.auditTitle} privatePage width="regular">
       <div class="page-heading">
@@ -41,7 +45,7 @@ export function auditView(model: AuditModel, page: PageContext): Page {
         {events.length === 0 ? (
           <p>{dashboard.noEvents}</p>
         ) : (
-          <Timeline events={events} nowMs={nowMs} messages={page.messages} byOwner={page.messages.dashboard.owner} />
+          <Timeline events={events} emails={emails} nowMs={nowMs} messages={page.messages} byOwner={dashboard.owner} />
         )}
         <Pager
           messages={page.messages}
@@ -85,8 +89,65 @@ function AboutPush({ model, page }: { readonly model: AuditModel; readonly page:
           <BothTimes timeMs={endAt} nowMs={model.nowMs} messages={messages} />
         </Fact>
       </dl>
-      <PushMarks push={push} messages={messages} />
+      {push.note !== null && (
+        <section aria-labelledby="note">
+          <h3 class="aside-heading" id="note">
+            {dashboard.note}
+          </h3>
+          <p class="whole-note" dir="auto">
+            <LongText text={push.note} />
+          </p>
+        </section>
+      )}
+      {model.files.length > 0 && <Files files={model.files} messages={messages} />}
+      <Settings push={push} messages={messages} />
       {!push.expired && <PushActions listed={model.listed} page={page} returnPath={auditPath(push.urlToken)} />}
+    </section>
+  );
+}
+
+function Files({ files, messages }: { readonly files: readonly TrailFile[]; readonly messages: Messages }) {
+  const { dashboard, formats } = messages;
+  return (
+    <section aria-labelledby="files">
+      <h3 class="aside-heading" id="files">
+        {dashboard.files}
+      </h3>
+      <ul class="files">
+        {files.map(({ filename, sizeBytes }, at) => (
+          <li key={at} class="file">
+            <Icon name="file" />
+            <span class="file-text">
+              <bdi class="file-name">{filename === "" ? dashboard.noName : filename}</bdi>
+              <span class="file-size">{formats.bytes(sizeBytes)}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Settings({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
+  const { dashboard, newPush, pushEmails } = messages;
+  const settings = [
+    [dashboard.passphrase, push.passphraseRequired],
+    [newPush.retrievalStep, push.retrievalStep],
+    [newPush.deletable, push.deletableByViewer],
+    [pushEmails.onView, push.notifyOnView],
+  ] as const;
+  return (
+    <section aria-labelledby="settings">
+      <h3 class="aside-heading" id="settings">
+        {dashboard.settings}
+      </h3>
+      <dl class="push-settings">
+        {settings.map(([label, isOn]) => (
+          <Fact key={label} label={label}>
+            <span class={isOn ? "badge badge-active" : "badge"}>{isOn ? dashboard.yes : dashboard.no}</span>
+          </Fact>
+        ))}
+      </dl>
     </section>
   );
 }
@@ -118,13 +179,15 @@ type Entry = Exclude<TrailEvent, { kind: "limit" }>;
 interface TimelineProps {
   /** Newest first. */
   readonly events: readonly TrailEvent[];
+  /** Email addresses of the people who were signed in, by user id; none by default. */
+  readonly emails?: ReadonlyMap<number, string>;
   readonly nowMs: number;
   readonly messages: Messages;
   /** The sentences about what the owner did: the owner reads others than an administrator. */
   readonly byOwner: Messages["dashboard"]["owner"];
 }
 
-export function Timeline({ events, nowMs, messages, byOwner }: TimelineProps) {
+export function Timeline({ events, emails = new Map(), nowMs, messages, byOwner }: TimelineProps) {
   return (
     <ol class="timeline">
       {events.map((event, index) => (
@@ -135,7 +198,7 @@ export function Timeline({ events, nowMs, messages, byOwner }: TimelineProps) {
           <div class="timeline-text">
             <h3>{sentenceFor(event, messages, byOwner)}</h3>
             <BothTimes timeMs={event.updatedAt} nowMs={nowMs} messages={messages} />
-            {event.kind !== "limit" && <Details entry={event} messages={messages} />}
+            {event.kind !== "limit" && <Details entry={event} emails={emails} messages={messages} />}
           </div>
         </li>
       ))}
@@ -191,10 +254,16 @@ function toneOf({ kind }: TrailEvent): "opened" | "refused" | "ended" | "plain" 
   }
 }
 
+interface DetailsProps extends Pick<AuditModel, "emails"> {
+  readonly entry: Entry;
+  readonly messages: Messages;
+}
+
 /** Where the request came from. All of it is untrusted and only ever shown as text. */
-function Details({ entry, messages }: { readonly entry: Entry; readonly messages: Messages }) {
+function Details({ entry, emails, messages }: DetailsProps) {
   const { dashboard, browser: browserMessages, formats } = messages;
   const browser = browserName(entry.userAgent, messages);
+  const email = entry.userId === null ? undefined : emails.get(entry.userId);
   const origin = entry.referrer === "" ? null : (URL.parse(entry.referrer)?.origin ?? null);
   return (
     <>
@@ -204,12 +273,17 @@ function Details({ entry, messages }: { readonly entry: Entry; readonly messages
         </p>
       )}
       <dl class="row-facts">
+        {email !== undefined && (
+          <Fact label={dashboard.signedInAs}>
+            <bdi>{email}</bdi>
+          </Fact>
+        )}
         <Fact label={dashboard.address} ltr>
           {entry.address}
         </Fact>
         {entry.userAgent !== "" && (
           <Fact label={dashboard.browser}>
-            <bdi title={entry.userAgent}>{browser === browserMessages.unknown ? entry.userAgent : browser}</bdi>
+            <bdi>{browser === browserMessages.unknown ? entry.userAgent : browser}</bdi>
           </Fact>
         )}
         {origin !== null && (
@@ -219,6 +293,23 @@ function Details({ entry, messages }: { readonly entry: Entry; readonly messages
         )}
         {entry.linkDelivery !== undefined && <LinkDelivery linkDelivery={entry.linkDelivery} messages={messages} />}
       </dl>
+      {(entry.userAgent !== "" || entry.referrer !== "") && (
+        <details class="disclosure as-sent">
+          <summary>{dashboard.technical}</summary>
+          <dl>
+            {entry.userAgent !== "" && (
+              <Fact label={dashboard.userAgent} ltr>
+                {entry.userAgent}
+              </Fact>
+            )}
+            {entry.referrer !== "" && (
+              <Fact label={dashboard.wholeReferrer} ltr>
+                {entry.referrer}
+              </Fact>
+            )}
+          </dl>
+        </details>
+      )}
     </>
   );
 }

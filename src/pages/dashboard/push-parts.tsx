@@ -27,28 +27,6 @@ export function beginningOf(text: string, charactersMax: number): string {
   return `${characters.slice(0, charactersMax).join("")}…`;
 }
 
-/** What the link asks for before it shows the secret. */
-export function PushMarks({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
-  const { dashboard } = messages;
-  if (!push.passphraseRequired && !push.retrievalStep) return null;
-  return (
-    <ul class="marks">
-      {push.passphraseRequired && (
-        <li>
-          <Icon name="key" />
-          {dashboard.passphrase}
-        </li>
-      )}
-      {push.retrievalStep && (
-        <li>
-          <Icon name="hand" />
-          {dashboard.retrievalStep}
-        </li>
-      )}
-    </ul>
-  );
-}
-
 export function stateName({ endReason }: OwnedPush, { dashboard }: Messages): string {
   switch (endReason) {
     case null:

@@ -12,6 +12,7 @@ import type {
   WholeTrail,
 } from "../push.ts";
 import { pageSize } from "../read/find-push.ts";
+import { type FileDetails, openFileDetails } from "../seals.ts";
 import type { PushRow, TrailRow } from "../store/tables.ts";
 
 const exportSliceRows = 500;
@@ -38,7 +39,8 @@ export function trailOperations(deps: PushDeps) {
       if (owned === undefined) return undefined;
       const { id, push } = owned;
       const reports = createLinkDeliveryReports(deps, { id, ownerId: push.ownerId });
-      return { push, ...(await trailPage(deps, id, push, reports, page)) };
+      const files = await filesOf(deps, { id, ownerId: push.ownerId });
+      return { push, files, ...(await trailPage(deps, id, push, reports, page)) };
     },
 
     /** Undefined: the push is unknown, or belongs to another user. */
@@ -49,6 +51,22 @@ export function trailOperations(deps: PushDeps) {
     },
   };
 }
+
+/** The files of an owned push, ended ones included. */
+export async function filesOf(
+  { store, vault }: Pick<PushDeps, "store" | "vault">,
+  push: Pick<PushRow, "id" | "ownerId">,
+) {
+  return (await store.files(push.id)).map((file) => {
+    // File names of an owned push are sealed under the master key, not the file's key.
+    const details = openFileDetails(vault.keyring, { ...file, ownerId: push.ownerId, key: noKey });
+    return { ...(details ?? unreadable), sizeBytes: file.sizeBytes };
+  });
+}
+
+const noKey = Buffer.alloc(0);
+/** Replaces a file name that was tampered with, so that it does not block the rest. */
+const unreadable: FileDetails = { filename: "", contentType: "" };
 
 /** Newest first, 50 a page. */
 export async function trailPage(
@@ -115,7 +133,7 @@ async function toEvent(
   push: TrailSubject,
   reports: LinkDeliveryReports,
 ): Promise<Exclude<TrailEvent, { kind: "limit" }>> {
-  return { ...entry, ...(await reports.of(entry.kind, sequence)), by: actorOf(entry.kind, userId, push) };
+  return { ...entry, ...(await reports.of(entry.kind, sequence)), by: actorOf(entry.kind, userId, push), userId };
 }
 
 function actorOf(kind: TrailRow["kind"], userId: number | null, push: TrailSubject): TrailActor {

@@ -1,9 +1,8 @@
 import { AppError } from "../../base/errors.ts";
-import { eventsOf } from "../audit/read-trail.ts";
+import { eventsOf, filesOf } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { toOwnedPush } from "../present-push.ts";
 import type { ExportedPush, OwnedPush } from "../push.ts";
-import { type FileDetails, openFileDetails } from "../seals.ts";
 import type { PushRow, PushSummary } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
@@ -50,15 +49,5 @@ async function* summariesOf({ clock, store }: PushDeps, ownerId: number): AsyncG
 }
 
 async function exported(deps: PushDeps, row: PushRow, push: OwnedPush): Promise<ExportedPush> {
-  const { keyring } = deps.vault;
-  const files = (await deps.store.files(row.id)).map((file) => {
-    // File names of an owned push are sealed under the master key, not the file's key.
-    const details = openFileDetails(keyring, { ...file, ownerId: row.ownerId, key: noKey });
-    return { ...(details ?? unreadable), sizeBytes: file.sizeBytes };
-  });
-  return { push, files, events: eventsOf(deps, { id: row.id, push }) };
+  return { push, files: await filesOf(deps, row), events: eventsOf(deps, { id: row.id, push }) };
 }
-
-const noKey = Buffer.alloc(0);
-/** Replaces a file name that was tampered with, so that it does not block the export. */
-const unreadable: FileDetails = { filename: "", contentType: "" };
