@@ -67,6 +67,14 @@ export const pageStates: readonly PageState[] = [
       await page.locator("details.confirm summary").click();
     },
   },
+  {
+    name: "link, for its owner",
+    signedIn: true,
+    async show(page, site) {
+      const { urlToken } = await site.push({ payload: "secret", kind: "text" }, "owned");
+      await page.goto(`/p/${urlToken}/preview`);
+    },
+  },
   { name: "step", show: async (page, site) => page.goto((await site.push({ payload: "secret" })).path) },
   { name: "wrong passphrase", show: (page, site) => openWrongly(page, site, 1) },
   { name: "too many passphrase attempts", show: (page, site) => openWrongly(page, site, 6) },
@@ -224,6 +232,7 @@ export const pageStates: readonly PageState[] = [
         await site.fetch(`/api/v2/pushes/${urlToken}?passphrase=${passphrase}`, { headers });
       }
       await page.goto(`/p/${urlToken}/audit`);
+      await page.locator(".as-sent summary").first().click();
       await page.locator("details.confirm summary").first().click();
     },
   },
