@@ -1,17 +1,25 @@
 import { enableCounters, enableExpiry, sendByKeys } from "./parts/fields.ts";
 import { enableFilePicker } from "./parts/files.ts";
 import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator.ts";
+import { enableKindTabs } from "./parts/kinds.ts";
 import { keepMoreOptionsCurrent } from "./parts/more-options.ts";
 import { enableConcealButtons } from "./parts/preferences.ts";
 import { randomBelowFrom } from "./parts/suggest.ts";
 
 const randomBelow = randomBelowFrom((numbers) => crypto.getRandomValues(numbers));
 
-enableConcealButtons();
+enableParts(document);
+enableKindTabs(enableParts);
+enablePassphraseSuggestions(randomBelow);
 keepMoreOptionsCurrent();
 sendByKeys();
-enableCounters();
-enableExpiry();
-enableFilePicker();
-enableGenerators(randomBelow);
-enablePassphraseSuggestions(randomBelow);
+
+/** What differs between the kinds of push. */
+function enableParts(root: ParentNode): void {
+  enableConcealButtons(root);
+  enableCounters(root);
+  enableExpiry(root);
+  enableFilePicker(root);
+  enableGenerators(root, randomBelow);
+  for (const element of root.querySelectorAll<HTMLElement>("[data-scripted]")) element.hidden = false;
+}

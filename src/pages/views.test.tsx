@@ -71,6 +71,7 @@ const emptyForm: PushForm = {
 function newPush(kind: KindName, more: Partial<FilledForm> = {}, mayAttachFiles = true): NewPushModel {
   const form = {
     ...emptyForm,
+    others: [],
     kind,
     values: valuesOf(emptyForm),
     problems: {},

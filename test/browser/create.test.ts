@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, fillDays, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
+import { createLink, fillDays, kindTab, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
 import { messagesIn } from "../support/messages.ts";
 import { openSite } from "../support/site.ts";
 
@@ -55,8 +55,8 @@ describe.each([
       [en.kinds.qr, "qr", "WIFI:T:WPA;S:naïve;P:geheim;;"],
     ] as const) {
       await page.goto("/");
-      await page.getByRole("navigation", { name: en.kinds.label }).getByRole("link", { name: tab }).click();
-      await page.waitForURL(`/?kind=${kind}`);
+      await kindTab(page, tab).click();
+      await page.locator(`[name='push[kind]'][value=${kind}]`).waitFor({ state: "attached" });
       await newPushForm(page).payload.fill(payload);
       const answer = await site.fetch(`/api/v2/pushes/${urlTokenOf(await createLink(page))}`);
       expect(await answer.json()).toMatchObject({ kind, payload });

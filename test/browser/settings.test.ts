@@ -43,7 +43,7 @@ describe("with disabled kinds and changed limits", () => {
   it("the form offers only what is enabled", async () => {
     const { page } = await site.visit();
     await page.goto("/?kind=url");
-    const tabs = page.getByRole("navigation", { name: en.kinds.label }).getByRole("link");
+    const tabs = page.getByRole("group", { name: en.kinds.label }).getByRole("button");
     expect(await tabs.allTextContents()).toEqual([en.kinds.text, en.kinds.qr]);
     const form = newPushForm(page);
     expect(await form.expiry.locator("option:checked").textContent()).toBe("3 days");

@@ -21,6 +21,10 @@ export function newPushForm(page: Page, { newPush: messages }: Pick<Messages, "n
   };
 }
 
+export function kindTab(page: Page, name: string) {
+  return page.getByRole("group", { name: en.kinds.label }).getByRole("button", { name });
+}
+
 /** Chooses a number of days instead of one of the usual times. */
 export async function fillDays(page: Page, days: string): Promise<void> {
   await page.locator("#push_expire_after_duration").selectOption("");

@@ -53,15 +53,15 @@ export function sendByKeys(): void {
     button.form?.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
       event.preventDefault();
-      button.form?.requestSubmit(button);
+      if (button.checkVisibility()) button.form?.requestSubmit(button);
     });
   }
 }
 
 /** The number of days counts only where the time above it is chosen so; otherwise nothing in it can be invalid. */
-export function enableExpiry(): void {
-  const time = document.getElementById("push_expire_after_duration");
-  const days = document.getElementById("push_expire_after_days");
+export function enableExpiry(root: ParentNode): void {
+  const time = root.querySelector("#push_expire_after_duration");
+  const days = root.querySelector("#push_expire_after_days");
   if (!(time instanceof HTMLSelectElement && days instanceof HTMLInputElement)) return;
   const update = () => {
     days.disabled = time.value !== "";
@@ -83,8 +83,8 @@ export function countCharacters(text: string): number {
 const nearLimit = 0.9;
 
 /** Live counts beside their fields near the limit; screen readers announce only that it is exceeded. */
-export function enableCounters(): void {
-  for (const counter of document.querySelectorAll<HTMLElement>("[data-counter-of]")) {
+export function enableCounters(root: ParentNode): void {
+  for (const counter of root.querySelectorAll<HTMLElement>("[data-counter-of]")) {
     const field = document.getElementById(counter.dataset.counterOf ?? "");
     const number = counter.querySelector("[data-counter-number]");
     const over = counter.querySelector('[role="status"]');

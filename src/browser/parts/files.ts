@@ -23,8 +23,8 @@ function fillIn(template: string | undefined, values: Readonly<Record<string, st
  * Lists the files of the form's file field with a button for each that removes it. Choosing again, dropping and pasting add
  * files. They are put into the field itself, so the form is sent as it is without scripts.
  */
-export function enableFilePicker(): void {
-  for (const picker of document.querySelectorAll<HTMLElement>("[data-files]")) {
+export function enableFilePicker(root: ParentNode): void {
+  for (const picker of root.querySelectorAll<HTMLElement>("[data-files]")) {
     const field = document.getElementById(picker.dataset.files ?? "");
     if (field instanceof HTMLInputElement) new FilePicker(picker, field).listen();
   }
@@ -83,6 +83,8 @@ class FilePicker {
   }
 
   #add(added: FileList | null | undefined): void {
+    // The form shows another kind of push.
+    if (!this.#picker.isConnected) return;
     const files = this.#field.multiple ? [...this.#files] : [];
     for (const file of added ?? []) {
       if (!files.some((other) => isSame(file, other))) files.push(withFreeName(file, files));

@@ -3,8 +3,8 @@ import { type RandomBelow, type Suggestion, suggestCharacters, suggestSyllables,
 const suggestedWords = 5;
 
 /** The password generator: its suggestion goes only into the field with the id in `data-generator`. */
-export function enableGenerators(randomBelow: RandomBelow): void {
-  for (const box of document.querySelectorAll<HTMLDetailsElement>("details[data-generator]")) {
+export function enableGenerators(root: ParentNode, randomBelow: RandomBelow): void {
+  for (const box of root.querySelectorAll<HTMLDetailsElement>("details[data-generator]")) {
     const target = document.getElementById(box.dataset.generator ?? "");
     if (target instanceof HTMLTextAreaElement) enableGenerator(box, target, randomBelow);
   }

@@ -43,8 +43,8 @@ const hiddenKey = "sealpush_payload_hidden";
 const oldHiddenKey = "pwpush_payload_hidden";
 
 /** Buttons with `data-conceals` hide the text of the field with that id on the screen, against people who look on. */
-export function enableConcealButtons(): void {
-  for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-conceals]")) {
+export function enableConcealButtons(root: ParentNode): void {
+  for (const button of root.querySelectorAll<HTMLButtonElement>("button[data-conceals]")) {
     const field = document.getElementById(button.dataset.conceals ?? "");
     if (field === null) continue;
     const show = (isHidden: boolean) => {

@@ -17,6 +17,7 @@ import {
   offeredMails,
   type PushForm,
   receivePushForm,
+  type SentFields,
   type SentForm,
   textIn,
 } from "../push-form/form.ts";
@@ -30,7 +31,8 @@ export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
   adoptOldCookies(page);
   const starting = await startingSettings(page);
   const form = formFor(page.query("kind"), starting, page);
-  const filled = { ...form, values: valuesOf(form), problems: {}, refusal: null, remember: false };
+  const others = otherForms(form, {}, starting, page);
+  const filled = { ...form, others, values: valuesOf(form), problems: {}, refusal: null, remember: false };
   return renderForm(page, filled, 200, form.kind === starting.firstKind ? "/" : `/?kind=${form.kind}`);
 }
 
@@ -38,17 +40,38 @@ export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
 export async function createPush(page: PageRequest): Promise<FastifyReply> {
   const starting = await startingSettings(page);
   const sent = await receivePushForm(page);
+  const backFor = (kind: string | undefined) => sentForm(sent, kind, starting, page);
   try {
+    const shownKind = textIn(sent.fields, "show_kind");
+    if (shownKind !== undefined) return renderForm(page, { ...backFor(shownKind), problems: {}, refusal: null }, 200);
     const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
     const push = await page.services.pushes.create(wanted, page.actor);
     if (page.user === null && isRemembered(sent)) rememberSettings(page, push.kind, wanted);
     return page.redirect(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
   } catch (error) {
-    const form = formFor(textIn(sent.fields, "kind"), starting, page);
-    return sendBack(page, { ...form, values: valuesOf(form, sent.fields), remember: isRemembered(sent) }, error);
+    return sendBack(page, backFor(textIn(sent.fields, "kind")), error);
   } finally {
     await sent.upload?.abandon();
   }
+}
+
+/** What was sent, in the form of a kind. */
+function sentForm(sent: SentForm, kind: string | undefined, starting: StartingSettings, page: PageRequest) {
+  const form = formFor(kind, starting, page);
+  const others = otherForms(form, sent.fields, starting, page);
+  const filesLost = sent.upload !== undefined || sent.fileRefusal !== undefined;
+  return { ...form, others, filesLost, values: valuesOf(form, sent.fields), remember: isRemembered(sent) };
+}
+
+/** The payload is in the form that is shown: the script carries it over. */
+function otherForms({ kind: shown }: PushForm, sent: SentFields, starting: StartingSettings, page: PageRequest) {
+  const { payload: _, ...fields } = sent;
+  return enabledKinds(page.services.config)
+    .filter((kind) => kind !== shown)
+    .map((kind) => {
+      const form = formFor(kind, starting, page);
+      return { ...form, values: valuesOf(form, fields), problems: {}, refusal: null };
+    });
 }
 
 const isRemembered = ({ fields }: SentForm) => textIn(fields, "remember") === "1";
@@ -175,7 +198,7 @@ function renderForm(
 ): FastifyReply {
   const { config } = page.services;
   const model = {
-    form: { ...form, filesLost: Object.keys(form.problems).length > 0 },
+    form,
     kinds: enabledKinds(config),
     idempotencyKey: page.user === null ? null : makeOpaqueToken(page.services.random),
     mayAttachFiles: page.user !== null || config.files.allowAnonymous,

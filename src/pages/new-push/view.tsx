@@ -6,11 +6,13 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { Controls, type FilledForm, summaryOf } from "../push-form/fields.tsx";
-import { LimitControls, MoreOptions } from "../push-form/groups.tsx";
+import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
 
 export interface NewPushForm extends FilledForm {
   /** The browser shall remember the limits and options. */
   readonly remember: boolean;
+  /** The forms of the other kinds, to which the script switches without leaving the page. */
+  readonly others: readonly FilledForm[];
 }
 
 export interface NewPushModel {
@@ -48,53 +50,102 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
           </Notice>
         )}
         {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
-        {form.kind === "file" && !model.mayAttachFiles ? (
-          <SignInForFiles page={page} />
-        ) : (
-          <PushForm idempotencyKey={model.idempotencyKey} form={form} page={page} />
-        )}
+        <PushForm model={model} page={page} />
+        {form.others.map((other) => (
+          <template key={other.kind} data-kind={other.kind}>
+            <Content form={other} mayAttachFiles={model.mayAttachFiles} page={page} />
+            <Limits form={other} page={page} />
+            <div data-part="options">
+              <OptionControls form={other} page={page} />
+            </div>
+          </template>
+        ))}
       </div>
       {page.user === null && <HowItWorks page={page} />}
     </Layout>
   );
 }
 
-function KindTabs({ model, page }: { readonly model: NewPushModel; readonly page: PageContext }) {
+interface ModelProps {
+  readonly model: NewPushModel;
+  readonly page: PageContext;
+}
+
+const formId = "push_form";
+
+/**
+ * Each tab sends the form, which comes back for another kind with everything that was typed; the script switches without
+ * sending (browser/parts/kinds.ts). Enter in a field presses the first button of the form: that must not be a tab.
+ */
+function KindTabs({ model, page }: ModelProps) {
   const { kinds } = page.messages;
   return (
-    <nav class="tabs" id="push_kinds" aria-label={kinds.label}>
-      {model.kinds.map((kind) => (
-        <a
-          key={kind}
-          class="tab"
-          href={pageHref(page, `/?kind=${kind}`)}
-          aria-current={kind === model.form.kind ? "page" : undefined}
-        >
-          <Icon name={kind} />
-          <span>{kinds[kind]}</span>
-        </a>
-      ))}
-    </nav>
+    <>
+      <button type="submit" form={formId} class="visually-hidden" tabIndex={-1} aria-hidden="true" />
+      <fieldset class="tabs" id="push_kinds">
+        <legend class="visually-hidden">{kinds.label}</legend>
+        {model.kinds.map((kind) => (
+          <button
+            key={kind}
+            type="submit"
+            form={formId}
+            formNoValidate
+            class="tab"
+            name="push[show_kind]"
+            value={kind}
+            aria-current={kind === model.form.kind ? "true" : undefined}
+            data-href={pageHref(page, `/?kind=${kind}`)}
+          >
+            <Icon name={kind} />
+            <span>{kinds[kind]}</span>
+          </button>
+        ))}
+      </fieldset>
+    </>
   );
 }
 
-function PushForm({
-  idempotencyKey,
-  form,
-  page,
-}: Pick<NewPushModel, "form" | "idempotencyKey"> & { readonly page: PageContext }) {
+interface PartProps {
+  readonly form: FilledForm;
+  readonly page: PageContext;
+}
+
+/** What differs between the kinds is in parts, which the script replaces. */
+function Content({ form, mayAttachFiles, page }: PartProps & Pick<NewPushModel, "mayAttachFiles">) {
+  return (
+    <div class="push-content" data-part="content">
+      {form.kind === "file" && !mayAttachFiles ? (
+        <SignInForFiles page={page} />
+      ) : (
+        <>
+          <Controls group="files" form={form} page={page} />
+          <Controls group="payload" form={form} page={page} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function Limits({ form, page }: PartProps) {
+  return (
+    <div data-part="limits">
+      <LimitControls form={form} page={page} />
+    </div>
+  );
+}
+
+function PushForm({ model: { form, idempotencyKey, mayAttachFiles }, page }: ModelProps) {
   const { newPush } = page.messages;
   return (
-    <PostForm page={page} class="push-form" action="/p" multipart autoComplete="off">
+    <PostForm page={page} id={formId} class="push-form" action="/p" multipart autoComplete="off">
       <input type="hidden" name="push[kind]" value={form.kind} />
       {idempotencyKey !== null && <input type="hidden" name="idempotency_key" value={idempotencyKey} />}
       <div class="push-content">
-        <Controls group="files" form={form} page={page} />
-        <Controls group="payload" form={form} page={page} />
+        <Content form={form} mayAttachFiles={mayAttachFiles} page={page} />
         <MoreOptions form={form} page={page} />
       </div>
       <div class="push-end">
-        <LimitControls form={form} page={page} />
+        <Limits form={form} page={page} />
         <Controls group="passphrase" form={form} page={page} />
         {page.user === null && (
           <Checkbox
@@ -122,22 +173,21 @@ function PushForm({
   );
 }
 
+/** In place of the files; the form cannot be sent then, so its other controls are hidden. */
 function SignInForFiles({ page }: { readonly page: PageContext }) {
   const { newPush, nav } = page.messages;
   return (
-    <div class="form">
+    <div class="sign-in-for-files">
       <Notice tone="info" icon="file">
         <h2 class="notice-heading">{newPush.filesSignInHeading}</h2>
         <p>{newPush.filesSignIn}</p>
       </Notice>
-      <div class="form-end">
-        <a
-          class="button button-primary button-large"
-          href={pageHref(page, `/users/sign_in?next=${encodeURIComponent("/?kind=file")}`)}
-        >
-          {nav.signIn}
-        </a>
-      </div>
+      <a
+        class="button button-primary button-large"
+        href={pageHref(page, `/users/sign_in?next=${encodeURIComponent("/?kind=file")}`)}
+      >
+        {nav.signIn}
+      </a>
     </div>
   );
 }

@@ -81,7 +81,9 @@ export function MoreOptions({ form, page }: FormProps) {
         </span>
       </summary>
       <div class="more-body">
-        <OptionControls form={form} page={page} />
+        <div data-part="options">
+          <OptionControls form={form} page={page} />
+        </div>
         {hasLabels && <LabelControls form={form} page={page} />}
         <MailControls form={form} page={page} />
       </div>
