@@ -70,11 +70,13 @@ export interface EnglishMessages {
     readonly capitals: string;
     readonly digits: string;
     readonly separators: string;
-    readonly suggestion: string;
     readonly strength: Message<{ bits: string }>;
-    readonly another: string;
-    readonly use: string;
     readonly local: string;
+    readonly choices: string;
+    readonly ask: string;
+    readonly replace: string;
+    readonly insert: string;
+    readonly keep: string;
   };
   readonly problems: {
     readonly heading: string;

@@ -108,8 +108,7 @@ describe("the form's scripts", () => {
     await page.goto(`/p/${push.urlToken}/edit`);
     await page.getByRole("button", { name: newPush.suggestPassphrase }).click();
     expect(await page.locator("#push_passphrase").inputValue()).not.toBe("");
-    await page.locator("details.generator summary").click();
-    await page.getByRole("button", { name: en.generator.use }).click();
+    await page.getByRole("button", { name: en.generator.heading }).click();
     expect(await page.locator("#push_payload").inputValue()).not.toBe("");
     const withFiles = await site.push({ files: [fileOf("a.txt", "a")] }, "owned");
     await page.goto(`/p/${withFiles.urlToken}/edit`);

@@ -10,15 +10,14 @@ const suggestionsDrawn = 60;
 
 async function openGenerator(page: Page): Promise<void> {
   await page.goto("/");
-  await page.locator("summary").filter({ hasText: generator.heading }).click();
-  await page.locator("[data-suggestion]").waitFor();
+  await page.getByText(generator.choices, { exact: true }).click();
 }
 
 /** Generates many suggestions, as fast as the page can. */
 async function drawMany(page: Page): Promise<readonly string[]> {
   return await page.evaluate(`Array.from({ length: ${suggestionsDrawn} }, () => {
-    document.querySelector("[data-another]").click();
-    return document.querySelector("[data-suggestion]").textContent;
+    document.querySelector("[data-generate]").click();
+    return document.querySelector("#push_payload").value;
   })`);
 }
 
@@ -75,33 +74,83 @@ describe("the password generator", () => {
     for (const password of await drawMany(page)) expect(password).toMatch(/^[bcdfghklmnprstvzaeiouy]{8,24}$/);
   });
 
-  it("inserts the suggestion at the cursor, and sends only the inserted text", async () => {
+  const generate = (page: Page) => page.getByRole("button", { name: generator.heading });
+
+  it.each(["text", "qr"])(
+    "fills an empty field of a %s push by one click, and sends only the password",
+    async (kind) => {
+      const { page } = await site.visit();
+      await page.goto(`/?kind=${kind}`);
+      const { payload } = newPushForm(page);
+      await generate(page).click();
+      const first = await payload.inputValue();
+      expect(first).toMatch(/^\S{20}$/);
+      expect(await page.getByText(generator.strength({ bits: "121" })).isVisible()).toBe(true);
+      await generate(page).click();
+      const password = await payload.inputValue();
+      expect(password).not.toBe(first);
+
+      const [request] = await Promise.all([
+        page.waitForRequest((sent) => sent.method() === "POST"),
+        createLink(page).then(async (link) => {
+          const answer = await site.fetch(`/api/v2/pushes/${urlTokenOf(link)}`);
+          expect(await answer.json()).toMatchObject({ payload: password });
+        }),
+      ]);
+      expect(request.postData() ?? "").not.toContain("generator");
+    },
+  );
+
+  it("asks before it changes what was typed", async () => {
+    const { page } = await site.visit();
+    await page.goto("/");
+    const { payload } = newPushForm(page);
+    const typed = "user: ada\npassword: ";
+    const choose = (name: string) => page.getByRole("button", { name, exact: true }).click();
+    await payload.fill(typed);
+    await generate(page).click();
+    expect(await page.getByRole("group", { name: generator.ask }).isVisible()).toBe(true);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe(generator.replace);
+    await choose(generator.keep);
+    expect(await payload.inputValue()).toBe(typed);
+    expect(await page.getByText(generator.ask).isVisible()).toBe(false);
+
+    await generate(page).click();
+    await choose(generator.insert);
+    const inserted = await payload.inputValue();
+    expect(inserted).toMatch(/^user: ada\npassword: \S{20}$/);
+    expect(await page.evaluate("document.activeElement.textContent")).toContain(generator.heading);
+
+    await generate(page).click();
+    expect(await payload.inputValue()).toBe(inserted);
+    await choose(generator.replace);
+    expect(await payload.inputValue()).toMatch(/^\S{20}$/);
+  });
+
+  it("applies a choice at once to its own password, never to typed text, and the browser remembers it", async () => {
     const { page } = await site.visit();
     await openGenerator(page);
     const { payload } = newPushForm(page);
-    await payload.fill("user: ada\npassword: ");
-    await page.locator("[data-suggestion]").filter({ hasText: /./ }).waitFor();
-    const suggestion = await page.locator("[data-suggestion]").textContent();
-    await page.getByRole("button", { name: generator.use }).click();
-    expect(await payload.inputValue()).toBe(`user: ada\npassword: ${suggestion}`);
-    expect(await page.locator("[data-counter-number]").textContent()).toMatch(/^40 /);
-    expect(await page.evaluate("document.activeElement.id")).toBe("push_payload");
-    await expect.poll(() => page.locator("[data-suggestion]").textContent()).toBe("");
+    await page.getByText(generator.words, { exact: true }).click();
+    expect(await payload.inputValue()).toBe("");
+    await page.getByRole("button", { name: generator.heading }).click();
+    await setRange(page, generator.wordCount, 7);
+    expect(await payload.inputValue()).toMatch(/^[a-z]+(-[a-z]+){6}$/);
+    await payload.press("x");
+    const typed = await payload.inputValue();
+    await setRange(page, generator.wordCount, 8);
+    expect(await payload.inputValue()).toBe(typed);
 
-    const [request] = await Promise.all([
-      page.waitForRequest((sent) => sent.method() === "POST"),
-      createLink(page).then(async (link) => {
-        const answer = await site.fetch(`/api/v2/pushes/${urlTokenOf(link)}`);
-        expect(await answer.json()).toMatchObject({ payload: `user: ada\npassword: ${suggestion}` });
-      }),
-    ]);
-    expect(request.postData() ?? "").not.toContain("generator");
+    expect(String(await page.evaluate("JSON.stringify({ ...localStorage })"))).not.toContain(typed.slice(0, -1));
+    await page.goto("/?kind=qr");
+    await generate(page).click();
+    expect(await payload.inputValue()).toMatch(/^[a-z]+(-[a-z]+){7}$/);
   });
 
   it("is hidden without scripts", async () => {
     const { page } = await site.visit({ javaScriptEnabled: false });
     await page.goto("/");
-    expect(await page.locator("details.generator").isVisible()).toBe(false);
+    expect(await page.locator(".generator").isVisible()).toBe(false);
     expect(await page.getByRole("button", { name: en.newPush.suggestPassphrase }).count()).toBe(0);
   });
 });

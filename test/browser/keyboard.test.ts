@@ -88,17 +88,13 @@ describe("with only the keyboard", () => {
     await page.goto("/");
     await tabTo(page, en.generator.heading);
     await page.keyboard.press("Enter");
+    await tabTo(page, en.generator.choices);
+    await page.keyboard.press("Enter");
     await tabTo(page, en.generator.password);
     await page.keyboard.press("ArrowDown");
     await tabTo(page, en.generator.wordCount);
     await page.keyboard.press("ArrowRight");
-    await tabTo(page, en.generator.another);
-    await page.keyboard.press("Space");
-    await page.keyboard.press("Shift+Tab");
-    expect(await focusOf(page)).toEqual({ name: en.generator.use, seen: true });
-    await page.keyboard.press("Enter");
     expect(await page.locator("#push_payload").inputValue()).toMatch(/^[a-z]+(-[a-z]+){5}$/);
-    expect(await page.evaluate("document.activeElement.id")).toBe("push_payload");
   });
 
   it("the header can be skipped", async () => {

@@ -42,7 +42,7 @@ export const pageStates: readonly PageState[] = [
     name: "form for a text, with the generator",
     async show(page) {
       await page.goto("/");
-      await page.locator("details.generator summary").click();
+      await page.locator(".generator summary").click();
     },
   },
   { name: "form for an address", show: (page) => page.goto("/?kind=url") },

@@ -1,19 +1,24 @@
+import { storedPreference, storePreference } from "./preferences.ts";
 import { type RandomBelow, type Suggestion, suggestCharacters, suggestSyllables, suggestWords } from "./suggest.ts";
 
 const suggestedWords = 5;
 
-/** The password generator: its suggestion goes only into the field with the id in `data-generator`. */
+/**
+ * The password generator of the field with the id in `data-generator`. One click fills the field; before it changes what
+ * somebody typed, it asks. This browser remembers the choices.
+ */
 export function enableGenerators(root: ParentNode, randomBelow: RandomBelow): void {
-  for (const box of root.querySelectorAll<HTMLDetailsElement>("details[data-generator]")) {
+  for (const box of root.querySelectorAll<HTMLElement>("[data-generator]")) {
     const target = document.getElementById(box.dataset.generator ?? "");
     if (target instanceof HTMLTextAreaElement) enableGenerator(box, target, randomBelow);
   }
 }
 
-function enableGenerator(box: HTMLDetailsElement, target: HTMLTextAreaElement, randomBelow: RandomBelow): void {
-  const output = box.querySelector<HTMLElement>("[data-suggestion]");
+function enableGenerator(box: HTMLElement, target: HTMLTextAreaElement, randomBelow: RandomBelow): void {
+  const button = box.querySelector<HTMLElement>("[data-generate]");
   const strength = box.querySelector<HTMLElement>("[data-strength]");
-  if (output === null || strength === null) return;
+  const ask = box.querySelector<HTMLElement>("[data-ask]");
+  if (button === null || strength === null || ask === null) return;
   const input = (name: string) => box.querySelector<HTMLInputElement>(`input[name="${name}"]`);
   const ticked = (name: string) => input(name)?.checked === true;
   const amount = (name: string) => input(name)?.valueAsNumber ?? 0;
@@ -43,7 +48,7 @@ function enableGenerator(box: HTMLDetailsElement, target: HTMLTextAreaElement, r
     }
   };
 
-  const renew = () => {
+  const showChoices = () => {
     const mode = box.querySelector<HTMLInputElement>('input[name="generator_mode"]:checked')?.value;
     for (const choices of box.querySelectorAll<HTMLElement>("[data-choices]")) {
       choices.hidden = choices.dataset.choices !== mode;
@@ -52,24 +57,63 @@ function enableGenerator(box: HTMLDetailsElement, target: HTMLTextAreaElement, r
       const shown = range.parentElement?.querySelector(".range-value");
       if (shown) shown.textContent = range.value;
     }
-    const { text, bits } = suggest(mode);
-    output.textContent = text;
-    strength.textContent = (strength.dataset.strength ?? "").replace("{bits}", String(bits));
+    return mode;
   };
 
-  box.addEventListener("input", renew);
-  box.addEventListener("toggle", () => {
-    if (box.open) renew();
-    // A suggestion that was not used must not stay in the page.
-    else output.textContent = "";
-  });
-  box.querySelector("[data-another]")?.addEventListener("click", renew);
-  box.querySelector("[data-use]")?.addEventListener("click", () => {
-    target.setRangeText(output.textContent ?? "", target.selectionStart, target.selectionEnd, "end");
+  let generated = "";
+  const put = (how: "replace" | "insert") => {
+    const { text, bits } = suggest(showChoices());
+    if (how === "replace") target.value = text;
+    else target.setRangeText(text, target.selectionStart, target.selectionEnd, "end");
+    // What was inserted is part of what was typed.
+    generated = how === "replace" ? target.value : "";
+    strength.textContent = (strength.dataset.strength ?? "").replace("{bits}", String(bits));
     target.dispatchEvent(new Event("input", { bubbles: true }));
-    box.open = false;
-    target.focus();
+  };
+  const isTyped = () => target.value !== "" && target.value !== generated;
+  const showAsk = (isShown: boolean) => {
+    ask.hidden = !isShown;
+    const first = isShown ? ask.querySelector("button") : button;
+    first?.focus();
+  };
+
+  button.addEventListener("click", () => {
+    if (isTyped()) showAsk(true);
+    else put("replace");
   });
+  ask.addEventListener("click", ({ target: clicked }) => {
+    const chosen = clicked instanceof Element ? clicked.closest<HTMLElement>("[data-put]")?.dataset.put : undefined;
+    if (chosen === undefined) return;
+    if (chosen === "replace" || chosen === "insert") put(chosen);
+    showAsk(false);
+  });
+  const inputs = [...box.querySelectorAll<HTMLInputElement>("input")];
+  box.addEventListener("input", () => {
+    storeChoices(inputs);
+    showChoices();
+    if (generated !== "" && target.value === generated) put("replace");
+  });
+  restoreChoices(inputs);
+  showChoices();
+}
+
+const choicesKey = "sealpush_generator";
+const keyOf = ({ name, type, value }: HTMLInputElement) => (type === "radio" ? `${name}=${value}` : name);
+
+function storeChoices(inputs: readonly HTMLInputElement[]): void {
+  const choices = inputs.map((input) => [keyOf(input), input.type === "range" ? input.value : String(input.checked)]);
+  storePreference(choicesKey, new URLSearchParams(choices).toString());
+}
+
+function restoreChoices(inputs: readonly HTMLInputElement[]): void {
+  const choices = new URLSearchParams(storedPreference(choicesKey) ?? "");
+  for (const input of inputs) {
+    const choice = choices.get(keyOf(input));
+    if (choice === null) continue;
+    // The browser keeps an amount within its range.
+    if (input.type === "range") input.value = choice;
+    else input.checked = choice === "true";
+  }
 }
 
 /** Buttons with `data-suggest-passphrase` put memorable words into the field with that id and show them. */

@@ -54,7 +54,7 @@ function replaceWith(part: HTMLElement): HTMLElement {
     if (changed !== undefined && isChanged(changed)) copy(changed, control);
   }
   shown.replaceWith(part);
-  // What is told elsewhere about these controls.
+  // The line of the options follows these controls.
   part.dispatchEvent(new Event("input", { bubbles: true }));
   return shown;
 }

@@ -11,6 +11,14 @@ function withStorage<T>(use: (storage: Storage) => T): T | null {
   }
 }
 
+export function storedPreference(key: string): string | null {
+  return withStorage((storage) => storage.getItem(key));
+}
+
+export function storePreference(key: string, value: string): void {
+  withStorage((storage) => storage.setItem(key, value));
+}
+
 /** Removes and returns a value, so that it is read once. */
 function takeStored(key: string): string | null {
   return withStorage((storage) => {
@@ -31,7 +39,7 @@ export function adoptOldTheme(): void {
 }
 
 export function isChosen(key: string): boolean {
-  return withStorage((storage) => storage.getItem(key)) === "true";
+  return storedPreference(key) === "true";
 }
 
 export function rememberChoice(key: string, chosen: boolean): void {

@@ -37,7 +37,18 @@ export function PayloadControl(props: ControlProps) {
         </>
       );
     case "qr":
-      return <TextArea {...props} hint={isNew ? newPush.qrHint : edit.keepHint} rows={4} required={isNew} />;
+      return (
+        <>
+          <TextArea
+            {...props}
+            hint={isNew ? undefined : edit.keepHint}
+            placeholder={isNew ? newPush.qrHint : undefined}
+            rows={4}
+            required={isNew}
+          />
+          <Generator settings={form.generator} messages={page.messages} />
+        </>
+      );
     case "url":
       return <Address {...props} hint={isNew ? newPush.urlHint : edit.keepHint} required={isNew} />;
     case "file":
@@ -46,13 +57,14 @@ export function PayloadControl(props: ControlProps) {
 }
 
 interface TextAreaProps extends ControlProps {
+  readonly placeholder?: string | undefined;
   readonly hint: string | undefined;
   readonly rows: number;
   readonly required: boolean;
 }
 
 /** Without a maxlength: a browser would silently cut a pasted secret. */
-function TextArea({ id, name, label, hint, problem, value, rows, required, form, page }: TextAreaProps) {
+function TextArea({ id, name, label, hint, placeholder, problem, value, rows, required, form, page }: TextAreaProps) {
   const { newPush, problems } = page.messages;
   return (
     <div class="counted">
@@ -73,6 +85,7 @@ function TextArea({ id, name, label, hint, problem, value, rows, required, form,
             class="input input-secret"
             name={name}
             rows={rows}
+            placeholder={placeholder}
             dir="auto"
             required={required}
             spellcheck={false}
@@ -312,71 +325,78 @@ function Generator({ settings, messages }: { readonly settings: Config["generato
   const { generator } = messages;
   const { startsWithSyllables, syllableLetters } = settings;
   return (
-    <details class="generator" hidden data-scripted data-generator="push_payload">
-      <summary>
+    <div class="generator" hidden data-scripted data-generator="push_payload">
+      <button type="button" class="button" data-generate>
         <Icon name="dice" />
         <span>{generator.heading}</span>
-      </summary>
-      <div class="generator-body">
-        <div class="generator-output">
-          <output class="generator-suggestion" dir="ltr" aria-label={generator.suggestion} data-suggestion form="" />
-          <p class="field-hint" data-strength={generator.strength({ bits: "{bits}" })} />
+      </button>
+      <details>
+        <summary class="generator-summary">
+          <Icon name="down" />
+          <span>{generator.choices}</span>
+        </summary>
+        <div class="generator-body">
+          <fieldset class="generator-modes">
+            <legend class="visually-hidden">{generator.heading}</legend>
+            <label class="generator-mode">
+              <input type="radio" name="generator_mode" value="characters" form="" checked={!startsWithSyllables} />
+              <span>{generator.password}</span>
+            </label>
+            <label class="generator-mode">
+              <input type="radio" name="generator_mode" value="words" form="" />
+              <span>{generator.words}</span>
+            </label>
+            <label class="generator-mode">
+              <input type="radio" name="generator_mode" value="syllables" form="" checked={startsWithSyllables} />
+              <span>{generator.syllables}</span>
+            </label>
+          </fieldset>
+          <div class="generator-choices" data-choices="characters" hidden={startsWithSyllables}>
+            <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
+            <Tick name="generator_symbols" label={generator.symbols} checked />
+          </div>
+          <div class="generator-choices" data-choices="words" hidden>
+            <Amount id="generator_words" label={generator.wordCount} min={3} max={10} value={wordsDefault} />
+            <Tick name="generator_embellish" label={generator.numberAndCapitals} />
+          </div>
+          <div
+            class="generator-choices"
+            data-choices="syllables"
+            data-letters-min={syllableLetters.min}
+            data-letters-max={syllableLetters.max}
+            data-consonants={settings.consonants}
+            data-vowels={settings.vowels}
+            data-separators={settings.separators}
+            hidden={!startsWithSyllables}
+          >
+            <Amount
+              id="generator_syllables"
+              label={generator.syllableCount}
+              min={1}
+              max={Math.max(syllablesOffered, settings.syllables)}
+              value={settings.syllables}
+            />
+            <Tick name="generator_capitals" label={generator.capitals} checked={settings.capitals} />
+            <Tick name="generator_digits" label={generator.digits} checked={settings.digits} />
+            <Tick name="generator_separated" label={generator.separators} checked={settings.separated} />
+          </div>
+          <p class="field-hint">{generator.local}</p>
         </div>
-        <fieldset class="generator-modes">
-          <legend class="visually-hidden">{generator.heading}</legend>
-          <label class="generator-mode">
-            <input type="radio" name="generator_mode" value="characters" form="" checked={!startsWithSyllables} />
-            <span>{generator.password}</span>
-          </label>
-          <label class="generator-mode">
-            <input type="radio" name="generator_mode" value="words" form="" />
-            <span>{generator.words}</span>
-          </label>
-          <label class="generator-mode">
-            <input type="radio" name="generator_mode" value="syllables" form="" checked={startsWithSyllables} />
-            <span>{generator.syllables}</span>
-          </label>
-        </fieldset>
-        <div class="generator-choices" data-choices="characters" hidden={startsWithSyllables}>
-          <Amount id="generator_length" label={generator.length} min={8} max={64} value={charactersDefault} />
-          <Tick name="generator_symbols" label={generator.symbols} checked />
-        </div>
-        <div class="generator-choices" data-choices="words" hidden>
-          <Amount id="generator_words" label={generator.wordCount} min={3} max={10} value={wordsDefault} />
-          <Tick name="generator_embellish" label={generator.numberAndCapitals} />
-        </div>
-        <div
-          class="generator-choices"
-          data-choices="syllables"
-          data-letters-min={syllableLetters.min}
-          data-letters-max={syllableLetters.max}
-          data-consonants={settings.consonants}
-          data-vowels={settings.vowels}
-          data-separators={settings.separators}
-          hidden={!startsWithSyllables}
-        >
-          <Amount
-            id="generator_syllables"
-            label={generator.syllableCount}
-            min={1}
-            max={Math.max(syllablesOffered, settings.syllables)}
-            value={settings.syllables}
-          />
-          <Tick name="generator_capitals" label={generator.capitals} checked={settings.capitals} />
-          <Tick name="generator_digits" label={generator.digits} checked={settings.digits} />
-          <Tick name="generator_separated" label={generator.separators} checked={settings.separated} />
-        </div>
-        <div class="generator-end">
-          <button type="button" class="button button-primary" data-use>
-            {generator.use}
-          </button>
-          <button type="button" class="button" data-another>
-            {generator.another}
-          </button>
-        </div>
-        <p class="field-hint">{generator.local}</p>
-      </div>
-    </details>
+      </details>
+      <p class="field-hint" role="status" data-strength={generator.strength({ bits: "{bits}" })} />
+      <fieldset class="generator-ask" hidden data-ask>
+        <legend>{generator.ask}</legend>
+        <button type="button" class="button button-small" data-put="replace">
+          {generator.replace}
+        </button>
+        <button type="button" class="button button-small" data-put="insert">
+          {generator.insert}
+        </button>
+        <button type="button" class="button button-small" data-put="">
+          {generator.keep}
+        </button>
+      </fieldset>
+    </div>
   );
 }
 

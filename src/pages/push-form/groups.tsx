@@ -7,7 +7,7 @@ export function LimitControls({ form, page, hint }: FormProps & { readonly hint?
   const { newPush } = page.messages;
   return (
     <fieldset class="group" aria-describedby={hint === undefined ? undefined : "push_limits_hint"}>
-      <legend>{newPush.limits}</legend>
+      <legend class={form.edited === null ? "visually-hidden" : undefined}>{newPush.limits}</legend>
       {hint !== undefined && (
         <p class="field-hint" id="push_limits_hint">
           {hint}
