@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { describeEffects, describeSettings } from "../config/describe-settings.ts";
+import { settingsNotToCopy } from "../config/password-pusher-settings.ts";
 import { environmentLine, parseSettingsFile } from "../config/settings-file.ts";
 import { unusedSentence } from "../config/unknown-names.ts";
 import { type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
@@ -7,8 +8,8 @@ import { CommandRefused } from "./errors.ts";
 import { loadSettings, readEnvFile, readTextFile } from "./settings.ts";
 
 const envFileHelp = `
-With --env-file the command also lists the effect of every name in the file. Env files of Password Pusher can be used as
-they are.`;
+With --env-file the command also lists the effect of every name in the file. Env files of Password Pusher can be
+checked as they are: a warning names each line that must not be copied to this server.`;
 
 const convertHelp = `
 The lines can be used by docker run --env-file, compose files, systemd, shells and this server. They may contain secrets.
@@ -48,6 +49,11 @@ export function addConfigCommands(program: Command, { io, setExitCode }: Command
 
       const inTable = new Set(loaded.unused.map(unusedSentence));
       const warnings = loaded.warnings.filter((warning) => !inTable.has(warning));
+      if (envFile !== undefined) {
+        for (const { name, because } of settingsNotToCopy(environment)) {
+          io.stderr(`warning: Do not copy ${name} from a Password Pusher: ${because}.\n`);
+        }
+      }
       for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
       if (loaded.ok) return;
       for (const mistake of loaded.mistakes) io.stderr(`mistake: ${mistake}\n`);

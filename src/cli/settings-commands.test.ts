@@ -112,7 +112,7 @@ describe("config check", () => {
       "",
     ]);
     expect(run.stderr).toMatch(
-      /^warning: PWP__DISABLE_SIGNUP is not a setting .*did you mean PWP__DISABLE_SIGNUPS\?\n$/,
+      /\nwarning: PWP__DISABLE_SIGNUP is not a setting .*did you mean PWP__DISABLE_SIGNUPS\?\n$/,
     );
     expect(run.stdout + run.stderr).not.toMatch(/s3cret|abab/);
   });
@@ -120,7 +120,7 @@ describe("config check", () => {
   it("reads the env file of another server, and exits with 2 if a value cannot be used here", async () => {
     const file = join(import.meta.dirname, "../../test/fixtures/password-pusher/env");
     const run = await makeTestCli().run(["config", "check", "--env-file", file]);
-    expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(run.exitCode).toBe(0);
     expect(run.stdout).toMatch(/^PWP__FILES__STORAGE +used: local$/m);
     const cli = makeTestCli();
     mkdirSync(cli.dataDir);
@@ -131,6 +131,28 @@ describe("config check", () => {
     expect(rejected.stdout).toMatch(/^PWP__FILES__STORAGE +rejected: google$/m);
     expect(rejected.stdout).toMatch(/^DATABASE_URL +rejected: \(hidden\)$/m);
     expect(rejected.stdout + rejected.stderr).not.toContain("s3cret");
+  });
+
+  it("names the lines of a Password Pusher's env file that must not be copied, and no other lines", async () => {
+    const cli = makeTestCli();
+    mkdirSync(cli.dataDir);
+    const file = join(cli.dataDir, "old.env");
+    const own = `DATABASE_URL=sqlite3:storage/db/production.sqlite3\nPWPUSH_MASTER_KEY=${"ab".repeat(32)}`;
+    const check = async (lines: string) => {
+      writeFileSync(file, `${own}\n${lines}\n`);
+      return (await cli.run(["config", "check", "--env-file", file])).stderr;
+    };
+    expect(await check("")).toBe("");
+    const warned = await check(
+      "RAILS_ENV=production\nPWPUSH_MASTER_KEY_PREVIOUS=\nPWP__FILES__S3__BUCKET=pwpush-files",
+    );
+    expect(warned.match(/Do not copy \S+/g)).toEqual([
+      "Do not copy DATABASE_URL",
+      "Do not copy PWPUSH_MASTER_KEY",
+      "Do not copy PWP__FILES__S3__BUCKET",
+    ]);
+    expect(warned).toContain("it names Password Pusher's database, and this server needs its own.");
+    expect(await check("RAILS_ENV=production\nSEALPUSH_MOVE_IN=yes")).not.toContain("Do not copy");
   });
 
   it.each([

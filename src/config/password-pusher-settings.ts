@@ -204,3 +204,35 @@ export function givenUnusedSettings(environment: Environment): readonly UnusedSe
     })
     .slice(0, givenMax);
 }
+
+/** Settings that Password Pusher has as well, and whose values must not be copied from there. */
+const notToCopy: readonly { readonly because: string; readonly names: readonly string[] }[] = [
+  {
+    because: "it names Password Pusher's database, and this server needs its own",
+    names: ["DATABASE_URL", "DATABASE_URL_FILE"],
+  },
+  {
+    because:
+      "the import reads the old keys from here, and this server needs a key that opens no backup of Password Pusher",
+    names: [
+      "PWPUSH_MASTER_KEY",
+      "PWPUSH_MASTER_KEY_FILE",
+      "PWPUSH_MASTER_KEY_PREVIOUS",
+      "PWPUSH_MASTER_KEY_PREVIOUS_FILE",
+    ],
+  },
+  {
+    because: "it names Password Pusher's bucket, and this server deletes files that it does not know from its own",
+    names: ["PWP__FILES__S3__BUCKET"],
+  },
+];
+
+/** Names that only the environment of a Password Pusher contains. */
+const marks = ["RAILS_ENV", "RACK_ENV", "SECRET_KEY_BASE", "SECRET_KEY_BASE_FILE"];
+
+/** The settings of a Password Pusher's environment that must not be copied to this server; none for other environments. */
+export function settingsNotToCopy(environment: Environment): readonly UnusedSetting[] {
+  const isGiven = (name: string) => (environment[name] ?? "").trim() !== "";
+  if (!marks.some(isGiven) || isGiven("SEALPUSH_MOVE_IN")) return [];
+  return notToCopy.flatMap(({ because, names }) => names.filter(isGiven).map((name) => ({ name, because })));
+}
