@@ -13,12 +13,13 @@ import { type ImportSummary, runImport } from "../import/run-import.ts";
 import type { ImportSource } from "../import/source.ts";
 import { findAccessKeys } from "../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
-import { sentenceOf, WrongSettings } from "./errors.ts";
+import { sentenceOf } from "./errors.ts";
 import { orWrongSettings, refuseOwnData, refuseWrongKeys } from "./import/checks.ts";
+import { collect, type GivenSource, givenSource, type SourceOptions } from "./import/given-source.ts";
 import { openSource, type SourceArguments } from "./import/open-source.ts";
 import { createProblemLines, createProgress, reportPath } from "./import/progress.ts";
 import { findMasterKeys, withDomain } from "./open-domain.ts";
-import { getConfig, readEnvFile } from "./settings.ts";
+import { getSettings } from "./settings.ts";
 
 /** In addition to the codes of all commands. */
 const importExitCodes = { with_problems: 3, kept_stricter: 4 } as const;
@@ -34,10 +35,7 @@ Exit codes: 0 everything is imported, by this run or earlier ones, and as in the
 2 the command line or a setting is wrong, or no key fits; 3 the report names rows that were not imported completely; 4
 everything is imported, and the report names rows that were changed here too and are kept as here, or stricter.`;
 
-interface Options {
-  readonly database?: string;
-  readonly storage?: readonly string[];
-  readonly envFile: string;
+interface Options extends SourceOptions {
   readonly dryRun?: true;
   readonly mergeUsers?: true;
   readonly withoutLostFiles?: true;
@@ -48,7 +46,10 @@ export function addImport(program: Command, { io, setExitCode }: CommandDeps): v
   program
     .command("password-pusher")
     .description("Import everything from a Password Pusher installation, which is only read.")
-    .requiredOption("--env-file <file>", "its environment variables: PWPUSH_MASTER_KEY and others")
+    .option(
+      "--env-file <file>",
+      "its environment variables: PWPUSH_MASTER_KEY and others (default, while SEALPUSH_MOVE_IN is set: the environment)",
+    )
     .option("--database <address>", "sqlite:PATH, postgres://… or mysql://… (default: DATABASE_URL of the env file)")
     .option("--storage <location>", "its folder of files, or s3://BUCKET; can be repeated", collect)
     .option("--dry-run", "count, decrypt and check everything, and write nothing")
@@ -62,23 +63,15 @@ export function addImport(program: Command, { io, setExitCode }: CommandDeps): v
     .action(async (options: Options) => setExitCode(await runCommand(io, options)));
 }
 
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
 async function runCommand(io: CliIo, options: Options): Promise<number> {
-  const config = getConfig(io);
-  const environment = readEnvFile(options.envFile);
-  const database = options.database ?? environment.DATABASE_URL;
-  if (database === undefined) throw new WrongSettings(["Give --database: the env file has no DATABASE_URL."]);
-  const storage = options.storage ?? [];
-  return await importPasswordPusher(io, { config, options, given: { database, storage, environment } });
+  const loaded = getSettings(io);
+  return await importPasswordPusher(io, { config: loaded.config, options, given: givenSource(options, loaded) });
 }
 
 export interface ImportRequest {
   readonly config: Config;
   readonly options: Options;
-  readonly given: SourceArguments;
+  readonly given: GivenSource;
   /** Called for every row that was read. */
   readonly onProgress?: ImportDeps["onProgress"];
   /** Runs before the first write and after the last one, unless it is a dry run. @param run the import; returns its exit code. */
@@ -91,7 +84,7 @@ export async function importPasswordPusher(io: CliIo, request: ImportRequest): P
   const { environment } = given;
   const source = await openChecked({ io, config, options }, given).catch(orWrongSettings);
   try {
-    if (options.dryRun !== true) await refuseWrongKeys(source, options.envFile);
+    if (options.dryRun !== true) await refuseWrongKeys(source, given.envFile);
     for (const warning of source.warnings) io.stderr(`WARNING: ${warning}\n`);
     // The source asks for a confirmed email only if it sends emails to accounts.
     const requiresConfirmedEmail = /^(true|1|yes|on)$/i.test(environment.PWP__ENABLE_USER_ACCOUNT_EMAILS?.trim() ?? "");

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { secondMs } from "../base/clock.ts";
 import type { Config } from "../config/config.ts";
 import { makeDataFolder } from "../config/data-folder.ts";
 import type { LoadResult } from "../config/load-config.ts";
-import { type Environment, unquoted } from "../config/setting.ts";
+import type { Environment } from "../config/setting.ts";
 import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
@@ -13,15 +13,14 @@ import { isSourceArgumentError } from "../import/source.ts";
 import { isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
-import { parseSourceAddress, type SourceAddress } from "./import/database-address.ts";
-import { openSource, readSecret, type SourceArguments } from "./import/open-source.ts";
+import { parseSourceAddress } from "./import/database-address.ts";
+import { databaseBeside, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
+import { openSource, type SourceArguments } from "./import/open-source.ts";
 import { importPasswordPusher } from "./import.ts";
 import { openProgressServer } from "./move-in/progress-server.ts";
 import { openDatabaseOf } from "./open-domain.ts";
 
 const awaitedMs = 30 * secondMs;
-
-const readText = (path: string) => readFileSync(path, "utf8");
 
 /**
  * What has to be done before this server serves in the place of a Password Pusher: import its data if SEALPUSH_MOVE_IN
@@ -98,11 +97,7 @@ async function stateOf(config: Config, io: CliIo): Promise<State> {
 
 async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise<number | undefined> {
   const source = findSource(config.dataDir, given);
-  if (source === undefined) {
-    throw new CommandRefused(
-      `SEALPUSH_MOVE_IN is yes, but there is no Password Pusher: DATABASE_URL is not set, and ${databaseBeside(config.dataDir)} does not exist.`,
-    );
-  }
+  if (source === undefined) throw noSource(config.dataDir);
   makeDataFolder(config.dataDir);
   const server = await openProgressServer(config);
   io.stderr(
@@ -112,7 +107,7 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
     await awaitSource(io, source);
     const exitCode = await importPasswordPusher(io, {
       config,
-      options: { envFile: "the environment" },
+      options: {},
       given: source,
       onProgress: server.report,
       async aroundWrites({ db }, run) {
@@ -161,45 +156,6 @@ function isImported(exitCode: number): boolean {
   return exitCode !== exitCodes.failed && exitCode !== exitCodes.usage;
 }
 
-/** The storage folder of Password Pusher if the data folder is inside it, as in the image. With a database on a server, it holds files alone. */
-function storageOf(dataDir: string): string | undefined {
-  const folder = dirname(dataDir);
-  return basename(folder) === "storage" || existsSync(databaseBeside(dataDir)) ? folder : undefined;
-}
-
-function databaseBeside(dataDir: string): string {
-  return join(dirname(dataDir), "db/production.sqlite3");
-}
-
-/** The database and files of the Password Pusher that this server's environment and volume are from. */
-function findSource(dataDir: string, given: Environment): SourceArguments | undefined {
-  const environment = Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : unquoted(value)]),
-  );
-  const storage = storageOf(dataDir);
-  const url = readSecret(environment, "DATABASE_URL", readText);
-  const beside = databaseBeside(dataDir);
-  const database = url === undefined ? (existsSync(beside) ? `sqlite:${beside}` : undefined) : absolute(url, dataDir);
-  return database === undefined
-    ? undefined
-    : { database, storage: storage === undefined ? [] : [storage], environment };
-}
-
-/** Password Pusher's own folder, above its storage, is where its relative paths start. */
-function absolute(url: string, dataDir: string): string {
-  const address = parseUrl(url);
-  return address.engine === "sqlite" ? `sqlite:${resolve(dirname(dirname(dataDir)), address.path)}` : url;
-}
-
-/** @throws WrongSettings */
-function parseUrl(url: string): SourceAddress {
-  try {
-    return parseSourceAddress(url);
-  } catch (error) {
-    throw isSourceArgumentError(error) ? new WrongSettings([optionsAsSettings(error.message)]) : error;
-  }
-}
-
 function isMysql(environment: Environment): boolean {
   return /^\s*["']?(?:mysql2?|mariadb|trilogy):/i.test(environment.DATABASE_URL ?? "");
 }
@@ -242,11 +198,6 @@ async function contentOf(io: CliIo, source: SourceArguments): Promise<string> {
   } finally {
     await opened.close();
   }
-}
-
-/** Messages of the import name options of its command. */
-function optionsAsSettings(sentence: string): string {
-  return sentence.replaceAll("--database", "DATABASE_URL");
 }
 
 /** Without user and password. */

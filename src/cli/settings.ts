@@ -11,10 +11,15 @@ export function loadSettings(environment: CliIo["environment"]): LoadResult {
 }
 
 /** @throws WrongSettings with all mistakes. */
-export function getConfig(io: Pick<CliIo, "environment">): Config {
+export function getSettings(io: Pick<CliIo, "environment">): LoadResult & { readonly ok: true } {
   const loaded = loadSettings(io.environment);
   if (!loaded.ok) throw new WrongSettings(loaded.mistakes);
-  return loaded.config;
+  return loaded;
+}
+
+/** @throws WrongSettings with all mistakes. */
+export function getConfig(io: Pick<CliIo, "environment">): Config {
+  return getSettings(io).config;
 }
 
 /** Names and values of the env file at `path`. @throws CommandRefused */

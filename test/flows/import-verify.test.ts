@@ -435,6 +435,21 @@ test("it refuses if nothing was imported here, or no key fits, or the master key
   ]);
 });
 
+test("in the place of a Password Pusher, import and verify need no options", async () => {
+  const installation = installProduction();
+  const target = makeImportTarget();
+  const DATA_DIR = join(installation.storageFolder, "sealpush");
+  const asSwapped = { ...installation.environment, DATA_DIR, DATABASE_URL: "" };
+  const run = (...argv: string[]) => target.cli.run(argv, { environment: { ...asSwapped, SEALPUSH_MOVE_IN: "yes" } });
+  expect(await run("import", "password-pusher")).toMatchObject({ exitCode: 3 });
+  const { exitCode, stdout, stderr } = await run("import", "verify");
+  expect([exitCode, findingsIn(stdout)], stderr).toEqual([3, [lost]]);
+  for (const command of ["password-pusher", "verify"]) {
+    const without = await target.cli.run(["import", command], { environment: { DATA_DIR, DATABASE_URL: "" } });
+    expect([without.exitCode, without.stderr]).toEqual([2, expect.stringContaining("Give --env-file")]);
+  }
+});
+
 test("a record of the import that was changed in the database stops it", async () => {
   const target = makeImportTarget();
   const installation = installProduction();

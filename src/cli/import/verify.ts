@@ -12,10 +12,11 @@ import type { StoredImport } from "../../import/stored-import.ts";
 import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
 import { findAccessKeys, findIndexSecret, isNewDatabase } from "../../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "../cli-io.ts";
-import { CommandRefused, WrongSettings } from "../errors.ts";
+import { CommandRefused } from "../errors.ts";
 import { findMasterKeys } from "../open-domain.ts";
-import { getConfig, readEnvFile } from "../settings.ts";
+import { getSettings } from "../settings.ts";
 import { orWrongSettings, refuseOwnData, refuseWrongKeys } from "./checks.ts";
+import { collect, givenSource, type SourceOptions } from "./given-source.ts";
 import { openSource } from "./open-source.ts";
 import { createProgress } from "./progress.ts";
 
@@ -36,33 +37,21 @@ const failedRowsExitCode = 3;
 /** Each concurrent comparison waits for at most one key derivation. */
 const argon2Limits = { runningMax: 2, waitingMax: 64, waitingPerClientMax: 64 };
 
-interface Options {
-  readonly database?: string;
-  readonly storage?: readonly string[];
-  readonly envFile: string;
-}
-
 export function addImportVerification(imports: Command, { io, setExitCode }: CommandDeps): void {
   imports
     .command("verify")
     .description("Compare what was imported with the Password Pusher installation it came from. Writes nothing.")
-    .requiredOption("--env-file <file>", "its environment variables, as for the import")
-    .option("--database <address>", "as for the import (default: DATABASE_URL of the env file)")
-    .option(
-      "--storage <location>",
-      "as for the import; only read for files without a checksum",
-      (value, before: readonly string[] = []) => [...before, value],
-    )
+    .option("--env-file <file>", "as for the import")
+    .option("--database <address>", "as for the import")
+    .option("--storage <location>", "as for the import; only read for files without a checksum", collect)
     .addHelpText("after", verifyHelp)
-    .action(async (options: Options) => setExitCode(await runCommand(io, options)));
+    .action(async (options: SourceOptions) => setExitCode(await runCommand(io, options)));
 }
 
-async function runCommand(io: CliIo, options: Options): Promise<number> {
-  const config = getConfig(io);
-  const environment = readEnvFile(options.envFile);
-  const database = options.database ?? environment.DATABASE_URL;
-  if (database === undefined) throw new WrongSettings(["Give --database: the env file has no DATABASE_URL."]);
-  const given = { database, storage: options.storage ?? [], environment };
+async function runCommand(io: CliIo, options: SourceOptions): Promise<number> {
+  const loaded = getSettings(io);
+  const { config } = loaded;
+  const given = givenSource(options, loaded);
   const now = io.clock.now();
   const open = async () => {
     refuseOwnData(config, given);
@@ -76,7 +65,7 @@ async function runCommand(io: CliIo, options: Options): Promise<number> {
   };
   const source = await open().catch(orWrongSettings);
   try {
-    await refuseWrongKeys(source, options.envFile);
+    await refuseWrongKeys(source, given.envFile);
     return await withStoredImport(config, io, (here) => verify(io, source, here, now));
   } finally {
     await source.close();
