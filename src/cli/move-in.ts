@@ -9,7 +9,6 @@ import type { Environment } from "../config/setting.ts";
 import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
-import { isSourceArgumentError } from "../import/source.ts";
 import { isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
