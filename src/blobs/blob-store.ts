@@ -16,6 +16,26 @@ export interface BlobStore {
   read(key: string, range: { start: number; end: number }, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Returns only when the store confirms. Deleting a missing blob succeeds. Unfinished writes are deleted, too. */
   delete(key: string): Promise<void>;
+  /** undefined: the store cannot append to a blob. */
+  readonly growing?: GrowingBlobs;
+}
+
+/** Blobs that are written in several parts, over several requests and processes. Only one writer at a time may write to a blob. */
+export interface GrowingBlobs {
+  /** @param position the bytes that the unfinished blob has; 0: begins it. @throws BlobMissingError when it has another length. */
+  append(key: string, position: number): Promise<BlobWriter>;
+  /** Bytes `start` to `end`, inclusive, of an unfinished blob. @throws BlobMissingError. */
+  readUnfinished(key: string, range: { start: number; end: number }): AsyncIterable<Uint8Array>;
+  /** Makes the blob readable, durably; nothing happens if it is already. @throws BlobMissingError. */
+  finish(key: string): Promise<void>;
+}
+
+/** After an error the length of the blob is unknown. */
+export interface BlobWriter {
+  write(chunk: Uint8Array): Promise<void>;
+  /** What was written is durable. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
 }
 
 export class BlobMissingError extends Error {

@@ -1,7 +1,8 @@
+import { constants } from "node:fs";
 import { access, type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { blobPath } from "./blob-key.ts";
-import { BlobMissingError, type BlobStore, BlobStoreError } from "./blob-store.ts";
+import { BlobMissingError, type BlobStore, BlobStoreError, type GrowingBlobs } from "./blob-store.ts";
 import { createDiskOperations, type DiskOperations } from "./disk-operations.ts";
 
 const readChunkBytes = 256 * 1024;
@@ -42,12 +43,76 @@ export function createFileBlobStore(directory: string, { isExpected, abortAfter 
     throw new BlobStoreError(`The folder for files is not mounted, or lacks its file ${markerName}.`, "NOT_MOUNTED");
   }
 
+  /** The error for a file that cannot be opened. All other errors are returned unchanged. */
+  async function openError(error: unknown, signal?: AbortSignal): Promise<unknown> {
+    const code = codeOf(error);
+    if (code === undefined || error instanceof BlobStoreError) return error;
+    if (code !== "ENOENT") {
+      return new BlobStoreError(`The disk could not read a file (${code}).`, code, { cause: error });
+    }
+    await checkMounted(signal);
+    return new BlobMissingError("The blob is not in the store.");
+  }
+
+  async function* readBlob(
+    path: string,
+    range: { readonly start: number; readonly end: number },
+    signal?: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    if (range.end < range.start) return;
+    try {
+      yield* readFile(onDisk, path, range, signal);
+    } catch (error) {
+      throw await openError(error, signal);
+    }
+  }
+
+  async function prepareFolder(path: string): Promise<void> {
+    if (!(await checkMounted())) await onDisk(() => markBlobFolder(directory));
+    await onDisk(() => makeDirectory(dirname(path)));
+  }
+
+  const growing: GrowingBlobs = {
+    async append(key, position) {
+      const path = pathOf(key);
+      if (position === 0) await prepareFolder(path);
+      const file = await openAt(onDisk, unfinishedPath(path), position).catch(async (error) => {
+        throw await openError(error);
+      });
+      return {
+        write: (chunk) => writeChunk(onDisk, file, chunk),
+        async sync() {
+          await onDisk(() => file.sync());
+          if (position === 0) await onDisk(() => syncDirectory(dirname(path)));
+        },
+        close: () => onDisk(() => file.close()),
+      };
+    },
+
+    async *readUnfinished(key, range) {
+      yield* readBlob(unfinishedPath(pathOf(key)), range);
+    },
+
+    async finish(key) {
+      const path = pathOf(key);
+      try {
+        await onDisk(() => rename(unfinishedPath(path), path));
+      } catch (error) {
+        const refusal = await openError(error);
+        if (refusal instanceof BlobMissingError && (await onDisk(() => exists(path)))) return;
+        throw refusal;
+      }
+      await onDisk(() => syncDirectory(dirname(path)));
+    },
+  };
+
   return {
+    growing,
+
     async write(key, content) {
       const path = pathOf(key);
       const unfinished = unfinishedPath(path);
-      if (!(await checkMounted())) await onDisk(() => markBlobFolder(directory));
-      await onDisk(() => makeDirectory(dirname(path)));
+      await prepareFolder(path);
       const discard = (late: FileHandle) => late.close();
       const file = await onDisk(() => open(unfinished, "wx", 0o600), { discard });
       let writtenPath = unfinished;
@@ -64,19 +129,7 @@ export function createFileBlobStore(directory: string, { isExpected, abortAfter 
     },
 
     async *read(key, range, signal) {
-      const path = pathOf(key);
-      if (range.end < range.start) return;
-      const chunks = readFile(onDisk, path, range, signal);
-      try {
-        yield* chunks;
-      } catch (error) {
-        const code = codeOf(error);
-        if (code === undefined || error instanceof BlobStoreError) throw error;
-        if (code !== "ENOENT")
-          throw new BlobStoreError(`The disk could not read a file (${code}).`, code, { cause: error });
-        await checkMounted(signal);
-        throw new BlobMissingError("The blob is not in the store.");
-      }
+      yield* readBlob(pathOf(key), range, signal);
     },
 
     async delete(key) {
@@ -108,6 +161,24 @@ function unfinishedPath(path: string): string {
   return `${path}.part`;
 }
 
+async function writeChunk(onDisk: DiskOperations, file: FileHandle, chunk: Uint8Array): Promise<void> {
+  // One call may write less than requested, for example on a nearly full disk.
+  for (let written = 0; written < chunk.length; ) {
+    written += (await onDisk(() => file.write(chunk, written))).bytesWritten;
+  }
+}
+
+/** Opens a file with `position` bytes to append to it; 0: makes it. @throws the system's error; BlobMissingError: another length. */
+async function openAt(onDisk: DiskOperations, path: string, position: number): Promise<FileHandle> {
+  const discard = (late: FileHandle) => late.close();
+  const file = await onDisk(() => open(path, position === 0 ? "wx" : constants.O_WRONLY | constants.O_APPEND, 0o600), {
+    discard,
+  });
+  if ((await onDisk(() => file.stat())).size === position) return file;
+  await onDisk(() => file.close());
+  throw new BlobMissingError("The unfinished blob does not have the bytes that were acknowledged.");
+}
+
 async function writeSynced(
   onDisk: DiskOperations,
   file: FileHandle,
@@ -116,10 +187,7 @@ async function writeSynced(
   try {
     let bytes = 0;
     for await (const chunk of content) {
-      // One call may write less than requested, for example on a nearly full disk.
-      for (let written = 0; written < chunk.length; ) {
-        written += (await onDisk(() => file.write(chunk, written))).bytesWritten;
-      }
+      await writeChunk(onDisk, file, chunk);
       bytes += chunk.length;
     }
     await onDisk(() => file.sync());

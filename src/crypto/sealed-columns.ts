@@ -135,7 +135,7 @@ type RotatedColumn = (typeof sealedColumns)[keyof typeof sealedColumns];
 export type SealedColumn = RotatedColumn & RotatedShape;
 
 /**
- * Columns whose values need a secret of the client as well. They live for minutes and are not resealed: after a rotation
+ * Columns whose values need a secret of the client as well. They live for minutes, uploads for a day, and are not resealed: after a rotation
  * they open while the older master key is given.
  */
 export const jointColumns = {
@@ -143,6 +143,8 @@ export const jointColumns = {
   claimRetry: { table: "row_secrets", column: "sealed", purpose: "claim retries" },
   /** The key of a file for a download ticket. Those of a ticket that waits for the store of files live for days. */
   downloadTicket: { table: "row_secrets", column: "sealed", purpose: "download tickets" },
+  /** The key of a file that is sent in several requests, for the address of its upload. */
+  resumableUpload: { table: "row_secrets", column: "sealed", purpose: "resumable uploads" },
 } as const satisfies Readonly<Record<string, ColumnName & { readonly purpose: string }>>;
 
 /** Columns whose values are sealed under the key of their push. A rotation reseals the row secret instead. */

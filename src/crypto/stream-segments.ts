@@ -26,6 +26,17 @@ export function sealedLength(plaintextBytes: number): number {
   return headerBytes + plaintextBytes + segmentCount(plaintextBytes) * tagBytes;
 }
 
+/** Bytes of the header and the sealed segments before a position in the plaintext that is a multiple of `segmentBytes`. */
+export function sealedLengthBefore(position: number): number {
+  return position === 0 ? 0 : headerBytes + (position / segmentBytes) * sealedSegmentBytes;
+}
+
+/** The plaintext bytes of the first sealed bytes of a stream of `plaintextBytes`. The reverse of the two functions above. */
+export function plaintextLength(sealedBytes: number, plaintextBytes: number): number {
+  if (sealedBytes === sealedLength(plaintextBytes)) return plaintextBytes;
+  return Math.floor(Math.max(0, sealedBytes - headerBytes) / sealedSegmentBytes) * segmentBytes;
+}
+
 /**
  * prefix 7 | counter u32 big-endian | 1 for the last segment, else 0: a segment opens only at its own position.
  * @throws RangeError when the counter is used up.

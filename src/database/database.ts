@@ -150,7 +150,7 @@ export interface ReadOnlyDatabase {
 }
 
 /** Locks of serialized transactions. */
-export type LockName = "accounts" | "mail" | "keys";
+export type LockName = "accounts" | "mail" | "keys" | "uploads";
 
 export interface PoolUse {
   readonly max: number;

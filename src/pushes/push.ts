@@ -177,6 +177,11 @@ export interface Upload {
    * unavailable (disk).
    */
   addFile(file: IncomingFile): Promise<void>;
+  /**
+   * Adds the file of a complete upload, see `openUpload`. It stays with the upload if no push takes it.
+   * @throws AppError as `addFile`; invalid_fields when there is no such upload of this actor, or it is not complete.
+   */
+  addUploaded(address: string): Promise<void>;
   abandon(): Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import { trailOperations } from "./audit/read-trail.ts";
 import { claimOperations } from "./claim/claim-view.ts";
 import { ticketOperations } from "./claim/tickets.ts";
 import { createOperations } from "./create/create.ts";
+import { resumableUploadOperations } from "./create/resumable-upload.ts";
 import type { PushDeps } from "./deps.ts";
 import { editOperations } from "./edit/edit.ts";
 import { endOperations } from "./edit/end-push.ts";
@@ -33,6 +34,8 @@ export function createPushes(deps: PushDeps) {
   return {
     // assertMayCreate, create, beginUpload
     ...createOperations(deps),
+    // uploadsResume, openUpload, findUpload, receiveUpload, discardUpload: files that are sent in several requests
+    ...resumableUploadOperations(deps),
     // claimView: the only way to retrieve a secret
     ...claimOperations(deps),
     // openTicket: for the download of a file

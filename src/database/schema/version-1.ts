@@ -26,7 +26,7 @@ ${postgres(`
   CREATE TABLE locks (
     name TEXT PRIMARY KEY
   );
-  INSERT INTO locks (name) VALUES ('accounts'), ('mail'), ('keys');
+  INSERT INTO locks (name) VALUES ('accounts'), ('mail'), ('keys'), ('uploads');
 `)}
   CREATE TABLE processes (
     id TEXT PRIMARY KEY,
@@ -301,6 +301,28 @@ ${postgres(`
     renewed_at INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE INDEX uploads_renewed ON uploads(renewed_at);
+
+  -- Files that are sent in several requests; each also has its row in uploads. digest: keyed, of the upload's address.
+  -- row_secret_id: the file's key in the table of row secrets, which only the address opens. client: '' for a user's upload.
+  -- received_bytes: durable and acknowledged. run: the request that is writing, until run_until at least; 0: none, and every
+  -- sealed byte is acknowledged.
+  CREATE TABLE resumable_uploads (
+    digest BLOB PRIMARY KEY,
+    blob_key TEXT NOT NULL,
+    file_id INTEGER NOT NULL,
+    owner_id INTEGER,
+    client TEXT NOT NULL,
+    row_secret_id INTEGER NOT NULL,
+    details_sealed BLOB NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    received_bytes INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    run_until INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX resumable_uploads_blob ON resumable_uploads(blob_key);
+  CREATE INDEX resumable_uploads_sender ON resumable_uploads(owner_id, client);
+  CREATE INDEX resumable_uploads_expiry ON resumable_uploads(expires_at);
 
   -- Links sent by email. purpose: 0 confirm the account, 1 reset the password, 2 change the email address to new_email,
   -- 3 choose the first password.

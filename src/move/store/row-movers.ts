@@ -17,14 +17,15 @@ export interface MovedTable {
 }
 
 /**
- * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, `claim_retries`
- * and `creation_keys` expire within minutes, and `processes` and `job_runs` belong to one database.
+ * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, `claim_retries`,
+ * `download_tickets` and `creation_keys` expire within minutes and `resumable_uploads` within a day, and `processes` and `job_runs` belong to one database.
  */
 const excluded: ReadonlySet<string> = new Set([
   "pushes",
   "row_secrets",
   "claim_retries",
   "download_tickets",
+  "resumable_uploads",
   "creation_keys",
   "totals",
   "processes",

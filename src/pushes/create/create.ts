@@ -1,4 +1,4 @@
-import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
+import { invalidFields, unavailable } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
@@ -15,23 +15,15 @@ import { optionsBy, type PushRow, type UnsealedPushRow } from "../store/tables.t
 import type { SpentBytes } from "./byte-budgets.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
-import { ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
+import { assertMayCreate, assertMayUpload, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
-  /**
-   * Call it before reading anything of a request: an anonymous caller then gets not_authenticated, not details about the files.
-   * @throws AppError not_authenticated when the actor may not create pushes, or not with files.
-   */
-  function assertMayCreate(withFiles: boolean, actor: Actor): void {
-    if (actor.user !== null) return;
-    if (!deps.config.allowAnonymous) throw new AppError("not_authenticated", "This server asks for an API token.");
-    if (withFiles && !deps.config.files.allowAnonymous) {
-      throw new AppError("not_authenticated", "File pushes need an API token or a signed-in user.");
-    }
-  }
-
   return {
-    assertMayCreate,
+    /**
+     * Call it before reading anything of a request: an anonymous caller then gets not_authenticated, not details about the files.
+     * @throws AppError not_authenticated when the actor may not create pushes, or not with files.
+     */
+    assertMayCreate: (withFiles: boolean, actor: Actor) => assertMayCreate(deps.config, withFiles, actor),
 
     /**
      * Seals a push and writes it with its audit entry in one transaction. Takes ownership of the uploaded files, or abandons
@@ -45,7 +37,7 @@ export function createOperations(deps: PushDeps) {
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
         const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
-        assertMayCreate(kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
+        assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
         const push = await sealAndInsert(deps, request, kind, { upload, spent }, actor);
         if (!push.repeated) {
           upload?.handOver();
@@ -60,10 +52,7 @@ export function createOperations(deps: PushDeps) {
 
     /** @throws AppError not_authenticated, invalid_fields on `kind` (file pushes disabled), unavailable. */
     async beginUpload(actor: Actor): Promise<Upload> {
-      assertMayCreate(true, actor);
-      if (!deps.config.kinds.file.enabled) {
-        throw invalidFields({ kind: ["file pushes are switched off on this server."] });
-      }
+      assertMayUpload(deps.config, actor);
       return new PendingUpload(deps, actor);
     },
   };

@@ -7,7 +7,8 @@ import { findProblems, isWebAddress, lifetimeOf } from "./limits.ts";
 const config = testConfig("/nowhere");
 
 function uploadOf(fileCount: number): Upload {
-  return { fileCount, addFile: async () => undefined, abandon: async () => undefined };
+  const nothing = async () => undefined;
+  return { fileCount, addFile: nothing, addUploaded: nothing, abandon: nothing };
 }
 
 /** The fields that are refused. */

@@ -1,14 +1,16 @@
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { BlobStoreError } from "../../blobs/blob-store.ts";
+import type { Config } from "../../config/config.ts";
 import { keyBytes } from "../../crypto/sodium.ts";
 import { sealStream } from "../../crypto/stream-seal.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor, IncomingFile, Upload } from "../push.ts";
-import { fileContentContext, type KeyedFile, sealFileDetails } from "../seals.ts";
+import { type FileDetails, fileContentContext, type KeyedFile, sealFileDetails } from "../seals.ts";
 import type { FileRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
+import { findUploadedFile } from "./resumable-upload.ts";
 
-const blobKeyBytes = 16;
+export const blobKeyBytes = 16;
 /** Shorter than the sweeper's orphan age, with room for a stall. */
 const renewEveryMs = 60_000;
 
@@ -18,13 +20,13 @@ const chargedBytes = 1024 ** 2;
 const filenameCharactersMax = 255;
 const contentTypeCharactersMax = 255;
 
-type UploadDeps = Pick<
+export type UploadDeps = Pick<
   PushDeps,
   "config" | "clock" | "random" | "store" | "ids" | "blobs" | "vault" | "capacity" | "byteBudgets"
 >;
 
 /** A stored file. Its key is sealed under the key of its push. */
-type UploadedFile = Omit<FileRow, "keySealed"> & KeyedFile;
+export type UploadedFile = Omit<FileRow, "keySealed"> & KeyedFile;
 
 /** Files that are sealed and stored while the request for their push is still being received. */
 export class PendingUpload implements Upload {
@@ -83,6 +85,16 @@ export class PendingUpload implements Upload {
     }
   }
 
+  async addUploaded(address: string): Promise<void> {
+    const { maxFileUploads } = this.#deps.config.files;
+    if (this.#files.length >= maxFileUploads) throw invalidFields({ files: [`can't be more than ${maxFileUploads}.`] });
+    const file = await findUploadedFile(this.#deps, address, this.#actor);
+    if (this.#files.some(({ id }) => id === file.id)) return;
+    if (this.storedBytes + file.sizeBytes > this.#deps.config.files.pushBytesMax)
+      throw filesTooLarge(this.#deps.config);
+    this.#files.push(file);
+  }
+
   /** The blobs now belong to the push, and `abandon` does nothing. */
   handOver(): void {
     this.#closed = true;
@@ -123,8 +135,12 @@ export class PendingUpload implements Upload {
       });
       throw error;
     }
-    const details = { filename: cleanFilename(file.filename), contentType: cleanContentType(file.contentType) };
-    const detailsSealed = sealFileDetails(vault.keyring, { id, ownerId: this.ownerId, key }, details, random);
+    const detailsSealed = sealFileDetails(
+      vault.keyring,
+      { id, ownerId: this.ownerId, key },
+      cleanDetails(file),
+      random,
+    );
     return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed, key };
   }
 
@@ -134,26 +150,17 @@ export class PendingUpload implements Upload {
 
   /** Counts and limits the bytes, and renews the upload's record while they arrive. */
   async *#metered(content: AsyncIterable<Uint8Array>, sent: { bytes: number }): AsyncGenerator<Uint8Array> {
-    const { config, capacity, clock } = this.#deps;
-    let uncharged = 0;
-    let due = 0;
+    const { config, clock } = this.#deps;
+    const meter = new ByteMeter(this.#deps, this.spent, this.#actor);
     for await (const chunk of content) {
       sent.bytes += chunk.length;
-      if (this.#sentBytes() > config.files.pushBytesMax) {
-        throw new AppError("too_large", `The files of one push may have ${config.files.pushBytesMax} bytes together.`);
-      }
-      uncharged += chunk.length;
-      if (uncharged > due) {
-        await this.spent.charge(uncharged, clock.now());
-        uncharged = 0;
-        due = chargedBytes;
-      }
-      await capacity.assertRoomForFile(this.#actor, chunk.length);
+      if (this.#sentBytes() > config.files.pushBytesMax) throw filesTooLarge(config);
+      await meter.take(chunk.length);
       if (this.#closed) throw uploadExpired();
       if (Math.abs(clock.now() - this.#lastRenewal) >= renewEveryMs) await this.#renew();
       yield chunk;
     }
-    await this.spent.charge(uncharged, clock.now());
+    await meter.end();
   }
 
   /** @throws AppError unavailable when the upload is no longer on record. */
@@ -164,6 +171,57 @@ export class PendingUpload implements Upload {
     const records = this.#sent.map(({ blobKey, bytes }) => ({ blobKey, anonymousBytes: anonymous ? bytes : 0 }));
     if (!(await this.#deps.store.renewUploads(records, now))) throw uploadExpired();
   }
+}
+
+/** Charges the bytes of a file to its sender's budget while they arrive, and checks that there is space for them. */
+export class ByteMeter {
+  readonly #deps: Pick<PushDeps, "clock" | "capacity">;
+  readonly #spent: SpentBytes;
+  readonly #actor: Actor;
+  #uncharged = 0;
+  #due = 0;
+
+  constructor(deps: Pick<PushDeps, "clock" | "capacity">, spent: SpentBytes, actor: Actor) {
+    this.#deps = deps;
+    this.#spent = spent;
+    this.#actor = actor;
+  }
+
+  /** @throws AppError bytes_used_up, unavailable. */
+  async take(bytes: number): Promise<void> {
+    this.#uncharged += bytes;
+    if (this.#uncharged > this.#due) {
+      await this.end();
+      this.#due = chargedBytes;
+    }
+    await this.#deps.capacity.assertRoomForFile(this.#actor, bytes);
+  }
+
+  /** Charges the rest. */
+  async end(): Promise<void> {
+    const uncharged = this.#uncharged;
+    this.#uncharged = 0;
+    await this.#spent.charge(uncharged, this.#deps.clock.now());
+  }
+}
+
+export function filesTooLarge({ files }: Pick<Config, "files">): AppError {
+  return new AppError("too_large", `The files of one push may have ${files.pushBytesMax} bytes together.`);
+}
+
+/** @throws AppError not_authenticated when the actor may not create pushes, or not with files. */
+export function assertMayCreate(config: Config, withFiles: boolean, actor: Actor): void {
+  if (actor.user !== null) return;
+  if (!config.allowAnonymous) throw new AppError("not_authenticated", "This server asks for an API token.");
+  if (withFiles && !config.files.allowAnonymous) {
+    throw new AppError("not_authenticated", "File pushes need an API token or a signed-in user.");
+  }
+}
+
+/** @throws AppError not_authenticated, invalid_fields on `kind` (file pushes disabled). */
+export function assertMayUpload(config: Config, actor: Actor): void {
+  assertMayCreate(config, true, actor);
+  if (!config.kinds.file.enabled) throw invalidFields({ kind: ["file pushes are switched off on this server."] });
 }
 
 /** @returns the upload that `beginUpload` returned to this actor. @throws Error for another user's upload or a failed one. */
@@ -199,7 +257,7 @@ const storageStates: ReadonlySet<string> = new Set([
 ]);
 
 /** A full or read-only disk and an unreachable object store are unavailability, not a bug. */
-async function storing<T>(write: Promise<T>): Promise<T> {
+export async function storing<T>(write: Promise<T>): Promise<T> {
   try {
     return await write;
   } catch (error) {
@@ -209,6 +267,11 @@ async function storing<T>(write: Promise<T>): Promise<T> {
     }
     throw error;
   }
+}
+
+/** As they are stored and shown. */
+export function cleanDetails({ filename, contentType }: FileDetails): FileDetails {
+  return { filename: cleanFilename(filename), contentType: cleanContentType(contentType) };
 }
 
 /** Only the last part of a path, without control and direction-changing characters; never empty. */

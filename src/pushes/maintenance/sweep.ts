@@ -93,6 +93,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<Sweep
   const purge = async () => (purgeAfterMs === undefined ? 0 : await upkeep.purgeOwned(now - purgeAfterMs, batchRows));
   const purged = await trusted("purge", purge);
   const orphansAbandoned = await trusted("uploads", () => upkeep.abandonOrphans(now - orphanAgeMs, batchRows));
+  await trusted("unfinished uploads", () => upkeep.removeUnfinishedUploads(now, batchRows));
   const keyRowsTrimmed = await trusted("key rows", () => upkeep.trimRowSecrets(batchRows * 10));
   const resume = async () => (clockTrusted ? await resumeTickets(deps, signal) : 0);
   const ticketsResumed = await step("waiting downloads", resume);

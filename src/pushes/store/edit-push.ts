@@ -6,8 +6,8 @@ import {
   deletePayload,
   destroyClaimRetries,
   destroyTickets,
+  insertFiles,
   insertPayload,
-  takeUpload,
   UploadSweptError,
   type WriteOperations,
 } from "./write-operations.ts";
@@ -79,7 +79,6 @@ const queueBlobOfFile = sql<[fileId: number, pushId: number]>(
    ON CONFLICT (blob_key) DO UPDATE SET due_at = 0`,
 );
 const deleteFile = sql<[fileId: number, pushId: number]>("DELETE FROM files WHERE id = ? AND push_id = ?");
-const insertFile = files.insert();
 
 export function editWrites(db: Pick<Database, "write">, operations: Pick<WriteOperations, "record">) {
   return {
@@ -155,10 +154,7 @@ async function writeContent(
   for (const { id, keySealed } of content.keptFiles) {
     once(await tx.run(writeFileKey, keySealed, id, pushId), "A kept file");
   }
-  for (const file of content.addedFiles) {
-    if ((await tx.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
-    await tx.run(insertFile, ...files.values({ ...file, pushId }));
-  }
+  await insertFiles(tx, pushId, content.addedFiles);
 }
 
 function once(changes: number, what: string): void {

@@ -3,6 +3,7 @@ import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
 import { hasNoTicket, hasNoWaitingTicket } from "./download-tickets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
+import { removeUnfinishedUploads } from "./resumable-uploads.ts";
 import {
   deleteAuditEntries,
   deletePayload,
@@ -50,7 +51,9 @@ const queueBlobs = sql<[pushId: number]>(
    ON CONFLICT (blob_key) DO NOTHING`,
 );
 const orphans = sqlOfFreeRows<[renewedBefore: number, limit: number], { blobKey: string }>(
-  "SELECT blob_key AS blobKey FROM uploads WHERE renewed_at < ? ORDER BY renewed_at LIMIT ?",
+  `SELECT blob_key AS blobKey FROM uploads WHERE renewed_at < ?
+   AND NOT EXISTS (SELECT 1 FROM resumable_uploads WHERE resumable_uploads.blob_key = uploads.blob_key)
+   ORDER BY renewed_at LIMIT ?`,
 );
 const takeOrphan = sql<[blobKey: string, renewedBefore: number]>(
   "DELETE FROM uploads WHERE blob_key = ? AND renewed_at < ?",
@@ -132,6 +135,7 @@ export function createUpkeep(db: Database, operations: Pick<WriteOperations, "en
       lastTombstone = found.at(-1) ?? lastTombstone;
       return found.length;
     },
+    removeUnfinishedUploads: (now: number, limit: number): Promise<number> => removeUnfinishedUploads(db, now, limit),
     /** Whether any push has a file. */
     hasFiles: async (): Promise<boolean> => (await db.read.one(anyFile)) !== undefined,
     removeTombstones: (endedBefore: number, limit: number): Promise<number> =>

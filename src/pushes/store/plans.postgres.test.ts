@@ -127,6 +127,23 @@ const linkDelivery = (id: number): NewLinkDelivery => ({
   putEmails: nothing,
 });
 
+let nextKeyId = 2 * pushes;
+
+function resumableUpload() {
+  nextKeyId += 1;
+  return {
+    digest: randomBytes(32),
+    blobKey: randomBytes(16).toString("hex"),
+    fileId: nextKeyId,
+    detailsSealed: randomBytes(40),
+    keySealed: randomBytes(72),
+    keyId: nextKeyId,
+    sizeBytes: 10,
+    receivedBytes: 0,
+    expiresAt: newest + hourMs,
+  };
+}
+
 function exercisesOf(store: PushStore): Exercises<PushStore> {
   const { lists, adminLists, upkeep } = store;
   const afterSome = newest + 2.5 * dayMs;
@@ -196,6 +213,31 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     addUpload: () => store.addUpload("another-key", newest),
     renewUploads: () => store.renewUploads([{ blobKey: "another-key", anonymousBytes: 0 }], newest),
     abandonUploads: () => store.abandonUploads(["another-key"]),
+    resumableUploads: {
+      async add() {
+        const bounds = { countMax: 10, bytesMax: 1_000 };
+        for (const ownerId of [busyOwner, null]) {
+          const upload = { ...resumableUpload(), ownerId, client: ownerId === null ? "192.0.2.1" : "" };
+          expect(await store.resumableUploads.add(upload, bounds, newest)).toBe("added");
+        }
+      },
+      find: () => store.resumableUploads.find(randomBytes(32), newest),
+      beginRun: () =>
+        store.resumableUploads.beginRun({ digest: randomBytes(32), run: 0, blobKey, receivedBytes: 0 }, 1, newest),
+      progress: () =>
+        store.resumableUploads.progress(
+          randomBytes(32),
+          1,
+          { blobKey, receivedBytes: 0, anonymousBytes: 0, runUntil: null, expiresAt: newest },
+          newest,
+        ),
+      replaceBlob: () => {
+        const { digest, keySealed, detailsSealed } = resumableUpload();
+        const earlier = { digest, blobKey, rowSecretId: 1 };
+        return store.resumableUploads.replaceBlob(earlier, 1, { blobKey, detailsSealed, keySealed, runUntil: newest });
+      },
+      discard: () => store.resumableUploads.discard(randomBytes(32)),
+    },
     downloadTickets: {
       find: () => store.downloadTickets.find(randomBytes(32), newest),
       wait: () => store.downloadTickets.wait(randomBytes(32)),
@@ -293,6 +335,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       async removeEndedPayloads() {
         expect(await upkeep.removeEndedPayloads(afterSome, 50)).toBe(0);
       },
+      removeUnfinishedUploads: () => upkeep.removeUnfinishedUploads(newest, 50),
       async hasFiles() {
         expect(await upkeep.hasFiles()).toBe(true);
       },

@@ -12,6 +12,7 @@ import { insertWrites } from "./insert-push.ts";
 import { createAdminLists, createLists } from "./lists.ts";
 import { createUpkeep } from "./maintenance.ts";
 import { createLinkDeliveries, createViewNotifications } from "./notifications.ts";
+import { createResumableUploads } from "./resumable-uploads.ts";
 import { type FileRow, type PushRow, readFiles, readPushes, type StoredPush, uploads } from "./tables.ts";
 import { createWriteOperations, type EndRequest, queueBlob, takeUpload } from "./write-operations.ts";
 import { claimWrites } from "./write-view.ts";
@@ -113,6 +114,7 @@ export function createPushStore(db: Database) {
           if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
         }
       }),
+    resumableUploads: createResumableUploads(db),
     claimRetries: createClaimRetries(db),
     creationKeys: createCreationKeys(db),
     linkDeliveries: createLinkDeliveries(db),

@@ -132,6 +132,22 @@ export const uploads = new Table("uploads", {
   anonymousBytes: withDefault(integer, 0),
   renewedAt: integer,
 });
+/** See `createResumableUploads`. */
+export const resumableUploads = new Table("resumable_uploads", {
+  digest: bytes,
+  blobKey: text,
+  fileId: integer,
+  ownerId: nullable(integer),
+  /** Throttle key of the client; "" for a user's upload. */
+  client: text,
+  rowSecretId: integer,
+  detailsSealed: bytes,
+  sizeBytes: integer,
+  receivedBytes: integer,
+  run: withDefault(integer, 0),
+  runUntil: withDefault(integer, 0),
+  expiresAt: integer,
+});
 export const blobDeletions = new Table("blob_deletions", {
   blobKey: text,
   /** 0: at once, whatever the clock says. */

@@ -116,6 +116,9 @@ export const deletePayload = sql<[pushId: number]>(
 export const deleteAuditEntries = sql<[pushId: number]>(endParts.deleteAuditEntries("?"));
 
 export const takeUpload = sql<[blobKey: string]>("DELETE FROM uploads WHERE blob_key = ?");
+const takeResumableUpload = sql<[blobKey: string], { rowSecretId: number }>(
+  'DELETE FROM resumable_uploads WHERE blob_key = ? RETURNING row_secret_id AS "rowSecretId"',
+);
 
 export const insertPayload = payloads.insert();
 /** Queues a blob for deletion, due at once. */
@@ -271,10 +274,12 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
   };
 }
 
-/** Inserts the files of a new push and takes over their uploads. @throws UploadSweptError. */
+/** Inserts files of a push and takes over their uploads, whose addresses open nothing from then on. @throws UploadSweptError. */
 export async function insertFiles(tx: Transaction, pushId: number, added: readonly FileRow[]): Promise<void> {
   for (const file of added) {
     if ((await tx.run(takeUpload, file.blobKey)) !== 1) throw new UploadSweptError();
+    const resumable = await tx.one(takeResumableUpload, file.blobKey);
+    if (resumable !== undefined) await tx.run(destroyRowSecret, resumable.rowSecretId);
     await tx.run(insertFile, ...files.values({ ...file, pushId }));
   }
 }

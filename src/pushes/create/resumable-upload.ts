@@ -1,0 +1,367 @@
+import { hourMs, secondMs } from "../../base/clock.ts";
+import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
+import { BlobMissingError, type BlobWriter, type GrowingBlobs } from "../../blobs/blob-store.ts";
+import { jointColumns } from "../../crypto/sealed-columns.ts";
+import { keyBytes, keyedHash } from "../../crypto/sodium.ts";
+import {
+  type ByteRange,
+  openStream,
+  type PartedStream,
+  plaintextLength,
+  SealBrokenError,
+  sealedLengthBefore,
+  sealPart,
+} from "../../crypto/stream-seal.ts";
+import type { PushDeps } from "../deps.ts";
+import type { Actor } from "../push.ts";
+import { fileContentContext, openFileDetails, sealFileDetails } from "../seals.ts";
+import type { ResumableUpload } from "../store/resumable-uploads.ts";
+import {
+  assertMayUpload,
+  ByteMeter,
+  blobKeyBytes,
+  cleanDetails,
+  filesTooLarge,
+  storing,
+  type UploadDeps,
+  type UploadedFile,
+} from "./upload.ts";
+
+const addressBytes = 32;
+const digestBytes = 32;
+const addressShape = /^[A-Za-z0-9_-]{43}$/;
+
+/** An upload is removed when nothing has arrived for this long. */
+const uploadMs = 24 * hourMs;
+/** Longer than a request needs for the bytes between two acknowledgements. */
+const runMs = 20 * secondMs;
+/** What a crash makes the sender send again, at most. */
+const unacknowledgedMs = 5 * secondMs;
+const unacknowledgedBytesMax = 8 * 1024 ** 2;
+/** A sender may have this many times the files and bytes of one push in uploads that no push has taken yet. */
+const pushesAtOnce = 3;
+
+export type ReceiveOutcome =
+  | { readonly outcome: "received"; readonly receivedBytes: number; readonly expiresAt: number }
+  /** Another request is sending to this upload. */
+  | { readonly outcome: "busy"; readonly retryAfterSeconds: number }
+  | { readonly outcome: "other_offset"; readonly receivedBytes: number }
+  | { readonly outcome: "unknown" };
+
+type Deps = UploadDeps;
+
+/** The address contains no key: the file's key is stored for it, sealed under the address and a master key together. */
+function digestOf({ vault }: Pick<Deps, "vault">, address: string): Buffer {
+  return keyedHash(vault.indexKey("resumable uploads"), digestBytes, "digest", address);
+}
+
+const rowOf = (upload: Pick<ResumableUpload, "fileId" | "ownerId">) => ({ id: upload.fileId, ownerId: upload.ownerId });
+
+async function findUpload(deps: Deps, address: string, actor: Actor): Promise<ResumableUpload | undefined> {
+  if (!addressShape.test(address)) return undefined;
+  const found = await deps.store.resumableUploads.find(digestOf(deps, address), deps.clock.now());
+  return found?.ownerId === (actor.user?.id ?? null) ? found : undefined;
+}
+
+function openKey({ vault }: Deps, upload: ResumableUpload, address: string): Buffer | undefined {
+  return vault.keyring.openJointly(jointColumns.resumableUpload, rowOf(upload), [address], upload.keySealed);
+}
+
+/**
+ * For a push: the file of a complete upload, readable from now on. The upload stays until a push with the file is written.
+ * @throws AppError invalid_fields when there is no such upload of this actor, or it is not complete.
+ */
+export async function findUploadedFile(deps: Deps, address: string, actor: Actor): Promise<UploadedFile> {
+  const upload = await findUpload(deps, address, actor);
+  const key = upload && openKey(deps, upload, address);
+  if (upload === undefined || key === undefined) {
+    throw invalidFields({ files: ["An upload does not exist, or its file is already part of a push."] });
+  }
+  const { fileId: id, blobKey, sizeBytes, receivedBytes, ownerId, detailsSealed } = upload;
+  if (receivedBytes < sizeBytes || upload.run !== 0) throw invalidFields({ files: ["An upload is not complete."] });
+  const { keyring } = deps.vault;
+  const details = openFileDetails(keyring, { id, detailsSealed, ownerId: null, key });
+  if (details === undefined) throw new Error(`The details of upload ${id} do not open.`);
+  await storing(growing(deps).finish(blobKey));
+  return {
+    id,
+    blobKey,
+    sizeBytes,
+    key,
+    detailsSealed: sealFileDetails(keyring, { id, ownerId, key }, details, deps.random),
+  };
+}
+
+function growing({ blobs }: Deps): GrowingBlobs {
+  if (blobs.growing === undefined) throw new AppError("not_found", "not-found");
+  return blobs.growing;
+}
+
+export function resumableUploadOperations(deps: Deps) {
+  const { store, clock, config } = deps;
+  const uploads = store.resumableUploads;
+
+  return {
+    /** Whether files can be sent in several requests: not to an object store. */
+    uploadsResume: deps.blobs.growing !== undefined,
+
+    /**
+     * Begins an upload. @returns its address, of which the server keeps only a digest.
+     * @throws AppError not_authenticated, invalid_fields, too_large, too_many_requests, unavailable, not_found.
+     */
+    async openUpload(
+      file: { readonly filename: string; readonly contentType: string; readonly sizeBytes: number },
+      actor: Actor,
+    ): Promise<{ readonly address: string; readonly expiresAt: number }> {
+      growing(deps);
+      assertMayUpload(config, actor);
+      const { pushBytesMax, maxFileUploads } = config.files;
+      const { sizeBytes } = file;
+      if (sizeBytes > pushBytesMax) throw filesTooLarge(config);
+      await deps.capacity.assertRoomForFile(actor, 0);
+      const address = deps.random.bytes(addressBytes).toString("base64url");
+      const now = clock.now();
+      const row = {
+        digest: digestOf(deps, address),
+        ...newFile(deps, address, { id: await deps.ids.next(), ownerId: actor.user?.id ?? null }, file),
+        keyId: await deps.ids.next(),
+        client: actor.user === null ? actor.client : "",
+        sizeBytes,
+        receivedBytes: 0,
+        expiresAt: now + uploadMs,
+      };
+      const { key, ...stored } = row;
+      const bounds = { countMax: pushesAtOnce * maxFileUploads, bytesMax: pushesAtOnce * pushBytesMax };
+      const outcome = await uploads.add(stored, bounds, now);
+      if (outcome === "sender_full") {
+        throw new AppError("too_many_requests", "Too many files are being sent. Finish or cancel some first.", {
+          retryAfterSeconds: 60,
+        });
+      }
+      if (outcome === "server_full") throw unavailable("The server is receiving too many files. Try again later.", 60);
+      // No request follows that would send its bytes.
+      if (sizeBytes === 0) await storing(writeSealed(deps, { ...stored, key }, nothing()));
+      return { address, expiresAt: row.expiresAt };
+    },
+
+    /** @returns undefined: there is no such upload of this actor. */
+    async findUpload(address: string, actor: Actor) {
+      const upload = await findUpload(deps, address, actor);
+      if (upload === undefined) return undefined;
+      const { sizeBytes, receivedBytes, expiresAt } = upload;
+      return { sizeBytes, receivedBytes, expiresAt };
+    },
+
+    /**
+     * Receives the bytes of an upload from `offset` on. Whole segments are kept even if the content breaks off.
+     * @throws AppError bytes_used_up, unavailable, invalid_request (more bytes than announced); what `content` throws.
+     */
+    async receiveUpload(
+      address: string,
+      offset: number,
+      content: AsyncIterable<Uint8Array>,
+      actor: Actor,
+    ): Promise<ReceiveOutcome> {
+      const found = await findUpload(deps, address, actor);
+      if (found === undefined) return { outcome: "unknown" };
+      const now = clock.now();
+      const { receivedBytes, expiresAt } = found;
+      if (found.run !== 0 && found.runUntil > now) {
+        return { outcome: "busy", retryAfterSeconds: Math.ceil((found.runUntil - now) / secondMs) };
+      }
+      if (offset !== receivedBytes) return { outcome: "other_offset", receivedBytes };
+      if (receivedBytes === found.sizeBytes) return { outcome: "received", receivedBytes, expiresAt };
+      const run = 1 + deps.random.bytes(6).readUIntBE(0, 6);
+      if (!(await uploads.beginRun(found, run, now + runMs))) return { outcome: "busy", retryAfterSeconds: 1 };
+      return await new UploadRun(deps, address, run, actor).receive(found, content);
+    },
+
+    /** @returns false: there is no such upload of this actor. */
+    async discardUpload(address: string, actor: Actor): Promise<boolean> {
+      const upload = await findUpload(deps, address, actor);
+      return upload !== undefined && (await uploads.discard(upload.digest));
+    },
+  };
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** A new key and blob for a file, with its name and type sealed under the key. */
+function newFile(
+  { vault, random }: Deps,
+  address: string,
+  { id, ownerId }: { readonly id: number; readonly ownerId: number | null },
+  details: { readonly filename: string; readonly contentType: string },
+) {
+  const key = Buffer.from(random.bytes(keyBytes));
+  const { keyring } = vault;
+  return {
+    key,
+    fileId: id,
+    ownerId,
+    blobKey: random.bytes(blobKeyBytes).toString("hex"),
+    detailsSealed: sealFileDetails(keyring, { id, ownerId: null, key }, cleanDetails(details), random),
+    keySealed: keyring.sealJointly(jointColumns.resumableUpload, { id, ownerId }, [address], key),
+  };
+}
+
+/** Writes the first bytes of a file to its new blob. */
+async function writeSealed(
+  deps: Deps,
+  { blobKey, ...file }: OpenedFile,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const writer = await growing(deps).append(blobKey, 0);
+  try {
+    for await (const chunk of sealPart(streamOf(file), 0, content)) await writer.write(chunk);
+    await writer.sync();
+  } finally {
+    await writer.close();
+  }
+}
+
+type OpenedFile = Pick<ResumableUpload, "blobKey" | "fileId" | "sizeBytes"> & { readonly key: Buffer };
+
+function streamOf({ key, fileId, sizeBytes }: Omit<OpenedFile, "blobKey">): PartedStream {
+  return { key, context: fileContentContext(fileId), plaintextBytes: sizeBytes };
+}
+
+/** One request that writes to an upload. */
+class UploadRun {
+  readonly #deps: Deps;
+  readonly #address: string;
+  readonly #run: number;
+  readonly #actor: Actor;
+
+  constructor(deps: Deps, address: string, run: number, actor: Actor) {
+    this.#deps = deps;
+    this.#address = address;
+    this.#run = run;
+    this.#actor = actor;
+  }
+
+  async receive(found: ResumableUpload, content: AsyncIterable<Uint8Array>): Promise<ReceiveOutcome> {
+    try {
+      const file = found.run === 0 ? this.#continued(found) : await storing(this.#resealed(found));
+      if (file === undefined) return { outcome: "unknown" };
+      const incoming = new IncomingPart(this.#deps, this.#actor, content, found.sizeBytes - found.receivedBytes);
+      const received = await this.#write(found, file, incoming);
+      // Only now: after an error of the store the run stays, because its last bytes may be sealed and not acknowledged.
+      const expiresAt = received === undefined ? undefined : await this.#acknowledge(found, file, received, false);
+      if (received === undefined || expiresAt === undefined) return { outcome: "unknown" };
+      if (incoming.failure !== undefined) throw incoming.failure;
+      return { outcome: "received", receivedBytes: received, expiresAt };
+    } catch (error) {
+      if (!(error instanceof BlobMissingError || error instanceof SealBrokenError)) throw error;
+      // The store has lost acknowledged bytes: the sender has to begin again.
+      await this.#deps.store.resumableUploads.discard(found.digest);
+      return { outcome: "unknown" };
+    }
+  }
+
+  /** @returns the acknowledged bytes; undefined: the run has ended. */
+  async #write(found: ResumableUpload, file: OpenedFile, content: IncomingPart): Promise<number | undefined> {
+    const { clock } = this.#deps;
+    let writer: BlobWriter | undefined;
+    let sealedBytes = sealedLengthBefore(found.receivedBytes);
+    let acknowledged = { sealedBytes, at: clock.now() };
+    try {
+      for await (const chunk of sealPart(streamOf(file), found.receivedBytes, content)) {
+        writer ??= await storing(growing(this.#deps).append(file.blobKey, sealedBytes));
+        await storing(writer.write(chunk));
+        sealedBytes += chunk.length;
+        const isDue = sealedBytes - acknowledged.sealedBytes >= unacknowledgedBytesMax;
+        if (!isDue && clock.now() - acknowledged.at < unacknowledgedMs) continue;
+        await storing(writer.sync());
+        acknowledged = { sealedBytes, at: clock.now() };
+        const received = plaintextLength(sealedBytes, found.sizeBytes);
+        if ((await this.#acknowledge(found, file, received, true)) === undefined) return undefined;
+      }
+      if (writer !== undefined) await storing(writer.sync());
+    } finally {
+      await writer?.close();
+    }
+    return plaintextLength(sealedBytes, found.sizeBytes);
+  }
+
+  /** @returns when the upload expires; undefined: it was removed, or another request writes to it now. */
+  async #acknowledge(
+    { digest }: ResumableUpload,
+    { blobKey }: OpenedFile,
+    receivedBytes: number,
+    goesOn: boolean,
+  ): Promise<number | undefined> {
+    const now = this.#deps.clock.now();
+    const progress = {
+      blobKey,
+      receivedBytes,
+      anonymousBytes: this.#actor.user === null ? receivedBytes : 0,
+      expiresAt: now + uploadMs,
+      runUntil: goesOn ? now + runMs : null,
+    };
+    const recorded = await this.#deps.store.resumableUploads.progress(digest, this.#run, progress, now);
+    return recorded ? progress.expiresAt : undefined;
+  }
+
+  #continued(found: ResumableUpload): OpenedFile | undefined {
+    const key = openKey(this.#deps, found, this.#address);
+    return key && { ...found, key };
+  }
+
+  /**
+   * After a run that did not end: its process was killed, or is suspended and may go on. Bytes may be sealed and not
+   * acknowledged, so nothing more may be sealed under its key, and nothing written to its blob. The acknowledged bytes are
+   * sealed again, under a new key in a new blob.
+   */
+  async #resealed(found: ResumableUpload): Promise<OpenedFile | undefined> {
+    const { vault, store, clock } = this.#deps;
+    const old = this.#continued(found);
+    const { fileId, ownerId, sizeBytes, receivedBytes } = found;
+    const details = old && openFileDetails(vault.keyring, { ...found, id: fileId, ownerId: null, key: old.key });
+    if (old === undefined || details === undefined) return undefined;
+    const next = newFile(this.#deps, this.#address, { id: fileId, ownerId }, details);
+    // Until it is the upload's, the sweeper removes it as an orphan.
+    await store.addUpload(next.blobKey, clock.now());
+    const file = { ...next, sizeBytes };
+    if (receivedBytes > 0) {
+      const { key, context } = streamOf(old);
+      const range = { start: 0, end: receivedBytes - 1 };
+      const read = (part: ByteRange) => growing(this.#deps).readUnfinished(found.blobKey, part);
+      await writeSealed(this.#deps, file, openStream(key, context, sizeBytes, range, read));
+    }
+    const replaced = await store.resumableUploads.replaceBlob(found, this.#run, {
+      ...next,
+      runUntil: clock.now() + runMs,
+    });
+    return replaced ? file : undefined;
+  }
+}
+
+/** Bytes as they arrive. A failure ends them: what has arrived is kept, and `failure` is thrown afterwards. */
+class IncomingPart implements AsyncIterable<Uint8Array> {
+  failure: AppError | undefined;
+  readonly #meter: ByteMeter;
+  readonly #content: AsyncIterable<Uint8Array>;
+  #left: number;
+
+  constructor(deps: Deps, actor: Actor, content: AsyncIterable<Uint8Array>, bytesMax: number) {
+    this.#meter = new ByteMeter(deps, deps.byteBudgets.begin(actor), actor);
+    this.#content = content;
+    this.#left = bytesMax;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of this.#content) {
+        this.#left -= chunk.length;
+        if (this.#left < 0) throw new AppError("invalid_request", "The upload has more bytes than were announced.");
+        await this.#meter.take(chunk.length);
+        yield chunk;
+      }
+      await this.#meter.end();
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.failure = error;
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import { capabilitiesOf, type Database, type Engine, type Transaction } from "../../database/database.ts";
+import { type Statement, sql, type Value } from "../../database/statement.ts";
+import type { NewRowOf, RowOf, StoredRowOf } from "../../database/table.ts";
+import { newRowSecrets, resumableUploads, uploads } from "./tables.ts";
+import { destroyRowSecret, queueBlob, sqlOfFreeRows, takeUpload } from "./write-operations.ts";
+
+export type ResumableUpload = RowOf<typeof resumableUploads> & {
+  /** The file's key, which only the address of the upload opens. As long as a sealed row secret. */
+  readonly keySealed: Buffer;
+};
+
+export type NewResumableUpload = Omit<NewRowOf<typeof resumableUploads>, "rowSecretId"> & {
+  readonly keySealed: Buffer;
+  /** An id that no push has: on PostgreSQL the id of the row of the sealed key. */
+  readonly keyId: number;
+};
+
+/** What has arrived so far. A user's bytes count as 0 anonymous bytes. */
+export interface Progress {
+  readonly blobKey: string;
+  readonly receivedBytes: number;
+  readonly expiresAt: number;
+  /** null: the run has ended, and every sealed byte is acknowledged. */
+  readonly runUntil: number | null;
+}
+
+export interface SenderBounds {
+  readonly countMax: number;
+  readonly bytesMax: number;
+}
+
+/** All uploads of all senders. */
+const uploadsMax = 10_000;
+
+const insertKey = newRowSecrets.insert();
+const insertResumable = sql<Value[]>({
+  sqlite: resumableUploads.insertText(1, { rowSecretId: "coalesce(?, last_insert_rowid())" }),
+  postgres: resumableUploads.insertText(),
+});
+const insertUpload = uploads.insert();
+interface Held {
+  readonly count: number;
+  readonly bytes: number;
+}
+const held = <Parameters extends readonly Value[]>(condition: string): Statement<Parameters, Held> =>
+  sql<Parameters, Held>(
+    `SELECT count(*) AS count, coalesce(sum(size_bytes), 0) AS bytes FROM resumable_uploads WHERE ${condition}`,
+  );
+const heldByUser = held<[ownerId: number]>("owner_id = ?");
+const heldByClient = held<[client: string]>("owner_id IS NULL AND client = ?");
+const countAll = sql<[], { count: number }>(
+  `SELECT count(*) AS count FROM (SELECT 1 FROM resumable_uploads LIMIT ${uploadsMax}) AS waiting`,
+);
+type Stored = StoredRowOf<typeof resumableUploads> & { readonly keySealed: Buffer };
+const findValid = sql<[digest: Buffer, now: number], Stored>(
+  `SELECT ${resumableUploads.selectList}, sealed AS keySealed FROM resumable_uploads
+   JOIN row_secrets ON row_secrets.id = resumable_uploads.row_secret_id WHERE digest = ? AND expires_at > ?`,
+);
+const beginRun = sql<[run: number, runUntil: number, digest: Buffer, run: number, blobKey: string, received: number]>(
+  `UPDATE resumable_uploads SET run = ?, run_until = ?
+   WHERE digest = ? AND run = ? AND blob_key = ? AND received_bytes = ?`,
+);
+const recordProgress = sql<
+  [receivedBytes: number, run: number, runUntil: number, expiresAt: number, digest: Buffer, run: number]
+>(
+  `UPDATE resumable_uploads SET received_bytes = ?, run = ?, run_until = ?, expires_at = ?
+   WHERE digest = ? AND run = ?`,
+);
+const renewUpload = sql<[anonymousBytes: number, now: number, blobKey: string]>(
+  "UPDATE uploads SET anonymous_bytes = ?, renewed_at = ? WHERE blob_key = ?",
+);
+const replaceBlob = sql<[blobKey: string, detailsSealed: Buffer, runUntil: number, digest: Buffer, run: number]>(
+  "UPDATE resumable_uploads SET blob_key = ?, details_sealed = ?, run_until = ? WHERE digest = ? AND run = ?",
+);
+const replaceKey = sql<[sealed: Buffer, id: number]>("UPDATE row_secrets SET sealed = ? WHERE id = ?");
+const deleteByDigest = sql<[digest: Buffer], Removed>(
+  `DELETE FROM resumable_uploads WHERE digest = ? RETURNING blob_key AS "blobKey", row_secret_id AS "rowSecretId"`,
+);
+interface Removed {
+  readonly blobKey: string;
+  readonly rowSecretId: number;
+}
+const expired = sqlOfFreeRows<[now: number, limit: number], { digest: Buffer }>(
+  "SELECT digest FROM resumable_uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
+);
+
+async function discard(tx: Transaction, digest: Buffer): Promise<boolean> {
+  const removed = await tx.one(deleteByDigest, digest);
+  if (removed === undefined) return false;
+  await tx.run(destroyRowSecret, removed.rowSecretId);
+  if ((await tx.run(takeUpload, removed.blobKey)) === 1) await tx.run(queueBlob, removed.blobKey);
+  return true;
+}
+
+async function insert(tx: Transaction, engine: Engine, upload: NewResumableUpload, now: number): Promise<void> {
+  const { keySealed, keyId, ...row } = upload;
+  const id = capabilitiesOf[engine].rowSecretId === "push" ? keyId : null;
+  await tx.run(insertKey, ...newRowSecrets.values({ id, sealed: keySealed }));
+  // SQLite takes the id of the key that was just appended.
+  await tx.run(insertResumable, ...resumableUploads.values({ ...row, rowSecretId: id as number }));
+  await tx.run(insertUpload, ...uploads.values({ blobKey: row.blobKey, renewedAt: now }));
+}
+
+/**
+ * Files that are sent in several requests. Writing to a blob needs a run: only the process that has begun the latest run may
+ * write, and only to the blob that the row names. Times in ms since the epoch.
+ */
+export function createResumableUploads(db: Pick<Database, "engine" | "read" | "write" | "writeSerialized">) {
+  return {
+    /** @returns "sender_full", "server_full": there are too many unfinished uploads. */
+    add: (upload: NewResumableUpload, bounds: SenderBounds, now: number) =>
+      db.writeSerialized("uploads", async (tx) => {
+        const { ownerId, client, sizeBytes } = upload;
+        const sent = ownerId === null ? await tx.one(heldByClient, client) : await tx.one(heldByUser, ownerId);
+        const { count = 0, bytes = 0 } = sent ?? {};
+        if (count >= bounds.countMax || bytes + sizeBytes > bounds.bytesMax) return "sender_full";
+        if (((await tx.one(countAll))?.count ?? 0) >= uploadsMax) return "server_full";
+        await insert(tx, db.engine, upload, now);
+        return "added";
+      }),
+    async find(digest: Buffer, now: number): Promise<ResumableUpload | undefined> {
+      const stored = await db.read.one(findValid, digest, now);
+      if (stored === undefined) return undefined;
+      const { keySealed, ...row } = stored;
+      return { ...resumableUploads.decode(row), keySealed };
+    },
+    /** @returns false: another request has begun a run, or has written. */
+    beginRun: (
+      { digest, run, blobKey, receivedBytes }: Pick<ResumableUpload, "digest" | "run" | "blobKey" | "receivedBytes">,
+      nextRun: number,
+      runUntil: number,
+    ) => db.write(async (tx) => (await tx.run(beginRun, nextRun, runUntil, digest, run, blobKey, receivedBytes)) === 1),
+    /** @returns false: the upload was removed, or another request has begun a run. */
+    progress: (digest: Buffer, run: number, progress: Progress & { readonly anonymousBytes: number }, now: number) =>
+      db.write(async (tx) => {
+        const { receivedBytes, runUntil, expiresAt, blobKey, anonymousBytes } = progress;
+        const nextRun = runUntil === null ? 0 : run;
+        const changed = await tx.run(recordProgress, receivedBytes, nextRun, runUntil ?? 0, expiresAt, digest, run);
+        if (changed === 1) await tx.run(renewUpload, anonymousBytes, now, blobKey);
+        return changed === 1;
+      }),
+    /**
+     * After a run that was interrupted: its writer, if it still exists, writes to a blob that nothing uses any more.
+     * @param next its blob is recorded by `PushStore.addUpload`. @returns false as `progress`.
+     */
+    replaceBlob: (
+      earlier: Pick<ResumableUpload, "digest" | "blobKey" | "rowSecretId">,
+      run: number,
+      next: Pick<ResumableUpload, "blobKey" | "detailsSealed" | "keySealed" | "runUntil">,
+    ) =>
+      db.write(async (tx) => {
+        const { digest, blobKey, rowSecretId } = earlier;
+        if ((await tx.run(replaceBlob, next.blobKey, next.detailsSealed, next.runUntil, digest, run)) !== 1)
+          return false;
+        await tx.run(replaceKey, next.keySealed, rowSecretId);
+        if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
+        return true;
+      }),
+    /** Overwrites the key and queues the blob for deletion, due at once. @returns false: there is no such upload. */
+    discard: (digest: Buffer): Promise<boolean> => db.write((tx) => discard(tx, digest)),
+  };
+}
+
+/** Uploads to which nothing was sent for too long. @returns how many. */
+export function removeUnfinishedUploads(db: Pick<Database, "write">, now: number, limit: number): Promise<number> {
+  return db.write(async (tx) => {
+    const found = await tx.all(expired, now, limit);
+    for (const { digest } of found) await discard(tx, digest);
+    return found.length;
+  });
+}
