@@ -175,6 +175,11 @@ export class PageRequest {
     return parameterOf(this.request, "token", urlTokenShape);
   }
 
+  /** The `:upload` of the path: the address of an upload; undefined when it cannot be one. */
+  get uploadAddress(): string | undefined {
+    return parameterOf(this.request, "upload", urlTokenShape);
+  }
+
   /** The `:id` of the path; undefined when it is not a positive integer. */
   get id(): number | undefined {
     const id = parameterOf(this.request, "id", idShape);
@@ -284,8 +289,8 @@ type RouteHandler =
 
 /** One line of the table in `routes.ts`. `http/request.ts` describes the flags. */
 export type PageRoute = RouteHandler & {
-  /** POST: the request changes state. */
-  readonly method: "GET" | "POST";
+  /** Only GET, HEAD and OPTIONS change no state. */
+  readonly method: "GET" | "HEAD" | "OPTIONS" | "POST" | "PATCH" | "DELETE";
   /** With parameters, e.g. `/p/:token`. */
   readonly path: string;
   readonly group: RouteGroup;

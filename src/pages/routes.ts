@@ -102,6 +102,7 @@ import { confirmLinkPath } from "./single-sign-on/views.tsx";
 import { chooseTheme, themeChoicePath } from "./theme-choice.ts";
 import { createToken, revokeToken, showTokens } from "./tokens/handler.ts";
 import { tokensPath } from "./tokens/model.ts";
+import { uploadRoutes } from "./uploads.ts";
 
 const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 
@@ -110,6 +111,7 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/", group: "internal", access: "page_creator", handler: withOldParameters(showNewPush) },
   { method: "GET", path: "/p/new", group: "internal", access: "page_creator", handler: withOldParameters(showNewPush) },
   { method: "POST", path: "/p", group: "internal", access: "page_creator", streamsFiles: true, handler: createPush },
+  ...uploadRoutes,
   { method: "GET", path: "/p", group: "internal", access: "page_session", handler: withOldParameters(showDashboard) },
   { method: "POST", path: deletePath, group: "internal", access: "page_session", handler: deleteSelected },
   {
@@ -487,6 +489,8 @@ const pageRoutes: readonly PageRoute[] = [
   ...oldAddressRoutes,
 ];
 
+const readingMethods: ReadonlySet<string> = new Set<PageRoute["method"]>(["GET", "HEAD", "OPTIONS"]);
+
 /** The names that a build gives to assets. Every other name (dots, slashes, a zero byte) is refused without a file access. */
 const assetName = /^[\w-]+\.[a-z]+$/i;
 
@@ -498,7 +502,7 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
     server.route({
       method,
       url: path,
-      config: { access, group, changesState: method === "POST", retrieval, beforeFactor, streamsFiles },
+      config: { access, group, changesState: !readingMethods.has(method), retrieval, beforeFactor, streamsFiles },
       handler: (request, reply) => handlePage(route, request, reply, services),
     });
   }

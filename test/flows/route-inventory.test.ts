@@ -155,6 +155,10 @@ GET    /user/two_factor/backup_codes          public
 GET    /user/two_factor/verify                public
 GET    /users                                 public
 POST   /users/auth/oidc                       page          changes
+OPTIONS /uploads                              page_creator
+POST   /uploads                               page_creator  changes
+DELETE /uploads/:upload                       page_creator  changes
+PATCH  /uploads/:upload                       page_creator  changes
 GET    /users/auth/oidc/callback              page          retrieval
 GET    /users/auth/oidc/confirm               page
 POST   /users/auth/oidc/confirm               page          changes

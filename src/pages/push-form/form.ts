@@ -127,11 +127,27 @@ export async function receivePushForm(page: PageRequest): Promise<SentForm> {
         fileRefusal = error;
       }
     });
-    return { fields: pushFieldsOf(form), upload, fileRefusal, idempotencyKey: formIdempotencyKey(form) };
+    const fields = pushFieldsOf(form);
+    for (const address of uploadsIn(fields)) {
+      if (fileRefusal !== undefined) break;
+      try {
+        upload ??= await page.services.pushes.beginUpload(page.actor);
+        await upload.addUploaded(address);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        fileRefusal = error;
+      }
+    }
+    return { fields, upload, fileRefusal, idempotencyKey: formIdempotencyKey(form) };
   } catch (error) {
     await upload?.abandon();
     throw error;
   }
+}
+
+/** The addresses of files that the page's script has sent before the form. */
+export function uploadsIn({ uploads }: SentFields): readonly string[] {
+  return Array.isArray(uploads) ? uploads.filter((address) => typeof address === "string") : [];
 }
 
 /**

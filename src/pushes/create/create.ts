@@ -15,7 +15,7 @@ import { optionsBy, type PushRow, type UnsealedPushRow } from "../store/tables.t
 import type { SpentBytes } from "./byte-budgets.ts";
 import { findProblems, lifetimeOf } from "./limits.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
-import { assertMayCreate, assertMayUpload, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
+import { assertComplete, assertMayCreate, assertMayUpload, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
   return {
@@ -75,6 +75,7 @@ async function sealAndInsert(
   const creationKey = creationKeyOf(deps, request, actor, deps.clock.now());
   const repeated = creationKey && (await findRepeated(deps, creationKey, request, requested, upload, actor));
   if (repeated !== undefined) return { ...repeated, repeated: true };
+  assertComplete(upload);
   const payloadBytes = Buffer.byteLength(request.payload ?? "");
   await spent.charge(payloadBytes, deps.clock.now());
   await deps.capacity.assertRoomFor(actor, payloadBytes);

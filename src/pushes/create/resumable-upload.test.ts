@@ -51,7 +51,9 @@ async function contentOf(pushes: Pushes, urlToken: string): Promise<Buffer[]> {
 }
 
 const blobKeyOf = async ({ domain }: TestDomain) =>
-  (await readRows(domain.db, "SELECT blob_key FROM resumable_uploads")).map((row) => Reflect.get(row, "blob_key"));
+  (await readRows<{ blob_key: string }>(domain.db, "SELECT blob_key FROM resumable_uploads")).map(
+    (row) => row.blob_key,
+  );
 
 /** The operations with another store of files. */
 function pushesWith(fixture: TestDomain, blobs: BlobStore): Pushes {
@@ -128,6 +130,20 @@ describe("a file that is sent in several requests", () => {
     const address = await send(pushes, patternBytes(10));
     const { urlToken } = await pushOf(pushes, [address, address]);
     expect(await contentOf(pushes, urlToken)).toHaveLength(1);
+  });
+
+  test("is in the push that a repeated request gets", async () => {
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
+    const address = await send(pushes, patternBytes(10));
+    const create = async (payload: string) => {
+      const upload = await pushes.beginUpload(owner);
+      await upload.addUploaded(address);
+      return await pushes.create({ upload, payload, idempotencyKey: "0123456789abcdef" }, owner);
+    };
+    const first = await create("see file");
+    expect(await create("see file")).toMatchObject({ urlToken: first.urlToken, repeated: true });
+    await expect(create("another text")).rejects.toMatchObject({ fields: { idempotencyKey: expect.anything() } });
   });
 
   test("stays if the push is refused or abandoned", async () => {
@@ -293,7 +309,7 @@ describe("after an interruption", () => {
     const address = await open(domain.pushes, bytes);
     await domain.pushes.receiveUpload(address, 0, chunksOf(bytes.subarray(0, segmentBytes)), owner);
     const [blobKey] = await blobKeyOf(fixture);
-    await domain.blobs.delete(String(blobKey));
+    await domain.blobs.delete(blobKey ?? "");
     const rest = chunksOf(bytes.subarray(segmentBytes));
     expect(await domain.pushes.receiveUpload(address, segmentBytes, rest, owner)).toEqual({ outcome: "unknown" });
     expect(await countRows(domain.db, "resumable_uploads")).toBe(0);
@@ -358,23 +374,23 @@ describe("unfinished uploads", () => {
     const bytes = patternBytes(2 * segmentBytes);
     const address = await open(pushes, bytes);
     await pushes.receiveUpload(address, 0, chunksOf(bytes.subarray(0, segmentBytes)), owner);
-    const [row] = await readRows(
+    const [row] = await readRows<{ digest: Buffer; file_id: number; sealed: Buffer }>(
       db,
       "SELECT digest, file_id, sealed FROM resumable_uploads JOIN row_secrets ON row_secrets.id = row_secret_id",
     );
-    const id = Number(Reflect.get(row ?? {}, "file_id"));
-    const sealed: Buffer = Reflect.get(row ?? {}, "sealed");
+    if (row === undefined) throw new Error("There is no upload.");
+    const { digest, file_id: id, sealed } = row;
     const openWith = (secret: string) =>
       vault.keyring.openJointly(jointColumns.resumableUpload, { id, ownerId: 7 }, [secret], sealed);
     expect(openWith(address)).toHaveLength(32);
     expect(openWith("")).toBeUndefined();
-    expect(openWith(Buffer.from(Reflect.get(row ?? {}, "digest")).toString("base64url"))).toBeUndefined();
+    expect(openWith(digest.toString("base64url"))).toBeUndefined();
 
     await pushes.receiveUpload(address, segmentBytes, chunksOf(bytes.subarray(segmentBytes)), owner);
     await pushOf(pushes, [address]);
     // The address in a proxy's log opens nothing any more: the key that it opened is overwritten.
-    const keys = await readRows(db, "SELECT sealed FROM row_secrets");
-    expect(keys.filter((kept) => sealed.equals(Reflect.get(kept, "sealed")))).toEqual([]);
-    expect(await store.resumableUploads.find(Buffer.from(Reflect.get(row ?? {}, "digest")), 0)).toBeUndefined();
+    const keys = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM row_secrets");
+    expect(keys.filter((kept) => kept.sealed.equals(sealed))).toEqual([]);
+    expect(await store.resumableUploads.find(digest, 0)).toBeUndefined();
   });
 });

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { hourMs, secondMs } from "../../base/clock.ts";
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { BlobMissingError, type BlobWriter, type GrowingBlobs } from "../../blobs/blob-store.ts";
@@ -12,7 +13,6 @@ import {
   sealedLengthBefore,
   sealPart,
 } from "../../crypto/stream-seal.ts";
-import type { PushDeps } from "../deps.ts";
 import type { Actor } from "../push.ts";
 import { fileContentContext, openFileDetails, sealFileDetails } from "../seals.ts";
 import type { ResumableUpload } from "../store/resumable-uploads.ts";
@@ -69,14 +69,12 @@ function openKey({ vault }: Deps, upload: ResumableUpload, address: string): Buf
 
 /**
  * For a push: the file of a complete upload, readable from now on. The upload stays until a push with the file is written.
- * @throws AppError invalid_fields when there is no such upload of this actor, or it is not complete.
+ * @returns undefined: there is no such upload of this actor. @throws AppError invalid_fields when it is not complete.
  */
-export async function findUploadedFile(deps: Deps, address: string, actor: Actor): Promise<UploadedFile> {
+export async function findUploadedFile(deps: Deps, address: string, actor: Actor): Promise<UploadedFile | undefined> {
   const upload = await findUpload(deps, address, actor);
   const key = upload && openKey(deps, upload, address);
-  if (upload === undefined || key === undefined) {
-    throw invalidFields({ files: ["An upload does not exist, or its file is already part of a push."] });
-  }
+  if (upload === undefined || key === undefined) return undefined;
   const { fileId: id, blobKey, sizeBytes, receivedBytes, ownerId, detailsSealed } = upload;
   if (receivedBytes < sizeBytes || upload.run !== 0) throw invalidFields({ files: ["An upload is not complete."] });
   const { keyring } = deps.vault;
@@ -140,7 +138,7 @@ export function resumableUploadOperations(deps: Deps) {
       }
       if (outcome === "server_full") throw unavailable("The server is receiving too many files. Try again later.", 60);
       // No request follows that would send its bytes.
-      if (sizeBytes === 0) await storing(writeSealed(deps, { ...stored, key }, nothing()));
+      if (sizeBytes === 0) await storing(writeSealed(deps, { ...stored, key }, Readable.from([])));
       return { address, expiresAt: row.expiresAt };
     },
 
@@ -183,8 +181,6 @@ export function resumableUploadOperations(deps: Deps) {
     },
   };
 }
-
-async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** A new key and blob for a file, with its name and type sealed under the key. */
 function newFile(

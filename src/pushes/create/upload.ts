@@ -40,6 +40,7 @@ export class PendingUpload implements Upload {
   #adding = false;
   #failed = false;
   #closed = false;
+  #missing = 0;
 
   constructor(deps: UploadDeps, actor: Actor) {
     this.#deps = deps;
@@ -49,7 +50,12 @@ export class PendingUpload implements Upload {
   }
 
   get fileCount(): number {
-    return this.#files.length;
+    return this.#files.length + this.#missing;
+  }
+
+  /** Uploads that do not exist, maybe because an earlier request with the same idempotency key has created the push. */
+  get missing(): number {
+    return this.#missing;
   }
 
   get files(): readonly UploadedFile[] {
@@ -86,12 +92,13 @@ export class PendingUpload implements Upload {
   }
 
   async addUploaded(address: string): Promise<void> {
-    const { maxFileUploads } = this.#deps.config.files;
-    if (this.#files.length >= maxFileUploads) throw invalidFields({ files: [`can't be more than ${maxFileUploads}.`] });
+    const { config } = this.#deps;
+    const { maxFileUploads, pushBytesMax } = config.files;
+    if (this.fileCount >= maxFileUploads) throw invalidFields({ files: [`can't be more than ${maxFileUploads}.`] });
     const file = await findUploadedFile(this.#deps, address, this.#actor);
-    if (this.#files.some(({ id }) => id === file.id)) return;
-    if (this.storedBytes + file.sizeBytes > this.#deps.config.files.pushBytesMax)
-      throw filesTooLarge(this.#deps.config);
+    if (file === undefined) this.#missing += 1;
+    if (file === undefined || this.#files.some(({ id }) => id === file.id)) return;
+    if (this.storedBytes + file.sizeBytes > pushBytesMax) throw filesTooLarge(config);
     this.#files.push(file);
   }
 
@@ -231,6 +238,12 @@ export function ownUpload(upload: Upload | undefined, actor: Actor): PendingUplo
   if (upload.ownerId !== (actor.user?.id ?? null)) throw new Error("Another user began the upload.");
   if (upload.failed) throw new Error("A file of the upload failed.");
   return upload;
+}
+
+/** @throws AppError invalid_fields when an upload that the request names does not exist. */
+export function assertComplete(upload: PendingUpload | undefined): void {
+  if (upload === undefined || upload.missing === 0) return;
+  throw invalidFields({ files: ["An upload does not exist, or its file is already part of a push."] });
 }
 
 /** The upload was abandoned, or stalled so long that the sweeper removed it as an orphan. */

@@ -14,7 +14,7 @@ import {
   type Problems,
   passphraseCharactersMax,
 } from "../create/limits.ts";
-import { ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
+import { assertComplete, ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isProvenOwner, openLabel, toOwnersPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
@@ -52,6 +52,7 @@ export function editOperations(deps: PushDeps) {
       const upload = ownUpload(request.upload, actor);
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
+        assertComplete(upload);
         const edit = await applyEdit(deps, urlToken, request, { upload, spent }, actor);
         if (edit.outcome === "edited") spent.keep();
         return edit;

@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import { type FileRow, files, type PushOptions, type PushRow, payloads, pushOptions, readPushes } from "./tables.ts";
+import { type FileRow, type PushOptions, type PushRow, payloads, pushOptions, readPushes } from "./tables.ts";
 import {
   deletePayload,
   destroyClaimRetries,
