@@ -295,6 +295,11 @@ export interface EnglishMessages {
   readonly files: {
     readonly dropHint: string;
     readonly total: Message<{ count: string; countMax: string; size: string; sizeMax: string }>;
+    readonly sending: string;
+    readonly progress: Message<{ sent: string; size: string; rate: string }>;
+    readonly broken: string;
+    readonly failed: string;
+    readonly cancel: string;
   };
   readonly tokens: {
     readonly heading: string;

@@ -10,7 +10,7 @@ import type { PageRequest, PageRoute } from "./request.ts";
  * server acknowledges may be smaller than what was sent: it is a multiple of 64 KiB, or the end.
  */
 
-const uploadsPath = "/uploads";
+export const uploadsPath = "/uploads";
 const version = "1.0.0";
 const partType = "application/offset+octet-stream";
 

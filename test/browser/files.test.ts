@@ -1,12 +1,15 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
+import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite({ PWP__FILES__MAX_FILE_UPLOADS: "3", PWP__FILES__MAX_PUSH_BYTES: "1000" });
+const largeSite = openSite();
 const { edit, files, newPush, problems } = en;
+/** What the server sends with every answer. */
+const refusalHeaders = { "content-security-policy": "default-src 'none'", "referrer-policy": "no-referrer" };
 
 const file = (name: string, size = 3) => ({ name, mimeType: "text/plain", buffer: Buffer.alloc(size, name) });
 
@@ -120,5 +123,113 @@ describe("the file field", () => {
     await page.getByLabel(edit.removeFile({ filename: "a.txt" })).check();
     await page.getByText(total("3", "11 bytes")).waitFor();
     expect(await page.getByRole("alert").allTextContents()).toEqual([""]);
+  });
+});
+
+describe("sending the files", () => {
+  const large = { name: "large.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(900_000, "large") };
+
+  it("happens before the form is sent, which only names them", async () => {
+    const { page } = await largeSite.visit({ signedIn: true });
+    await page.goto("/?kind=file");
+    const sent: [method: string, path: string, size: number][] = [];
+    page.on("request", (request) => {
+      const path = new URL(request.url()).pathname.replace(/[\w-]{43}$/, ":upload");
+      if (request.method() !== "GET") sent.push([request.method(), path, request.postDataBuffer()?.length ?? 0]);
+    });
+    await newPushForm(page).files.setInputFiles([large, file("a.txt")]);
+    const urlToken = urlTokenOf(await createLink(page));
+    expect(sent.map(([method, path]) => `${method} ${path}`)).toEqual([
+      "POST /uploads",
+      "PATCH /uploads/:upload",
+      "POST /uploads",
+      "PATCH /uploads/:upload",
+      "POST /p",
+    ]);
+    const { files: stored } = await (await largeSite.fetch(`/api/v2/pushes/${urlToken}`)).json();
+    expect(stored.map(({ filename }: { filename: string }) => filename)).toEqual(["large.bin", "a.txt"]);
+    const download = await largeSite.fetch(pathOf(stored[0].url));
+    expect(Buffer.from(await download.arrayBuffer()).equals(large.buffer)).toBe(true);
+  });
+
+  it("continues after a broken connection", async () => {
+    const { page } = await largeSite.visit({ signedIn: true, expectedErrors: /ERR_FAILED|Failed to load/ });
+    await page.goto("/?kind=file");
+    let parts = 0;
+    await page.route("/uploads/*", async (route) => {
+      if (route.request().method() !== "PATCH") return await route.continue();
+      parts += 1;
+      if (parts > 1) return await route.continue();
+      // The server gets half of the part before the connection breaks.
+      const headers = await route.request().allHeaders();
+      const body = route.request().postDataBuffer()?.subarray(0, 400_000) ?? Buffer.alloc(0);
+      delete headers["content-length"];
+      await page.context().request.fetch(route.request().url(), { method: "PATCH", headers, data: body });
+      await route.abort();
+    });
+    await newPushForm(page).files.setInputFiles([large]);
+    const offsets: string[] = [];
+    page.on("request", async (request) => {
+      if (request.method() === "PATCH") offsets.push((await request.headerValue("upload-offset")) ?? "");
+    });
+    await newPushForm(page).submit.click();
+    await page.getByText(files.broken).waitFor();
+    await page.getByRole("heading", { name: en.created.heading }).waitFor();
+    expect(offsets).toEqual(["0", String(6 * 65_536)]);
+  });
+
+  it("can be cancelled, keeps the form and what has arrived, and goes on with the next attempt", async () => {
+    const { page } = await largeSite.visit({ signedIn: true });
+    await page.goto("/?kind=file");
+    const form = newPushForm(page);
+    let parts = 0;
+    const reached = Promise.withResolvers<void>();
+    await page.route("/uploads/*", async (route) => {
+      if (route.request().method() !== "PATCH") return await route.continue();
+      parts += 1;
+      if (parts !== 2) return await route.continue();
+      reached.resolve();
+    });
+    await form.files.setInputFiles([file("a.txt"), large]);
+    await form.payload.fill("a message");
+    await form.submit.click();
+    await reached.promise;
+    await expectAccessibleLayout(page);
+    await page.getByRole("button", { name: files.cancel }).click();
+    await page.locator("[data-sending]").waitFor({ state: "hidden" });
+    expect(await form.payload.inputValue()).toBe("a message");
+    await form.submit.click();
+    await page.getByRole("heading", { name: en.created.heading }).waitFor();
+    // The first file was not sent again.
+    expect(parts).toBe(3);
+  });
+
+  it("removes a file from the server that is removed from the list", async () => {
+    const { page } = await largeSite.visit({ signedIn: true });
+    await page.goto("/?kind=file");
+    const form = newPushForm(page);
+    await page.route("/uploads/*", async (route) => {
+      const part = route.request();
+      if (part.method() === "PATCH" && (part.postDataBuffer()?.length ?? 0) > 1_000) return;
+      await route.continue();
+    });
+    await form.files.setInputFiles([large, file("a.txt")]);
+    await form.submit.click();
+    const discarded = page.waitForResponse((response) => response.request().method() === "DELETE");
+    await removeButton(page, "large.bin").click();
+    expect((await discarded).status()).toBe(204);
+    const urlToken = urlTokenOf(await page.getByLabel(en.created.link, { exact: true }).inputValue());
+    const { files: stored } = await (await largeSite.fetch(`/api/v2/pushes/${urlToken}`)).json();
+    expect(stored.map(({ filename }: { filename: string }) => filename)).toEqual(["a.txt"]);
+  });
+
+  it("happens with the form where uploads are refused", async () => {
+    const { page } = await largeSite.visit({ signedIn: true });
+    await page.goto("/?kind=file");
+    await page.route("/uploads", (route) => route.fulfill({ status: 404, headers: refusalHeaders }));
+    await newPushForm(page).files.setInputFiles([large]);
+    const urlToken = urlTokenOf(await createLink(page));
+    const { files: stored } = await (await largeSite.fetch(`/api/v2/pushes/${urlToken}`)).json();
+    expect(stored.map(({ filename }: { filename: string }) => filename)).toEqual(["large.bin"]);
   });
 });

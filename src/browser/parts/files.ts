@@ -1,10 +1,12 @@
 import { pageLocale } from "./local-times.ts";
+import { FileUpload, NotOfferedError, UploadFailedError, type UploadWatch } from "./uploads.ts";
 
 const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
 
-function formatSize(bytes: number, tag: string): string {
+/** @param per "-per-second" for a rate. */
+function formatSize(bytes: number, tag: string, per: "" | "-per-second" = ""): string {
   const step = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
-  const unit = units[step] ?? "byte";
+  const unit = `${units[step] ?? "byte"}${per}`;
   const format = new Intl.NumberFormat(tag, {
     style: "unit",
     unit,
@@ -34,7 +36,12 @@ class FilePicker {
   readonly #picker: HTMLElement;
   readonly #field: HTMLInputElement;
   readonly #tag = pageLocale();
+  readonly #uploads = new Map<File, FileUpload>();
   #files: readonly File[] = [];
+  /** Ends the sending of the files; null: they are not being sent. */
+  #sending: AbortController | null = null;
+  /** Ends the sending of one file. */
+  #current: { readonly file: File; readonly stop: AbortController } | null = null;
 
   constructor(picker: HTMLElement, field: HTMLInputElement) {
     this.#picker = picker;
@@ -51,6 +58,110 @@ class FilePicker {
     this.#listenForDrops();
     document.addEventListener("paste", (event) => this.#paste(event));
     this.#add(this.#field.files);
+    this.#listenForSending();
+  }
+
+  /** The files go first, so that a broken connection costs little. Then the form is sent, which names them. */
+  #listenForSending(): void {
+    const { form } = this.#field;
+    let isSent = this.#picker.dataset.uploads === undefined;
+    form?.addEventListener(
+      "submit",
+      (event) => {
+        if (isSent || this.#files.length === 0) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        if (this.#sending !== null) return;
+        void this.#send().then((mayGoOn) => {
+          if (!mayGoOn) return;
+          isSent = true;
+          form.requestSubmit(event.submitter);
+          isSent = false;
+        });
+      },
+      { capture: true },
+    );
+    form?.addEventListener("formdata", ({ formData }) => {
+      if (!formData.has(this.#field.name)) return;
+      formData.delete(this.#field.name);
+      for (const file of this.#files) {
+        const address = this.#uploads.get(file)?.address ?? null;
+        if (address === null) formData.append(this.#field.name, file);
+        else formData.append(this.#picker.dataset.uploadsName ?? "", address);
+      }
+    });
+    // A push may have taken the files.
+    addEventListener("pageshow", (event) => event.persisted && this.#uploads.clear());
+    this.#picker.querySelector("[data-cancel]")?.addEventListener("click", () => this.#sending?.abort());
+  }
+
+  /** @returns whether the form can be sent: the files are on the server, or have to be sent with the form. */
+  async #send(): Promise<boolean> {
+    const sending = new AbortController();
+    this.#sending = sending;
+    const meter = this.#picker.querySelector<HTMLElement>("[data-sending]");
+    meter?.removeAttribute("hidden");
+    meter?.scrollIntoView({ block: "nearest" });
+    this.#say("[data-files-problem]", "");
+    try {
+      await this.#sendAll(sending.signal);
+      return true;
+    } catch (error) {
+      if (error instanceof NotOfferedError) return true;
+      if (error instanceof UploadFailedError) this.#say("[data-files-problem]", this.#picker.dataset.failed ?? "");
+      else if (!sending.signal.aborted) throw error;
+      return false;
+    } finally {
+      this.#sending = null;
+      meter?.toggleAttribute("hidden", true);
+      this.#say("[data-sending-state]", "");
+    }
+  }
+
+  /** Files may be added and removed meanwhile. */
+  async #sendAll(signal: AbortSignal): Promise<void> {
+    const progress = new Progress();
+    const sent = new Set<File>();
+    for (;;) {
+      const file = this.#files.find((each) => !sent.has(each));
+      if (file === undefined) return;
+      const before = this.#files.reduce((sum, each) => sum + (sent.has(each) ? each.size : 0), 0);
+      const upload = this.#uploads.get(file) ?? new FileUpload(file, this.#picker.dataset.uploads ?? "");
+      this.#uploads.set(file, upload);
+      const watch: UploadWatch = {
+        progress: (bytes) => this.#showProgress(progress, before + bytes),
+        broken: (isBroken) => this.#say("[data-sending-state]", isBroken ? (this.#picker.dataset.broken ?? "") : ""),
+      };
+      const stop = new AbortController();
+      this.#current = { file, stop };
+      try {
+        await upload.send(watch, AbortSignal.any([signal, stop.signal]));
+        sent.add(file);
+      } catch (error) {
+        if (signal.aborted || !stop.signal.aborted) throw error;
+      } finally {
+        this.#current = null;
+      }
+    }
+  }
+
+  #showProgress(progress: Progress, bytes: number): void {
+    const total = this.#files.reduce((sum, { size }) => sum + size, 0);
+    const bar = this.#picker.querySelector("progress");
+    if (bar !== null) bar.value = total === 0 ? 1 : bytes / total;
+    const values = {
+      sent: formatSize(bytes, this.#tag),
+      size: formatSize(total, this.#tag),
+      rate: formatSize(progress.rateAt(performance.now(), bytes), this.#tag, "-per-second"),
+    };
+    this.#say("[data-sending-progress]", fillIn(this.#picker.dataset.progress, values));
+  }
+
+  #forget(file: File): void {
+    const upload = this.#uploads.get(file);
+    this.#uploads.delete(file);
+    if (this.#current?.file === file) this.#current.stop.abort();
+    void upload?.discard();
   }
 
   #listenForDrops(): void {
@@ -118,7 +229,9 @@ class FilePicker {
     const button = target instanceof Element ? target.closest("button") : null;
     if (button === null) return;
     const at = [...list.querySelectorAll("button")].indexOf(button);
+    const [removed] = this.#files.slice(at, at + 1);
     this.#set(this.#files.toSpliced(at, 1));
+    if (removed !== undefined) this.#forget(removed);
     // The focus would be lost with the button.
     const buttons = list.querySelectorAll("button");
     (buttons[Math.min(at, buttons.length - 1)] ?? this.#field).focus();
@@ -144,13 +257,30 @@ class FilePicker {
       size: formatSize(sum, this.#tag),
       sizeMax: formatSize(bytesMax, this.#tag),
     };
-    this.#say('[role="status"]', bytes.length === 0 ? "" : fillIn(dataset.total, total));
+    this.#say("[data-files-total]", bytes.length === 0 ? "" : fillIn(dataset.total, total));
   }
 
   /** Unchanged text is not announced again. */
   #say(selector: string, text: string): void {
     const element = this.#picker.querySelector(selector);
     if (element !== null && element.textContent !== text) element.textContent = text;
+  }
+}
+
+const rateMs = 5_000;
+
+/** The rate of the last seconds. */
+class Progress {
+  #samples: { readonly at: number; readonly bytes: number }[] = [];
+
+  /** @returns bytes per second. */
+  rateAt(at: number, bytes: number): number {
+    this.#samples = [
+      ...this.#samples.filter((sample) => at - sample.at <= rateMs && sample.bytes <= bytes),
+      { at, bytes },
+    ];
+    const [first] = this.#samples;
+    return first === undefined || first.at === at ? 0 : ((bytes - first.bytes) * 1_000) / (at - first.at);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Field } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { uploadsPath } from "../uploads.ts";
 import type { ControlProps } from "./controls.tsx";
 
 /**
@@ -8,7 +9,7 @@ import type { ControlProps } from "./controls.tsx";
  */
 export function FileInput({ id, name, label, problem, form, page: { messages } }: ControlProps) {
   const { newPush, edit, files, formats, problems } = messages;
-  const { maxFileUploads, pushBytesMax } = form.limits;
+  const { maxFileUploads, pushBytesMax, uploadsResume } = form.limits;
   const isNew = form.edited === null;
   const bounds = { count: maxFileUploads, size: formats.bytes(pushBytesMax) };
   const counted = { count: "{count}", countMax: "{countMax}", size: "{size}", sizeMax: "{sizeMax}" };
@@ -21,6 +22,11 @@ export function FileInput({ id, name, label, problem, form, page: { messages } }
       data-total={files.total(counted)}
       data-too-many={problems.files({ count: maxFileUploads })}
       data-too-large={problems.filesTooLarge({ size: bounds.size })}
+      data-uploads={uploadsResume ? uploadsPath : undefined}
+      data-uploads-name="push[uploads][]"
+      data-progress={files.progress({ sent: "{sent}", size: "{size}", rate: "{rate}" })}
+      data-broken={files.broken}
+      data-failed={files.failed}
       data-remove={edit.removeFile({ filename: "{filename}" })}
     >
       <Field
@@ -44,7 +50,16 @@ export function FileInput({ id, name, label, problem, form, page: { messages } }
       </p>
       <p class="field-problem" role="alert" data-files-problem />
       <ul class="chosen-files" aria-label={newPush.filesChosen} hidden />
-      <p class="files-total" role="status" />
+      <p class="files-total" role="status" data-files-total />
+      <div class="sending" hidden data-sending>
+        <p class="sending-title">{files.sending}</p>
+        <progress aria-label={files.sending} max={1} value={0} />
+        <p class="sending-progress" data-sending-progress />
+        <p role="status" data-sending-state />
+        <button type="button" class="button" data-cancel>
+          {files.cancel}
+        </button>
+      </div>
       <template>
         <li>
           <bdi />
