@@ -246,9 +246,13 @@ function admitRequests(
   });
 }
 
-/** Handlers read the bodies of POST, and of a retrieval through the API, which may contain the passphrase. */
+/** Handlers read the bodies of POST and PATCH, and of a retrieval through the API, which may contain the passphrase. */
 function readsBody({ raw, routeOptions: { config } }: FastifyRequest): boolean {
-  return raw.method === "POST" || (raw.method === "GET" && config.access === "api" && config.retrieval === true);
+  return (
+    raw.method === "POST" ||
+    raw.method === "PATCH" ||
+    (raw.method === "GET" && config.access === "api" && config.retrieval === true)
+  );
 }
 
 function tooManyRequests(retryAfterSeconds: number): AppError {

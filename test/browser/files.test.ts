@@ -224,7 +224,7 @@ describe("sending the files", () => {
   });
 
   it("happens with the form where uploads are refused", async () => {
-    const { page } = await largeSite.visit({ signedIn: true });
+    const { page } = await largeSite.visit({ signedIn: true, expectedErrors: /^\/uploads answered 404$/ });
     await page.goto("/?kind=file");
     await page.route("/uploads", (route) => route.fulfill({ status: 404, headers: refusalHeaders }));
     await newPushForm(page).files.setInputFiles([large]);
