@@ -64,6 +64,47 @@ describe("no secret is stored or sent where it does not belong", () => {
     await finish(client);
   });
 
+  it("when a file is sent in several requests", async () => {
+    const { client, password } = await begin();
+    const credentials = new URLSearchParams({ email, password });
+    const { headers } = await client.ask(303, "/users/sign_in", {
+      method: "POST",
+      headers: browser,
+      body: credentials,
+    });
+    const cookie = headers.get("set-cookie")?.split(";", 1)[0] ?? "";
+    client.canaries.add("session", cookie.split("=", 2)[1] ?? "");
+    const session = { "sec-fetch-site": "same-origin", cookie };
+    const tus = { ...session, "tus-resumable": "1.0.0" };
+    const [content, filename] = [client.canaries.makeCore("content"), client.canaries.makeCore("filename")];
+    const body = `${content}\n`.repeat(4_000);
+    const metadata = `filename ${Buffer.from(filename).toString("base64")}`;
+    const length = { "upload-length": String(Buffer.byteLength(body)), "upload-metadata": metadata };
+    // The address is new and in no canary yet.
+    const opened = await client.ask(201, "/uploads", { method: "POST", headers: { ...tus, ...length } });
+    const path = opened.headers.get("location") ?? "";
+    client.canaries.add("upload", path.slice("/uploads/".length));
+    const part = { ...tus, "content-type": "application/offset+octet-stream" };
+    const send = (status: number, offset: number, sent: string) =>
+      client.ask(status, path, {
+        method: "PATCH",
+        headers: { ...part, "upload-offset": String(offset) },
+        body: sent,
+      });
+    await send(204, 0, body.slice(0, 70_000));
+    await client.expectNothingStored();
+    await send(409, 5, body);
+    await send(400, 65_536, `${body}${body}`);
+    await client.ask(412, path, { method: "HEAD", headers: session });
+    await client.ask(404, `${path.slice(0, -2)}AA`, { method: "HEAD", headers: tus });
+    await client.ask(404, path, { method: "DELETE", headers: { "sec-fetch-site": "none", "tus-resumable": "1.0.0" } });
+    await client.ask(200, path, { method: "HEAD", headers: tus });
+    const named = new URLSearchParams({ "push[kind]": "file", "push[uploads][]": path.slice("/uploads/".length) });
+    await client.ask(422, "/p", { method: "POST", headers: session, body: named });
+    await client.ask(204, path, { method: "DELETE", headers: tus });
+    await finish(client);
+  });
+
   it("when a user signs in, creates a push with the form, creates a token and signs out", async () => {
     const { client, password } = await begin();
     const wrong = client.canaries.make("wrong password");
