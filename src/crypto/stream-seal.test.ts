@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { systemRandom } from "../base/random.ts";
-import { openStream, sealedLength, sealStream } from "./stream-seal.ts";
+import { openStream, plaintextLength, sealedLength, sealedLengthBefore, sealPart, sealStream } from "./stream-seal.ts";
 import { sealedSegmentBytes, segmentBytes } from "./stream-segments.ts";
 import { collect, inChunks, patternBytes, readerOf, streamContext, streamKey } from "./stream-test-support.ts";
 import { fixedRandom, hex } from "./test-support.ts";
@@ -128,5 +128,39 @@ describe("sealStream", () => {
       if (chunks === 3) break;
     }
     expect(closed).toBe(true);
+  });
+});
+
+describe("sealPart", () => {
+  test("parts that begin where the earlier ones ended are one stream, wherever their content breaks off", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyLength, fc.array(anyLength, { maxLength: 6 }), async (plaintextBytes, lengths) => {
+        const plaintext = patternBytes(plaintextBytes);
+        const stream = { key: streamKey, context: streamContext, plaintextBytes };
+        let stored: Buffer = Buffer.alloc(0);
+        for (const length of [...lengths, plaintextBytes]) {
+          const start = plaintextLength(stored.length, plaintextBytes);
+          if (stored.length === sealedLength(plaintextBytes)) break;
+          expect(stored.length).toBe(sealedLengthBefore(start));
+          const content = inChunks(plaintext.subarray(start, start + length), [50_000]);
+          stored = Buffer.concat([stored, await collect(sealPart(stream, start, content))]);
+        }
+        expect(stored.length).toBe(sealedLength(plaintextBytes));
+        const range = { start: 0, end: plaintextBytes - 1 };
+        const opened = await collect(
+          openStream(streamKey, streamContext, plaintextBytes, range, readerOf(stored, [30_000])),
+        );
+        expect(opened.equals(plaintext)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("refuses a start within a segment, and bytes after the end", async () => {
+    const stream = { key: streamKey, context: streamContext, plaintextBytes: segmentBytes };
+    const seal = (start: number, bytes: number) =>
+      collect(sealPart(stream, start, inChunks(patternBytes(bytes), [9_000])));
+    await expect(seal(1, 1)).rejects.toThrow(RangeError);
+    await expect(seal(0, 2 * segmentBytes + 1)).rejects.toThrow(RangeError);
   });
 });

@@ -49,7 +49,7 @@ export interface PartedStream {
   /** 32 bytes, for this stream alone. The nonce prefix is derived from it. */
   readonly key: Buffer;
   readonly context: string;
-  /** Of the whole stream. */
+  /** The bytes of the whole stream. */
   readonly plaintextBytes: number;
 }
 

@@ -134,6 +134,7 @@ class FilePicker {
       };
       const stop = new AbortController();
       this.#current = { file, stop };
+      this.#showProgress(progress, before);
       try {
         await upload.send(watch, AbortSignal.any([signal, stop.signal]));
         sent.add(file);

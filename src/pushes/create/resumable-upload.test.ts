@@ -368,7 +368,7 @@ describe("unfinished uploads", () => {
     await expect(send(pushes, patternBytes(segmentBytes))).rejects.toMatchObject({ code: "bytes_used_up" });
   });
 
-  test("cannot be opened by whoever has the database, the files and the master key", async () => {
+  test("cannot be opened with the database, the files and the master key", async () => {
     await using fixture = await openTestDomain();
     const { pushes, vault, store, db } = fixture.domain;
     const bytes = patternBytes(2 * segmentBytes);
