@@ -223,6 +223,30 @@ describe("sending the files", () => {
     expect(stored.map(({ filename }: { filename: string }) => filename)).toEqual(["a.txt"]);
   });
 
+  it("leaves nothing on the server if the page is left before the form is sent", async () => {
+    const { page } = await largeSite.visit({ signedIn: true });
+    await page.goto("/?kind=file");
+    const form = newPushForm(page);
+    let parts = 0;
+    const reached = Promise.withResolvers<void>();
+    await page.route("/uploads/*", async (route) => {
+      if (route.request().method() !== "PATCH") return await route.continue();
+      parts += 1;
+      if (parts === 1) return await route.continue();
+      reached.resolve();
+    });
+    const paths: string[] = [];
+    page.on("response", (response) => response.status() === 201 && paths.push(response.headers().location ?? ""));
+    await form.files.setInputFiles([file("a.txt"), large]);
+    await form.submit.click();
+    await reached.promise;
+    await page.goto("/api");
+    expect(paths).toHaveLength(2);
+    const headers = { "tus-resumable": "1.0.0" };
+    // The browser sends the requests in the background.
+    for (const path of paths) while ((await page.context().request.head(path, { headers })).status() !== 404);
+  });
+
   it("happens with the form where uploads are refused", async () => {
     const { page } = await largeSite.visit({ signedIn: true, expectedErrors: /^\/uploads answered 404$/ });
     await page.goto("/?kind=file");

@@ -88,7 +88,11 @@ describe.each([
   });
 
   it("refuses too many files, and asks to choose them again", async () => {
-    const { page } = await site.visit({ ...options, signedIn: true });
+    const { page } = await site.visit({
+      ...options,
+      signedIn: true,
+      expectedErrors: /^\/uploads answered 413$/,
+    });
     await page.goto("/?kind=file");
     const form = newPushForm(page);
     const file = (name: string, size = 3) => ({ name, mimeType: "text/plain", buffer: Buffer.alloc(size) });

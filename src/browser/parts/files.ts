@@ -40,6 +40,8 @@ class FilePicker {
   #files: readonly File[] = [];
   /** Ends the sending of the files; null: they are not being sent. */
   #sending: AbortController | null = null;
+  /** The form has been sent with the addresses of the files. */
+  #isHandedOver = false;
   /** Ends the sending of one file. */
   #current: { readonly file: File; readonly stop: AbortController } | null = null;
 
@@ -75,6 +77,7 @@ class FilePicker {
         void this.#send().then((mayGoOn) => {
           if (!mayGoOn) return;
           isSent = true;
+          this.#isHandedOver = true;
           form.requestSubmit(event.submitter);
           isSent = false;
         });
@@ -92,6 +95,9 @@ class FilePicker {
     });
     // A push may have taken the files.
     addEventListener("pageshow", (event) => event.persisted && this.#uploads.clear());
+    addEventListener("pagehide", () => {
+      if (!this.#isHandedOver) for (const upload of this.#uploads.values()) upload.discard();
+    });
     this.#picker.querySelector("[data-cancel]")?.addEventListener("click", () => this.#sending?.abort());
   }
 
@@ -99,6 +105,7 @@ class FilePicker {
   async #send(): Promise<boolean> {
     const sending = new AbortController();
     this.#sending = sending;
+    this.#isHandedOver = false;
     const meter = this.#picker.querySelector<HTMLElement>("[data-sending]");
     meter?.removeAttribute("hidden");
     meter?.scrollIntoView({ block: "nearest" });
@@ -162,7 +169,7 @@ class FilePicker {
     const upload = this.#uploads.get(file);
     this.#uploads.delete(file);
     if (this.#current?.file === file) this.#current.stop.abort();
-    void upload?.discard();
+    upload?.discard();
   }
 
   #listenForDrops(): void {

@@ -3,6 +3,8 @@ const partType = "application/offset+octet-stream";
 /** Proxies may refuse larger requests. */
 const partBytes = 32 * 1024 ** 2;
 const pausesMs = [1_000, 2_000, 4_000, 8_000, 15_000] as const;
+/** Nobody waits longer. */
+const waitSecondsMax = 120;
 /** An upload that makes no progress in this many attempts is given up. */
 const attemptsMax = 20;
 
@@ -65,12 +67,13 @@ export class FileUpload {
     }
   }
 
-  /** Removes what has arrived. A server that cannot be reached removes it later by itself. */
-  async discard(): Promise<void> {
+  /** Removes what has arrived, also while the page is being left. If the server cannot be reached, it does so later by itself. */
+  discard(): void {
     const path = this.#path;
     this.#path = null;
     this.#offset = 0;
-    if (path !== null) await ask("DELETE", path, {});
+    const request = { method: "DELETE", headers: { "tus-resumable": version }, keepalive: true };
+    if (path !== null) void fetch(path, request).catch(() => undefined);
   }
 
   async #begin(signal: AbortSignal): Promise<Answer> {
@@ -82,7 +85,7 @@ export class FileUpload {
     if (answer.status === 201) {
       this.#path = answer.header("location");
       this.#offset = 0;
-    } else if (!isTemporary(answer.status)) throw new NotOfferedError();
+    } else if (!isTemporary(answer.status) || waitSecondsOf(answer) > waitSecondsMax) throw new NotOfferedError();
     return answer;
   }
 
@@ -129,10 +132,14 @@ function isTemporary(status: number): boolean {
   return status === 0 || status === 408 || status === 423 || status === 429 || status >= 500;
 }
 
+function waitSecondsOf(answer: Answer): number {
+  return Number(answer.header("retry-after") ?? 0);
+}
+
 /** Waits as long as the server says, or longer after each attempt; not when the browser is online again. */
 async function pause(answer: Answer, attempts: number, signal: AbortSignal): Promise<void> {
-  const seconds = Number(answer.header("retry-after") ?? 0);
-  if (attempts >= attemptsMax || seconds > 120) throw new UploadFailedError();
+  const seconds = waitSecondsOf(answer);
+  if (attempts >= attemptsMax || seconds > waitSecondsMax) throw new UploadFailedError();
   const ms = seconds > 0 ? seconds * 1_000 : (pausesMs[Math.min(attempts, pausesMs.length - 1)] ?? 0);
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, ms);

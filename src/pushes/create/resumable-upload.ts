@@ -133,7 +133,7 @@ export function resumableUploadOperations(deps: Deps) {
       const outcome = await uploads.add(stored, bounds, now);
       if (outcome === "sender_full") {
         throw new AppError("too_many_requests", "Too many files are being sent. Finish or cancel some first.", {
-          retryAfterSeconds: 60,
+          retryAfterSeconds: hourMs / secondMs,
         });
       }
       if (outcome === "server_full") throw unavailable("The server is receiving too many files. Try again later.", 60);
