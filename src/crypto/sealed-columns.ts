@@ -152,6 +152,8 @@ export const pushKeyColumns = {
   payload: { table: "payloads", column: "sealed" },
   fileKey: { table: "files", column: "key_sealed" },
   anonymousFileDetails: { table: "files", column: "details_sealed" },
+  /** Under the key of the file, which no push has yet. */
+  uploadDetails: { table: "resumable_uploads", column: "details_sealed" },
 } as const satisfies Readonly<Record<string, ColumnName>>;
 
 interface ColumnName {

@@ -114,9 +114,30 @@ export function sealFileDetails(
   details: FileDetails,
   random: Random,
 ): Buffer {
-  const plain = Buffer.from(JSON.stringify([details.filename, details.contentType]), "utf8");
+  const plain = plainDetails(details);
   if (file.ownerId !== null) return keyring.seal(sealedColumns.fileDetails, file, plain);
   return sealAead(detailsKey(file.key), columnData(pushKeyColumns.anonymousFileDetails, file), plain, random);
+}
+
+const plainDetails = ({ filename, contentType }: FileDetails) =>
+  Buffer.from(JSON.stringify([filename, contentType]), "utf8");
+
+/** For a file that no push has yet. They are sealed under a key derived from the file's, also if the sender is signed in. */
+export function sealUploadDetails(
+  file: { id: number; ownerId: number | null; key: Buffer },
+  details: FileDetails,
+  random: Random,
+): Buffer {
+  const data = columnData(pushKeyColumns.uploadDetails, file);
+  return sealAead(detailsKey(file.key), data, plainDetails(details), random);
+}
+
+/** @returns undefined when the sealed details were changed. */
+export function openUploadDetails(
+  file: Pick<FileRow, "id" | "detailsSealed"> & { ownerId: number | null; key: Buffer },
+): FileDetails | undefined {
+  const data = columnData(pushKeyColumns.uploadDetails, file);
+  return readFileDetails(openAead(detailsKey(file.key), data, file.detailsSealed));
 }
 
 /** @returns undefined when the sealed details were changed. */

@@ -14,7 +14,7 @@ import {
   sealPart,
 } from "../../crypto/stream-seal.ts";
 import type { Actor } from "../push.ts";
-import { fileContentContext, openFileDetails, sealFileDetails } from "../seals.ts";
+import { fileContentContext, openUploadDetails, sealFileDetails, sealUploadDetails } from "../seals.ts";
 import type { ResumableUpload } from "../store/resumable-uploads.ts";
 import {
   assertMayUpload,
@@ -78,7 +78,7 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
   const { fileId: id, blobKey, sizeBytes, receivedBytes, ownerId, detailsSealed } = upload;
   if (receivedBytes < sizeBytes || upload.run !== 0) throw invalidFields({ files: ["An upload is not complete."] });
   const { keyring } = deps.vault;
-  const details = openFileDetails(keyring, { id, detailsSealed, ownerId: null, key });
+  const details = openUploadDetails({ id, detailsSealed, ownerId, key });
   if (details === undefined) throw new Error(`The details of upload ${id} do not open.`);
   await storing(growing(deps).finish(blobKey));
   return {
@@ -196,7 +196,7 @@ function newFile(
     fileId: id,
     ownerId,
     blobKey: random.bytes(blobKeyBytes).toString("hex"),
-    detailsSealed: sealFileDetails(keyring, { id, ownerId: null, key }, cleanDetails(details), random),
+    detailsSealed: sealUploadDetails({ id, ownerId, key }, cleanDetails(details), random),
     keySealed: keyring.sealJointly(jointColumns.resumableUpload, { id, ownerId }, [address], key),
   };
 }
@@ -310,10 +310,10 @@ class UploadRun {
    * sealed again, under a new key in a new blob.
    */
   async #resealed(found: ResumableUpload): Promise<OpenedFile | undefined> {
-    const { vault, store, clock } = this.#deps;
+    const { store, clock } = this.#deps;
     const old = this.#continued(found);
     const { fileId, ownerId, sizeBytes, receivedBytes } = found;
-    const details = old && openFileDetails(vault.keyring, { ...found, id: fileId, ownerId: null, key: old.key });
+    const details = old && openUploadDetails({ ...found, id: fileId, key: old.key });
     if (old === undefined || details === undefined) return undefined;
     const next = newFile(this.#deps, this.#address, { id: fileId, ownerId }, details);
     // Until it is the upload's, the sweeper removes it as an orphan.
