@@ -17,6 +17,7 @@ describe.each([
     const name = `backup ${options.javaScriptEnabled}`;
     await page.goto("/users/token");
     await page.getByLabel(tokens.name, { exact: true }).fill(name);
+    await page.getByLabel(tokens.mayRead, { exact: true }).check();
     await page.getByRole("button", { name: tokens.submit }).click();
     await page.getByRole("heading", { name: tokens.made }).waitFor();
     const token = await page.locator("#token").inputValue();
@@ -50,7 +51,7 @@ describe.each([
     const name = `limited ${options.javaScriptEnabled}`;
     await page.goto("/users/token");
     await page.getByLabel(tokens.name, { exact: true }).fill(name);
-    await page.getByLabel(tokens.mayRead, { exact: true }).uncheck();
+    await page.getByLabel(tokens.mayExpire, { exact: true }).check();
     await page.getByLabel(tokens.expires, { exact: true }).selectOption("30");
     await page.getByLabel(tokens.networks, { exact: true }).fill("127.0.0.0/8, ::1\nten");
     await page.getByRole("button", { name: tokens.submit }).click();
@@ -75,6 +76,24 @@ describe.each([
     ]);
     await page.goto("/users/token");
     await row.getByText("from 127.0.0.1").waitFor();
+  });
+
+  it("may only create pushes, for 90 days, if nothing else is chosen", async () => {
+    const { page } = await site.visit(options);
+    const name = `default ${options.javaScriptEnabled}`;
+    await page.goto("/users/token");
+    await page.getByLabel(tokens.name, { exact: true }).fill(name);
+    await page.getByRole("button", { name: tokens.submit }).click();
+    const token = await page.locator("#token").inputValue();
+    expect(await statusWith(token)).toBe(403);
+    const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name, exact: true }) });
+    expect(await row.getByRole("listitem").allTextContents()).toEqual([tokens.mayCreate]);
+    const [createdAt, expiresAt] = await Promise.all(
+      [tokens.created, tokens.expires].map((label) =>
+        row.locator("dl > div").filter({ hasText: label }).locator("time").first().getAttribute("datetime"),
+      ),
+    );
+    expect(Date.parse(expiresAt ?? "") - Date.parse(createdAt ?? "")).toBe(90 * 86_400_000);
   });
 
   it("need at least one scope", async () => {

@@ -242,7 +242,7 @@ export const pageStates: readonly PageState[] = [
     async show(page) {
       await page.goto("/users/token");
       await page.locator("#name").fill("averylongnamewithoutaplacetobreak".repeat(4));
-      await page.locator("#may_expire").uncheck();
+      await page.locator("#may_read").check();
       await page.locator("#expires_in_days").selectOption("90");
       await page.locator("#networks").fill("192.0.2.0/24\n2001:db8:1111:2222:3333:4444:5555:6666\n10.0.0.0/8");
       await sendForm(page);

@@ -48,7 +48,8 @@ export const fieldNames = {
 } as const;
 
 export const offeredDays: readonly number[] = [7, 30, 90, 180, 365, 730];
-export const emptyForm: TokenForm = { name: "", scopes: allScopes, expiresInDays: "", networks: "" };
+/** The least that most programs need: whoever needs more chooses it. */
+export const emptyForm: TokenForm = { name: "", scopes: ["create"], expiresInDays: "90", networks: "" };
 
 const shownEntryCharacters = 60;
 
