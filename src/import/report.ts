@@ -1,4 +1,15 @@
-import { closeSync, fchmodSync, fstatSync, openSync, unlinkSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { systemErrorCode } from "../config/system-error.ts";
 import {
   type Counts,
@@ -35,12 +46,12 @@ export interface ReportEnd {
 /**
  * Opens the report of a run: a JSON file, and a text file next to it whose name ends in `.txt`. Only their owner may read them.
  * Problems are written at once, because there may be as many as rows. Neither file holds a secret, a token or a name.
- * @param location `given`: the path of the JSON file that the operator gave. An existing file is overwritten, since the same
- * command is run again. `default`: a path that gets a number if it is taken, so that no earlier report is lost.
+ * @param location `given`: the path of the JSON file that the operator gave. An earlier report is overwritten, since the same
+ * command is run again; any other file is refused, such as the source's database. `default`: a path that gets a number if it is taken, so that no earlier report is lost.
  * @throws the error of the operating system.
  */
 export function openReport(location: { readonly given: string } | { readonly default: string }, head: ReportHead) {
-  const { path, json, text } = "given" in location ? openBoth(location.given, "w") : openFree(location.default);
+  const { path, json, text } = "given" in location ? openGiven(location.given) : openFree(location.default);
   const { version, fingerprint, dryRun, startedAt } = head;
   const began = { format: 1, product: "sealpush", version, source: fingerprint, dry_run: dryRun };
   const opening = JSON.stringify({ ...began, started_at: new Date(startedAt).toISOString() });
@@ -94,33 +105,70 @@ function write(file: number, path: string, content: string): void {
   }
 }
 
+const jsonHead = '{"format":1,"product":"sealpush","version":';
+const textHead = "Import from Password Pusher";
+
+/** Both files are checked before either of them is changed. */
+function openGiven(path: string): OpenFiles {
+  const json = openReplaceable(path, jsonHead);
+  try {
+    const text = openReplaceable(textPathOf(path), textHead);
+    for (const file of [json, text]) if (fstatSync(file).isFile()) ftruncateSync(file);
+    return { path, json, text };
+  } catch (error) {
+    closeSync(json);
+    throw error;
+  }
+}
+
+/** @throws Error with one sentence for a link, and for a file that is neither empty nor a report. */
+function openReplaceable(path: string, head: string): number {
+  const isDevice = statSync(path, { throwIfNoEntry: false })?.isCharacterDevice() === true;
+  const file = openUnlinked(path, constants.O_RDWR | constants.O_CREAT | (isDevice ? 0 : constants.O_NOFOLLOW));
+  const found = fstatSync(file);
+  if (!found.isFile()) return file;
+  const begin = Buffer.alloc(head.length);
+  readSync(file, begin, 0, begin.length, 0);
+  if (found.size > 0 && begin.toString("latin1") !== head) {
+    closeSync(file);
+    throw notAReport(path);
+  }
+  fchmodSync(file, 0o600);
+  return file;
+}
+
+function openUnlinked(path: string, flags: number): number {
+  try {
+    return openSync(path, flags, 0o600);
+  } catch (error) {
+    throw systemErrorCode(error) === "ELOOP" ? notAReport(path) : error;
+  }
+}
+
+function notAReport(path: string): Error {
+  return new Error(`${path} exists and is not a report of an import, so it is not replaced: give --report another path.`);
+}
+
 function openFree(path: string): OpenFiles {
   for (let number = 1; ; number += 1) {
     try {
-      return openBoth(number === 1 ? path : path.replace(/\.json$/, `-${number}.json`), "wx");
+      return createBoth(number === 1 ? path : path.replace(/\.json$/, `-${number}.json`));
     } catch (error) {
       if (systemErrorCode(error) !== "EEXIST") throw error;
     }
   }
 }
 
-/** Opens both files or neither. */
-function openBoth(path: string, flags: "w" | "wx"): OpenFiles {
-  const json = openPrivately(path, flags);
+/** Creates both files or neither. */
+function createBoth(path: string): OpenFiles {
+  const json = openSync(path, "wx", 0o600);
   try {
-    return { path, json, text: openPrivately(textPathOf(path), flags) };
+    return { path, json, text: openSync(textPathOf(path), "wx", 0o600) };
   } catch (error) {
     closeSync(json);
-    if (flags === "wx") unlinkSync(path);
+    unlinkSync(path);
     throw error;
   }
-}
-
-function openPrivately(path: string, flags: "w" | "wx"): number {
-  const file = openSync(path, flags, 0o600);
-  // An existing file may be readable by others. A device must keep its mode.
-  if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
-  return file;
 }
 
 export function textPathOf(path: string): string {
