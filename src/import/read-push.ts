@@ -1,12 +1,13 @@
 import type { ImportedEvent, ImportedPush } from "../pushes/create/import-push.ts";
 import { importedOptions } from "../pushes/push-options.ts";
-import type { EndReason, IncomingFile } from "../pushes/pushes.ts";
+import type { EndReason, IncomingFile, LinkDeliveryReport } from "../pushes/pushes.ts";
 import type { Owners } from "./run-context.ts";
 import {
   type ImportSource,
   isSourceFileError,
   type SourceAuditEntry,
   type SourceFile,
+  type SourceNotification,
   type SourcePush,
 } from "./source.ts";
 
@@ -103,7 +104,22 @@ function eventOf(entry: SourceAuditEntry, owners: Owners): ImportedEvent {
     at: entry.createdAt,
     updatedAt: entry.updatedAt,
     userId: owners.find(entry.userId),
-    linkDelivery: entry.notification && { ...entry.notification, recipients: entry.notification.recipients.join(", ") },
+    linkDelivery: entry.notification && pastDelivery(entry.notification, entry.updatedAt),
+  };
+}
+
+const notSent = "It was still waiting to be sent when it was imported. This server does not send it.";
+
+/** Emails that were still waiting are never sent, so they have failed. */
+function pastDelivery(notification: SourceNotification, at: number): LinkDeliveryReport {
+  const delivery = { ...notification, recipients: notification.recipients.join(", ") };
+  if (notification.status !== "pending" && notification.status !== "processing") return delivery;
+  const wasSentToSome = (notification.successfulSends ?? "") !== "";
+  return {
+    ...delivery,
+    status: wasSentToSome ? "partially_failed" : "failed",
+    errorMessage: notification.errorMessage || notSent,
+    proceedAt: notification.proceedAt ?? at,
   };
 }
 

@@ -146,7 +146,9 @@ function openUnlinked(path: string, flags: number): number {
 }
 
 function notAReport(path: string): Error {
-  return new Error(`${path} exists and is not a report of an import, so it is not replaced: give --report another path.`);
+  return new Error(
+    `${path} exists and is not a report of an import, so it is not replaced: give --report another path.`,
+  );
 }
 
 function openFree(path: string): OpenFiles {

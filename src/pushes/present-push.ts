@@ -17,7 +17,7 @@ export function hasEnded(row: Pick<PushRow, "endedAt" | "expiresAt">, now: numbe
 
 /** An anonymous push becomes unknown exactly 30 days after its end, independent of the sweeper. */
 export function isForgotten(row: PushRow, now: number): boolean {
-  return row.ownerId === null && Math.min(row.endedAt ?? row.expiresAt, row.expiresAt) + tombstoneMs <= now;
+  return row.ownerId === null && (row.endedAt ?? row.expiresAt) + tombstoneMs <= now;
 }
 
 /** An anonymous push has no owner: its null must not match a caller without a user. */

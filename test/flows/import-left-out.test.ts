@@ -135,6 +135,7 @@ test("an owner without a user row is reported, and the link of such a push works
     await target.run(installation, ...report.options);
     expect(report.read().warnings).toEqual([
       expect.stringContaining("1 user has backup codes, which are not imported"),
+      expect.stringContaining("1 user has not confirmed the email address"),
       `1 push belongs to a user who is not in the source. It is imported without owner, name and note (${pushTagged("file-one").id}).`,
     ]);
     expect(problemsOf(report)).toContain("users 6 left_out");
@@ -201,11 +202,53 @@ test("a missing env file or database is reported in one sentence", async () => {
   expect(noEnv.stderr.trim().split("\n")).toHaveLength(1);
 });
 
-test("backup codes are not imported, and the report says so", async () => {
+test("the report names users with backup codes, locks, pending or unconfirmed addresses", async () => {
   const target = makeImportTarget();
   const report = withReport(target);
-  await target.run(installProduction(), ...report.options);
+  const installation = installProduction((connection) => {
+    connection.exec("UPDATE users SET locked_at = '2026-11-20 11:50:00' WHERE id = 1");
+    connection.exec("UPDATE users SET unconfirmed_email = 'new@example.com' WHERE id IN (3, 6)");
+  });
+  await target.run(installation, ...report.options);
   expect(report.text()).toMatch(/1 user has backup codes, which are not imported: .* \(3\)\./);
+  expect(report.text()).toMatch(/1 user is locked there .* \(1\)\./);
+  expect(report.text()).toMatch(/2 users have new email addresses that wait .* \(3, 6\)\./);
+  expect(report.text()).toMatch(/1 user has not confirmed the email address, .* \(4\)\./);
+  expect(report.text()).not.toContain("new@example.com");
+});
+
+test("emails that were waiting at the source have failed here, because this server does not send them", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction((connection) => {
+    connection.exec(
+      "UPDATE notify_by_emails SET status = 0, proceed_at = NULL, successful_sends_ciphertext = NULL WHERE id = 1",
+    );
+  });
+  await target.run(installation);
+  const app = await target.serve();
+  const token = production.users.find(({ id }) => id === 3)?.api_token;
+  const url = `/api/v2/pushes/${pushTagged("audit-emails").url_token}/audit`;
+  const { logs } = (await app.server.inject({ url, headers: { authorization: `Bearer ${token}` } })).json();
+  const [waiting] = logs.filter(({ kind }: { kind: string }) => kind === "creation_email_send");
+  expect(waiting.notify_by_email).toMatchObject({
+    status: "failed",
+    error_message: expect.stringContaining("does not send it"),
+  });
+});
+
+test("an anonymous push that was flagged in the last 30 days is remembered, however old its end is", async () => {
+  const target = makeImportTarget();
+  const flagged = pushTagged("expired-anonymous");
+  const installation = installProduction((connection) => {
+    connection
+      .prepare("UPDATE pushes SET created_at = '2025-01-01 00:00:00', expired_on = '2026-11-20 11:00:00' WHERE id = ?")
+      .run(flagged.id);
+  });
+  await target.run(installation);
+  expect(await retrieve(await target.serve(), "expired-anonymous")).toMatchObject({
+    status: 200,
+    body: { expired: true },
+  });
 });
 
 test("url pushes of another scheme come in as text, are reported, and their view is answered", async () => {

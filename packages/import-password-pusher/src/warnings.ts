@@ -38,6 +38,18 @@ const sentences = {
     "user has backup codes, which are not imported: the user can create new ones after signing in with the authenticator app",
     "users have backup codes, which are not imported: they can create new ones after signing in with the authenticator app",
   ],
+  unconfirmed: [
+    "user has not confirmed the email address, which counts as confirmed here unless PWP__ENABLE_USER_ACCOUNT_EMAILS is on in the env file",
+    "users have not confirmed their email addresses, which count as confirmed here unless PWP__ENABLE_USER_ACCOUNT_EMAILS is on in the env file",
+  ],
+  pendingAddress: [
+    "user has a new email address that waits for its confirmation. It is not imported, and the old address stays",
+    "users have new email addresses that wait for their confirmation. They are not imported, and the old addresses stay",
+  ],
+  locked: [
+    "user is locked there for an hour because of wrong passwords, and is not locked here",
+    "users are locked there for an hour because of wrong passwords, and are not locked here",
+  ],
   adminUnreadable: [
     "user is imported without administrator rights, because the column admin cannot be read",
     "users are imported without administrator rights, because the column admin cannot be read",

@@ -11,6 +11,8 @@ const wanted = {
     "authentication_token",
     "preferred_language",
     "confirmed_at",
+    "unconfirmed_email",
+    "locked_at",
     "otp_secret_ciphertext",
     "otp_required_for_login",
     "last_otp_timestep",
@@ -65,7 +67,11 @@ export type SourceTable = keyof typeof wanted;
 const needed: readonly { readonly since: number; readonly table: SourceTable; readonly columns: readonly string[] }[] =
   [
     { since: 0, table: "pushes", columns: wanted.pushes },
-    { since: 0, table: "users", columns: wanted.users.filter((column) => !/otp_/.test(column)) },
+    {
+      since: 0,
+      table: "users",
+      columns: wanted.users.filter((column) => !/otp_|unconfirmed_email|locked_at/.test(column)),
+    },
     { since: 0, table: "audit_logs", columns: wanted.audit_logs },
     { since: 0, table: "active_storage_attachments", columns: wanted.active_storage_attachments },
     { since: 0, table: "active_storage_blobs", columns: wanted.active_storage_blobs },
