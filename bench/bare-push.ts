@@ -36,6 +36,7 @@ export async function claimBarePush(hotPath: HotPath, link: LinkAddress): Promis
     counted: true,
     notByOwner: true,
     asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
+    lastViewAt: null,
     audit: { ...audit, kind: "view", at: now },
     blobsDueAt: now + dayMs,
     tickets: [],

@@ -190,6 +190,10 @@ export interface EnglishMessages {
     readonly notCountedAdministrator: string;
     readonly look: Message<{ filename: string }>;
     readonly downloadAll: Message<{ size: string }>;
+    readonly firstView: string;
+    readonly openedBefore: Message<{ count: number }>;
+    readonly openedLast: Message<{ date: string }>;
+    readonly openedByOthers: string;
   };
   readonly deleted: {
     readonly title: string;

@@ -134,6 +134,7 @@ function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
     viewsRemaining: 3,
     expiresAt,
     viewer: "recipient" as const,
+    earlierViews: { count: 2, lastAt: expiresAt },
     repeated: true,
     deletePath: `/p/${hostile}`,
   };

@@ -193,12 +193,21 @@ export interface RevealedFile {
   readonly ticket: string;
 }
 
+/** The counted views before one. They tell nothing about who opened the push. */
+export interface EarlierViews {
+  readonly count: number;
+  /** Milliseconds since the epoch; null: unknown, or there are none. */
+  readonly lastAt: number | null;
+}
+
 export type ClaimOutcome =
   | {
       readonly outcome: "revealed";
       readonly push: Push;
       readonly payload: string;
       readonly files: readonly RevealedFile[];
+      /** null: this view is not counted. */
+      readonly earlierViews: EarlierViews | null;
       /** The answer to an earlier view is sent again under its idempotency key, and nothing is counted. */
       readonly repeated: boolean;
     }

@@ -81,6 +81,24 @@ describe.each([
     await payloadOf(page).waitFor();
   });
 
+  it("says how often and when it was opened before, the same after a reload, and nothing about others", async () => {
+    const { page } = await site.visit({ ...options, userAgent: "Browser of the first reader" });
+    const { urlToken, path } = await site.push({ payload: "secret", expire_after_views: 5 });
+    await openSecret(page, path);
+    await page.getByText(secret.firstView).waitFor();
+    await site.fetch(`/api/v2/pushes/${urlToken}`);
+    await page.reload();
+    await page.getByText(secret.repeated).waitFor();
+    await page.getByText(secret.firstView).waitFor();
+
+    const { page: other } = await site.visit({ ...options, timezoneId: "Asia/Tokyo" });
+    await openSecret(other, path);
+    const said = other.locator(".notice", { hasText: secret.openedBefore({ count: 2 }) });
+    expect(await said.locator("time").getAttribute("datetime")).toMatch(/^20\d\d-/);
+    expect(await said.textContent()).toContain(options.javaScriptEnabled ? "GMT+9" : "UTC");
+    expect(await other.content()).not.toMatch(/127\.0\.0\.1|first reader/);
+  });
+
   it("says what the page is, if asked", async () => {
     const { page } = await site.visit(options);
     await page.goto((await site.push({ payload: "secret" })).path);

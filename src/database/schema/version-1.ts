@@ -169,12 +169,15 @@ ${postgres(`
   );
 
   -- Claims that their clients may repeat for a short time. digest: keyed, of the client's idempotency key. row_secret_id: a copy
-  -- of the push's row secret in the same table, which only that key opens.
+  -- of the push's row secret in the same table, which only that key opens. earlier_*: the counted views before the claim, and the
+  -- time of the last of them if it is known.
   CREATE TABLE claim_retries (
     push_id INTEGER NOT NULL,
     digest BLOB NOT NULL,
     row_secret_id INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
+    earlier_views INTEGER NOT NULL,
+    earlier_view_at INTEGER,
     PRIMARY KEY (push_id, digest)
   ) WITHOUT ROWID;
   CREATE INDEX claim_retries_expiry ON claim_retries(expires_at);

@@ -52,7 +52,12 @@ async function claim(
     asksForStep,
   }: { urlToken: string; passphrase: string | undefined; idempotencyKey?: string | undefined; asksForStep: boolean },
 ): Promise<FastifyReply> {
-  const request = { counting: "strangers", reserveAnswer: page.reserveAnswer, idempotencyKey } as const;
+  const request = {
+    counting: "strangers",
+    reserveAnswer: page.reserveAnswer,
+    idempotencyKey,
+    tellsLastView: true,
+  } as const;
   const claimed = await page.services.pushes.claimView(
     urlToken,
     passphrase === undefined ? request : { ...request, passphrase },
@@ -116,7 +121,7 @@ function redirectTarget(payload: string): string | undefined {
 
 function renderSecret(
   page: PageRequest,
-  { push, payload, files, repeated }: Extract<ClaimOutcome, { outcome: "revealed" }>,
+  { push, payload, files, earlierViews, repeated }: Extract<ClaimOutcome, { outcome: "revealed" }>,
 ): FastifyReply {
   // The content security policy stops a form's POST that redirects to another site, so only a GET redirects.
   const target = push.kind === "url" && files.length === 0 && page.isGet ? redirectTarget(payload) : undefined;
@@ -139,6 +144,7 @@ function renderSecret(
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
     viewer,
+    earlierViews: viewer === "recipient" ? earlierViews : null,
     repeated,
     deletePath: !ended && mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,
   });

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import type { EarlierViews } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
@@ -35,6 +36,8 @@ export interface SecretModel {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly viewer: Viewer;
+  /** null: nothing is said about them. */
+  readonly earlierViews: EarlierViews | null;
   /** The page was opened before and is reloaded. */
   readonly repeated: boolean;
   /** Where deleting is posted to; null where it is not allowed or the push has ended. */
@@ -58,6 +61,7 @@ export function secretView(model: SecretModel, page: PageContext): Page {
         </Notice>
       )}
       <Remaining model={model} page={page} />
+      {model.earlierViews !== null && <Earlier views={model.earlierViews} messages={page.messages} />}
       <div class="card stack" data-secret>
         <Payload model={model} page={page} />
         {model.files.length > 0 && (
@@ -138,6 +142,26 @@ interface PayloadProps {
   readonly blur: boolean;
   readonly label: string;
   readonly messages: Messages;
+}
+
+interface EarlierProps {
+  readonly views: EarlierViews;
+  readonly messages: Messages;
+}
+
+/** Whoever intercepts a link opens it before its recipient. */
+function Earlier({ views: { count, lastAt }, messages }: EarlierProps) {
+  const { secret } = messages;
+  if (count === 0) return <p class="earlier">{secret.firstView}</p>;
+  return (
+    <Notice tone="warning" icon="eye">
+      <p>
+        {secret.openedBefore({ count })}{" "}
+        {lastAt !== null && secret.openedLast.parts({ date: <LocalTime timeMs={lastAt} messages={messages} /> })}{" "}
+        {secret.openedByOthers}
+      </p>
+    </Notice>
+  );
 }
 
 interface VeiledProps extends Pick<PayloadProps, "messages" | "blur" | "label"> {

@@ -7,6 +7,7 @@ import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "../push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
 import type { FileRow, PushRow, SealedPush } from "../store/tables.ts";
+import { earlierViewsOf, type ViewClaim } from "../store/write-view.ts";
 import { type RetryKey, retryKeyOf } from "./claim-retry.ts";
 import { fileRefusal, type StoredFile, StoredFileError } from "./stored-files.ts";
 import { makeTicket } from "./tickets.ts";
@@ -29,6 +30,8 @@ export interface ClaimRequest {
    * answer again, not counted.
    */
   readonly idempotencyKey?: string | undefined;
+  /** The answer says when the push was opened before. */
+  readonly tellsLastView?: boolean;
 }
 
 type Opened =
@@ -75,23 +78,34 @@ export function claimOperations(deps: PushDeps) {
         if (opened.outcome !== "opened") return opened;
         // Read the clock again: the passphrase check may have waited in a queue past the push's expiry.
         const claimedAt = deps.clock.now();
-        const claimed = await deps.store.writeView({
+        const asksLastView = request.tellsLastView === true && counted && sealed.row.views > 0;
+        const claim: ViewClaim = {
           pushId: sealed.row.id,
           claimId: deps.random.bytes(claimIdBytes).readUIntBE(0, claimIdBytes),
           sealGeneration: sealed.row.sealGeneration,
           now: claimedAt,
           counted,
           asRead: { ...sealed.row, hasFiles: sealed.hasFiles },
+          lastViewAt: asksLastView ? await deps.store.lastViewAt(sealed.row.id) : null,
           notByOwner: !isOwner(sealed.row, actor),
           audit: auditRecord(kind, actor, claimedAt),
           blobsDueAt: claimedAt + blobsGraceMs(deps.config),
           tickets: opened.tickets,
           retry: retry?.seal(opened.rowSecret, await deps.ids.next(), claimedAt),
-        });
+        };
+        const claimed = await deps.store.writeView(claim);
         if (claimed === undefined) continue;
         // The view that reaches the limit still gets the payload, with no views remaining.
         const push = { ...toPush(claimed, urlToken, claimedAt), expired: false, expiredOn: null };
-        return { outcome: "revealed", push, payload: opened.payload, files: opened.files, repeated: false };
+        const earlierViews = counted ? earlierViewsOf(claim, claimed) : null;
+        return {
+          outcome: "revealed",
+          push,
+          payload: opened.payload,
+          files: opened.files,
+          earlierViews,
+          repeated: false,
+        };
       }
       throw unavailable("The push is being changed. Try again.", 1);
     },
@@ -113,8 +127,9 @@ async function repeat(
 ): Promise<ClaimOutcome | undefined> {
   const { row } = sealed;
   const { claimRetries } = deps.store;
-  const rowSecretSealed = await claimRetries.find(row.id, retry.digest, now);
-  if (rowSecretSealed === undefined) return undefined;
+  const copy = await claimRetries.find(row.id, retry.digest, now);
+  if (copy === undefined) return undefined;
+  const { sealed: rowSecretSealed, earlierViews } = copy;
   const payloadSealed = sealed.payloadSealed ?? (await claimRetries.payload(row.id));
   if (payloadSealed === undefined) return undefined;
   const copied = { ...sealed, rowSecretSealed, payloadSealed };
@@ -126,7 +141,7 @@ async function repeat(
   const logged = await claimRetries.repeat(row.id, row.sealGeneration, retry.digest, repeatedAt, audit, opened.tickets);
   if (logged === undefined) return undefined;
   const push = { ...toPush(logged, urlToken, repeatedAt), expired: false, expiredOn: null };
-  return { outcome: "revealed", push, payload: opened.payload, files: opened.files, repeated: true };
+  return { outcome: "revealed", push, payload: opened.payload, files: opened.files, earlierViews, repeated: true };
 }
 
 async function hasChanged(deps: PushDeps, row: PushRow): Promise<boolean> {

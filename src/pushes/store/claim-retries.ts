@@ -1,7 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import { endReasons } from "../push.ts";
+import { type EarlierViews, endReasons } from "../push.ts";
 import { insertTickets, type NewTicket } from "./download-tickets.ts";
 import { type PushRow, readPushes, type StoredPush } from "./tables.ts";
 import {
@@ -29,7 +29,7 @@ export class ClaimRepeatedError extends Error {
 }
 
 const insertRetry = sql<[pushId: number, digest: Buffer, expiresAt: number]>(
-  `INSERT INTO claim_retries (push_id, digest, row_secret_id, expires_at) VALUES (?, ?, 0, ?)
+  `INSERT INTO claim_retries (push_id, digest, row_secret_id, expires_at, earlier_views) VALUES (?, ?, 0, ?, 0)
    ON CONFLICT (push_id, digest) DO NOTHING`,
 );
 const lockPush = sqlOfLockedRows<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?", "pushes");
@@ -66,8 +66,25 @@ export async function insertClaimRetry(
   await tx.run(nameCopy, await writeRowSecret(tx, engine, copyId, secretSealed), pushId, digest);
 }
 
-const copyOf = sql<[pushId: number, digest: Buffer, now: number], { sealed: Buffer }>(
-  `SELECT sealed FROM claim_retries JOIN row_secrets ON row_secrets.id = claim_retries.row_secret_id
+const nameEarlierViews = sql<[count: number, lastAt: number | null, pushId: number, digest: Buffer]>(
+  "UPDATE claim_retries SET earlier_views = ?, earlier_view_at = ? WHERE push_id = ? AND digest = ?",
+);
+
+/** In the same transaction once the view is counted: only then are the earlier ones known. */
+export async function writeEarlierViews(
+  tx: Transaction,
+  pushId: number,
+  { digest }: ClaimRetry,
+  { count, lastAt }: EarlierViews,
+): Promise<void> {
+  await tx.run(nameEarlierViews, count, lastAt, pushId, digest);
+}
+
+const copyOf = sql<
+  [pushId: number, digest: Buffer, now: number],
+  { sealed: Buffer; count: number; lastAt: number | null }
+>(
+  `SELECT sealed, earlier_views AS count, earlier_view_at AS "lastAt" FROM claim_retries JOIN row_secrets ON row_secrets.id = claim_retries.row_secret_id
    WHERE push_id = ? AND digest = ? AND expires_at > ?`,
 );
 const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM payloads WHERE push_id = ?");
@@ -101,9 +118,11 @@ export type ClaimRetries = ReturnType<typeof createClaimRetries>;
 
 export function createClaimRetries(db: RetryDatabase) {
   return {
-    /** The sealed copy of the row secret. */
-    find: async (pushId: number, digest: Buffer, now: number): Promise<Buffer | undefined> =>
-      (await db.read.one(copyOf, pushId, digest, now))?.sealed,
+    /** The sealed copy of the row secret, and what the claim said about earlier views. */
+    async find(pushId: number, digest: Buffer, now: number) {
+      const found = await db.read.one(copyOf, pushId, digest, now);
+      return found && { sealed: found.sealed, earlierViews: { count: found.count, lastAt: found.lastAt } };
+    },
     /** Also of an ended push, whose payload stays as long as its copies. */
     payload: async (pushId: number): Promise<Buffer | undefined> => (await db.read.one(payloadOf, pushId))?.sealed,
     /** Logs a repeated answer and stores its tickets. @returns undefined: the copy was voided meanwhile, so the answer must not be sent. */

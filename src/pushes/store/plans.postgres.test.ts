@@ -95,6 +95,7 @@ function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
     counted: true,
     notByOwner: true,
     asRead,
+    lastViewAt: null,
     audit: audit("view"),
     tickets: asRead.hasFiles ? [newTicket(pushId)] : [],
   };
@@ -173,6 +174,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     find: () => store.find(unknownLink),
     findById: () => store.findById(1),
     findSealed: () => store.findSealed(unknownLink, () => undefined),
+    lastViewAt: () => store.lastViewAt(31),
     files: () => store.files(21),
     async writeView() {
       // Anonymous and owned pushes, with views left, with the last view, with an outdated read, and with files.

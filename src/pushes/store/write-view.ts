@@ -8,8 +8,8 @@ import {
 } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
-import { endReasons } from "../push.ts";
-import { ClaimRepeatedError, type ClaimRetry, insertClaimRetry } from "./claim-retries.ts";
+import { type EarlierViews, endReasons } from "../push.ts";
+import { ClaimRepeatedError, type ClaimRetry, insertClaimRetry, writeEarlierViews } from "./claim-retries.ts";
 import { insertTickets, type NewTicket } from "./download-tickets.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
 import { insertViewNotification } from "./notifications.ts";
@@ -42,6 +42,8 @@ export interface ViewClaim {
   /** The push as it was read. It only selects the statements to run: the guard decides whether it was true. */
   readonly asRead: Pick<PushRow, "views" | "expireAfterViews" | "ownerId" | "notifyOnView"> &
     Pick<SealedPush, "hasFiles">;
+  /** The time of the last counted view, as it was read; null: none, or nobody asks. */
+  readonly lastViewAt: number | null;
   /** The view is not the owner's, so the owner is notified by email if wanted. */
   readonly notByOwner: boolean;
   readonly audit: AuditRecord;
@@ -103,10 +105,17 @@ const payloadLength = sql<[pushId: number], { bytes: number }>(
 );
 const payloadOf = sql<[pushId: number], { sealed: Buffer }>("SELECT sealed FROM payloads WHERE push_id = ?");
 
+const lastViewOf = sql<[pushId: number], { at: number | null }>(
+  `SELECT max(updated_at) AS at FROM audit_entries WHERE push_id = ? AND kind = ${auditKinds.view}`,
+);
+
 export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations, "engine" | "destroySecret">) {
   return {
     findSealed: (link: LinkAddress, reserve: (bytes: number) => void) =>
       findSealedPush({ one: db.hot.read }, db.read, link, reserve),
+
+    /** The time of the last counted view, from the audit trail. */
+    lastViewAt: async (pushId: number): Promise<number | null> => (await db.read.one(lastViewOf, pushId))?.at ?? null,
 
     /**
      * Counts a view, or logs one that does not count, and ends the push with its last view, atomically.
@@ -225,6 +234,7 @@ async function claimWithSecrets(
         await insertTickets(tx, db.engine, pushId, tickets, counted);
         const row = await claimInTransaction(tx, claim, operations);
         if (row === undefined) throw new ClaimRefusedError();
+        if (retry !== undefined) await writeEarlierViews(tx, pushId, retry, earlierViewsOf(claim, row));
         return row;
       }),
     );
@@ -232,6 +242,12 @@ async function claimWithSecrets(
     if (error instanceof ClaimRefusedError || error instanceof ClaimRepeatedError) return undefined;
     throw error;
   }
+}
+
+/** @param row the push after the claim. If others were counted since it was read, the time of the last one is unknown. */
+export function earlierViewsOf({ asRead, lastViewAt }: ViewClaim, row: PushRow): EarlierViews {
+  const count = row.views - 1;
+  return { count, lastAt: count === asRead.views ? lastViewAt : null };
 }
 
 /** The guard refused. Undoes the transaction. */
