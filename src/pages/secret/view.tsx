@@ -149,7 +149,7 @@ interface EarlierProps {
   readonly messages: Messages;
 }
 
-/** Whoever intercepts a link opens it before its recipient. */
+/** A person who intercepts a link opens it before its recipient. */
 function Earlier({ views: { count, lastAt }, messages }: EarlierProps) {
   const { secret } = messages;
   if (count === 0) return <p class="earlier">{secret.firstView}</p>;
