@@ -31,7 +31,7 @@ describe("an owner's pages show labels and links to the owner, and no secret", (
     const given = { "x-push-passphrase": wrong, referer, ...browser };
     await client.ask(401, `${api}/${urlToken}`, { headers: given });
     const path = `/p/${urlToken}/audit`;
-    await client.ask(200, path, { headers: session }, [name, token]);
+    await client.ask(200, path, { headers: session }, [name, note, token]);
     await client.ask(200, `${path}/download?format=csv`, { headers: session });
     await client.ask(200, `${path}/download?format=json`, { headers: session }, [name, note]);
     await client.ask(400, `${path}/download?format=${wrong}`, { headers: session });
