@@ -137,6 +137,7 @@ export interface EnglishMessages {
     readonly neverOpened: string;
     readonly opensAgain: Message<{ count: number }>;
     readonly opensNoMore: string;
+    readonly anotherLike: string;
   };
   readonly step: {
     readonly title: string;

@@ -71,7 +71,7 @@ import {
   secondFactorOptionsPath,
 } from "./factors/paths.ts";
 import { createFirstAdministrator, firstRunPath, showFirstRun } from "./first-run.tsx";
-import { createPush, showNewPush } from "./new-push/handler.ts";
+import { createPush, showAnother, showNewPush } from "./new-push/handler.ts";
 import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
 import { handlePage, type PageRoute, type PageServices } from "./request.ts";
@@ -166,6 +166,7 @@ const pageRoutes: readonly PageRoute[] = [
     handler: deletePush,
     retrieval: true,
   },
+  { method: "GET", path: "/p/:token/another", group: "internal", access: "page_session", handler: showAnother },
   { method: "GET", path: "/p/:token/edit", group: "internal", access: "page_session", handler: showEdit },
   {
     method: "POST",

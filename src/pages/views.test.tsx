@@ -103,6 +103,7 @@ const created: CreatedModel = {
     openedPath: `/p/${hostile}/preview/opened`,
     auditPath: `/p/${hostile}/audit`,
     editPath: `/p/${hostile}/edit`,
+    anotherPath: `/p/${hostile}/another`,
   },
   mailForm: {
     path: `/p/${hostile}/notify_emails`,

@@ -98,6 +98,7 @@ OPTIONS /p.json                               public
 POST   /p.json                                api           changes scope:create
 GET    /p/:token                              page          retrieval
 POST   /p/:token                              page          changes retrieval
+GET    /p/:token/another                      page_session
 GET    /p/:token/audit                        page_session
 GET    /p/:token/audit/download               page_session
 GET    /p/:token/edit                         page_session

@@ -97,6 +97,9 @@ function AboutPush({ model, page }: { readonly model: AuditModel; readonly page:
           <p class="whole-note" dir="auto">
             <LongText text={push.note} />
           </p>
+          <p>
+            <a href={pageHref(page, `/p/${push.urlToken}/another`)}>{messages.created.anotherLike}</a>
+          </p>
         </section>
       )}
       {model.files.length > 0 && <Files files={model.files} messages={messages} />}

@@ -79,6 +79,7 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
           openedPath: `${previewPath}/opened?locale=${page.messages.locale.tag}`,
           auditPath: auditPath(push.urlToken),
           editPath: `${path}/edit`,
+          anotherPath: `${path}/another`,
         }
       : null,
     mailForm:

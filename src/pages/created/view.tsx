@@ -39,6 +39,7 @@ export interface OwnedLink {
   readonly openedPath: string;
   readonly auditPath: string;
   readonly editPath: string;
+  readonly anotherPath: string;
 }
 
 /**
@@ -351,6 +352,11 @@ function Next({ model, page }: { readonly model: CreatedModel; readonly page: Pa
       <a class="button" href={pageHref(page, `/?kind=${model.kind}`)}>
         {created.another}
       </a>
+      {model.owned !== null && (
+        <a class="button" href={pageHref(page, model.owned.anotherPath)}>
+          {created.anotherLike}
+        </a>
+      )}
       {model.deletePath !== null && (
         <Confirm
           page={page}

@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { type KindDefaults, noDefaults } from "../../accounts/accounts.ts";
+import { minuteMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { byKind, type KindName } from "../../base/push-kinds.ts";
 import type { KindSettings, Range } from "../../config/config.ts";
@@ -8,6 +9,7 @@ import { signInPath } from "../../http/authentication.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
+import { renderGone } from "../gone.tsx";
 import { offeredTimes } from "../push-form/controls.tsx";
 import { describeProblems, filesTooLarge, valuesOf } from "../push-form/fields.tsx";
 import {
@@ -21,8 +23,9 @@ import {
   type SentForm,
   textIn,
 } from "../push-form/form.ts";
-import type { PageRequest } from "../request.ts";
+import type { PageRequest, SignedInRequest } from "../request.ts";
 import { withNext } from "../return-path.ts";
+import { isOwn } from "../secret/handler.ts";
 import { adoptOldCookies, rememberedSettings, rememberSettings } from "./remembered.ts";
 import { type NewPushForm, newPushView } from "./view.tsx";
 
@@ -30,10 +33,35 @@ import { type NewPushForm, newPushView } from "./view.tsx";
 export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
   adoptOldCookies(page);
   const starting = await startingSettings(page);
-  const form = formFor(page.query("kind"), starting, page);
+  const { kind } = formFor(page.query("kind"), starting, page);
+  return renderUntouched(page, kind, starting, kind === starting.firstKind ? "/" : `/?kind=${kind}`);
+}
+
+function renderUntouched(
+  page: PageRequest,
+  kind: KindName,
+  starting: StartingSettings,
+  selfPath: string,
+): FastifyReply {
+  const form = formFor(kind, starting, page);
   const others = otherForms(form, {}, starting, page);
   const filled = { ...form, others, values: valuesOf(form), problems: {}, refusal: null, remember: false };
-  return renderForm(page, filled, 200, form.kind === starting.firstKind ? "/" : `/?kind=${form.kind}`);
+  return renderForm(page, filled, 200, selfPath);
+}
+
+/**
+ * `GET /p/:token/another`: the form with the kind, expiry, views and options of a push of the same user, ended or not. For
+ * anybody else the page does not exist. Nothing of the secret, the passphrase or the labels is used.
+ */
+export async function showAnother(page: SignedInRequest): Promise<FastifyReply> {
+  const { urlToken, services, actor } = page;
+  const push = urlToken === undefined ? undefined : await services.pushes.find(urlToken, actor);
+  if (push === undefined || !isOwn(push, actor)) return renderGone(page);
+  const own = await startingSettings(page);
+  const settings = withDefaults(services.config.kinds[push.kind], push);
+  const like = withExpiry(settings, (push.expiresAt - push.createdAt) / minuteMs);
+  const starting = { ...own, kinds: { ...own.kinds, [push.kind]: like } };
+  return renderUntouched(page, push.kind, starting, `/p/${push.urlToken}/another`);
 }
 
 /** `POST /p` */
