@@ -5,6 +5,7 @@ export interface EnglishMessages {
   readonly nav: {
     readonly skip: string;
     readonly main: string;
+    readonly menu: string;
     readonly newPush: string;
     readonly pushes: string;
     readonly account: string;

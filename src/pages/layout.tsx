@@ -74,7 +74,6 @@ function darkMedia(themeMode: "auto" | "dark"): string {
 }
 
 function Header({ page }: { readonly page: PageContext }) {
-  const { nav } = page.messages;
   if (page.recipientsOnly) {
     return (
       <header class="site-header">
@@ -92,27 +91,54 @@ function Header({ page }: { readonly page: PageContext }) {
         <a class="wordmark" href={pageHref(page, "/")}>
           <Wordmark page={page} />
         </a>
-        <nav class="site-nav" aria-label={nav.main}>
-          <a href={pageHref(page, "/")}>{nav.newPush}</a>
-          {page.user === null ? (
-            page.signIns && <a href={pageHref(page, "/users/sign_in")}>{nav.signIn}</a>
-          ) : (
-            <>
-              <a href={pageHref(page, "/p")}>{nav.pushes}</a>
-              <a href={pageHref(page, "/users/token")}>{nav.apiTokens}</a>
-              <a href={pageHref(page, "/users/edit")}>{nav.account}</a>
-              {page.user.admin && <a href={pageHref(page, "/admin")}>{nav.administration}</a>}
-              <PostForm page={page} action="/users/sign_out">
-                <button type="submit" class="link-button" title={nav.signedInAs({ email: page.user.email })}>
-                  {nav.signOut}
-                </button>
-              </PostForm>
-            </>
-          )}
-        </nav>
+        <Navigation page={page} />
       </div>
     </header>
   );
+}
+
+/** Signed in, there are too many links for one row of a narrow screen, so they are in a menu there. */
+function Navigation({ page }: { readonly page: PageContext }) {
+  const { nav } = page.messages;
+  const link = (path: string, label: string) => (
+    <a href={pageHref(page, path)} aria-current={currentIn(page.selfPath, path)}>
+      {label}
+    </a>
+  );
+  if (page.user === null) {
+    return (
+      <nav class="site-nav" aria-label={nav.main}>
+        {link("/", nav.newPush)}
+        {page.signIns && link("/users/sign_in", nav.signIn)}
+      </nav>
+    );
+  }
+  return (
+    <nav aria-label={nav.main}>
+      <details class="site-menu">
+        <summary class="button button-small">{nav.menu}</summary>
+        <div class="site-nav">
+          {link("/", nav.newPush)}
+          {link("/p", nav.pushes)}
+          {link("/users/token", nav.apiTokens)}
+          {link("/users/edit", nav.account)}
+          {page.user.admin && link("/admin", nav.administration)}
+          <PostForm page={page} action="/users/sign_out">
+            <button type="submit" class="link-button" title={nav.signedInAs({ email: page.user.email })}>
+              {nav.signOut}
+            </button>
+          </PostForm>
+        </div>
+      </details>
+    </nav>
+  );
+}
+
+/** "page": the link leads to this page; "true": to the section that this page belongs to. */
+function currentIn(selfPath: string | null, path: string): "page" | "true" | undefined {
+  const [current = ""] = selfPath?.split("?") ?? [];
+  if (current === path) return "page";
+  return path !== "/" && current.startsWith(`${path}/`) ? "true" : undefined;
 }
 
 function FaultNotices({ page: { faults, messages } }: { readonly page: PageContext }) {

@@ -48,7 +48,7 @@ export const fieldNames = {
 } as const;
 
 export const offeredDays: readonly number[] = [7, 30, 90, 180, 365, 730];
-/** The least that most programs need: whoever needs more chooses it. */
+/** What most programs need; other choices are made by hand. */
 export const emptyForm: TokenForm = { name: "", scopes: ["create"], expiresInDays: "90", networks: "" };
 
 const shownEntryCharacters = 60;
