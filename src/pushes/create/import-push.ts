@@ -253,9 +253,12 @@ export interface ImportedEntry extends ImportedEvent {
   readonly times: number;
 }
 
+/** Only users write these, and they answer who has looked at the push. The other installation limits the length of its trails. */
+const ownedViews: ReadonlySet<AuditKind> = new Set(["owner_view", "admin_view"]);
+
 /**
  * Converts events to the trail that this server would have written: texts are cut, links are removed from referrers, and
- * repeatable kinds are folded beyond the first thousand events.
+ * repeatable kinds are folded beyond the first thousand events, except for views of the owner and of administrators.
  * @param events oldest first.
  */
 export function importedTrail(events: readonly ImportedEvent[]): readonly ImportedEntry[] {
@@ -264,7 +267,7 @@ export function importedTrail(events: readonly ImportedEvent[]): readonly Import
   for (const [at, event] of events.entries()) {
     const count = at + 1;
     const clean = cleanEvent(event);
-    if (!folds(event.kind, count)) {
+    if (ownedViews.has(event.kind) || !folds(event.kind, count)) {
       entries.push({ ...clean, sequence: count, times: 1 });
       continue;
     }
