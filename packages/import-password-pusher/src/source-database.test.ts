@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import SqliteDriver from "better-sqlite3";
@@ -5,6 +7,32 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { referenceTime } from "../../../test/support/password-pusher/expected.ts";
 import { changeDatabase, installProduction } from "../../../test/support/password-pusher/installations.ts";
 import { collect, openSource, readingOptions } from "../../../test/support/password-pusher/open-source.ts";
+
+/** Changes all names in each transaction, as long as it lives. */
+const busyServer = `
+  import SqliteDriver from "better-sqlite3";
+  const db = new SqliteDriver(process.env.DATABASE);
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = OFF");
+  const rename = db.prepare("UPDATE pushes SET name = ?");
+  for (let write = 1; ; write += 1) {
+    rename.run("write " + write);
+    if (write === 3) process.stdout.write("ready");
+  }`;
+/** Blocks with the copy made, before it is unlinked. */
+const copyThatWaits = `
+  import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  import { join } from "node:path";
+  const { rmSync } = fs;
+  fs.rmSync = (path, options) => {
+    if (!fs.existsSync(join(path, "source.sqlite3"))) return rmSync(path, options);
+    fs.writeSync(1, "copied");
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  };
+  syncBuiltinESMExports();
+  const { openSqliteCopy } = await import("./store/sqlite-copy.ts");
+  await openSqliteCopy(JSON.parse(process.env.LOCATION));`;
 
 const hourMs = 3_600_000;
 /** A push of the fixture. */
@@ -41,7 +69,46 @@ describe("a SQLite database", () => {
     expect(state()).toEqual(before);
   });
 
-  it("keeps copies of killed processes for a day at most", async () => {
+  it("is read in one consistent state while a server writes to it", async () => {
+    const installation = installProduction();
+    const writer = spawn(process.execPath, ["--input-type=module", "--eval", busyServer], {
+      cwd: import.meta.dirname,
+      env: { ...process.env, DATABASE: installation.databasePath },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => void writer.kill("SIGKILL"));
+    await once(writer.stdout, "data");
+    const source = await openSource(installation);
+    const names = [];
+    for await (const row of source.pushes()) names.push(row.outcome === "read" ? row.row.name : null);
+
+    expect(new Set(names.filter((name) => name?.startsWith("write "))).size).toBe(1);
+    expect(writer.exitCode).toBeNull();
+  });
+
+  it("is removed from the scratch folder after a SIGKILL, and not while another process copies", async () => {
+    const installation = installProduction();
+    const reading = readingOptions(installation);
+    const copying = spawn(process.execPath, ["--input-type=module", "--eval", copyThatWaits], {
+      cwd: import.meta.dirname,
+      env: { ...process.env, LOCATION: JSON.stringify({ ...reading, path: installation.databasePath }) },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => void copying.kill("SIGKILL"));
+    await once(copying.stdout, "data");
+    const [folder = ""] = readdirSync(reading.scratchFolder);
+    await openSource(installation);
+    expect(readdirSync(join(reading.scratchFolder, folder))).toContain("source.sqlite3");
+
+    const exited = once(copying, "exit");
+    copying.kill("SIGKILL");
+    await exited;
+    expect(readdirSync(join(reading.scratchFolder, folder))).toContain("source.sqlite3");
+    await openSource(installation);
+    expect(readdirSync(reading.scratchFolder)).toEqual([]);
+  });
+
+  it("keeps a folder without a lock for a day at most", async () => {
     const installation = installProduction();
     const { scratchFolder } = readingOptions(installation);
     const made = {

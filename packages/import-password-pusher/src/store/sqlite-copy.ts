@@ -1,9 +1,11 @@
 import {
   chmodSync,
+  closeSync,
   constants,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   rmSync,
   type Stats,
@@ -18,13 +20,16 @@ export interface SqliteLocation {
   readonly path: string;
   /** A private folder for the copy is created here, and deleted before the function returns. */
   readonly scratchFolder: string;
-  /** Milliseconds since the epoch. Folders of killed processes are deleted after a day. */
+  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 const dayMs = 86_400_000;
 const scratchPrefix = ".sealpush-import-";
 const copiesMax = 3;
+const lockWaitMs = 15_000;
+/** More pages than a database can have. */
+const pagesMax = 2 ** 31 - 1;
 /**
  * The log has the newest rows, and the journal rolls back an interrupted transaction. SQLite creates the index of the log (`-shm`)
  * again.
@@ -32,28 +37,60 @@ const copiesMax = 3;
 const companions = ["-wal", "-journal"] as const;
 
 /**
- * Opens a copy, because opening a database in write-ahead mode writes, and the folder of the original may be read-only. The
- * copy is unlinked at once, so that nothing remains if this process is killed. @throws SourceError.
+ * Opens a copy, because opening a database in write-ahead mode writes, and the folder of the original may be read-only. Only if the
+ * original is written to during the copy, it is opened. The copy is unlinked at once. If this process is killed before, the
+ * next run deletes it. @throws SourceError.
  */
-export function openSqliteCopy({ path, scratchFolder, now }: SqliteLocation): Connection {
+export async function openSqliteCopy({ path, scratchFolder, now }: SqliteLocation): Promise<Connection> {
   mkdirSync(scratchFolder, { recursive: true, mode: 0o700 });
   removeLeftovers(scratchFolder, now);
   const folder = mkdtempSync(join(scratchFolder, scratchPrefix));
+  const lock = new SqliteDriver(lockIn(folder));
   try {
+    lockExclusively(lock);
     const copy = join(folder, "source.sqlite3");
-    copyAtRest(path, copy);
+    if (!copyAtRest(path, copy)) await copyInUse(path, copy);
     mergeLog(copy, path);
     return new SqliteDriver(copy, { readonly: true, fileMustExist: true });
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    lock.close();
   }
+}
+
+/** A process locks this file while it uses the folder. The system releases the lock when the process is killed. */
+function lockIn(folder: string): string {
+  return join(folder, "lock.sqlite3");
+}
+
+function lockExclusively(lock: Connection): void {
+  lock.exec("BEGIN EXCLUSIVE");
 }
 
 function removeLeftovers(scratchFolder: string, now: number): void {
   for (const name of readdirSync(scratchFolder).filter((entry) => entry.startsWith(scratchPrefix))) {
     const path = join(scratchFolder, name);
-    const changedAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-    if (changedAt < now - dayMs) removeOurs(path);
+    if (isAbandoned(path, now)) removeOurs(path);
+  }
+}
+
+function isAbandoned(folder: string, now: number): boolean {
+  if (statSync(lockIn(folder), { throwIfNoEntry: false }) === undefined) {
+    // Another process may be about to lock it.
+    return (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now) < now - dayMs;
+  }
+  try {
+    const lock = new SqliteDriver(lockIn(folder), { fileMustExist: true, timeout: 0 });
+    try {
+      lockExclusively(lock);
+      return true;
+    } finally {
+      lock.close();
+    }
+  } catch (error) {
+    // It is locked, or belongs to another user.
+    if (error instanceof SqliteError) return false;
+    throw error;
   }
 }
 
@@ -66,8 +103,11 @@ function removeOurs(path: string): void {
   }
 }
 
-/** Copies the database with its log. The copy is repeated if one of them was written meanwhile. */
-function copyAtRest(from: string, to: string): void {
+/**
+ * Copies the database with its log. The copy is repeated if one of them was written meanwhile.
+ * @returns false if that happened every time.
+ */
+function copyAtRest(from: string, to: string): boolean {
   for (let copies = 1; copies <= copiesMax; copies += 1) {
     const before = stateOf(from);
     if (before[0] === "absent")
@@ -77,9 +117,29 @@ function copyAtRest(from: string, to: string): void {
     for (const companion of companions) {
       if (stateOfFile(from + companion) !== "absent") copyPart(from + companion, to + companion);
     }
-    if (stateOf(from).join() === before.join()) return;
+    if (stateOf(from).join() === before.join()) return true;
   }
-  throw new SourceError(`${from} is being written to while it is copied: stop Password Pusher first.`);
+  return false;
+}
+
+/** Copies all pages in one read transaction, so that the copy is the state at one moment. Nobody waits for it in write-ahead mode. */
+async function copyInUse(from: string, to: string): Promise<void> {
+  for (const part of [to, ...companions.map((companion) => to + companion)]) rmSync(part, { force: true });
+  closeSync(openSync(to, "wx", 0o600));
+  try {
+    const original = new SqliteDriver(from, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
+    try {
+      await original.backup(to, { progress: () => pagesMax });
+    } finally {
+      original.close();
+    }
+  } catch (error) {
+    if (!(error instanceof SqliteError)) throw error;
+    throw new SourceError(
+      `${from} is being written to and cannot be copied meanwhile (${error.code}): stop Password Pusher first.`,
+      { cause: error },
+    );
+  }
 }
 
 function copyPart(from: string, to: string): void {

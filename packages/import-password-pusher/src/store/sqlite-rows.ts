@@ -13,8 +13,8 @@ const statementsMax = 100;
 const damageCodes = /^SQLITE_(CORRUPT|IOERR|TOOBIG)/;
 
 /** Reads a copy that is unlinked at once. @throws SourceError if it cannot be created or opened. */
-export function openSqliteRows(location: SqliteLocation): SourceRows {
-  const connection = openSqliteCopy(location);
+export async function openSqliteRows(location: SqliteLocation): Promise<SourceRows> {
+  const connection = await openSqliteCopy(location);
   const prepared = new Map<string, Statement<unknown[], Record<string, unknown>>>();
   const statementOf = (text: string) => {
     const known = prepared.get(text) ?? connection.prepare<unknown[], Record<string, unknown>>(text);
