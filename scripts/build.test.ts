@@ -55,7 +55,7 @@ test("builds of one checkout at the same time all succeed and leave complete fil
   expect(imports.filter((name) => !files.includes(name))).toEqual([]);
   const manifest: Record<string, string> = JSON.parse(await readFile(join(dist, "assets/manifest.json"), "utf8"));
   expect((await readdir(join(dist, "assets"))).toSorted()).toEqual(
-    [...Object.values(manifest), "manifest.json"].toSorted(),
+    [...Object.values(manifest).flatMap((name) => [name, `${name}.br`, `${name}.gz`]), "manifest.json"].toSorted(),
   );
 });
 

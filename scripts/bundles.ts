@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
 
 export const root = dirname(import.meta.dirname);
@@ -74,7 +75,7 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
 const othersStayMs = 24 * 3_600_000;
 
 /**
- * Writes dist/assets and its manifest (logical name -> file name). The manifest is written last and atomically, so all the
+ * Writes dist/assets, each file also compressed, and its manifest (logical name -> file name). The manifest is written last and atomically, so all the
  * files that it names exist.
  * @param removeOthers removes files of earlier builds that are at least a day old.
  */
@@ -84,10 +85,19 @@ export async function buildAssets({ removeOthers }: { removeOthers: boolean }): 
   for (const [path, { entryPoint }] of Object.entries(metafile.outputs)) {
     if (entryPoint !== undefined) manifest[basename(entryPoint).replace(/\.ts$/, ".js")] = basename(path);
   }
+  const files = outputFiles.flatMap(({ path, contents }) => [
+    { path, contents },
+    { path: `${path}.br`, contents: brotliCompressSync(contents) },
+    { path: `${path}.gz`, contents: gzipSync(contents, { level: 9 }) },
+  ]);
   await mkdir(assetsDir, { recursive: true });
-  await Promise.all(outputFiles.map((file) => writeWhole(file.path, file.contents)));
+  await Promise.all(files.map(({ path, contents }) => writeWhole(path, contents)));
   await writeWhole(manifestFile, `${JSON.stringify(manifest, null, 2)}\n`);
-  if (removeOthers) await removeOld(assetsDir, [...Object.values(manifest), basename(manifestFile)]);
+  if (removeOthers)
+    await removeOld(
+      assetsDir,
+      [...files, { path: manifestFile }].map(({ path }) => basename(path)),
+    );
 }
 
 /** The server and the packages that it loads. The server's start file is written last: it is the newest of a build. */

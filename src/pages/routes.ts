@@ -517,7 +517,12 @@ export async function registerPages(
   registerRoutes(server, deps);
   const allowed = deps.config.noIndex ? [] : indexablePaths;
   const robotsText = ["User-agent: *", ...allowed.map((path) => `Allow: ${path}$`), "Disallow: /", ""].join("\n");
-  await server.register(fastifyStatic, { root: deps.assetsDir, serve: false, cacheControl: false });
+  await server.register(fastifyStatic, {
+    root: deps.assetsDir,
+    serve: false,
+    cacheControl: false,
+    preCompressed: true,
+  });
   server.get<{ Params: { name: string } }>(
     "/assets/:name",
     { config: { access: "public", group: "recipient", changesState: false } },

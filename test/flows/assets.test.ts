@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { startTestApp } from "../support/app.ts";
 
@@ -9,6 +12,27 @@ describe("a file for browsers", () => {
     expect(answer.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
   });
 
+  it.each([
+    { accepted: "gzip, deflate, br, zstd", encoding: "br", decode: brotliDecompressSync },
+    { accepted: "gzip", encoding: "gzip", decode: gunzipSync },
+    { accepted: "identity", encoding: undefined, decode: (bytes: Buffer) => bytes },
+  ])("is sent as the browser can decode it: $accepted", async ({ accepted, encoding, decode }) => {
+    await using app = await startTestApp();
+    const script = 'addEventListener("load", () => {});'.repeat(50);
+    const path = join(app.dataDir, "assets/page.js");
+    writeFileSync(path, script);
+    writeFileSync(`${path}.br`, brotliCompressSync(script));
+    writeFileSync(`${path}.gz`, gzipSync(script));
+    const answer = await app.server.inject({ url: "/assets/page.js", headers: { "accept-encoding": accepted } });
+    expect(answer.headers).toMatchObject({
+      "content-type": "application/javascript; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: "accept-encoding",
+    });
+    expect(answer.headers["content-encoding"]).toBe(encoding);
+    expect(decode(answer.rawPayload).toString()).toBe(script);
+  });
+
   it("that does not exist is answered with 404, which must not be cached", async () => {
     await using app = await startTestApp();
     const answer = await app.server.inject("/assets/of-the-next-version.js");
@@ -17,7 +41,7 @@ describe("a file for browsers", () => {
     expect(answer.headers.allow).toBeUndefined();
   });
 
-  it.each(["..%2fmain.js", "%2e%2e%2fmain.js", "%00", "%5c..%5cmain.js", ".hidden"])(
+  it.each(["..%2fmain.js", "%2e%2e%2fmain.js", "%00", "%5c..%5cmain.js", ".hidden", "page.js.br"])(
     "with a name that no build produces is answered with 404: %s",
     async (name) => {
       await using app = await startTestApp();
