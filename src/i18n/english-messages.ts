@@ -1040,6 +1040,11 @@ export interface EnglishMessages {
     };
     readonly settings: string;
     readonly settingsLead: string;
+    readonly searchSettings: string;
+    readonly anySource: string;
+    readonly allowed: string;
+    readonly noSettings: string;
+    readonly settingCounts: Message<{ count: number; set: number }>;
     readonly setting: string;
     readonly value: string;
     readonly from: string;

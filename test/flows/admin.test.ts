@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { settingTable } from "../../src/config/config.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import {
   type AdministeredFixture,
@@ -240,8 +241,34 @@ test("no administration page shows a secret, a label, a link, a token or the con
   await walk();
   const settings = (await root.get("/admin/settings")).body;
   for (const name of ["PWP__MAIL__SMTP_PASSWORD", "PWPUSH_MASTER_KEY", "PWP__OIDC__CLIENT_SECRET"]) {
-    expect(settings).toMatch(new RegExp(`>${name}<[\\s\\S]{0,80}\\(hidden\\)[\\s\\S]{0,120}${admin.fromEnvironment}`));
+    const row = settings.split("<tr>").find((part) => part.includes(`>${name}<`));
+    expect(row).toMatch(new RegExp(`\\(hidden\\)[\\s\\S]{0,120}${admin.fromEnvironment}`));
   }
+});
+
+test("the settings are grouped, with meaning, allowed values, default and origin, and can be searched", async () => {
+  const { root } = await openAdministered({ PWP__THROTTLING__MINUTE: "600" });
+  const namesFor = async (query: string) => {
+    const { status, body } = await root.get(`/admin/settings${query}`);
+    expect(status).toBe(200);
+    return [...body.matchAll(/<th scope="row"><code[^>]*>(\w+)</g)].map(([, name]) => name);
+  };
+  const all = await namesFor("");
+  expect(all).toEqual(
+    Object.values(settingTable).flatMap(({ settings }) => Object.values(settings).map(({ env }) => env)),
+  );
+  const { body } = await root.get("/admin/settings?q=throttling__minute");
+  const { doc, allowed, defaultShown } = settingTable.limits.settings.throttlingMinute;
+  const [meaning = ""] = doc.split("`");
+  for (const text of [settingTable.limits.title, meaning, "600", admin.fromEnvironment, allowed, defaultShown]) {
+    expect(body).toContain(text);
+  }
+  expect(await namesFor("?q=THROTTLING__MINUTE")).toEqual(["PWP__THROTTLING__MINUTE"]);
+  expect(await namesFor("?q=requests+per+minute")).toContain("PWP__THROTTLING__MINUTE");
+  expect(await namesFor("?from=environment&q=throttling__minute")).toEqual(["PWP__THROTTLING__MINUTE"]);
+  expect(await namesFor("?from=default&q=throttling__minute")).toEqual([]);
+  expect(await namesFor("?from=nonsense")).toEqual(all);
+  expect(await namesFor("?q=there-is-no-such-setting")).toEqual([]);
 });
 
 test("an email whose link has expired is not sent again", async () => {

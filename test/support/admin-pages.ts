@@ -148,10 +148,14 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     mailsView({ emails: [], page: 1, nowMs, outcome: null, isOff: false }, page),
     ...jobsPages(text, page),
     settingsView(
-      [
-        { name: "PWP__X", from: "environment", shown: text },
-        { name: "HOST", from: "default", shown: text },
-      ],
+      {
+        text,
+        from: null,
+        settings: [
+          { name: "PORT", from: "environment", shown: text },
+          { name: "HOST", from: "default", shown: text },
+        ],
+      },
       page,
     ),
     themeView({ name: text, style: text, theme: page.theme, problems: { name: text, logo: text, style: text } }, page),

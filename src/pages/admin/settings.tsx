@@ -1,54 +1,163 @@
 import type { FastifyReply } from "fastify";
-import type { SettingOrigin } from "../../config/config.ts";
+import { type SettingOrigin, settingTable } from "../../config/config.ts";
+import type { Setting } from "../../config/setting.ts";
 import type { Page, PageContext } from "../page.ts";
+import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
-/** `GET /admin/settings` */
-export function showSettings(page: SignedInRequest): FastifyReply {
-  return page.render(settingsView, page.services.config.origins, { selfPath: adminPaths.settings });
+const textMax = 100;
+const origins = ["environment", "settings file", "default"] as const;
+
+interface SettingsModel {
+  /** Part of a name, a meaning, a shown value or the title of a group; "": all. */
+  readonly text: string;
+  /** null: any. */
+  readonly from: SettingOrigin["from"] | null;
+  /** Secrets are masked already. */
+  readonly settings: readonly SettingOrigin[];
 }
 
-/** Secrets are masked already. The settings that the operator has set come first. */
-export function settingsView(settings: readonly SettingOrigin[], page: PageContext): Page {
+/** `GET /admin/settings` */
+export function showSettings(page: SignedInRequest): FastifyReply {
+  const text = (page.query("q") ?? "").trim().slice(0, textMax);
+  const from = origins.find((origin) => origin === page.query("from")) ?? null;
+  const model = { text, from, settings: page.services.config.origins };
+  return page.render(settingsView, model, { selfPath: settingsPath(model) });
+}
+
+function settingsPath({ text, from }: Pick<SettingsModel, "text" | "from">): string {
+  const query = new URLSearchParams();
+  if (text !== "") query.set("q", text);
+  if (from !== null) query.set("from", from);
+  const written = query.toString();
+  return written === "" ? adminPaths.settings : `${adminPaths.settings}?${written}`;
+}
+
+interface ShownSetting {
+  readonly row: Setting<unknown>;
+  readonly origin: SettingOrigin;
+}
+
+/** The groups of the settings table that have a setting which matches. */
+function matchingGroups({ text, from, settings }: SettingsModel) {
+  const byName = new Map(settings.map((origin) => [origin.name, origin]));
+  const part = text.toLowerCase();
+  const groups = Object.values(settingTable).map(({ title, settings: rows }) => ({
+    title,
+    rows: Object.values<Setting<unknown>>(rows).flatMap((row): readonly ShownSetting[] => {
+      const origin = byName.get(row.env);
+      if (origin === undefined || (from !== null && origin.from !== from)) return [];
+      const searched = [row.env, row.doc, origin.shown, title].join("\n").toLowerCase();
+      return searched.includes(part) ? [{ row, origin }] : [];
+    }),
+  }));
+  return groups.filter(({ rows }) => rows.length > 0);
+}
+
+export function settingsView(model: SettingsModel, page: PageContext): Page {
   const { admin } = page.messages;
+  const groups = matchingGroups(model);
+  const isSearch = model.text !== "" || model.from !== null;
   return (
     <AdminFrame page={page} current="settings" lead={admin.settingsLead}>
-      <table class="card admin-settings">
+      <SearchForm page={page} action={adminPaths.settings} submit={admin.search} wraps>
+        <SearchBox name="q" label={admin.searchSettings} value={model.text} maxLength={textMax} />
+        <SearchChoice
+          name="from"
+          label={admin.from}
+          value={model.from ?? ""}
+          options={[
+            { value: "", label: admin.anySource },
+            ...origins.map((origin) => ({ value: origin, label: originName(origin, page) })),
+          ]}
+        />
+      </SearchForm>
+      {groups.length === 0 && <p>{admin.noSettings}</p>}
+      {groups.map(({ title, rows }) => (
+        <Group key={title} title={title} rows={rows} isOpen={isSearch} page={page} />
+      ))}
+    </AdminFrame>
+  );
+}
+
+interface GroupProps {
+  readonly title: string;
+  readonly rows: readonly ShownSetting[];
+  readonly isOpen: boolean;
+  readonly page: PageContext;
+}
+
+/** Titles and meanings are those of the documentation, which is in English. */
+function Group({ title, rows, isOpen, page }: GroupProps) {
+  const { admin } = page.messages;
+  const setCount = rows.filter(({ origin }) => origin.from !== "default").length;
+  return (
+    <details class="card admin-group" open={isOpen || setCount > 0}>
+      <summary class="admin-group-title">
+        <h2 class="section-heading" lang="en" dir="ltr">
+          {title}
+        </h2>
+        <span class="field-hint">{admin.settingCounts({ count: rows.length, set: setCount })}</span>
+      </summary>
+      <table class="admin-settings">
         <thead>
           <tr>
             <th scope="col">{admin.setting}</th>
             <th scope="col">{admin.value}</th>
             <th scope="col">{admin.from}</th>
+            <th scope="col">{admin.allowed}</th>
+            <th scope="col">{admin.fromDefault}</th>
           </tr>
         </thead>
         <tbody>
-          {changedFirst(settings).map(({ name, from, shown }) => (
-            <tr key={name}>
-              <th scope="row">
-                <code dir="ltr">{name}</code>
-              </th>
-              <td data-label={admin.value}>
-                <code dir="ltr">{shown}</code>
-              </td>
-              <td data-label={admin.from}>
-                {from !== "default" ? (
-                  <span class="badge badge-active">
-                    {from === "environment" ? admin.fromEnvironment : admin.fromSettingsFile}
-                  </span>
-                ) : (
-                  <span class="badge">{admin.fromDefault}</span>
-                )}
-              </td>
-            </tr>
+          {rows.map(({ row, origin }) => (
+            <SettingRow key={row.env} row={row} origin={origin} page={page} />
           ))}
         </tbody>
       </table>
-    </AdminFrame>
+    </details>
   );
 }
 
-function changedFirst(settings: readonly SettingOrigin[]): readonly SettingOrigin[] {
-  const rank = ({ from }: SettingOrigin) => (from === "default" ? 1 : 0);
-  return settings.toSorted((a, b) => rank(a) - rank(b));
+function SettingRow({ row, origin, page }: ShownSetting & { readonly page: PageContext }) {
+  const { admin } = page.messages;
+  return (
+    <tr>
+      <th scope="row">
+        <code dir="ltr">{row.env}</code>
+        <p lang="en" dir="ltr">
+          <WithCode text={row.doc} />
+        </p>
+      </th>
+      <td data-label={admin.value}>
+        <code dir="ltr">{origin.shown}</code>
+      </td>
+      <td data-label={admin.from}>
+        <span class={origin.from === "default" ? "badge" : "badge badge-active"}>{originName(origin.from, page)}</span>
+      </td>
+      <td data-label={admin.allowed} lang="en" dir="ltr">
+        <WithCode text={row.allowed} />
+      </td>
+      <td data-label={admin.fromDefault} lang="en" dir="ltr">
+        <WithCode text={row.defaultShown} />
+      </td>
+    </tr>
+  );
+}
+
+/** The only Markdown in the texts of settings is code between backticks. */
+function WithCode({ text }: { readonly text: string }) {
+  return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
+}
+
+function originName(from: SettingOrigin["from"], { messages: { admin } }: PageContext): string {
+  switch (from) {
+    case "environment":
+      return admin.fromEnvironment;
+    case "settings file":
+      return admin.fromSettingsFile;
+    case "default":
+      return admin.fromDefault;
+  }
 }
