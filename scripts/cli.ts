@@ -3,6 +3,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { buildAssets, buildServer, findModifiedMs, root, serverFile } from "./bundles.ts";
 
+const parentCheckMs = 250;
+
 /** The newest time among the sources, so that a command always runs the current source. */
 async function sourcesModifiedMs(): Promise<number> {
   const folders = ["src", "packages/import-password-pusher/src"];
@@ -27,7 +29,15 @@ const command = spawn(process.execPath, ["--disable-sigusr1", "--", serverFile, 
 });
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 for (const signal of signals) process.on(signal, () => command.kill(signal));
+// npm sends signals to its shell, which may end without passing them on. Then this process has another parent.
+const shell = process.ppid;
+const watch = setInterval(() => {
+  if (process.ppid === shell) return;
+  clearInterval(watch);
+  command.kill("SIGTERM");
+}, parentCheckMs);
 command.on("exit", (code, signal) => {
+  clearInterval(watch);
   for (const name of signals) process.removeAllListeners(name);
   if (signal === null) process.exitCode = code ?? 1;
   else process.kill(process.pid, signal);
