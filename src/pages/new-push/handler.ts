@@ -225,11 +225,13 @@ function renderForm(
   selfPath: string | null = null,
 ): FastifyReply {
   const { config } = page.services;
+  const mayAttachFiles = page.user !== null || config.files.allowAnonymous;
+  const offersFiles = mayAttachFiles || !config.accounts.loginsDisabled;
   const model = {
     form,
-    kinds: enabledKinds(config),
+    kinds: enabledKinds(config).filter((kind) => kind !== "file" || offersFiles),
     idempotencyKey: page.user === null ? null : makeOpaqueToken(page.services.random),
-    mayAttachFiles: page.user !== null || config.files.allowAnonymous,
+    mayAttachFiles,
   };
   return page.render(newPushView, model, { status, selfPath });
 }

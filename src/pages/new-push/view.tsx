@@ -182,12 +182,14 @@ function SignInForFiles({ page }: { readonly page: PageContext }) {
         <h2 class="notice-heading">{newPush.filesSignInHeading}</h2>
         <p>{newPush.filesSignIn}</p>
       </Notice>
-      <a
-        class="button button-primary button-large"
-        href={pageHref(page, `/users/sign_in?next=${encodeURIComponent("/?kind=file")}`)}
-      >
-        {nav.signIn}
-      </a>
+      {page.signIns && (
+        <a
+          class="button button-primary button-large"
+          href={pageHref(page, `/users/sign_in?next=${encodeURIComponent("/?kind=file")}`)}
+        >
+          {nav.signIn}
+        </a>
+      )}
     </div>
   );
 }
