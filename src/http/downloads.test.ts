@@ -161,6 +161,38 @@ test("a file that is damaged after its start cuts the connection", async () => {
   expect(logLines.join("")).not.toContain("good");
 });
 
+test.each(["/files/good", "/files/good/view", "/files/zip/good1.good2"])(
+  "%s closes the file if its client leaves before the first byte",
+  async (path) => {
+    const closed = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    async function* read() {
+      try {
+        reached.resolve();
+        await gate.promise;
+        for (let sent = 0; sent < 26; sent += 1) yield alphabet.subarray(sent, sent + 1);
+      } finally {
+        closed.resolve();
+      }
+    }
+    start(alphabet, { read });
+    const left = Promise.withResolvers<void>();
+    server.fastify.addHook("onRequest", async (request) => {
+      request.raw.socket.once("close", () => left.resolve());
+    });
+    const origin = await server.fastify.listen({ host: "127.0.0.1", port: 0 });
+    const client = new AbortController();
+    const answer = fetch(`${origin}${path}`, { signal: client.signal });
+    await reached.promise;
+    client.abort();
+    await expect(answer).rejects.toThrow();
+    await left.promise;
+    gate.resolve();
+    await closed.promise;
+  },
+);
+
 describe("a file that is looked at", () => {
   const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(30)]);
   const view = (bytes: Buffer, file: Partial<Download> = {}) => start(bytes, file).get({}, "/files/good/view");
@@ -197,6 +229,12 @@ describe("a file that is looked at", () => {
     const { get } = start(alphabet);
     expect((await get({ range: "bytes=1-2" }, "/files/good/view")).body).toBe(alphabet.toString());
     expect((await get({}, "/files/bad/view")).statusCode).toBe(404);
+  });
+
+  test("is not read by HEAD", async () => {
+    const { reads } = start(alphabet);
+    const head = await server.fastify.inject({ method: "HEAD", url: "/files/good/view" });
+    expect([head.statusCode, reads]).toEqual([405, []]);
   });
 });
 

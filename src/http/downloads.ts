@@ -41,7 +41,8 @@ export function zipPath(tickets: readonly string[]): string | undefined {
 
 /**
  * `GET /files/:ticket` is public: the ticket authorizes the download. Each is audited, ranges too: otherwise a download from the
- * second byte on would leave no audit entry. HEAD reads no file and is not audited.
+ * second byte on would leave no audit entry. HEAD reads no file and is not audited; a view has none, because its type depends on
+ * the content.
  */
 export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): void {
   server.route<{ Params: { ticket: string } }>({
@@ -53,6 +54,7 @@ export function registerDownloads(server: FastifyInstance, deps: DownloadDeps): 
   server.route<{ Params: { ticket: string } }>({
     method: "GET",
     url: "/files/:ticket/view",
+    exposeHeadRoute: false,
     config: { access: "public", group: "recipient", changesState: false },
     handler: (request, reply) => answerView(request, reply, request.params.ticket, deps),
   });
@@ -173,7 +175,7 @@ async function verifiedStream(
 ): Promise<{ readonly first: Uint8Array; readonly stream: Readable }> {
   const bytes = content[Symbol.asyncIterator]();
   const first = await bytes.next();
-  const pieces = first.done === true ? [] : withFirst(first.value, bytes);
+  const pieces = first.done === true ? [] : withFirst(first, bytes);
   const stream = Readable.from(pieces, { objectMode: false, highWaterMark: readAheadBytes });
   stream.on("error", (error) => {
     if (request.raw.destroyed) return;
@@ -183,13 +185,21 @@ async function verifiedStream(
   return { first: first.done === true ? Buffer.alloc(0) : first.value, stream };
 }
 
-async function* withFirst(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield first;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
+/** Not a generator: one that is closed before it begins would leave `rest`, and with it the file, open. */
+function withFirst(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  let pending: IteratorResult<Uint8Array> | undefined = first;
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      const next = pending ?? (await rest.next());
+      pending = undefined;
+      return next;
+    },
+    async return() {
+      await rest.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
 }
 
 /** Inclusive at both ends. */

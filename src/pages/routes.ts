@@ -113,7 +113,14 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "POST", path: "/p", group: "internal", access: "page_creator", streamsFiles: true, handler: createPush },
   ...uploadRoutes,
   { method: "GET", path: "/p", group: "internal", access: "page_session", handler: withOldParameters(showDashboard) },
-  { method: "POST", path: deletePath, group: "internal", access: "page_session", handler: deleteSelected },
+  {
+    method: "POST",
+    path: deletePath,
+    group: "internal",
+    access: "page_session",
+    handler: deleteSelected,
+    retrieval: true,
+  },
   {
     method: "GET",
     path: "/p/:token",

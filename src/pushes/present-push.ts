@@ -61,6 +61,7 @@ export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Pus
       row.expiresAt <= now
         ? 0
         : Math.max(0, row.expireAfterDays - Math.max(0, Math.floor((now - row.createdAt) / dayMs))),
+    views: row.views,
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views - row.refusals),
     ...publicOptions(row),
     passphraseRequired: row.passphraseSalt !== null,
@@ -81,7 +82,6 @@ export function toOwnersPush(row: UnsealedPushRow, urlToken: string, now: number
   return {
     ...toPush(row, urlToken, now),
     ...optionsBy((option) => row[option]),
-    views: row.views,
     endReason: row.endReason ?? (hasEnded(row, now) ? "time" : null),
     name: openLabel(keyring, sealedColumns.name, row, row.nameSealed),
     note: openLabel(keyring, sealedColumns.note, row, row.noteSealed),

@@ -35,6 +35,8 @@ export interface Push extends PublicOptions {
   readonly expireAfterDays: number;
   readonly expireAfterViews: number;
   readonly daysRemaining: number;
+  /** Counted views, without refusals after the end. */
+  readonly views: number;
   readonly viewsRemaining: number;
   readonly passphraseRequired: boolean;
   readonly expired: boolean;
@@ -52,8 +54,6 @@ export interface Push extends PublicOptions {
 
 /** A push for its owner, and for the person who has just created it. */
 export interface OwnedPush extends Push, PushOptions {
-  /** Counted views, without refusals after the end. */
-  readonly views: number;
   /** null while active. */
   readonly endReason: EndReason | null;
 }

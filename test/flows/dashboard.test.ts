@@ -357,6 +357,7 @@ test("only the owner can read whether a push was opened, and reading counts noth
   expect(await asked()).toEqual({ text: "Opened 2 times. It cannot be opened again.", final: true });
   const unopened = await push(ada, {});
   await post(`/p/${unopened}/expire`, ada, { next: "/p" });
+  await get(`/api/v2/pushes/${unopened}`, null);
   expect((await get(`/p/${unopened}/preview/opened?locale=de`, ada)).json()).toEqual({
     text: "Abgelaufen, ohne geöffnet worden zu sein.",
     final: true,

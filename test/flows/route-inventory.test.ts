@@ -113,7 +113,7 @@ GET    /p/:token/print_preview                public
 GET    /p/:token/r                            page          retrieval
 POST   /p/:token/r                            page          changes retrieval
 GET    /p/:token/r/preview                    page
-POST   /pushes/delete                         page_session  changes
+POST   /pushes/delete                         page_session  changes retrieval
 GET    /p/:url_token.json                     api           changes retrieval
 DELETE /p/:url_token.json                     api           changes scope:expire
 GET    /p/:url_token/audit.json               api_token scope:read

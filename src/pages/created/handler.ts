@@ -131,10 +131,9 @@ export async function showOpened(page: SignedInRequest): Promise<FastifyReply> {
 }
 
 function openedText(push: Push, { created }: Messages): string {
-  const used = push.expireAfterViews - push.viewsRemaining;
-  if (used === 0) return push.expired ? created.neverOpened : created.notOpened;
+  if (push.views === 0) return push.expired ? created.neverOpened : created.notOpened;
   const further = push.expired ? created.opensNoMore : created.opensAgain({ count: push.viewsRemaining });
-  return `${created.openedTimes({ count: used })} ${further}`;
+  return `${created.openedTimes({ count: push.views })} ${further}`;
 }
 
 /** What the form says when it is sent back. @throws every error that is not about the form. */

@@ -1,88 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { openTestDomain, signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
+import { openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
 import { countRows, readRows } from "../../../test/support/engine-database.ts";
-import { claimFiles, readDownload } from "../../../test/support/files.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { blobFiles } from "../../../test/support/uploads.ts";
-import { hourMs, secondMs } from "../../base/clock.ts";
-import { AppError } from "../../base/errors.ts";
-import type { BlobStore } from "../../blobs/blob-store.ts";
+import { hourMs } from "../../base/clock.ts";
 import { jointColumns } from "../../crypto/sealed-columns.ts";
 import { segmentBytes } from "../../crypto/stream-seal.ts";
 import { patternBytes } from "../../crypto/stream-test-support.ts";
-import type { Actor } from "../push.ts";
-import { createPushes, type Pushes } from "../pushes.ts";
-
-const owner = signedIn(7);
-const broken = new AppError("invalid_request", "The body was cut off.");
-
-async function* chunksOf(bytes: Uint8Array, failure?: Error): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
-  if (failure !== undefined) throw failure;
-}
-
-async function open(pushes: Pushes, bytes: Uint8Array, actor: Actor = owner): Promise<string> {
-  const file = { filename: "plan.bin", contentType: "text/plain", sizeBytes: bytes.length };
-  return (await pushes.openUpload(file, actor)).address;
-}
-
-async function send(pushes: Pushes, bytes: Uint8Array, actor: Actor = owner): Promise<string> {
-  const address = await open(pushes, bytes, actor);
-  const sent = await pushes.receiveUpload(address, 0, chunksOf(bytes), actor);
-  expect(sent).toMatchObject({ outcome: "received", receivedBytes: bytes.length });
-  return address;
-}
-
-async function pushOf(pushes: Pushes, addresses: readonly string[], actor: Actor = owner) {
-  const upload = await pushes.beginUpload(actor);
-  for (const address of addresses) await upload.addUploaded(address);
-  return await pushes.create({ upload }, actor);
-}
-
-async function contentOf(pushes: Pushes, urlToken: string): Promise<Buffer[]> {
-  const found: Buffer[] = [];
-  for (const { ticket } of await claimFiles(pushes, urlToken, stranger)) {
-    const download = await pushes.openTicket(ticket, stranger);
-    if (download === undefined) throw new Error("The ticket does not open.");
-    found.push(await readDownload(download));
-  }
-  return found;
-}
-
-const blobKeyOf = async ({ domain }: TestDomain) =>
-  (await readRows<{ blob_key: string }>(domain.db, "SELECT blob_key FROM resumable_uploads")).map(
-    (row) => row.blob_key,
-  );
-
-/** The operations with another store of files. */
-function pushesWith(fixture: TestDomain, blobs: BlobStore): Pushes {
-  return createPushes(pushDepsOf(fixture, { blobs }));
-}
-
-/** A store whose writers fail, or wait, before the chunk with this number, counted over all of them. */
-function failingAt(blobs: BlobStore, chunk: number, fail: () => Promise<void>): BlobStore {
-  const { growing } = blobs;
-  if (growing === undefined) throw new Error("The store cannot append.");
-  let written = 0;
-  return {
-    ...blobs,
-    growing: {
-      ...growing,
-      async append(key, position) {
-        const writer = await growing.append(key, position);
-        return {
-          ...writer,
-          async write(bytes) {
-            written += 1;
-            if (written === chunk) await fail();
-            await writer.write(bytes);
-          },
-        };
-      },
-    },
-  };
-}
+import { createPushes } from "../pushes.ts";
+import {
+  blobKeyOf,
+  broken,
+  chunksOf,
+  contentOf,
+  open,
+  owner,
+  pushesWith,
+  pushOf,
+  send,
+  waitingToOpen,
+} from "./resumable-upload-test-support.ts";
 
 describe("a file that is sent in several requests", () => {
   test.each([0, 1, segmentBytes, segmentBytes + 1, 5 * segmentBytes - 7])(
@@ -200,122 +138,6 @@ describe("a file that is sent in several requests", () => {
   });
 });
 
-describe("requests to one upload at the same time", () => {
-  test("take turns: the second one waits, and continues where the first one ended", async () => {
-    await using fixture = await openTestDomain();
-    const { pushes } = fixture.domain;
-    const bytes = patternBytes(2 * segmentBytes);
-    const address = await open(pushes, bytes);
-    const reached = Promise.withResolvers<void>();
-    const gate = Promise.withResolvers<void>();
-    async function* slowly(): AsyncGenerator<Uint8Array> {
-      yield bytes.subarray(0, segmentBytes + 1);
-      reached.resolve();
-      await gate.promise;
-      throw broken;
-    }
-    const first = pushes.receiveUpload(address, 0, slowly(), owner);
-    await reached.promise;
-    expect(await pushes.receiveUpload(address, 0, chunksOf(bytes), owner)).toEqual({
-      outcome: "busy",
-      retryAfterSeconds: 20,
-    });
-    gate.resolve();
-    await expect(first).rejects.toBe(broken);
-    expect(await pushes.receiveUpload(address, 0, chunksOf(bytes), owner)).toEqual({
-      outcome: "other_offset",
-      receivedBytes: segmentBytes,
-    });
-    await pushes.receiveUpload(address, segmentBytes, chunksOf(bytes.subarray(segmentBytes)), owner);
-    const { urlToken } = await pushOf(pushes, [address]);
-    expect(await contentOf(pushes, urlToken)).toEqual([bytes]);
-  });
-
-  test("that begin together: one is received", async () => {
-    await using fixture = await openTestDomain();
-    const { pushes } = fixture.domain;
-    const bytes = patternBytes(3 * segmentBytes);
-    const address = await open(pushes, bytes);
-    const sent = await Promise.all(
-      Array.from({ length: 5 }, () => pushes.receiveUpload(address, 0, chunksOf(bytes), owner)),
-    );
-    expect(sent.filter(({ outcome }) => outcome === "received")).toHaveLength(1);
-    const { urlToken } = await pushOf(pushes, [address]);
-    expect(await contentOf(pushes, urlToken)).toEqual([bytes]);
-  });
-});
-
-describe("after an interruption", () => {
-  test("the acknowledged bytes are sealed again under a new key, because unacknowledged ones may be sealed", async () => {
-    await using fixture = await openTestDomain();
-    const { domain, clock } = fixture;
-    const { pushes } = domain;
-    const bytes = patternBytes(4 * segmentBytes);
-    const address = await open(pushes, bytes);
-    await pushes.receiveUpload(address, 0, chunksOf(bytes.subarray(0, 2 * segmentBytes)), owner);
-    const [earlierKey] = await blobKeyOf(fixture);
-    const failing = pushesWith(
-      fixture,
-      failingAt(domain.blobs, 2, async () => {
-        throw Object.assign(new Error("No space is left."), { code: "ENOSPC" });
-      }),
-    );
-    const rest = chunksOf(bytes.subarray(2 * segmentBytes));
-    await expect(failing.receiveUpload(address, 2 * segmentBytes, rest, owner)).rejects.toMatchObject({
-      code: "unavailable",
-    });
-    const again = () =>
-      pushes.receiveUpload(address, 2 * segmentBytes, chunksOf(bytes.subarray(2 * segmentBytes)), owner);
-    expect(await again()).toMatchObject({ outcome: "busy" });
-    clock.advance(21 * secondMs);
-    expect(await again()).toMatchObject({ outcome: "received", receivedBytes: bytes.length });
-    const [laterKey] = await blobKeyOf(fixture);
-    expect(laterKey).not.toBe(earlierKey);
-    await makeSweeper(fixture).sweep();
-    expect(blobFiles(fixture)).toEqual([`${laterKey}.part`]);
-    const { urlToken } = await pushOf(pushes, [address]);
-    expect(await contentOf(pushes, urlToken)).toEqual([bytes]);
-  });
-
-  test("a process that was suspended while it wrote changes nothing of the request that came after it", async () => {
-    await using fixture = await openTestDomain();
-    const { domain, clock } = fixture;
-    const bytes = patternBytes(3 * segmentBytes);
-    const reached = Promise.withResolvers<void>();
-    const gate = Promise.withResolvers<void>();
-    const suspended = pushesWith(
-      fixture,
-      failingAt(domain.blobs, 3, async () => {
-        reached.resolve();
-        await gate.promise;
-      }),
-    );
-    const address = await open(domain.pushes, bytes);
-    const first = suspended.receiveUpload(address, 0, chunksOf(Buffer.alloc(bytes.length, 1)), owner);
-    await reached.promise;
-    clock.advance(21 * secondMs);
-    const second = await domain.pushes.receiveUpload(address, 0, chunksOf(bytes), owner);
-    expect(second).toMatchObject({ outcome: "received", receivedBytes: bytes.length });
-    gate.resolve();
-    expect(await first).toEqual({ outcome: "unknown" });
-    const { urlToken } = await pushOf(domain.pushes, [address]);
-    expect(await contentOf(domain.pushes, urlToken)).toEqual([bytes]);
-  });
-
-  test("an upload whose acknowledged bytes are lost begins again", async () => {
-    await using fixture = await openTestDomain();
-    const { domain } = fixture;
-    const bytes = patternBytes(2 * segmentBytes);
-    const address = await open(domain.pushes, bytes);
-    await domain.pushes.receiveUpload(address, 0, chunksOf(bytes.subarray(0, segmentBytes)), owner);
-    const [blobKey] = await blobKeyOf(fixture);
-    await domain.blobs.delete(blobKey ?? "");
-    const rest = chunksOf(bytes.subarray(segmentBytes));
-    expect(await domain.pushes.receiveUpload(address, segmentBytes, rest, owner)).toEqual({ outcome: "unknown" });
-    expect(await countRows(domain.db, "resumable_uploads")).toBe(0);
-  });
-});
-
 describe("unfinished uploads", () => {
   test("are removed 24 hours after their last byte, with their key", async () => {
     await using fixture = await openTestDomain();
@@ -332,6 +154,45 @@ describe("unfinished uploads", () => {
     await makeSweeper(fixture).sweep();
     expect(blobFiles(fixture)).toEqual([]);
     for (const table of ["uploads", "resumable_uploads", "blob_deletions"]) expect(await countRows(db, table)).toBe(0);
+  });
+
+  test("are not prolonged by requests without bytes", async () => {
+    await using fixture = await openTestDomain();
+    const { pushes } = fixture.domain;
+    const address = await open(pushes, patternBytes(10));
+    const before = await pushes.findUpload(address, owner);
+    fixture.clock.advance(hourMs);
+    const sent = await pushes.receiveUpload(address, 0, chunksOf(Buffer.alloc(0)), owner);
+    expect(sent).toMatchObject({ outcome: "received", expiresAt: before?.expiresAt });
+    expect(await pushes.findUpload(address, owner)).toEqual(before);
+  });
+
+  test("are refused for longer than the script waits when the server has too many", async () => {
+    await using fixture = await openTestDomain();
+    const { store } = fixture.domain;
+    const add = async () => "server_full" as const;
+    const full = { ...store, resumableUploads: { ...store.resumableUploads, add } };
+    const pushes = createPushes(pushDepsOf(fixture, { store: full }));
+    await expect(open(pushes, patternBytes(10))).rejects.toMatchObject({
+      code: "unavailable",
+      retryAfterSeconds: 3600,
+    });
+  });
+
+  test("leave no file if they are cancelled before it is made", async () => {
+    await using fixture = await openTestDomain();
+    const { pushes, blobs } = fixture.domain;
+    const bytes = patternBytes(10);
+    const address = await open(pushes, bytes);
+    const waiting = waitingToOpen(blobs);
+    const sending = pushesWith(fixture, waiting.blobs).receiveUpload(address, 0, chunksOf(bytes), owner);
+    await waiting.reached;
+    await pushes.discardUpload(address, owner);
+    await makeSweeper(fixture).sweep();
+    waiting.open();
+    expect(await sending).toEqual({ outcome: "unknown" });
+    await makeSweeper(fixture).sweep();
+    expect(blobFiles(fixture)).toEqual([]);
   });
 
   test("are removed at once when their sender cancels them", async () => {

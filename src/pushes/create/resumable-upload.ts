@@ -33,9 +33,9 @@ const addressShape = /^[A-Za-z0-9_-]{43}$/;
 
 /** An upload is removed when nothing has arrived for this long. */
 const uploadMs = 24 * hourMs;
-/** Longer than a request needs for the bytes between two acknowledgements. */
-const runMs = 20 * secondMs;
-/** What a crash makes the sender send again, at most. */
+/** A run is extended while bytes pass, so this is longer than the slowest sender may pause. */
+const runMs = 30 * secondMs;
+/** What a crash makes the sender send again, at most. Runs are extended as often. */
 const unacknowledgedMs = 5 * secondMs;
 const unacknowledgedBytesMax = 8 * 1024 ** 2;
 /** A sender may have this many times the files and bytes of one push in uploads that no push has taken yet. */
@@ -80,7 +80,13 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
   const { keyring } = deps.vault;
   const details = openUploadDetails({ id, detailsSealed, ownerId, key });
   if (details === undefined) throw new Error(`The details of upload ${id} do not open.`);
-  await storing(growing(deps).finish(blobKey));
+  try {
+    await storing(growing(deps).finish(blobKey));
+  } catch (error) {
+    // The store has lost the file: the sender has to send it again.
+    if (error instanceof BlobMissingError) return undefined;
+    throw error;
+  }
   return {
     id,
     blobKey,
@@ -136,7 +142,10 @@ export function resumableUploadOperations(deps: Deps) {
           retryAfterSeconds: hourMs / secondMs,
         });
       }
-      if (outcome === "server_full") throw unavailable("The server is receiving too many files. Try again later.", 60);
+      if (outcome === "server_full") {
+        // So long that the script does not wait: it sends the file with the form.
+        throw unavailable("The server is receiving too many files. Try again later.", hourMs / secondMs);
+      }
       // No request follows that would send its bytes.
       if (sizeBytes === 0) await storing(writeSealed(deps, { ...stored, key }, Readable.from([])));
       return { address, expiresAt: row.expiresAt };
@@ -164,7 +173,8 @@ export function resumableUploadOperations(deps: Deps) {
       if (found === undefined) return { outcome: "unknown" };
       const now = clock.now();
       const { receivedBytes, expiresAt } = found;
-      if (found.run !== 0 && found.runUntil > now) {
+      // A time later than a run begun now would get is from before the clock was set back.
+      if (found.run !== 0 && found.runUntil > now && found.runUntil <= now + runMs) {
         return { outcome: "busy", retryAfterSeconds: Math.ceil((found.runUntil - now) / secondMs) };
       }
       if (offset !== receivedBytes) return { outcome: "other_offset", receivedBytes };
@@ -228,12 +238,14 @@ class UploadRun {
   readonly #address: string;
   readonly #run: number;
   readonly #actor: Actor;
+  #extendedAt: number;
 
   constructor(deps: Deps, address: string, run: number, actor: Actor) {
     this.#deps = deps;
     this.#address = address;
     this.#run = run;
     this.#actor = actor;
+    this.#extendedAt = deps.clock.now();
   }
 
   async receive(found: ResumableUpload, content: AsyncIterable<Uint8Array>): Promise<ReceiveOutcome> {
@@ -249,8 +261,8 @@ class UploadRun {
       return { outcome: "received", receivedBytes: received, expiresAt };
     } catch (error) {
       if (!(error instanceof BlobMissingError || error instanceof SealBrokenError)) throw error;
-      // The store has lost acknowledged bytes: the sender has to begin again.
-      await this.#deps.store.resumableUploads.discard(found.digest);
+      // The store has lost acknowledged bytes: the sender has to begin again. Or another run has replaced this one's blob.
+      await this.#deps.store.resumableUploads.discard(found.digest, this.#run);
       return { outcome: "unknown" };
     }
   }
@@ -262,15 +274,18 @@ class UploadRun {
     let sealedBytes = sealedLengthBefore(found.receivedBytes);
     let acknowledged = { sealedBytes, at: clock.now() };
     try {
-      for await (const chunk of sealPart(streamOf(file), found.receivedBytes, content)) {
+      const passing = this.#extending(found, file.blobKey, content);
+      for await (const chunk of sealPart(streamOf(file), found.receivedBytes, passing)) {
         writer ??= await storing(growing(this.#deps).append(file.blobKey, sealedBytes));
         await storing(writer.write(chunk));
         sealedBytes += chunk.length;
         const isDue = sealedBytes - acknowledged.sealedBytes >= unacknowledgedBytesMax;
         if (!isDue && clock.now() - acknowledged.at < unacknowledgedMs) continue;
+        const received = plaintextLength(sealedBytes, found.sizeBytes);
+        // The last byte is acknowledged with the end of the run: no push takes an upload that somebody may be writing to.
+        if (received === found.sizeBytes) continue;
         await storing(writer.sync());
         acknowledged = { sealedBytes, at: clock.now() };
-        const received = plaintextLength(sealedBytes, found.sizeBytes);
         if ((await this.#acknowledge(found, file, received, true)) === undefined) return undefined;
       }
       if (writer !== undefined) await storing(writer.sync());
@@ -282,7 +297,7 @@ class UploadRun {
 
   /** @returns when the upload expires; undefined: it was removed, or another request writes to it now. */
   async #acknowledge(
-    { digest }: ResumableUpload,
+    found: ResumableUpload,
     { blobKey }: OpenedFile,
     receivedBytes: number,
     goesOn: boolean,
@@ -292,11 +307,30 @@ class UploadRun {
       blobKey,
       receivedBytes,
       anonymousBytes: this.#actor.user === null ? receivedBytes : 0,
-      expiresAt: now + uploadMs,
+      // Only bytes prolong an upload, not requests.
+      expiresAt: receivedBytes > found.receivedBytes ? now + uploadMs : found.expiresAt,
       runUntil: goesOn ? now + runMs : null,
     };
-    const recorded = await this.#deps.store.resumableUploads.progress(digest, this.#run, progress, now);
+    const recorded = await this.#deps.store.resumableUploads.progress(found.digest, this.#run, progress, now);
+    this.#extendedAt = now;
     return recorded ? progress.expiresAt : undefined;
+  }
+
+  /** Extends the run while bytes pass: a whole segment may take longer than a run. Ends early when the run is no longer the latest. */
+  async *#extending(
+    { digest }: ResumableUpload,
+    blobKey: string,
+    content: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
+    const { clock, store } = this.#deps;
+    for await (const chunk of content) {
+      const now = clock.now();
+      if (Math.abs(now - this.#extendedAt) >= unacknowledgedMs) {
+        if (!(await store.resumableUploads.extend(digest, this.#run, blobKey, now + runMs, now))) return;
+        this.#extendedAt = now;
+      }
+      yield chunk;
+    }
   }
 
   #continued(found: ResumableUpload): OpenedFile | undefined {
@@ -310,26 +344,36 @@ class UploadRun {
    * sealed again, under a new key in a new blob.
    */
   async #resealed(found: ResumableUpload): Promise<OpenedFile | undefined> {
-    const { store, clock } = this.#deps;
+    const { store, clock, capacity } = this.#deps;
     const old = this.#continued(found);
     const { fileId, ownerId, sizeBytes, receivedBytes } = found;
     const details = old && openUploadDetails({ ...found, id: fileId, key: old.key });
     if (old === undefined || details === undefined) return undefined;
     const next = newFile(this.#deps, this.#address, { id: fileId, ownerId }, details);
-    // Until it is the upload's, the sweeper removes it as an orphan.
+    await capacity.assertRoomForFile(this.#actor, receivedBytes);
+    // After a crash the sweeper removes it as an orphan.
     await store.addUpload(next.blobKey, clock.now());
     const file = { ...next, sizeBytes };
-    if (receivedBytes > 0) {
-      const { key, context } = streamOf(old);
-      const range = { start: 0, end: receivedBytes - 1 };
-      const read = (part: ByteRange) => growing(this.#deps).readUnfinished(found.blobKey, part);
-      await writeSealed(this.#deps, file, openStream(key, context, sizeBytes, range, read));
+    try {
+      if (receivedBytes > 0) await this.#copy(found, old, file);
+    } catch (error) {
+      await store.abandonUploads([file.blobKey]);
+      throw error;
     }
-    const replaced = await store.resumableUploads.replaceBlob(found, this.#run, {
-      ...next,
-      runUntil: clock.now() + runMs,
-    });
-    return replaced ? file : undefined;
+    const now = clock.now();
+    const { resumableUploads } = store;
+    if (await resumableUploads.replaceBlob(found, this.#run, { ...next, runUntil: now + runMs }, now)) return file;
+    await store.abandonUploads([file.blobKey]);
+    return undefined;
+  }
+
+  /** Seals the acknowledged bytes again. They are fewer if the run is no longer the latest. */
+  async #copy(found: ResumableUpload, old: OpenedFile, file: OpenedFile): Promise<void> {
+    const { key, context, plaintextBytes } = streamOf(old);
+    const range = { start: 0, end: found.receivedBytes - 1 };
+    const read = (part: ByteRange) => growing(this.#deps).readUnfinished(old.blobKey, part);
+    const content = openStream(key, context, plaintextBytes, range, read);
+    await writeSealed(this.#deps, file, this.#extending(found, file.blobKey, content));
   }
 }
 

@@ -226,6 +226,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       find: () => store.resumableUploads.find(randomBytes(32), newest),
       beginRun: () =>
         store.resumableUploads.beginRun({ digest: randomBytes(32), run: 0, blobKey, receivedBytes: 0 }, 1, newest),
+      extend: () => store.resumableUploads.extend(randomBytes(32), 1, blobKey, newest, newest),
       progress: () =>
         store.resumableUploads.progress(
           randomBytes(32),
@@ -236,9 +237,12 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       replaceBlob: () => {
         const { digest, keySealed, detailsSealed } = resumableUpload();
         const earlier = { digest, blobKey, rowSecretId: 1 };
-        return store.resumableUploads.replaceBlob(earlier, 1, { blobKey, detailsSealed, keySealed, runUntil: newest });
+        const next = { blobKey, detailsSealed, keySealed, runUntil: newest };
+        return store.resumableUploads.replaceBlob(earlier, 1, next, newest);
       },
-      discard: () => store.resumableUploads.discard(randomBytes(32)),
+      async discard() {
+        for (const run of [undefined, 1]) await store.resumableUploads.discard(randomBytes(32), run);
+      },
     },
     downloadTickets: {
       find: () => store.downloadTickets.find(randomBytes(32), newest),

@@ -60,6 +60,13 @@ const beginRun = sql<[run: number, runUntil: number, digest: Buffer, run: number
   `UPDATE resumable_uploads SET run = ?, run_until = ?
    WHERE digest = ? AND run = ? AND blob_key = ? AND received_bytes = ?`,
 );
+const extendRun = sql<[runUntil: number, digest: Buffer, run: number]>(
+  "UPDATE resumable_uploads SET run_until = ? WHERE digest = ? AND run = ?",
+);
+const touchUpload = sql<[now: number, blobKey: string]>("UPDATE uploads SET renewed_at = ? WHERE blob_key = ?");
+const useOfBlob = sql<[blobKey: string, blobKey: string], { found: number }>(
+  "SELECT 1 AS found FROM uploads WHERE blob_key = ? UNION ALL SELECT 1 AS found FROM files WHERE blob_key = ?",
+);
 const recordProgress = sql<
   [receivedBytes: number, run: number, runUntil: number, expiresAt: number, digest: Buffer, run: number]
 >(
@@ -73,19 +80,22 @@ const replaceBlob = sql<[blobKey: string, detailsSealed: Buffer, runUntil: numbe
   "UPDATE resumable_uploads SET blob_key = ?, details_sealed = ?, run_until = ? WHERE digest = ? AND run = ?",
 );
 const replaceKey = sql<[sealed: Buffer, id: number]>("UPDATE row_secrets SET sealed = ? WHERE id = ?");
-const deleteByDigest = sql<[digest: Buffer], Removed>(
-  `DELETE FROM resumable_uploads WHERE digest = ? RETURNING blob_key AS "blobKey", row_secret_id AS "rowSecretId"`,
-);
 interface Removed {
   readonly blobKey: string;
   readonly rowSecretId: number;
 }
+const deleteWhere = <Parameters extends readonly Value[]>(condition: string): Statement<Parameters, Removed> =>
+  sql<Parameters, Removed>(
+    `DELETE FROM resumable_uploads WHERE ${condition} RETURNING blob_key AS "blobKey", row_secret_id AS "rowSecretId"`,
+  );
+const deleteByDigest = deleteWhere<[digest: Buffer]>("digest = ?");
+const deleteByRun = deleteWhere<[digest: Buffer, run: number]>("digest = ? AND run = ?");
 const expired = sqlOfFreeRows<[now: number, limit: number], { digest: Buffer }>(
   "SELECT digest FROM resumable_uploads WHERE expires_at <= ? ORDER BY expires_at LIMIT ?",
 );
 
-async function discard(tx: Transaction, digest: Buffer): Promise<boolean> {
-  const removed = await tx.one(deleteByDigest, digest);
+async function discard(tx: Transaction, digest: Buffer, run?: number): Promise<boolean> {
+  const removed = run === undefined ? await tx.one(deleteByDigest, digest) : await tx.one(deleteByRun, digest, run);
   if (removed === undefined) return false;
   await tx.run(destroyRowSecret, removed.rowSecretId);
   if ((await tx.run(takeUpload, removed.blobKey)) === 1) await tx.run(queueBlob, removed.blobKey);
@@ -130,34 +140,50 @@ export function createResumableUploads(db: Pick<Database, "engine" | "read" | "w
       nextRun: number,
       runUntil: number,
     ) => db.write(async (tx) => (await tx.run(beginRun, nextRun, runUntil, digest, run, blobKey, receivedBytes)) === 1),
-    /** @returns false: the upload was removed, or another request has begun a run. */
+    /** Also renews the record of the blob that the run writes. @returns false as `progress`. */
+    extend: (digest: Buffer, run: number, blobKey: string, runUntil: number, now: number) =>
+      db.write(async (tx) => {
+        if ((await tx.run(extendRun, runUntil, digest, run)) !== 1) return false;
+        await tx.run(touchUpload, now, blobKey);
+        return true;
+      }),
+    /**
+     * @returns false: the upload was removed, or another request has begun a run. Then the run's blob is queued for deletion
+     *   if nothing names it: it may have been made after that of the upload was deleted.
+     */
     progress: (digest: Buffer, run: number, progress: Progress & { readonly anonymousBytes: number }, now: number) =>
       db.write(async (tx) => {
         const { receivedBytes, runUntil, expiresAt, blobKey, anonymousBytes } = progress;
         const nextRun = runUntil === null ? 0 : run;
         const changed = await tx.run(recordProgress, receivedBytes, nextRun, runUntil ?? 0, expiresAt, digest, run);
         if (changed === 1) await tx.run(renewUpload, anonymousBytes, now, blobKey);
+        else if ((await tx.one(useOfBlob, blobKey, blobKey)) === undefined) await tx.run(queueBlob, blobKey);
         return changed === 1;
       }),
     /**
      * After a run that was interrupted: its writer, if it still exists, writes to a blob that nothing uses any more.
-     * @param next its blob is recorded by `PushStore.addUpload`. @returns false as `progress`.
+     * @param next its blob is recorded by `PushStore.addUpload`. @returns false as `progress`, or this record was swept.
      */
     replaceBlob: (
       earlier: Pick<ResumableUpload, "digest" | "blobKey" | "rowSecretId">,
       run: number,
       next: Pick<ResumableUpload, "blobKey" | "detailsSealed" | "keySealed" | "runUntil">,
+      now: number,
     ) =>
       db.write(async (tx) => {
         const { digest, blobKey, rowSecretId } = earlier;
+        if ((await tx.run(touchUpload, now, next.blobKey)) !== 1) return false;
         if ((await tx.run(replaceBlob, next.blobKey, next.detailsSealed, next.runUntil, digest, run)) !== 1)
           return false;
         await tx.run(replaceKey, next.keySealed, rowSecretId);
         if ((await tx.run(takeUpload, blobKey)) === 1) await tx.run(queueBlob, blobKey);
         return true;
       }),
-    /** Overwrites the key and queues the blob for deletion, due at once. @returns false: there is no such upload. */
-    discard: (digest: Buffer): Promise<boolean> => db.write((tx) => discard(tx, digest)),
+    /**
+     * Overwrites the key and queues the blob for deletion, due at once. @returns false: there is no such upload.
+     * @param run only if this is its latest run.
+     */
+    discard: (digest: Buffer, run?: number): Promise<boolean> => db.write((tx) => discard(tx, digest, run)),
   };
 }
 
