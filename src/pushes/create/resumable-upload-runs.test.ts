@@ -2,14 +2,6 @@ import { describe, expect, test } from "vitest";
 import { openTestDomain } from "../../../test/support/domain.ts";
 import { countRows } from "../../../test/support/engine-database.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
-import { makeSweeper } from "../../../test/support/sweeper.ts";
-import { blobFiles } from "../../../test/support/uploads.ts";
-import { hourMs, secondMs } from "../../base/clock.ts";
-import { unavailable } from "../../base/errors.ts";
-import { segmentBytes } from "../../crypto/stream-seal.ts";
-import { patternBytes } from "../../crypto/stream-test-support.ts";
-import type { Actor } from "../push.ts";
-import { createPushes, type Pushes } from "../pushes.ts";
 import {
   blobKeyOf,
   broken,
@@ -24,7 +16,15 @@ import {
   pushOf,
   send,
   waitingToOpen,
-} from "./resumable-upload-test-support.ts";
+} from "../../../test/support/resumable-uploads.ts";
+import { makeSweeper } from "../../../test/support/sweeper.ts";
+import { blobFiles } from "../../../test/support/uploads.ts";
+import { hourMs, secondMs } from "../../base/clock.ts";
+import { unavailable } from "../../base/errors.ts";
+import { segmentBytes } from "../../crypto/stream-seal.ts";
+import { patternBytes } from "../../crypto/stream-test-support.ts";
+import type { Actor } from "../push.ts";
+import { createPushes, type Pushes } from "../pushes.ts";
 
 describe("requests to one upload at the same time", () => {
   test("take turns: the second one waits, and continues where the first one ended", async () => {

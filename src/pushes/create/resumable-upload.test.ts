@@ -2,13 +2,6 @@ import { describe, expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger } from "../../../test/support/domain.ts";
 import { countRows, readRows } from "../../../test/support/engine-database.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
-import { makeSweeper } from "../../../test/support/sweeper.ts";
-import { blobFiles } from "../../../test/support/uploads.ts";
-import { hourMs } from "../../base/clock.ts";
-import { jointColumns } from "../../crypto/sealed-columns.ts";
-import { segmentBytes } from "../../crypto/stream-seal.ts";
-import { patternBytes } from "../../crypto/stream-test-support.ts";
-import { createPushes } from "../pushes.ts";
 import {
   blobKeyOf,
   broken,
@@ -20,7 +13,14 @@ import {
   pushOf,
   send,
   waitingToOpen,
-} from "./resumable-upload-test-support.ts";
+} from "../../../test/support/resumable-uploads.ts";
+import { makeSweeper } from "../../../test/support/sweeper.ts";
+import { blobFiles } from "../../../test/support/uploads.ts";
+import { hourMs } from "../../base/clock.ts";
+import { jointColumns } from "../../crypto/sealed-columns.ts";
+import { segmentBytes } from "../../crypto/stream-seal.ts";
+import { patternBytes } from "../../crypto/stream-test-support.ts";
+import { createPushes } from "../pushes.ts";
 
 describe("a file that is sent in several requests", () => {
   test.each([0, 1, segmentBytes, segmentBytes + 1, 5 * segmentBytes - 7])(

@@ -1,13 +1,13 @@
 import { expect } from "vitest";
-import { signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
-import { readRows } from "../../../test/support/engine-database.ts";
-import { claimFiles, readDownload } from "../../../test/support/files.ts";
-import { pushDepsOf } from "../../../test/support/push-deps.ts";
-import { AppError } from "../../base/errors.ts";
-import type { BlobStore } from "../../blobs/blob-store.ts";
-import { segmentBytes } from "../../crypto/stream-seal.ts";
-import type { Actor } from "../push.ts";
-import { createPushes, type Pushes } from "../pushes.ts";
+import { AppError } from "../../src/base/errors.ts";
+import type { BlobStore } from "../../src/blobs/blob-store.ts";
+import { segmentBytes } from "../../src/crypto/stream-seal.ts";
+import type { Actor } from "../../src/pushes/push.ts";
+import { createPushes, type Pushes } from "../../src/pushes/pushes.ts";
+import { signedIn, stranger, type TestDomain } from "./domain.ts";
+import { readRows } from "./engine-database.ts";
+import { claimFiles, readDownload } from "./files.ts";
+import { pushDepsOf } from "./push-deps.ts";
 
 export const owner = signedIn(7);
 export const broken = new AppError("invalid_request", "The body was cut off.");
