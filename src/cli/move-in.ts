@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secondMs } from "../base/clock.ts";
 import type { Config } from "../config/config.ts";
-import { makeDataFolder } from "../config/data-folder.ts";
+import { findMovedIn, makeDataFolder, movedInPath, recordMovedIn } from "../config/data-folder.ts";
 import type { LoadResult } from "../config/load-config.ts";
 import type { Environment } from "../config/setting.ts";
 import { ForeignDatabaseError } from "../database/database.ts";
@@ -12,7 +12,7 @@ import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
 import { isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
-import { parseSourceAddress } from "./import/database-address.ts";
+import { parseSourceAddress, type SourceAddress } from "./import/database-address.ts";
 import { databaseBeside, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
 import { openSource, type SourceArguments } from "./import/open-source.ts";
 import { importPasswordPusher } from "./import.ts";
@@ -41,8 +41,14 @@ export async function prepareMoveIn(io: CliIo, loaded: LoadResult): Promise<numb
     return undefined;
   }
   const state = await stateOf(config, io);
-  if (state === "finished") return undefined;
-  if (config.moveIn === "yes") return await moveIn(io, loaded, config);
+  if (state === "finished") {
+    recordMovedIn(config.dataDir, printable(config.database));
+    return undefined;
+  }
+  if (config.moveIn === "yes") {
+    refuseSecondMoveIn(config);
+    return await moveIn(io, loaded, config);
+  }
   if (state !== "unfinished") return undefined;
   throw new CommandRefused(
     `An import into ${config.dataDir} was begun. SEALPUSH_MOVE_IN=yes finishes it. To start empty instead, remove this ` +
@@ -71,6 +77,18 @@ export async function serveOrExplain(io: CliIo, loaded: LoadResult & { readonly 
     }
     throw error;
   }
+}
+
+/** Importing into a new database would make pushes available again that were used up in the former one. @throws CommandRefused */
+function refuseSecondMoveIn({ dataDir, database }: Config): void {
+  const former = findMovedIn(dataDir);
+  if (former === undefined) return;
+  throw new CommandRefused(
+    `The data of Password Pusher were imported before, into the database ${former}. The database ${printable(database)} ` +
+      "does not have them. Another import would open links again that have been used up since. Set SEALPUSH_DATABASE_URL " +
+      "as it was then; to change the database, copy its contents with `sealpush move` first. If it is lost, restore a " +
+      `backup. To import everything again nevertheless, remove ${movedInPath(dataDir)}.`,
+  );
 }
 
 /** "none": nothing was ever stored. "in_use": this server stored data without moving in. */
@@ -112,7 +130,10 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
       async aroundWrites({ db }, run) {
         await markMoveIn(db, "unfinished");
         const code = await run();
-        if (isImported(code)) await markMoveIn(db, "finished");
+        if (isImported(code)) {
+          await markMoveIn(db, "finished");
+          recordMovedIn(config.dataDir, printable(config.database));
+        }
         return code;
       },
     }).catch((error: unknown) => {
@@ -173,7 +194,7 @@ async function refuseFound(io: CliIo, { given, dataDir }: LoadResult): Promise<v
   throw new WrongSettings([
     "The start found the data of a Password Pusher, and nothing says what to do with them. Nothing was changed.",
     "",
-    `  Database  ${printableAddress(found.database)}`,
+    `  Database  ${printable(parseSourceAddress(found.database))}`,
     `            ${content}`,
     ...(storage.length > 0 ? [`  Files     ${storage.join(", ")}`] : []),
     "",
@@ -200,7 +221,6 @@ async function contentOf(io: CliIo, source: SourceArguments): Promise<string> {
 }
 
 /** Without user and password. */
-function printableAddress(database: string): string {
-  const address = parseSourceAddress(database);
+function printable(address: Config["database"] | SourceAddress): string {
   return address.engine === "sqlite" ? address.path : `${address.database} at ${address.host}`;
 }

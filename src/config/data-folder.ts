@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { systemErrorCode } from "./system-error.ts";
 
@@ -45,4 +55,42 @@ export function refuseUnfinishedRestore(dataDir: string): void {
     `A restore into ${dataDir} is running or was interrupted: if none is running, remove ${path}, the database and the ` +
       "folder blobs next to it, and restore again.",
   );
+}
+
+/** Without it, the name of a new file could be lost in a crash of the machine. Some systems cannot open a folder. */
+export function syncFolder(path: string): void {
+  if (constants.O_DIRECTORY === undefined) return;
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const movedInName = "moved-in";
+
+/** @returns the database that the data of another server were imported into; undefined: they were not imported here. */
+export function findMovedIn(dataDir: string): string | undefined {
+  const path = movedInPath(dataDir);
+  return existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
+}
+
+export function movedInPath(dataDir: string): string {
+  return join(dataDir, movedInName);
+}
+
+/** Remembers, durably, a complete import even if the database is lost or replaced. @throws Error with a sentence for the operator. */
+export function recordMovedIn(dataDir: string, database: string): void {
+  const path = movedInPath(dataDir);
+  if (existsSync(path)) return;
+  makeDataFolder(dataDir);
+  try {
+    writeFileSync(path, `${database}\n`, { mode: 0o600, flush: true });
+    syncFolder(dataDir);
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    throw new Error(`${path} cannot be written (${code}): make ${dataDir} writable.`, { cause: error });
+  }
 }

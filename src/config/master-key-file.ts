@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Random } from "../base/random.ts";
-import { makeDataFolder } from "./data-folder.ts";
+import { makeDataFolder, syncFolder } from "./data-folder.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 export interface MasterKeyFile {
@@ -113,16 +113,5 @@ function linkUnlessTaken(draft: string, path: string): boolean {
   } catch (error) {
     if (systemErrorCode(error) === "EEXIST") return false;
     throw error;
-  }
-}
-
-/** Without it, the file's name could be lost in a crash of the machine. Some systems cannot open a folder. */
-function syncFolder(path: string): void {
-  if (constants.O_DIRECTORY === undefined) return;
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

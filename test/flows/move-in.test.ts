@@ -115,6 +115,31 @@ describe("a volume of Password Pusher", () => {
   });
 });
 
+/** The addresses of databases that do not have the imported data. */
+async function emptyDatabases(dataDir: string): Promise<readonly string[]> {
+  if (engine === "postgres") return [(await makePostgresDatabase()).url, `sqlite:${join(dataDir, "other.sqlite3")}`];
+  return [`sqlite:${join(dataDir, "other.sqlite3")}`];
+}
+
+test("a complete import is not repeated into another database", async () => {
+  const swapped = await swap(withMany());
+  await (await swapped.serve("yes")).stop();
+  const record = join(swapped.dataDir, "moved-in");
+  const former = readFileSync(record, "utf8").trim();
+  for (const url of await emptyDatabases(swapped.dataDir)) {
+    const { exitCode, stderr } = await swapped.run("yes", { SEALPUSH_DATABASE_URL: url });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`were imported before, into the database ${former}`);
+    expect(stderr).toContain("`sealpush move`");
+  }
+  // As after a restore into a new folder.
+  rmSync(record);
+  const server = await swapped.serve("yes");
+  await expectMoved(server);
+  expect(server.logLines.join("\n")).not.toContain("pushes:");
+  expect(readFileSync(record, "utf8").trim()).toBe(former);
+});
+
 /** Starts the import and kills it when it has read this many pushes. @returns false if it has ended before. */
 async function killAfter(pushes: number, environment: Environment): Promise<boolean> {
   const child = spawnProgram(["serve"], environment);
