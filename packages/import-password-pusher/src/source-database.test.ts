@@ -1,9 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import SqliteDriver from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { boundByPermissions } from "../../../test/support/limits.ts";
 import { referenceTime } from "../../../test/support/password-pusher/expected.ts";
 import { changeDatabase, installProduction } from "../../../test/support/password-pusher/installations.ts";
 import { collect, openSource, readingOptions } from "../../../test/support/password-pusher/open-source.ts";
@@ -19,6 +29,9 @@ const busyServer = `
     rename.run("write " + write);
     if (write === 3) process.stdout.write("ready");
   }`;
+const copyOnce = `
+  const { openSqliteCopy } = await import("./store/sqlite-copy.ts");
+  (await openSqliteCopy(JSON.parse(process.env.LOCATION))).close();`;
 /** Blocks with the copy made, before it is unlinked. */
 const copyThatWaits = `
   import fs from "node:fs";
@@ -122,6 +135,33 @@ describe("a SQLite database", () => {
     await openSource(installation);
 
     expect(readdirSync(scratchFolder)).toEqual([".sealpush-import-recent"]);
+  });
+
+  it("is copied although the scratch folder has folders of other users, and links", async () => {
+    const installation = installProduction();
+    const reading = readingOptions(installation);
+    const foreign = join(reading.scratchFolder, ".sealpush-import-foreign");
+    const target = join(installation.folder, "elsewhere");
+    for (const path of [foreign, target]) mkdirSync(path, { recursive: true });
+    for (const path of [foreign, target]) writeFileSync(join(path, "lock.sqlite3"), "");
+    symlinkSync(target, join(reading.scratchFolder, ".sealpush-import-link"));
+    chmodSync(foreign, 0);
+    onTestFinished(() => chmodSync(foreign, 0o700));
+    const [command = "", ...args] = [
+      ...boundByPermissions,
+      process.execPath,
+      "--input-type=module",
+      "--eval",
+      copyOnce,
+    ];
+    const copying = spawn(command, args, {
+      cwd: import.meta.dirname,
+      env: { ...process.env, LOCATION: JSON.stringify({ ...reading, path: installation.databasePath }) },
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    expect(await once(copying, "exit")).toEqual([0, null]);
+    expect(readdirSync(reading.scratchFolder)).toEqual([".sealpush-import-foreign", ".sealpush-import-link"]);
+    expect(readdirSync(target)).toEqual(["lock.sqlite3"]);
   });
 
   it("may be in a read-only folder", async () => {

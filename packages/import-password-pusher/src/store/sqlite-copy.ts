@@ -3,6 +3,8 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  type Dirent,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -67,15 +69,23 @@ function lockExclusively(lock: Connection): void {
   lock.exec("BEGIN EXCLUSIVE");
 }
 
+/** The temporary folder of a dry run is shared by all users. Folders of other users stay, and links are not followed. */
 function removeLeftovers(scratchFolder: string, now: number): void {
-  for (const name of readdirSync(scratchFolder).filter((entry) => entry.startsWith(scratchPrefix))) {
+  const isOurs = (entry: Dirent) => entry.isDirectory() && entry.name.startsWith(scratchPrefix);
+  for (const { name } of readdirSync(scratchFolder, { withFileTypes: true }).filter(isOurs)) {
     const path = join(scratchFolder, name);
-    if (isAbandoned(path, now)) removeOurs(path);
+    try {
+      if (isAbandoned(path, now)) rmSync(path, { recursive: true, force: true });
+    } catch (error) {
+      if (!["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) throw error;
+    }
   }
 }
 
 function isAbandoned(folder: string, now: number): boolean {
-  if (statSync(lockIn(folder), { throwIfNoEntry: false }) === undefined) {
+  const found = lstatSync(lockIn(folder), { throwIfNoEntry: false });
+  if (found?.isSymbolicLink() === true) return false;
+  if (found === undefined) {
     // Another process may be about to lock it.
     return (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now) < now - dayMs;
   }
@@ -91,15 +101,6 @@ function isAbandoned(folder: string, now: number): boolean {
     // It is locked, or belongs to another user.
     if (error instanceof SqliteError) return false;
     throw error;
-  }
-}
-
-/** A dry run copies to the temporary folder that all users share. Folders of other users stay. */
-function removeOurs(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch (error) {
-    if (!["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) throw error;
   }
 }
 
