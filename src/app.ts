@@ -7,6 +7,7 @@ import { createShortage } from "./base/memory-shortage.ts";
 import type { Config } from "./config/config.ts";
 import { createForwarderNote } from "./database/forwarder-note.ts";
 import { readSweepBacklog } from "./database/inspection.ts";
+import { refuseUnfinishedMoveIn } from "./database/move-marks.ts";
 import { awaitDatabase } from "./database/open-database.ts";
 import { type Domain, type Effects, openDomain } from "./domain.ts";
 import { registerDownloads } from "./http/downloads.ts";
@@ -70,6 +71,7 @@ export async function buildApp(config: Config, options: AppOptions) {
   });
   const domain = await openDomain(config, effects, events);
   try {
+    await refuseUnfinishedMoveIn(domain.db.read);
     const server = await composeServer(config, options, domain, telemetry);
     if (logsForAllWorkers(options.worker) && !config.gateway.only) {
       const bootCode = await domain.accounts.openFirstRun();

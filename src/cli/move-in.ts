@@ -36,8 +36,7 @@ export async function prepareMoveIn(io: CliIo, loaded: LoadResult): Promise<numb
   // A gateway creates nothing: the complete server beside it moves in.
   if (config.gateway.only) return undefined;
   if (config.moveIn === undefined) {
-    if (existsSync(databaseBeside(loaded.dataDir)) && !isInUse(await stateOf(config, io)))
-      await refuseFound(io, loaded);
+    if (existsSync(databaseBeside(loaded.dataDir)) && !(await isInUse(config, io))) await refuseFound(io, loaded);
     return undefined;
   }
   const state = await stateOf(config, io);
@@ -94,8 +93,15 @@ function refuseSecondMoveIn({ dataDir, database }: Config): void {
 /** "none": nothing was ever stored. "in_use": this server stored data without moving in. */
 type State = "none" | "in_use" | "unfinished" | "finished";
 
-function isInUse(state: State): boolean {
-  return state === "in_use" || state === "finished";
+/** DATABASE_URL may be that of Password Pusher, which this server never stored data in. */
+async function isInUse(config: Config, io: CliIo): Promise<boolean> {
+  try {
+    const state = await stateOf(config, io);
+    return state === "in_use" || state === "finished";
+  } catch (error) {
+    if (error instanceof ForeignDatabaseError) return false;
+    throw error;
+  }
 }
 
 async function stateOf(config: Config, io: CliIo): Promise<State> {

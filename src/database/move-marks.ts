@@ -61,6 +61,15 @@ export async function findMoveIn(connection: ReadConnection): Promise<"unfinishe
   return value === "unfinished" || value === "finished" ? value : undefined;
 }
 
+/** Until the import is complete, links would lead nowhere. @throws Error with a sentence for the operator. */
+export async function refuseUnfinishedMoveIn(connection: ReadConnection): Promise<void> {
+  if ((await findMoveIn(connection)) !== "unfinished") return;
+  throw new Error(
+    "The import of Password Pusher's data into this database was begun and is not complete: start again with " +
+      "SEALPUSH_MOVE_IN=yes and the variables of Password Pusher to finish it, or use a new database and data folder.",
+  );
+}
+
 export async function markMoveIn(db: Database, state: "unfinished" | "finished"): Promise<void> {
   await db.autocommit({ retry: "whenNotExecuted" }).run(writeMark, movedInName, Buffer.from(state));
 }

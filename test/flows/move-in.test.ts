@@ -171,7 +171,8 @@ async function lineOf(output: NodeJS.ReadableStream | null, pattern: RegExp): Pr
 }
 
 test("while it imports, /up answers 503 with the progress, and a killed import continues", async () => {
-  const swapped = await swap(withMany());
+  const installation = withMany();
+  const swapped = await swap(installation);
   for (const pushes of [1, 120]) expect(await killAfter(pushes, swapped.environmentOf("yes"))).toBe(true);
 
   const undecided = await swapped.run();
@@ -180,6 +181,18 @@ test("while it imports, /up answers 503 with the progress, and a killed import c
   const other = await swapped.run("no");
   expect(other.exitCode).toBe(1);
   expect(other.stderr).toContain("SEALPUSH_MOVE_IN=yes finishes it");
+
+  const away = join(installation.folder, "sealpush");
+  renameSync(swapped.dataDir, away);
+  const withoutSource = await swapped.run(undefined, {
+    DATA_DIR: away,
+    DATABASE_URL: swapped.own.SEALPUSH_DATABASE_URL ?? "",
+    PWPUSH_MASTER_KEY: "",
+    PWPUSH_MASTER_KEY_PREVIOUS: "",
+  });
+  expect(withoutSource.exitCode).toBe(1);
+  expect(withoutSource.stderr).toContain("was begun and is not complete: start again with SEALPUSH_MOVE_IN=yes");
+  renameSync(away, swapped.dataDir);
 
   const child = spawnProgram(["serve"], swapped.environmentOf("yes"));
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -211,6 +224,30 @@ describe("DATABASE_URL of Password Pusher", () => {
     expect(undecided.stderr).not.toContain(installation.database);
     const server = await swapped.serve("yes");
     expect(server.logLines.join("\n")).toMatch(/^files +12 +9 /m);
+    swapped.expectUnchanged();
+  });
+
+  it.each([
+    [
+      "the absolute path of the file in the volume",
+      async () => {
+        const installation = installProduction();
+        return { installation, url: `sqlite3:${installation.databasePath}` };
+      },
+    ],
+    [
+      "a server, beside a file that is not used any more",
+      async () => {
+        const { database: url } = await installProductionOnPostgres();
+        return { installation: installProduction(), url };
+      },
+    ],
+  ])("stops an undecided start with the page: %s", async (_what, install) => {
+    const { installation, url } = await install();
+    const swapped = await swap(installation, { DATABASE_URL: url });
+    const { exitCode, stderr } = await swapped.run();
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(page(`${totals.users} users, ${totals.pushes} pushes`));
     swapped.expectUnchanged();
   });
 
