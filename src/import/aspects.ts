@@ -50,6 +50,12 @@ export function changedAspects(before: AspectDigests, now: AspectDigests): reado
   return aspects.filter((aspect) => now[aspect] !== undefined && now[aspect] !== before[aspect]);
 }
 
+/** Those that decide whether a push that is over there may still be open here. */
+export function limitChanges(before: AspectDigests, now: AspectDigests) {
+  const changed = changedAspects(before, now);
+  return { limits: changed.includes("limits"), views: changed.includes("views") };
+}
+
 export function aspectList(changed: readonly Aspect[]): string {
   return changed.map((aspect) => aspectNames[aspect]).join(", ");
 }

@@ -10,7 +10,7 @@ import { createCapacity } from "../pushes/create/capacity.ts";
 import { importPush, type PushImportDeps } from "../pushes/create/import-push.ts";
 import { reimportPush, withdrawPush } from "../pushes/create/reimport-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
-import { type Aspect, type AspectDigests, digestKeyLabel, RowDigests } from "./aspects.ts";
+import { type Aspect, type AspectDigests, digestKeyLabel, limitChanges, RowDigests } from "./aspects.ts";
 import type {
   ChangedMeanwhile,
   Destination,
@@ -234,7 +234,13 @@ async function updatePush(
   }: { readonly imported: ImportedRow; readonly incoming: IncomingPush; readonly isComplete: boolean },
 ): Promise<PushUpdateOutcome | ChangedMeanwhile<ImportedRow>> {
   const { push, missingParts, aspects, related } = incoming;
-  const request = { pushId: imported.id, push, isComplete, importedEvents: imported.related.auditEntries };
+  const request = {
+    pushId: imported.id,
+    push,
+    isComplete,
+    changed: limitChanges(imported.aspects, aspects),
+    importedEvents: imported.related.auditEntries,
+  };
   const result = await reimportPush(deps, request, async (tx, { outcome, plan, pushId, lacksPassphrase }) => {
     if (outcome === "imported") {
       return await rows.updateRecord(tx, "push", imported, { id: pushId, missingParts, aspects, related });

@@ -7,7 +7,7 @@ import { createUrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
 import { planReimport, readState, withdrawal } from "../pushes/create/reimport-push.ts";
 import { findIndexSecret } from "../pushes/vault.ts";
-import { type Aspect, digestKeyLabel, RowDigests } from "./aspects.ts";
+import { type Aspect, digestKeyLabel, limitChanges, RowDigests } from "./aspects.ts";
 import type {
   Destination,
   IncomingPush,
@@ -61,7 +61,8 @@ export async function createDryDestination(
     },
     async updatePush(imported, incoming, isComplete): Promise<PushUpdateOutcome> {
       const here = await readState(read, stateOf(imported));
-      const plan = planReimport(here, { push: incoming.push, isComplete });
+      const changed = limitChanges(imported.aspects, incoming.aspects);
+      const plan = planReimport(here, { push: incoming.push, isComplete, changed });
       if (plan === "replaced" || plan === "merged") await readFiles(incoming);
       const asksThere = (incoming.push.open?.passphrase ?? "") !== "";
       const lacksPassphrase = plan === "restricted" && here?.row.passphraseSalt === null && asksThere;

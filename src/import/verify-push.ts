@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { BlobStoreError } from "../blobs/blob-store.ts";
 import { sealedColumns } from "../crypto/sealed-columns.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
-import { expiryOf } from "../pushes/create/import-push.ts";
+import { endedByTime, expiryOf } from "../pushes/create/import-push.ts";
 import { hasEnded, tombstoneMs } from "../pushes/present-push.ts";
 import { openFileDetails, openFileKey, openPayload, openPushKey } from "../pushes/seals.ts";
+import { readImportedState } from "../pushes/store/import-push.ts";
 import { findFilesOf, findPushById } from "../pushes/store/push-store.ts";
 import type { FileRow, PushRow, SealedPush } from "../pushes/store/tables.ts";
 import { findSealedPush } from "../pushes/store/write-view.ts";
@@ -51,7 +52,7 @@ async function hasChanged({ here, imported }: Compared, row: PushRow | undefined
 }
 
 async function compare(compared: Compared, sealed: SealedPush | undefined): Promise<Verdict> {
-  const { push, imported, owner, now } = compared;
+  const { here, push, imported, owner, now } = compared;
   if (sealed === undefined) return await explainMissing(compared);
   const verdict = new Verdict();
   const { row } = sealed;
@@ -60,15 +61,27 @@ async function compare(compared: Compared, sealed: SealedPush | undefined): Prom
   // The pushes of a deleted account end, and lose their owner, until they are deleted.
   if (owner?.accountExists === false && row.ownerId === null && row.endedAt !== null) return Verdict.notNeeded();
   if (row.ownerId !== (owner?.id ?? null)) return verdict.fail("It does not belong to the account of its owner here.");
-  const isEdited = row.updatedAt > push.updatedAt && row.endedAt === null;
+  const state = await readImportedState(here.read, row.id, imported.related.auditEntries);
+  const isEdited = state?.isEdited === true && row.endedAt === null;
   compareLabels(compared, row, isEdited, verdict);
   if (hasEnded(row, now)) {
     verdict.state = "ended";
     return verdict;
   }
-  if (push.open === null) return verdict.fail("It has ended at the source and can still be opened here.");
+  if (push.open === null) {
+    if (!isEdited || !endedByTime(push)) {
+      return verdict.fail("It has ended at the source and can still be opened here.");
+    }
+    verdict.change("Its time has passed at the source, and it was given more time here.");
+  }
   if (isEdited) verdict.change("It was edited here, so its content and limits are not compared.");
   else compareLimits(push, row, verdict);
+  const keepsPassphrase = state?.isTouched === true && push.open?.passphrase === null && row.passphraseSalt !== null;
+  if (keepsPassphrase && !isEdited) {
+    return verdict.change(
+      "Its passphrase was removed at the source and is still needed here, so it could not be opened.",
+    );
+  }
   await compareContent(compared, sealed, isEdited, verdict);
   return verdict;
 }

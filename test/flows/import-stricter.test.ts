@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { dayMs } from "../../src/base/clock.ts";
 import type { TestApp } from "../support/app.ts";
 import { signedIn } from "../support/domain.ts";
 import { expected } from "../support/password-pusher/expected.ts";
@@ -182,6 +183,9 @@ test("of rows that were changed there and here, the stricter of both stays, and 
   expect(problemsOf(report).sort()).toEqual([...new Set(cases.map(({ row }) => row))].sort());
   const app = await target.serve();
   for (const { afterwards } of cases) await afterwards(app);
+  const { stdout } = await target.verify(installation);
+  expect(stdout).not.toMatch(/push \d+ \(failed\)/);
+  expect(stdout).toContain("push 118 (changed): Its passphrase was removed at the source and is still needed here");
   expect((await target.run(installation, ...report.options)).exitCode).toBe(0);
 });
 
@@ -199,6 +203,64 @@ test("a passphrase added there is reported if the content was changed here, unti
     expect(problemsOf(report)).toContain("pushes 119 partly");
   }
   expect((await retrieve(await target.serve(), 119)).body).toMatchObject({ payload: "changed here" });
+});
+
+test("a push that was given more time here stays open when its time passes there", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  await changeSource(installation, (run) => run("DELETE FROM pushes WHERE id = 103"));
+  await target.run(installation);
+  {
+    const app = await target.serve();
+    await edit(app, 38, "alice@example.com", { expireAfterDays: 60 });
+    await edit(app, 119, "alice@example.com", { expireAfterDays: 60 });
+    await edit(app, 118, "bob@example.org", { expireAfterDays: 60 });
+    await retrieve(app, 113);
+  }
+  target.clock.advance(16 * dayMs);
+  const report = withReport(target);
+  const run = await target.run(installation, ...report.options);
+  expect(run.exitCode, run.stdout + run.stderr).toBe(0);
+  expect(problemsOf(report)).toEqual([]);
+  const app = await target.serve();
+  expect((await retrieve(app, 38)).body).toMatchObject({ expired: false, views_remaining: 4 });
+  expect((await retrieve(app, 113)).body).toMatchObject({ expired: true, payload: null });
+  const verified = await target.verify(installation);
+  expect(verified.stdout).toContain(
+    "push 38 (changed): Its time has passed at the source, and it was given more time here.",
+  );
+  expect(verified.exitCode, verified.stdout).toBe(0);
+
+  // Views there still count, and what somebody has ended there has ended.
+  await changeSource(installation, async (change) => {
+    const add = (pushId: number, kind: number, userId: number | null) =>
+      change(
+        "INSERT INTO audit_logs (created_at, updated_at, ip, kind, push_id, referrer, user_agent, user_id) VALUES (?, ?, '', ?, ?, '', '', ?)",
+        ...["2026-11-21 12:00:00", "2026-11-21 12:00:00", kind, pushId, userId],
+      );
+    for (let views = 0; views < 2; views += 1) await add(119, 1, null);
+    await add(118, 3, 4);
+    await change("UPDATE pushes SET expired = TRUE, expired_on = '2026-11-21 12:00:00' WHERE id = 118");
+  });
+  expect((await target.run(installation, ...report.options)).exitCode).toBe(4);
+  expect(problemsOf(report)).toEqual(["pushes 118 kept", "pushes 119 kept"]);
+  expect((await retrieve(app, 119)).body).toMatchObject({ payload: "mailed to two people", views_remaining: 0 });
+  expect((await retrieve(app, 118)).body).toMatchObject({ expired: true, payload: null });
+});
+
+test("what was edited here and there is verified as edited here", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  await changeSource(installation, (run) => run("DELETE FROM pushes WHERE id = 103"));
+  await target.run(installation);
+  await edit(await target.serve(), 40, "bob@example.org", { payload: "https://example.com/here" });
+  await changeSource(installation, (run) =>
+    run("UPDATE pushes SET name = 'Renamed there', updated_at = '2026-11-20 12:30:00' WHERE id = 40"),
+  );
+  expect((await target.run(installation)).exitCode).toBe(4);
+  const { exitCode, stdout } = await target.verify(installation);
+  expect(stdout).toContain("push 40 (changed): It was edited here");
+  expect(exitCode, stdout).toBe(0);
 });
 
 test("an older copy opens nothing that has ended since", async () => {

@@ -226,6 +226,16 @@ export function expiryOf({
   return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, expiresAtLatest);
 }
 
+/** Whether nobody ended it, and it was not viewed to its limit: only its time has passed. */
+export function endedByTime({
+  end,
+  ...push
+}: Pick<ImportedPush, "createdAt" | "expireAfterDays"> & {
+  readonly end: { readonly at: number; readonly reason: string } | null;
+}): boolean {
+  return end?.reason === "time" && end.at >= expiryOf(push);
+}
+
 /** @throws LinkTakenError. */
 async function writeRows(db: Database, rows: ImportedPushRows, record: RecordImport): Promise<boolean> {
   // Before the transaction: no later push of this server gets this link, and a serializable transaction that has searched

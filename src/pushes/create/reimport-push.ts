@@ -15,7 +15,14 @@ import {
 } from "../store/import-push.ts";
 import { optionsBy } from "../store/tables.ts";
 import { createWriteOperations } from "../store/write-operations.ts";
-import { expiryOf, type ImportedEvent, type ImportedPush, type PushImportDeps, withSealedRows } from "./import-push.ts";
+import {
+  endedByTime,
+  expiryOf,
+  type ImportedEvent,
+  type ImportedPush,
+  type PushImportDeps,
+  withSealedRows,
+} from "./import-push.ts";
 
 /** A push that was imported before, as the other installation has it now. */
 export interface PushToReimport {
@@ -23,6 +30,8 @@ export interface PushToReimport {
   readonly push: ImportedPush;
   /** All parts that were imported before can be read now. */
   readonly isComplete: boolean;
+  /** What was changed in the other installation since it was imported. */
+  readonly changed: { readonly limits: boolean; readonly views: boolean };
   /** How many events its trail had when it was imported. */
   readonly importedEvents: number;
 }
@@ -32,14 +41,15 @@ export interface PushToReimport {
  * - `replaced`: nobody did anything with it here, so it becomes what a first import would make of it.
  * - `merged`: it becomes the same, with its views, events and edits here, and the stricter of all limits.
  * - `restricted`, `ended`: its content stays as it is here, with the stricter limits, or it ends.
- * - `kept`: it has ended here, or is gone, or the other installation is a copy from before the last import.
+ * - `kept`: it has ended here, or is gone, or the other installation is a copy from before the last import, or only the time that
+ *   it had there has passed.
  */
 export type ReimportPlan = "replaced" | "merged" | "restricted" | "ended" | "kept";
 
 /** Decides without writing anything. */
 export function planReimport(
   here: ImportedPushState | undefined,
-  { push, isComplete }: Pick<PushToReimport, "push" | "isComplete">,
+  { push, isComplete, changed }: Pick<PushToReimport, "push" | "isComplete" | "changed">,
 ): ReimportPlan {
   if (here === undefined) return "kept";
   const { row, wasOpen, isTouched } = here;
@@ -48,7 +58,11 @@ export function planReimport(
     push.open !== null && (!wasOpen || (!isTouched && push.views + push.refusals < row.views + row.refusals));
   if (isOlderCopy || (isTouched && row.endedAt !== null)) return "kept";
   if (isTouched || !isComplete) {
-    if (push.open === null) return row.endedAt === null ? "ended" : "kept";
+    if (push.open === null) {
+      // Its owner may have given it more time here.
+      if (isTouched && endedByTime(push) && !changed.limits) return changed.views ? "restricted" : "kept";
+      return row.endedAt === null ? "ended" : "kept";
+    }
     return isComplete && canMerge(here, push.open) ? "merged" : "restricted";
   }
   return "replaced";
@@ -137,11 +151,18 @@ function stricterLimits({ row }: ImportedPushState, push: ImportedPush): Stricte
     Math.max(row.expireAfterViews - row.views, 0),
     Math.max(push.expireAfterViews - push.views - push.refusals, 0),
   );
+  const time =
+    push.open === null
+      ? row
+      : {
+          expireAfterDays: Math.min(row.expireAfterDays, push.expireAfterDays),
+          expiresAt: Math.min(row.expiresAt, expiryOf(push)),
+        };
   return {
-    expireAfterDays: Math.min(row.expireAfterDays, push.expireAfterDays),
+    expireAfterDays: time.expireAfterDays,
     expireAfterViews,
     views: Math.max(expireAfterViews - remaining, 0),
-    expiresAt: Math.min(row.expiresAt, expiryOf(push)),
+    expiresAt: time.expiresAt,
     retrievalStep: row.retrievalStep || push.retrievalStep,
   };
 }
