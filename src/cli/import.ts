@@ -39,6 +39,7 @@ interface Options extends SourceOptions {
   readonly dryRun?: true;
   readonly mergeUsers?: true;
   readonly withoutLostFiles?: true;
+  readonly newestDeleted?: true;
   readonly report?: string;
 }
 
@@ -55,6 +56,10 @@ export function addImport(program: Command, { io, setExitCode }: CommandDeps): v
     .option("--dry-run", "count, decrypt and check everything, and write nothing")
     .option("--merge-users", "an account here with the same email address is the same person")
     .option("--without-lost-files", "import pushes without the files that cannot be read")
+    .option(
+      "--newest-deleted",
+      "users and pushes that are newer here than there were deleted there: delete them here too",
+    )
     .option(
       "--report <file>",
       "JSON file for the report; its text version is written next to it (default: in the data folder)",
@@ -183,6 +188,7 @@ async function importAndReport(
       options: {
         mergeUsers: options.mergeUsers === true,
         withoutLostFiles: options.withoutLostFiles === true,
+        newestDeleted: options.newestDeleted === true,
         requiresConfirmedEmail,
       },
       onProgress(...progress) {

@@ -66,7 +66,7 @@ test.each([
   const { results } = await runImport({
     source,
     destination: await createDryDestination(undefined, source.fingerprint),
-    options: { mergeUsers: false, withoutLostFiles: false, requiresConfirmedEmail: false },
+    options: { mergeUsers: false, withoutLostFiles: false, newestDeleted: false, requiresConfirmedEmail: false },
     now: 1,
     signal: new AbortController().signal,
     onProgress: () => undefined,

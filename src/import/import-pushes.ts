@@ -39,7 +39,7 @@ export async function withdrawPushes({ source, destination, results, signal }: I
     if (signal.aborted) return;
     const { sourceId } = imported;
     const outcome = await destination.withdrawPush(imported);
-    if (outcome === "removed") results.reportUpdated("pushes", sourceId, "the source does not have it any more");
+    if (outcome === "removed") results.reportWithdrawn("pushes", sourceId);
     if (outcome === "ended")
       results.reportKept("pushes", sourceId, "The source does not have it any more, so it has ended here.");
   }

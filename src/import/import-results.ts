@@ -8,9 +8,9 @@ export interface Problem {
   /**
    * `left_out`: the row was not imported; a later run tries again. `partly`: it was imported, but not what the reason names; a
    * later run tries again. `kept`: it was changed here since an earlier run, and the stricter of both stays. `updated`: the source has
-   * changed it since an earlier run, and now it is the same here.
+   * changed it since an earlier run, and now it is the same here. `withdrawn`: the source does not have it any more, and it was deleted here.
    */
-  readonly effect: "left_out" | "partly" | "kept" | "updated";
+  readonly effect: "left_out" | "partly" | "kept" | "updated" | "withdrawn";
   readonly reason: string;
 }
 
@@ -93,6 +93,8 @@ export class ImportResults {
   problems = 0;
   /** Rows of earlier runs that the source has changed since. */
   updated = 0;
+  /** Rows of earlier runs that the source does not have any more, and that were deleted here. */
+  withdrawn = 0;
   /** Rows of earlier runs that were changed here, and that stay as they are here, or stricter. */
   kept = 0;
   fileBytes = 0;
@@ -136,6 +138,11 @@ export class ImportResults {
       effect: "updated",
       reason: `Changed in the source since the last run, and updated here: ${what}.`,
     });
+  }
+
+  reportWithdrawn(table: Problem["table"], id: number): void {
+    this.withdrawn += 1;
+    this.#onProblem({ table, id, effect: "withdrawn", reason: "The source does not have it any more." });
   }
 
   /** The row is at least as strict here as in the source. */

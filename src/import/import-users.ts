@@ -129,7 +129,7 @@ export async function withdrawUsers({ source, destination, results, signal }: Im
     const { sourceId } = imported;
     switch (await destination.withdrawUser(imported)) {
       case "removed":
-        results.reportUpdated("users", sourceId, "its account, which was deleted there");
+        results.reportWithdrawn("users", sourceId);
         break;
       case "used":
         results.reportNotDone("users", sourceId, deletedThere("It was used or changed here"));

@@ -187,6 +187,7 @@ const effectNames = {
   partly: "imported in part",
   kept: "kept as it is here, or stricter",
   updated: "updated",
+  withdrawn: "deleted here",
 } as const;
 
 function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
@@ -213,6 +214,7 @@ function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
     files: counts(files),
     style_sheet: counts(results.styleSheet),
     updated: results.updated,
+    withdrawn: results.withdrawn,
     kept: results.kept,
     pushes_by_kind_and_state: Object.fromEntries([...results.kinds].sort()),
     file_bytes: results.fileBytes,
@@ -236,6 +238,9 @@ export function summaryLines({ warnings, inSource, results, differences }: Impor
     ...titled("Reasons for rows that were left out or skipped:", results.notImported.map(notImportedLine)),
     ...titled("Reasons for rows that were imported in part:", countedLines(results.partReasons)),
     ...(results.updated === 0 ? [] : ["", `${results.updated} rows of earlier runs have changed and were updated.`]),
+    ...(results.withdrawn === 0
+      ? []
+      : ["", `${results.withdrawn} rows of earlier runs are not in the source any more and were deleted here.`]),
     ...(results.kept === 0
       ? []
       : [

@@ -10,6 +10,8 @@ export interface ImportDeps {
     readonly mergeUsers: boolean;
     /** Import pushes without the files that cannot be read. */
     readonly withoutLostFiles: boolean;
+    /** The newest rows of earlier runs were deleted in the source: it is not a copy from before these runs. */
+    readonly newestDeleted: boolean;
     /** The source refused to sign in users with an unconfirmed email. */
     readonly requiresConfirmedEmail: boolean;
   };

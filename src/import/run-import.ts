@@ -16,7 +16,7 @@ export type ImportSummary = Awaited<ReturnType<typeof runImport>>;
  */
 export async function runImport({ onProgress, onProblem, ...deps }: ImportDeps) {
   const { source, destination, signal } = deps;
-  await refuseOtherInstallation(source, destination);
+  await refuseOtherInstallation(source, destination, deps.options);
   const inSource = await source.counts();
   const read = { users: 0, pushes: 0 };
   const results = new ImportResults(onProblem);

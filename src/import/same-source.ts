@@ -16,17 +16,27 @@ type Digests = Destination["digests"];
 
 /**
  * Two copies of one installation that were used separately have the same fingerprint, and other rows under the same ids.
- * Without this check one user's pushes would be given to another. Called before the first write.
+ * Without this check one user's pushes would be given to another. A copy from before the last import lacks the newest rows, which
+ * would be withdrawn as if they had been deleted. Called before the first write.
  * @throws SourceError that names both sides.
  */
-export async function refuseOtherInstallation(source: ImportSource, destination: Destination): Promise<void> {
+export async function refuseOtherInstallation(
+  source: ImportSource,
+  destination: Destination,
+  { newestDeleted }: { readonly newestDeleted: boolean },
+): Promise<void> {
   const { digests } = destination;
-  for await (const { recorded, present } of joined(destination.records("user"), source.userIdentities())) {
+  const older: SourceError[] = [];
+  for await (const { recorded, present, highest } of joined(destination.records("user"), source.userIdentities())) {
     if (present !== undefined && !isSameUser(recorded, present, digests)) throw otherRow("user", recorded, present);
+    if (highest !== undefined) older[0] = olderCopy("user", recorded, highest);
   }
-  for await (const { recorded, present } of joined(destination.records("push"), source.pushIdentities())) {
+  for await (const { recorded, present, highest } of joined(destination.records("push"), source.pushIdentities())) {
     if (present !== undefined && !isSamePush(recorded, present, digests)) throw otherRow("push", recorded, present);
+    if (highest !== undefined) older[1] = olderCopy("push", recorded, highest);
   }
+  const [first] = Object.values(older);
+  if (first !== undefined && !newestDeleted) throw first;
 }
 
 /** The records of rows that the source does not have any more. */
@@ -46,14 +56,27 @@ export async function* absentUsers(source: ImportSource, destination: Destinatio
 async function* joined<Identity extends { readonly id: number }>(
   records: AsyncIterable<Recorded>,
   identities: AsyncIterable<Identity>,
-): AsyncGenerator<{ readonly recorded: Recorded; readonly present: Identity | undefined }> {
+): AsyncGenerator<{
+  readonly recorded: Recorded;
+  readonly present: Identity | undefined;
+  /** The highest id of the source, if that of the record is higher. */
+  readonly highest: number | undefined;
+}> {
   const rows = identities[Symbol.asyncIterator]();
   let row: IteratorResult<Identity> | undefined;
+  let highest = 0;
   for await (const recorded of records) {
     // No row of the source is read before there is a record to compare it with.
     row ??= await rows.next();
-    while (row.done !== true && row.value.id < recorded.sourceId) row = await rows.next();
-    yield { recorded, present: row.done !== true && row.value.id === recorded.sourceId ? row.value : undefined };
+    while (row.done !== true && row.value.id < recorded.sourceId) {
+      highest = row.value.id;
+      row = await rows.next();
+    }
+    if (row.done === true) yield { recorded, present: undefined, highest };
+    else {
+      highest = row.value.id;
+      yield { recorded, present: highest === recorded.sourceId ? row.value : undefined, highest: undefined };
+    }
   }
   await rows.return?.();
 }
@@ -93,5 +116,14 @@ function otherRow(
       `${sourceId} in --database was created ${timeOf(present.createdAt)}, and the ${kind} ${sourceId} that was imported was ` +
       `created ${timeOf(createdAt)}, or has another ${kind === "user" ? "address, API token and password" : "link"}. ` +
       "Nothing was written: name the installation that was imported before, or import this one into a Sealpush of its own.",
+  );
+}
+
+function olderCopy(kind: "user" | "push", { sourceId }: Recorded, highest: number): SourceError {
+  return new SourceError(
+    `--database may be a copy from before the last import: the newest ${kind} that was imported here has the number ` +
+      `${sourceId}, and the highest number of a ${kind} in --database is ${highest}. The import deletes here what is not in ` +
+      "--database. Nothing was written: name the current database, or confirm with --newest-deleted that they were " +
+      "deleted there.",
   );
 }

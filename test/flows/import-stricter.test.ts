@@ -6,6 +6,7 @@ import { expected } from "../support/password-pusher/expected.ts";
 import { makeImportTarget, problemsOf, withReport } from "../support/password-pusher/import-run.ts";
 import { installProduction } from "../support/password-pusher/installations.ts";
 import {
+  addLeaver,
   changeSource,
   linkOf,
   newPassphrase,
@@ -276,6 +277,38 @@ test("an older copy opens nothing that has ended since", async () => {
   expect(problemsOf(report)).toContain("pushes 28 kept");
   const app = await target.serve();
   expect((await retrieve(app, 28)).body).toMatchObject({ expired: true, payload: null });
+});
+
+test("a copy without the newest rows is refused before the first write, unless they were deleted there", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  await target.run(installation);
+  await changeSource(installation, async (run, folder) => {
+    await addLeaver(run);
+    await sourceChanges.find(({ name }) => name === "a new push")?.change(run, folder);
+  });
+  await target.run(installation);
+  const older = installProduction();
+  for (const dryRun of [["--dry-run"], []]) {
+    const run = await target.run(older, ...dryRun);
+    expect(run.exitCode).toBe(1);
+    expect(run.stderr).toMatch(/the newest user that was imported here has the number 40, and the highest .* is 6\./);
+  }
+  const withUsers = installProduction();
+  await changeSource(withUsers, addLeaver);
+  const lacksPush = await target.run(withUsers);
+  expect(lacksPush.exitCode).toBe(1);
+  expect(lacksPush.stderr).toMatch(
+    /the newest push that was imported here has the number 500, and the highest .* is 402\./,
+  );
+  expect((await retrieve(await target.serve(), 500)).status).toBe(200);
+
+  const confirmed = await target.run(older, "--newest-deleted");
+  expect(confirmed.stderr).toContain("push 402 (deleted here): The source does not have it any more.");
+  expect(confirmed.stdout).toMatch(
+    /^[34] rows of earlier runs are not in the source any more and were deleted here\.$/m,
+  );
+  expect((await retrieve(await target.serve(), 402)).status).toBe(404);
 });
 
 test("another installation that began as a copy of the imported one is refused before the first write, with both sides named", async () => {
