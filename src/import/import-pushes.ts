@@ -9,7 +9,7 @@ import { findLostFile, leadsNowhere, linkProblem, type PushContext, readPush } f
 import { runConcurrently } from "./run-concurrently.ts";
 import type { ImportRun } from "./run-context.ts";
 import { absentPushes, pushIdentity } from "./same-source.ts";
-import type { MissingPart, PushPart, RelatedCounts, SourcePush, SourceRow, SourceTrail } from "./source.ts";
+import type { MissingPart, PushPart, RelatedCounts, SourceFile, SourcePush, SourceRow, SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 
 /** Concurrent writes share a commit, and the work on one push uses the time in which another waits. */
@@ -94,8 +94,8 @@ function countImportedBefore(
   });
 }
 
-function leaveOut({ results }: ImportRun, { id, related }: PushRow, reason: string): void {
-  results.leaveOut("pushes", id, reason);
+function leaveOut({ results }: ImportRun, { id, related }: PushRow, reason: string, file?: SourceFile): void {
+  results.leaveOut("pushes", id, reason, file);
   results.addRelatedOfMissingPush("leftOut", related);
 }
 
@@ -161,21 +161,21 @@ async function importPush(run: ImportRun, row: ReadRow, ownerId: number | null, 
   const { results } = run;
   const push = row.row;
   const details = await readDetails(run, row, ownerId);
-  const lost = new Map<number, string>();
+  const lost: FileLost[] = [];
   for (;;) {
     const missing = [...details.missing, ...lostFiles(lost)];
     const incoming = incomingOf(run, row, details, missing);
     const { related } = incoming;
-    const context = { ...details, lostFileIds: new Set(lost.keys()) };
+    const context = { ...details, lostFileIds: new Set(lost.map(({ file }) => file.id)) };
     const attempt = await orLostFile(() =>
       run.destination.importPush({ ...incoming, push: readPush(push, context, run.source) }),
     );
     switch (attempt.outcome) {
       case "file_lost":
         if (!run.options.withoutLostFiles) {
-          return leaveOut(run, row, `One of its files cannot be read. ${attempt.reason}`);
+          return leaveOut(run, row, `One of its files cannot be read. ${attempt.reason}`, attempt.file);
         }
-        lost.set(attempt.fileId, attempt.reason);
+        lost.push(attempt);
         break;
       case "link_taken":
         return leaveOut(run, row, "Another push here has the same link.");
@@ -212,8 +212,8 @@ function isLasting({ destination, now }: ImportRun, { end }: SourcePush, ownerId
   return deletedAt === undefined || deletedAt > now + longestRunMs;
 }
 
-function lostFiles(lost: ReadonlyMap<number, string>): readonly MissingPart<PushPart>[] {
-  return [...lost.values()].map((reason) => ({ part: "files", reason: `It is imported without a file. ${reason}` }));
+function lostFiles(lost: readonly FileLost[]): readonly MissingPart<PushPart>[] {
+  return lost.map(({ file, reason }) => ({ part: "files", file, reason: `It is imported without a file. ${reason}` }));
 }
 
 function relatedOf({ entries, ownerId }: PushDetails, files: number): RelatedCounts {
@@ -261,7 +261,7 @@ function aspectsOf(
 
 interface FileLost {
   readonly outcome: "file_lost";
-  readonly fileId: number;
+  readonly file: SourceFile;
   readonly reason: string;
 }
 
@@ -269,9 +269,9 @@ async function orLostFile<Outcome>(attempt: () => Promise<Outcome>): Promise<Out
   try {
     return await attempt();
   } catch (error) {
-    const file = findLostFile(error);
-    if (file === undefined) throw error;
-    return { outcome: "file_lost", fileId: file.fileId, reason: file.message };
+    const lost = findLostFile(error);
+    if (lost === undefined) throw error;
+    return { outcome: "file_lost", file: lost.file, reason: lost.message };
   }
 }
 
@@ -309,22 +309,22 @@ interface ChangedPush {
 async function updatePush(run: ImportRun, { row, imported, details, changed }: ChangedPush): Promise<void> {
   const { results, destination, source } = run;
   const push = row.row;
-  const lost = new Map<number, string>();
+  const lost: FileLost[] = [];
   for (;;) {
     const missing = [...details.missing, ...lostFiles(lost)];
     // Only files that an earlier run could not read were to be added.
-    if (lost.size > 0 && changed.every((aspect) => aspect === "files")) {
+    if (lost.length > 0 && changed.every((aspect) => aspect === "files")) {
       countImportedBefore(run, row, imported, imported.related);
       return results.reportMissing("pushes", push.id, missingOfImported(imported.missingParts, missing));
     }
     const incoming = incomingOf(run, row, details, missing);
     const isComplete = missing.every(({ part }) => imported.missingParts.includes(part));
-    const context = { ...details, lostFileIds: new Set(lost.keys()) };
+    const context = { ...details, lostFileIds: new Set(lost.map(({ file }) => file.id)) };
     const attempt = await orLostFile(() =>
       destination.updatePush(imported, { ...incoming, push: readPush(push, context, source) }, isComplete),
     );
     if (attempt.outcome === "file_lost") {
-      lost.set(attempt.fileId, attempt.reason);
+      lost.push(attempt);
       continue;
     }
     if (attempt.outcome === "changed_meanwhile") return await handleImportedBefore(run, row, attempt.now);
@@ -334,7 +334,7 @@ async function updatePush(run: ImportRun, { row, imported, details, changed }: C
       results,
       row,
       attempt,
-      changed.filter((aspect) => aspect !== "files" || lost.size === 0),
+      changed.filter((aspect) => aspect !== "files" || lost.length === 0),
     );
     return results.reportMissing("pushes", push.id, missingOfImported(imported.missingParts, missing));
   }

@@ -1,6 +1,6 @@
-import { type MissingPart, noRelated, type RelatedCounts, type SourceKind } from "./source.ts";
+import { type MissingPart, noRelated, type RelatedCounts, type SourceFile, type SourceKind } from "./source.ts";
 
-/** A row that was not imported completely, or has changed since an earlier run. It holds no secret, token or name. */
+/** A row that was not imported completely, or has changed since an earlier run. It holds no secret or token. */
 export interface Problem {
   readonly table: "users" | "pushes" | "site_settings";
   /** In the source. */
@@ -11,7 +11,17 @@ export interface Problem {
    * changed it since an earlier run, and now it is the same here. `withdrawn`: the source does not have it any more, and it was deleted here.
    */
   readonly effect: "left_out" | "partly" | "kept" | "updated" | "withdrawn";
+  /** Without names. */
   readonly reason: string;
+  /** The file that cannot be read. */
+  readonly file?: ProblemFile;
+}
+
+export interface ProblemFile {
+  readonly name: string;
+  /** Where the source keeps it, and under which key. */
+  readonly service: string;
+  readonly key: string;
 }
 
 /** Each row of the source is counted once. */
@@ -119,14 +129,15 @@ export class ImportResults {
     this.#addNotImported(table, "skipped", reason, 1);
   }
 
-  leaveOut(table: Problem["table"], id: number, reason: string): void {
+  /** @param file that cannot be read. */
+  leaveOut(table: Problem["table"], id: number, reason: string, file?: SourceFile): void {
     if (table === "site_settings") this.styleSheet.leftOut += 1;
     else this.#addNotImported(table, "leftOut", reason, 1);
-    this.#report({ table, id, effect: "left_out", reason });
+    this.#report({ table, id, effect: "left_out", reason, ...problemFile(file) });
   }
 
   reportMissing(table: Problem["table"], id: number, parts: readonly MissingPart[]): void {
-    for (const { reason } of parts) this.#report({ table, id, effect: "partly", reason });
+    for (const { reason, file } of parts) this.#report({ table, id, effect: "partly", reason, ...problemFile(file) });
   }
 
   /** @param what has changed there, such as "its views". */
@@ -250,6 +261,14 @@ export class ImportResults {
     if (problem.effect === "partly" || problem.table === "site_settings") count(this.partReasons, reason);
     this.#onProblem(problem);
   }
+}
+
+const fileTextMax = 255;
+
+function problemFile(file: SourceFile | undefined): { readonly file?: ProblemFile } {
+  if (file === undefined) return {};
+  const cut = (text: string) => text.slice(0, fileTextMax).toWellFormed();
+  return { file: { name: cut(file.filename), service: cut(file.service), key: cut(file.key) } };
 }
 
 export function totalOf({ imported, importedBefore, leftOut, skipped }: Counts): number {

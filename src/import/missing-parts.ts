@@ -35,7 +35,8 @@ function isPart(name: string): name is Part {
 
 /** What to report about the parts of a row of an earlier run that cannot be read now. */
 export function missingOfImported(before: readonly Part[], missing: readonly MissingPart[]): readonly MissingPart[] {
-  return missing.map(({ part, reason }) => ({
+  return missing.map(({ part, reason, ...rest }) => ({
+    ...rest,
     part,
     reason: before.includes(part)
       ? reason

@@ -14,11 +14,11 @@ import {
 /** A file of a push is missing or cannot be read completely. */
 class LostFileError extends Error {
   override readonly name = "LostFileError";
-  readonly fileId: number;
+  readonly file: SourceFile;
 
-  constructor(fileId: number, cause: Error) {
+  constructor(file: SourceFile, cause: Error) {
     super(cause.message, { cause });
-    this.fileId = fileId;
+    this.file = file;
   }
 }
 
@@ -135,7 +135,7 @@ async function* contentOf(file: SourceFile, source: Pick<ImportSource, "readFile
   try {
     yield* source.readFile(file);
   } catch (error) {
-    throw isSourceFileError(error) ? new LostFileError(file.id, error) : error;
+    throw isSourceFileError(error) ? new LostFileError(file, error) : error;
   }
 }
 

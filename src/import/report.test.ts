@@ -16,6 +16,18 @@ test("an error names the report that cannot be written, and the mode of a device
   expect(statSync("/dev/full").mode).toBe(mode);
 });
 
+test("the name of a file cannot send control characters to a terminal", () => {
+  const report = join(makeFolder(), "report.json");
+  const { problem, finish } = openReport({ given: report }, head);
+  const file = { name: 'a\u001b[2J"\u202d', service: "local", key: "\u0085" };
+  problem({ table: "pushes", id: 1, effect: "left_out", reason: "It is missing.", file });
+  finish({ outcome: "with_problems", finishedAt: 0, summary: undefined, failure: undefined });
+  expect(readFileSync(report.replace(".json", ".txt"), "utf8")).toContain(
+    String.raw`The file is "a\u001b[2J\"\u{202d}", in the service "local" under the key "\u{85}".`,
+  );
+  expect(JSON.parse(readFileSync(report, "utf8")).problems[0].file).toEqual(file);
+});
+
 test("an earlier report is replaced, and nothing else: no other file, and no link", () => {
   const folder = makeFolder();
   const finish = { outcome: "complete", finishedAt: 0, summary: undefined, failure: undefined } as const;

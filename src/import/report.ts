@@ -45,7 +45,7 @@ export interface ReportEnd {
 
 /**
  * Opens the report of a run: a JSON file, and a text file next to it whose name ends in `.txt`. Only their owner may read them.
- * Problems are written at once, because there may be as many as rows. Neither file holds a secret, a token or a name.
+ * Problems are written at once, because there may be as many as rows. Neither file holds a secret or a token. Files that cannot be read are named.
  * @param location `given`: the path of the JSON file that the operator gave. An earlier report is overwritten, since the same
  * command is run again; any other file is refused, such as the source's database. `default`: a path that gets a number if it is taken, so that no earlier report is lost.
  * @throws the error of the operating system.
@@ -67,7 +67,7 @@ export function openReport(location: { readonly given: string } | { readonly def
     path,
     problem(problem: Problem): void {
       write(json, path, `${problems === 0 ? "" : ","}\n${JSON.stringify(problem)}`);
-      write(text, textPathOf(path), `  ${lineOf(problem)}\n`);
+      write(text, textPathOf(path), `  ${lineOf(problem)}${fileText(problem)}\n`);
       problems += 1;
     },
     finish({ outcome, finishedAt, summary, failure }: ReportEnd): void {
@@ -177,9 +177,21 @@ export function textPathOf(path: string): string {
   return `${path.replace(/\.json$/, "")}.txt`;
 }
 
+/** Without the name of a file, so that it may be in a log. */
 export function lineOf({ table, id, effect, reason }: Problem): string {
   const what = table === "site_settings" ? "style sheet" : `${table === "users" ? "user" : "push"} ${id}`;
   return `${what} (${effectNames[effect]}): ${reason}`;
+}
+
+function fileText({ file }: Problem): string {
+  if (file === undefined) return "";
+  const [name, service, key] = [file.name, file.service, file.key].map(quoted);
+  return ` The file is ${name}, in the service ${service} under the key ${key}.`;
+}
+
+/** Control characters from the source's database must not reach a terminal. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 const effectNames = {

@@ -12,6 +12,8 @@ export type PushPart = "note" | "trail" | "notifications" | "people" | "files";
 export interface MissingPart<Which extends UserPart | PushPart = UserPart | PushPart> {
   readonly part: Which;
   readonly reason: string;
+  /** The file that is missing. */
+  readonly file?: SourceFile;
 }
 
 /**
@@ -151,7 +153,7 @@ export interface SourcePush {
 
 export interface SourceFile {
   readonly id: number;
-  /** As it was stored: never to be used in a path. */
+  /** As the source shows it: never to be used in a path. */
   readonly filename: string;
   readonly contentType: string | null;
   /** null: unknown, so the file cannot be checked for completeness. */

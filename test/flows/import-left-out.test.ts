@@ -27,13 +27,39 @@ test("a push with a missing file is left out until the file exists; everything e
   expect((await target.run(installation, "--dry-run", ...report.options)).exitCode).toBe(3);
   const lostFile = `pushes ${pushTagged("file-one").id} left_out`;
   expect(problemsOf(report).sort()).toEqual([lostKey, lostFile].sort());
-  expect((await target.run(installation, ...report.options)).exitCode).toBe(3);
+  const { exitCode, stderr } = await target.run(installation, ...report.options);
+  expect(exitCode).toBe(3);
   expect(problemsOf(report).sort()).toEqual([lostKey, lostFile].sort());
+  const { shown_filename: name = "" } = file ?? {};
+  const { problems } = report.read();
+  expect(problems.find((problem: { file?: object }) => problem.file)).toMatchObject({
+    id: pushTagged("file-one").id,
+    file: { name, service: "local", key },
+  });
+  expect(report.text()).toContain(
+    `It is missing. The file is "${name}", in the service "local" under the key "${key}".`,
+  );
+  expect(stderr).not.toContain(name);
   renameSync(`${blob}.away`, blob);
   await target.run(installation, ...report.options);
   expect(report.read()).toMatchObject({ pushes: { brought: 1 }, files: { brought: 1, left_out: 0 } });
   const app = await target.serve();
   expect((await retrieve(app, "file-one")).body.files).toHaveLength(1);
+});
+
+test("files have the names that the source shows", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction((connection) =>
+    connection
+      .prepare(
+        `UPDATE active_storage_blobs SET filename = ? WHERE id =
+           (SELECT blob_id FROM active_storage_attachments WHERE record_type = 'Push' AND record_id = ?)`,
+      )
+      .run('\t 2026/11: "cod\u202etxt" 100%?.exe ', pushTagged("file-one").id),
+  );
+  await target.run(installation);
+  const { body } = await retrieve(await target.serve(), "file-one");
+  expect(body.files[0].filename).toBe("2026-11- -cod-txt- 100--.exe");
 });
 
 test("a file that does not match its recorded checksum is not imported", async () => {

@@ -89,7 +89,7 @@ function describeInstallation({ expected: there, userTimesMs, install }: Engine)
       const digests = await Promise.all(files.map(async (file) => await sha256Of(source.readFile(file))));
       expect(
         files.map(({ filename, contentType, sizeBytes }, at) => [filename, contentType, sizeBytes, digests[at]]),
-      ).toEqual(push.files.map((file) => [file.filename, file.content_type, file.byte_size, file.sha256]));
+      ).toEqual(push.files.map((file) => [file.shown_filename, file.content_type, file.byte_size, file.sha256]));
     }
   });
 

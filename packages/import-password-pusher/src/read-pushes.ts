@@ -110,11 +110,17 @@ function fileOf(record: SourceRecord): SourceFile | number {
     id,
     key: textOf(record.key) ?? "",
     sizeBytes,
-    filename: textOf(record.filename) ?? "",
+    filename: shownFilename(textOf(record.filename) ?? ""),
     contentType: textOf(record.content_type),
     checksum: textOf(record.checksum) || null,
     service: textOf(record.service_name) ?? "local",
   };
+}
+
+/** As the source names the file in pages and downloads. */
+function shownFilename(stored: string): string {
+  const outerBlanks = /^[\t-\r ]+|[\0\t-\r ]+$/g;
+  return stored.replace(outerBlanks, "").replace(/[\u202e%$|:;/<>?*"\t\r\n\\]/g, "-");
 }
 
 const kinds: readonly SourceKind[] = ["text", "file", "url", "qr"];
