@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Config } from "../config/config.ts";
 import { createKeyring } from "../crypto/keyring.ts";
 import { openReadOnly } from "../database/open-database.ts";
@@ -8,7 +8,7 @@ import type { Destination } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
 import { createDryDestination } from "../import/dry-destination.ts";
 import { lineOf, openReport, type ReportOutcome, summaryLines, textPathOf } from "../import/report.ts";
-import type { ImportDeps } from "../import/run-context.ts";
+import type { ImportDeps, UnconfirmedUsers } from "../import/run-context.ts";
 import { type ImportSummary, runImport } from "../import/run-import.ts";
 import type { ImportSource } from "../import/source.ts";
 import { findAccessKeys } from "../pushes/vault.ts";
@@ -40,6 +40,7 @@ interface Options extends SourceOptions {
   readonly mergeUsers?: true;
   readonly withoutLostFiles?: true;
   readonly newestDeleted?: true;
+  readonly unconfirmedUsers?: UnconfirmedUsers;
   readonly report?: string;
 }
 
@@ -56,6 +57,12 @@ export function addImport(program: Command, { io, setExitCode }: CommandDeps): v
     .option("--dry-run", "count, decrypt and check everything, and write nothing")
     .option("--merge-users", "an account here with the same email address is the same person")
     .option("--without-lost-files", "import pushes without the files that cannot be read")
+    .addOption(
+      new Option(
+        "--unconfirmed-users <state>",
+        "users who have not confirmed their email address: confirmed if Password Pusher signed them in",
+      ).choices(["confirmed", "unconfirmed"] satisfies UnconfirmedUsers[]),
+    )
     .option(
       "--newest-deleted",
       "users and pushes that are newer here than there were deleted there: delete them here too",
@@ -91,16 +98,23 @@ export async function importPasswordPusher(io: CliIo, request: ImportRequest): P
   try {
     if (options.dryRun !== true) await refuseWrongKeys(source, given.envFile);
     for (const warning of source.warnings) io.stderr(`WARNING: ${warning}\n`);
-    // The source asks for a confirmed email only if it sends emails to accounts.
-    const requiresConfirmedEmail = /^(true|1|yes|on)$/i.test(environment.PWP__ENABLE_USER_ACCOUNT_EMAILS?.trim() ?? "");
+    const unconfirmedUsers = options.unconfirmedUsers ?? unconfirmedUsersOf(environment);
     const runInto = (destination: Destination) =>
-      importAndReport(io, { ...request, source, destination, requiresConfirmedEmail });
+      importAndReport(io, { ...request, source, destination, unconfirmedUsers });
     return options.dryRun === true
       ? await dryRun(config, io, source, runInto)
       : await importInto(io, request, source, runInto);
   } finally {
     await source.close();
   }
+}
+
+/** The source asks for a confirmed address only if it sends emails to accounts. undefined: the environment does not say. */
+function unconfirmedUsersOf({
+  PWP__ENABLE_USER_ACCOUNT_EMAILS: accountEmails = "",
+}: GivenSource["environment"]): UnconfirmedUsers | undefined {
+  if (accountEmails.trim() === "") return undefined;
+  return /^(true|1|yes|on)$/i.test(accountEmails.trim()) ? "unconfirmed" : "confirmed";
 }
 
 async function openChecked(
@@ -165,11 +179,11 @@ async function importAndReport(
     destination,
     options,
     onProgress,
-    requiresConfirmedEmail,
+    unconfirmedUsers,
   }: ImportRequest & {
     readonly source: ImportSource;
     readonly destination: Destination;
-    readonly requiresConfirmedEmail: boolean;
+    readonly unconfirmedUsers: UnconfirmedUsers | undefined;
   },
 ): Promise<number> {
   const isDryRun = options.dryRun === true;
@@ -189,7 +203,7 @@ async function importAndReport(
         mergeUsers: options.mergeUsers === true,
         withoutLostFiles: options.withoutLostFiles === true,
         newestDeleted: options.newestDeleted === true,
-        requiresConfirmedEmail,
+        unconfirmedUsers,
       },
       onProgress(...progress) {
         printProgress(...progress);

@@ -48,6 +48,7 @@ function sourceOf(pushes: number, auditEntries: number, onTrail: (underWay: numb
     },
     userIdentities: none,
     pushIdentities: none,
+    firstConfirmationEmailAt: async () => undefined,
     tryKeys: async () => ({ tried: 0, opened: 0, examples: [] }),
     readFile: none,
     styleSheet: async () => undefined,
@@ -66,7 +67,7 @@ test.each([
   const { results } = await runImport({
     source,
     destination: await createDryDestination(undefined, source.fingerprint),
-    options: { mergeUsers: false, withoutLostFiles: false, newestDeleted: false, requiresConfirmedEmail: false },
+    options: { mergeUsers: false, withoutLostFiles: false, newestDeleted: false, unconfirmedUsers: undefined },
     now: 1,
     signal: new AbortController().signal,
     onProgress: () => undefined,

@@ -1,3 +1,4 @@
+import type { UnconfirmedUsers } from "./run-context.ts";
 import { type MissingPart, noRelated, type RelatedCounts, type SourceFile, type SourceKind } from "./source.ts";
 
 /** A row that was not imported completely, or has changed since an earlier run. It holds no secret or token. */
@@ -80,6 +81,17 @@ const unreadable = {
 const ownerless = { effect: "skipped", reason: "Their push has no owner, so nobody could see them." } as const;
 const ended = { effect: "skipped", reason: "Their push had ended." } as const;
 
+/** How many rows, and the first ids. */
+export interface CountedIds {
+  count: number;
+  readonly first: number[];
+}
+
+function addId(counted: CountedIds, id: number): void {
+  counted.count += 1;
+  if (counted.first.length < idsShown) counted.first.push(id);
+}
+
 const reasonsMax = 200;
 const otherReasons = "Other reasons.";
 const idsShown = 20;
@@ -112,8 +124,13 @@ export class ImportResults {
   readonly lasting = { pushes: 0, auditEntries: 0 };
   /** Pushes whose related rows could not be counted. */
   uncounted = 0;
-  /** How many pushes have an owner who is not in the source, and the first ids. */
-  readonly ownerless: { count: number; readonly first: number[] } = { count: 0, first: [] };
+  /** Pushes whose owner is not in the source. */
+  readonly ownerless: CountedIds = { count: 0, first: [] };
+  /** Users who have not confirmed their address, by what they are here. */
+  readonly unconfirmed: Readonly<Record<UnconfirmedUsers, CountedIds>> = {
+    confirmed: { count: 0, first: [] },
+    unconfirmed: { count: 0, first: [] },
+  };
   readonly #notImported = new Map<string, NotImported>();
   readonly #onProblem: (problem: Problem) => void;
 
@@ -168,8 +185,11 @@ export class ImportResults {
   }
 
   addOwnerless(id: number): void {
-    this.ownerless.count += 1;
-    if (this.ownerless.first.length < idsShown) this.ownerless.first.push(id);
+    addId(this.ownerless, id);
+  }
+
+  addUnconfirmed(id: number, here: UnconfirmedUsers): void {
+    addId(this.unconfirmed[here], id);
   }
 
   addPush(push: {

@@ -3,7 +3,7 @@ import { type Aspect, type AspectDigests, aspectList, changedAspects } from "./a
 import type { IncomingUser } from "./destination.ts";
 import { missingOfImported, unreadableNow } from "./missing-parts.ts";
 import { readUser } from "./read-user.ts";
-import type { ImportRun } from "./run-context.ts";
+import type { ImportRun, UnconfirmedUsers } from "./run-context.ts";
 import { absentUsers, userIdentity } from "./same-source.ts";
 import type { MissingPart, SourceRow, SourceUser, UserPart } from "./source.ts";
 import type { ImportedUser } from "./store/imported-rows.ts";
@@ -27,6 +27,9 @@ export async function importUsers(run: ImportRun): Promise<void> {
   for await (const row of source.users()) {
     if (run.signal.aborted) return;
     run.onRow("users");
+    if (row.outcome === "read" && row.row.confirmedAt === null) {
+      results.addUnconfirmed(row.id, unconfirmedUser(run, row.row));
+    }
     const imported = importedUsers.get(row.id);
     if (imported !== undefined) {
       await handleImportedBefore(run, imported, row);
@@ -45,8 +48,10 @@ interface ReadIncoming {
 }
 
 /** @returns why the user cannot be imported. */
-function incomingOf({ destination: { digests }, options }: ImportRun, { row, missingParts }: ReadRow) {
-  const read = readUser(row, options.requiresConfirmedEmail);
+function incomingOf(run: ImportRun, { row, missingParts }: ReadRow) {
+  const { digests } = run.destination;
+  const unconfirmed = unconfirmedUser(run, row);
+  const read = readUser(row, unconfirmed);
   if (read.outcome === "refused") return read;
   const missing = [...missingParts, ...read.missingParts];
   const incoming: IncomingUser = {
@@ -57,6 +62,14 @@ function incomingOf({ destination: { digests }, options }: ImportRun, { row, mis
     aspects: readableAspects(digests.all(aspectsOf(read.user)), missing),
   };
   return { outcome: "read" as const, incoming, missing } satisfies ReadIncoming & { outcome: string };
+}
+
+function unconfirmedUser(
+  { options, firstConfirmationEmailAt }: ImportRun,
+  { createdAt }: SourceUser,
+): UnconfirmedUsers {
+  const wasAsked = firstConfirmationEmailAt !== undefined && createdAt >= firstConfirmationEmailAt;
+  return options.unconfirmedUsers ?? (wasAsked ? "unconfirmed" : "confirmed");
 }
 
 const aspectsOfParts: Readonly<Record<UserPart, readonly Aspect[]>> = {

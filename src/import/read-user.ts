@@ -5,17 +5,15 @@ import { secondMs } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { adoptPasswordHash } from "../crypto/passphrase.ts";
 import { findMessages } from "../i18n/i18n.ts";
+import type { UnconfirmedUsers } from "./run-context.ts";
 import type { MissingPart, SourceTotp, SourceUser, UserPart } from "./source.ts";
 
 export type ReadUser =
   | { readonly outcome: "read"; readonly user: AdoptedUser; readonly missingParts: readonly MissingPart<UserPart>[] }
   | { readonly outcome: "refused"; readonly reason: string };
 
-/**
- * @param requiresConfirmedEmail the source refused to sign in users with an unconfirmed email. If it did not, it never asked
- * for a confirmation, so a missing one must not lock the user out here.
- */
-export function readUser(source: SourceUser, requiresConfirmedEmail: boolean): ReadUser {
+/** @param unconfirmed what becomes of a user who has not confirmed the address. */
+export function readUser(source: SourceUser, unconfirmed: UnconfirmedUsers): ReadUser {
   const email = normalizeEmail(source.email);
   if (email === undefined) {
     return { outcome: "refused", reason: "Its email address is not valid here." };
@@ -32,7 +30,7 @@ export function readUser(source: SourceUser, requiresConfirmedEmail: boolean): R
     passwordHash: hasLostFactor ? "" : readHash(source.passwordHash, reportMissing),
     admin: source.admin,
     language: findMessages(source.language ?? undefined)?.locale.tag ?? null,
-    confirmedAt: source.confirmedAt ?? (requiresConfirmedEmail ? null : source.createdAt),
+    confirmedAt: source.confirmedAt ?? (unconfirmed === "unconfirmed" ? null : source.createdAt),
     createdAt: source.createdAt,
     updatedAt: source.updatedAt,
     lastSignedInAt: source.lastSignedInAt,

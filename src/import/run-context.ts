@@ -2,6 +2,12 @@ import type { Destination } from "./destination.ts";
 import type { ImportResults, Problem } from "./import-results.ts";
 import type { ImportSource } from "./source.ts";
 
+/**
+ * What becomes of users who have not confirmed their address. If the source signed them in, it never asked for a confirmation, so a
+ * missing one must not lock them out here.
+ */
+export type UnconfirmedUsers = "confirmed" | "unconfirmed";
+
 export interface ImportDeps {
   readonly source: ImportSource;
   readonly destination: Destination;
@@ -12,8 +18,8 @@ export interface ImportDeps {
     readonly withoutLostFiles: boolean;
     /** The newest rows of earlier runs were deleted in the source: it is not a copy from before these runs. */
     readonly newestDeleted: boolean;
-    /** The source refused to sign in users with an unconfirmed email. */
-    readonly requiresConfirmedEmail: boolean;
+    /** undefined: nobody has decided. Then those who may have been asked to confirm their address stay unconfirmed. */
+    readonly unconfirmedUsers: UnconfirmedUsers | undefined;
   };
   readonly now: number;
   /** When it is aborted, rows in progress are finished and no others are started. */
@@ -26,6 +32,8 @@ export interface ImportDeps {
 export interface ImportRun extends Omit<ImportDeps, "onProgress" | "onProblem"> {
   readonly results: ImportResults;
   readonly owners: Owners;
+  /** As `ImportSource.firstConfirmationEmailAt`. */
+  readonly firstConfirmationEmailAt: number | undefined;
   /** Called for every row that was read. */
   readonly onRow: (table: "users" | "pushes") => void;
 }

@@ -34,6 +34,8 @@ export interface ImportSource {
   /** What identifies each row, in the order of the ids. Nothing is decrypted. */
   userIdentities(): AsyncIterable<UserIdentity>;
   pushIdentities(): AsyncIterable<PushIdentity>;
+  /** When users were first emailed to confirm their address. undefined: no row says that they were. */
+  firstConfirmationEmailAt(): Promise<number | undefined>;
   /** Tries the keys on some sealed values, old and new ones of each table. */
   tryKeys(): Promise<KeyTrial>;
   /** The bytes of a file. @throws SourceFileError when it cannot be read completely. */

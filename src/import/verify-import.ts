@@ -87,7 +87,7 @@ async function verifyUserRow(
   if (row.outcome === "unreadable") return new Verdict().fail(row.reason);
   if (imported === undefined) return new Verdict().fail(notImported);
   // Whether the source required a confirmation is not compared.
-  const read = readUser(row.row, false);
+  const read = readUser(row.row, "confirmed");
   return read.outcome === "refused"
     ? new Verdict().fail(read.reason)
     : await verifyUser(here, read.user, imported, now);

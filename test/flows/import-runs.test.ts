@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { Canaries } from "../support/canaries.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
+  type ImportTarget,
   lostKey,
   makeImportTarget,
   problemsOf,
@@ -140,6 +141,35 @@ test("an unconfirmed address stays unconfirmed if the source required confirmati
   const { domain } = (await target.serve()).app;
   expect(await domain.accounts.findUserByEmail("bob@example.org")).toMatchObject({ confirmedAt: null });
   expect(await domain.accounts.findUserByEmail("alice@example.com")).toMatchObject({ confirmedAt: expect.any(Number) });
+});
+
+test("without a setting, users who may have been asked to confirm their address stay unconfirmed unless the operator decides", async () => {
+  // Bob, 4, was created on 24 January 2026 at 11:53 and has confirmed nothing. Alice, 3, has confirmed by email.
+  const installedAfter = (created: string) =>
+    installProduction((connection) =>
+      connection.exec(`UPDATE users SET created_at = '${created}', confirmed_at = '2026-02-01 10:00:00' WHERE id = 3`),
+    );
+  const importInto = async (target: ImportTarget, installation: Installation, ...options: readonly string[]) => {
+    const { stdout } = await target.run(installation, ...options);
+    const { stdout: users } = await target.cli.run(["user", "list"]);
+    return { stdout, isConfirmed: !/\tbob@example\.org\t.*unconfirmed/.test(users) };
+  };
+
+  const early = await importInto(makeImportTarget(), installedAfter("2026-01-24 12:00:00"));
+  expect(early.isConfirmed).toBe(true);
+  expect(early.stdout).toMatch(/1 user has not confirmed the email address, which counts as confirmed here \(4\)\./);
+
+  const target = makeImportTarget();
+  const installation = installedAfter("2026-01-24 11:00:00");
+  const undecided = await importInto(target, installation);
+  expect(undecided.isConfirmed).toBe(false);
+  expect(undecided.stdout).toMatch(/1 user's email address is not confirmed here either, .* \(4\)\. If the source/);
+  const decided = await importInto(target, installation, "--unconfirmed-users", "confirmed");
+  expect(decided.isConfirmed).toBe(true);
+  expect(decided.stdout).toContain("counts as confirmed here (4).");
+
+  const strict = await importInto(makeImportTarget(), installProduction(), "--unconfirmed-users", "unconfirmed");
+  expect(strict.isConfirmed).toBe(false);
 });
 
 test("an installation that uses the default key is imported with a warning", async () => {

@@ -3,7 +3,7 @@ import { type ImportSource, type RelatedCounts, SourceError } from "../../../src
 import { beforeFirstId, exactTimeOf, textOf, wholeNumberOf } from "./cells.ts";
 import type { DatabaseAddress, Installation } from "./installation.ts";
 import { createLockbox } from "./lockbox.ts";
-import { readPushIdentities, readUserIdentities } from "./read-identities.ts";
+import { findFirstConfirmationEmail, readPushIdentities, readUserIdentities } from "./read-identities.ts";
 import { readPushes } from "./read-pushes.ts";
 import { readTrail } from "./read-trail.ts";
 import { readUsers } from "./read-users.ts";
@@ -63,6 +63,7 @@ export async function openPasswordPusher(installation: Installation, reading: Re
       trail: (pushId) => readTrail(deps, pushId),
       userIdentities: () => readUserIdentities(queries),
       pushIdentities: () => readPushIdentities(queries),
+      firstConfirmationEmailAt: () => findFirstConfirmationEmail(queries),
       tryKeys: () => tryKeys(queries, deps.lockbox),
       readFile: (file) => files.read(file),
       styleSheet: async () => textOf(await queries.customCss()) || undefined,

@@ -22,6 +22,23 @@ export async function* readUserIdentities({
   }
 }
 
+/** An account that is made without an email is confirmed at its creation. */
+const creationMs = 1_000;
+
+/** When the source first emailed a new user to confirm the address, as its rows say; undefined: nobody has confirmed one by email. */
+export async function findFirstConfirmationEmail({
+  userConfirmations,
+  userIds,
+}: Pick<SourceQueries, "userConfirmations" | "userIds">): Promise<number | undefined> {
+  let first: number | undefined;
+  for await (const { record } of readPages(userConfirmations, userIds)) {
+    const [createdAt, confirmedAt] = [timeOf(record.created_at), timeOf(record.confirmed_at)];
+    if (createdAt === undefined || confirmedAt === undefined || confirmedAt <= createdAt + creationMs) continue;
+    first = Math.min(first ?? createdAt, createdAt);
+  }
+  return first;
+}
+
 export async function* readPushIdentities({
   pushIdentities,
   pushIds,

@@ -35,7 +35,6 @@ function userOf(context: UserContext, id: number, record: SourceRecord | undefin
   const missingParts: MissingPart<UserPart>[] = [];
   const totp = totpOf(context, id, record, missingParts);
   const confirmedAt = timeOf(record.confirmed_at) ?? null;
-  if (confirmedAt === null) context.rowWarnings.add("unconfirmed", id);
   if ((textOf(record.unconfirmed_email) ?? "") !== "") context.rowWarnings.add("pendingAddress", id);
   if (textOf(record.locked_at) !== null) context.rowWarnings.add("locked", id);
   const [createdAt, updatedAt] = [timeOf(record.created_at), timeOf(record.updated_at)];

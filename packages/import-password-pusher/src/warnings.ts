@@ -38,10 +38,6 @@ const sentences = {
     "user has backup codes, which are not imported: the user can create new ones after signing in with the authenticator app",
     "users have backup codes, which are not imported: they can create new ones after signing in with the authenticator app",
   ],
-  unconfirmed: [
-    "user has not confirmed the email address, which counts as confirmed here unless PWP__ENABLE_USER_ACCOUNT_EMAILS is on in the env file",
-    "users have not confirmed their email addresses, which count as confirmed here unless PWP__ENABLE_USER_ACCOUNT_EMAILS is on in the env file",
-  ],
   pendingAddress: [
     "user has a new email address that waits for its confirmation. It is not imported, and the old address stays",
     "users have new email addresses that wait for their confirmation. They are not imported, and the old addresses stay",

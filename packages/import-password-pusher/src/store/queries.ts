@@ -85,6 +85,8 @@ export function createSourceQueries(tables: SourceTables) {
   return {
     userIdentities: (afterId: number, limit: number) =>
       columnsAfter("users", ["created_at", "email", "authentication_token", "encrypted_password"], afterId, limit),
+    userConfirmations: (afterId: number, limit: number) =>
+      columnsAfter("users", ["created_at", "confirmed_at"], afterId, limit),
     pushIdentities: (afterId: number, limit: number) =>
       columnsAfter("pushes", ["created_at", "url_token"], afterId, limit),
     /** `id`, in order. */
