@@ -626,6 +626,8 @@ export interface EnglishMessages {
       readonly heading: string;
       readonly text: string;
       readonly left: Message<{ count: number }>;
+      readonly missing: string;
+      readonly later: string;
       readonly make: string;
       readonly makeText: string;
       readonly makeConfirm: string;

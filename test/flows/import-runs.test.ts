@@ -1,7 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { en } from "../../src/i18n/i18n.ts";
 import { Canaries } from "../support/canaries.ts";
+import { CookieClient } from "../support/cookie-client.ts";
+import { appFor } from "../support/factors.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
   type ImportTarget,
@@ -170,6 +173,32 @@ test("without a setting, users who may have been asked to confirm their address 
 
   const strict = await importInto(makeImportTarget(), installProduction(), "--unconfirmed-users", "unconfirmed");
   expect(strict.isConfirmed).toBe(false);
+});
+
+test("a user whose backup codes were not imported is led to make new ones when signing in with the app", async () => {
+  const target = makeImportTarget();
+  await target.run(installProduction());
+  const app = await target.serve();
+  const { email = "", password = "", otp } = production.users.find((user) => user.otp?.enabled) ?? {};
+  const signIn = async () => {
+    const visitor = new CookieClient(app);
+    await visitor.signIn(email, password);
+    const { code } = appFor(otp?.secret ?? "", () => target.clock.now());
+    const answer = await visitor.post("/users/second_factor", { code: code(), next: "/dashboard" });
+    return { visitor, location: answer.headers.location };
+  };
+
+  const { visitor, location } = await signIn();
+  expect(location).toBe("/users/factors?next=%2Fdashboard");
+  const page = await visitor.get(location ?? "");
+  expect(page.body).toContain(en.factors.codes.missing);
+  expect(page.body).toMatch(new RegExp(`href="/dashboard"[^>]*>${en.factors.codes.later}`));
+  const made = await visitor.post("/users/factors/backup_codes", { proof: password });
+  expect([made.statusCode, made.body.includes(en.factors.codes.madeHeading)]).toEqual([200, true]);
+  expect((await visitor.get("/users/factors")).body).not.toContain(en.factors.codes.missing);
+
+  target.clock.advance(30_000);
+  expect((await signIn()).location).toBe("/dashboard");
 });
 
 test("an installation that uses the default key is imported with a warning", async () => {

@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { SignedInRequest } from "../request.ts";
+import { ownPath } from "../return-path.ts";
 import { backupCodesView } from "./backup-codes.tsx";
 import { changeOf, proofOffered, type RefusedChange, refusedChange, relyingPartyOf } from "./changes.ts";
 import { type FactorsModel, type FormName, hasFactor } from "./model.ts";
@@ -37,6 +38,7 @@ export async function renderFactors(page: SignedInRequest, status: number, shown
     ...shown,
     ...factors,
     proof,
+    next: page.isGet ? ownPath(page.query("next")) : null,
     required: !hasFactor(factors) && config.accounts.requireSecondFactor,
     passkeysPossible: relyingPartyOf(page.baseUrl) !== undefined,
   };

@@ -20,6 +20,8 @@ export interface FactorsModel extends Factors {
   readonly proof: ProofOffered | null;
   /** This server requires a factor, and the user has none. */
   readonly required: boolean;
+  /** The page that the user was on the way to; null: none. */
+  readonly next: string | null;
   /** Passkeys work at this origin. */
   readonly passkeysPossible: boolean;
   /** As typed, when the form is sent back. */

@@ -22,6 +22,7 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
           <p>{manage.required}</p>
         </Notice>
       )}
+      {hasFactor(model) && model.backupCodesLeft === 0 && <CodesMissing model={model} page={page} />}
       <AppSection model={model} page={page} />
       <PasskeySection model={model} page={page} />
       {hasFactor(model) && <BackupCodesSection model={model} page={page} />}
@@ -33,6 +34,23 @@ export function factorsView(model: FactorsModel, page: PageContext): Page {
 interface SectionProps {
   readonly model: FactorsModel;
   readonly page: PageContext;
+}
+
+function CodesMissing({ model, page }: SectionProps) {
+  const { codes } = page.messages.factors;
+  return (
+    <Notice tone="warning" icon="shield">
+      <p>{codes.missing}</p>
+      <p>
+        <a href="#codes">{codes.make}</a>
+      </p>
+      {model.next !== null && (
+        <p>
+          <a href={pageHref(page, model.next)}>{codes.later}</a>
+        </p>
+      )}
+    </Notice>
+  );
 }
 
 function AppSection({ model, page }: SectionProps) {

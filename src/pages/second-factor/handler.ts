@@ -5,7 +5,7 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { sendJson } from "../../http/headers.ts";
 import { enter } from "../entry.tsx";
 import { getRelyingParty, passkeyAnswerOf, relyingPartyOf } from "../factors/changes.ts";
-import { secondFactorPath } from "../factors/paths.ts";
+import { factorsPath, secondFactorPath } from "../factors/paths.ts";
 import type { WaitingRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { type SecondFactorModel, secondFactorView } from "./view.tsx";
@@ -38,8 +38,12 @@ export async function checkSecondFactor(page: WaitingRequest): Promise<FastifyRe
     given = await accounts.giveCode(waiting, backupCode === "" ? textOf(form, "code") : backupCode);
   }
   switch (given.outcome) {
-    case "complete":
-      return enter(page, given.sessionToken, next ?? "/");
+    case "complete": {
+      const isByApp = passkey === null && backupCode === "";
+      const lacksCodes = isByApp && (await accounts.findFactors(page.session.user.id)).backupCodesLeft === 0;
+      // Imported users have none. Without them, a lost phone would lock the user out.
+      return enter(page, given.sessionToken, lacksCodes ? withNext(factorsPath, next) : (next ?? "/"));
+    }
     case "session_ended":
       return page.redirect(withNext(signInPath, next));
     case "wrong":
