@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { describeEffects, describeSettings } from "../config/describe-settings.ts";
-import { settingsNotToCopy } from "../config/password-pusher-settings.ts";
 import { environmentLine, parseSettingsFile } from "../config/settings-file.ts";
 import { unusedSentence } from "../config/unknown-names.ts";
 import { type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
@@ -49,11 +48,6 @@ export function addConfigCommands(program: Command, { io, setExitCode }: Command
 
       const inTable = new Set(loaded.unused.map(unusedSentence));
       const warnings = loaded.warnings.filter((warning) => !inTable.has(warning));
-      if (envFile !== undefined) {
-        for (const { name, because } of settingsNotToCopy(environment)) {
-          io.stderr(`warning: Do not copy ${name} from a Password Pusher: ${because}.\n`);
-        }
-      }
       for (const warning of warnings) io.stderr(`warning: ${warning}\n`);
       if (loaded.ok) return;
       for (const mistake of loaded.mistakes) io.stderr(`mistake: ${mistake}\n`);

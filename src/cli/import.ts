@@ -14,9 +14,9 @@ import type { ImportSource } from "../import/source.ts";
 import { findAccessKeys } from "../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf } from "./errors.ts";
-import { orWrongSettings, refuseOwnData, refuseWrongKeys } from "./import/checks.ts";
+import { orWrongSettings, refuseOwnData, refuseSharedKey, refuseWrongKeys } from "./import/checks.ts";
 import { collect, type GivenSource, givenSource, type SourceOptions } from "./import/given-source.ts";
-import { openSource, type SourceArguments } from "./import/open-source.ts";
+import { openSource } from "./import/open-source.ts";
 import { createProblemLines, createProgress, reportPath } from "./import/progress.ts";
 import { findMasterKeys, withDomain } from "./open-domain.ts";
 import { getSettings } from "./settings.ts";
@@ -119,9 +119,10 @@ function unconfirmedUsersOf({
 
 async function openChecked(
   { io, config, options }: { readonly io: CliIo; readonly config: Config; readonly options: Options },
-  given: SourceArguments,
+  given: GivenSource,
 ): Promise<ImportSource> {
   refuseOwnData(config, given);
+  refuseSharedKey(findMasterKeys(config, io.random), given);
   return await openSource(given, {
     clock: io.clock,
     random: io.random,

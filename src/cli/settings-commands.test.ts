@@ -153,6 +153,8 @@ describe("config check", () => {
     ]);
     expect(warned).toContain("it names Password Pusher's database, and this server needs its own.");
     expect(await check("RAILS_ENV=production\nSEALPUSH_MOVE_IN=yes")).not.toContain("Do not copy");
+    const environment = { RAILS_ENV: "production", PWPUSH_MASTER_KEY: "ab".repeat(32) };
+    expect((await cli.run(["config", "check"], { environment })).stderr).toContain("Do not copy PWPUSH_MASTER_KEY");
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { type Config, settingTable, toConfig } from "./config.ts";
 import type { SettingOrigin } from "./describe-settings.ts";
-import { givenUnusedSettings } from "./password-pusher-settings.ts";
+import { givenUnusedSettings, settingsNotToCopy } from "./password-pusher-settings.ts";
 import { fileNameOf, type ReadFile, settingsByFile, withSecretsFromFiles } from "./secret-files.ts";
 import { allSettings, type Environment, type ParsedSetting, parseSettings, SettingReport } from "./setting.ts";
 import { settingsFileName, settingsFromFile } from "./settings-file.ts";
@@ -32,6 +32,7 @@ export function loadConfig(variables: Environment, readFile: ReadFile) {
   const knownNames = [settingsFileName, ...rows.map((row) => row.env), ...settingsByFile(rows).map(fileNameOf)];
   const warnings = [
     ...ofSource,
+    ...settingsNotToCopy(given).map(({ name, because }) => `Do not copy ${name} from a Password Pusher: ${because}.`),
     ...unused.map(unusedSentence),
     ...unknownNameWarnings(environment, knownNames),
     ...report.warnings,

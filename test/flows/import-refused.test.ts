@@ -33,6 +33,26 @@ test.each(wrong)(
   },
 );
 
+test("a master key of the source is refused as the key of this installation, unless it is an older one", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  const { PWPUSH_MASTER_KEY, PWPUSH_MASTER_KEY_PREVIOUS } = keysOfFixture;
+  const [previous = ""] = PWPUSH_MASTER_KEY_PREVIOUS.split(",");
+  for (const shared of [PWPUSH_MASTER_KEY, PWPUSH_MASTER_KEY.toUpperCase(), previous]) {
+    const run = await target.cli.run(importOf(installation), { environment: { PWPUSH_MASTER_KEY: shared } });
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toContain("(PWPUSH_MASTER_KEY) is a key of Password Pusher");
+    expect(run.stderr.toLowerCase()).not.toContain(shared.toLowerCase());
+  }
+  const asFile = join(target.cli.dataDir, "master.key");
+  mkdirSync(target.cli.dataDir, { recursive: true, mode: 0o700 });
+  writeFileSync(asFile, `${PWPUSH_MASTER_KEY}\n`, { mode: 0o600 });
+  expect((await target.run(installation)).stderr).toContain(`(${asFile}) is a key of Password Pusher`);
+
+  const environment = { PWPUSH_MASTER_KEY: "ab".repeat(32), PWPUSH_MASTER_KEY_PREVIOUS: PWPUSH_MASTER_KEY };
+  expect((await target.cli.run(importOf(installation), { environment })).exitCode).toBe(3);
+});
+
 test("a file that is not a database is reported once with its error code", async () => {
   const installation = installProduction();
   const text = join(installation.folder, "text.sqlite3");

@@ -1,11 +1,14 @@
-import { realpathSync, statSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { BucketSettings } from "../../blobs/s3/bucket.ts";
 import type { Config } from "../../config/config.ts";
+import { equalDigests } from "../../crypto/digests.ts";
 import { type ImportSource, isSourceArgumentError } from "../../import/source.ts";
 import { WrongSettings } from "../errors.ts";
+import type { MasterKeys } from "../open-domain.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
-import type { SourceArguments } from "./open-source.ts";
+import type { GivenSource } from "./given-source.ts";
+import { readSecret, type SourceArguments } from "./open-source.ts";
 import { type StorageLocations, storageLocationsOf } from "./storage-locations.ts";
 
 /** @throws WrongSettings for a SourceArgumentError, and any other error as it is. */
@@ -65,6 +68,26 @@ function isSamePath(one: string, other: string | undefined): boolean {
 
 function bucketId({ endpoint, bucket }: Pick<BucketSettings, "endpoint" | "bucket">): string {
   return `${new URL(endpoint).host.toLowerCase()} ${bucket}`;
+}
+
+/**
+ * Refuses to seal new data under a key of the source: it would open the databases and backups of both. The older keys of
+ * this installation are allowed, because they seal nothing new. @throws WrongSettings, SourceArgumentError.
+ */
+export function refuseSharedKey(own: MasterKeys | undefined, { environment, envFile }: GivenSource): void {
+  const [active] = own?.keys ?? [];
+  const names = ["PWPUSH_MASTER_KEY", "PWPUSH_MASTER_KEY_PREVIOUS"];
+  const theirs = names.flatMap((name) =>
+    (readSecret(environment, name, (path) => readFileSync(path, "utf8")) ?? "").split(","),
+  );
+  const isShared = theirs.some((key) => active !== undefined && equalDigests(Buffer.from(key.trim(), "hex"), active));
+  if (!isShared) return;
+  throw new WrongSettings([
+    `The master key of this installation (${own?.file ?? "PWPUSH_MASTER_KEY"}) is a key of Password Pusher (${envFile}), so nothing was ` +
+      "imported: somebody with that key could open the backups of both. Give this installation its own key. Before its first " +
+      "start: remove PWPUSH_MASTER_KEY, and a key is generated in DATA_DIR. Later: print a key with `sealpush keys generate` " +
+      "and set it as PWPUSH_MASTER_KEY, set the old one as PWPUSH_MASTER_KEY_PREVIOUS, and run `sealpush keys rotate`.",
+  ]);
 }
 
 /** Called before anything is written. @throws WrongSettings if no key opens any of the values that are tried. */
