@@ -16,7 +16,7 @@ import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
 import { createKeyring, type Keyring } from "./crypto/keyring.ts";
 import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { sealedLength } from "./crypto/stream-seal.ts";
-import type { Database } from "./database/database.ts";
+import type { Database, InTransaction } from "./database/database.ts";
 import { measureDatabaseClock } from "./database/database-clock.ts";
 import { createIds } from "./database/ids.ts";
 import { createJobRuns } from "./database/job-runs.ts";
@@ -180,9 +180,9 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
      * Deletes an account with all its data, then its pushes. It is the only way to delete a user. Resolves when the pushes have
      * ended; the sweeper finishes after a crash. @param by null: the users themselves, so no administrative action is recorded.
      */
-    async deleteAccount(userId: number, by: Administrator | null): Promise<Change> {
+    async deleteAccount(userId: number, by: Administrator | null, together?: InTransaction): Promise<Change> {
       // The order matters: accounts refuse to delete the last administrator, and a deleted user creates no more pushes.
-      const change = await accounts.deleteUser(userId, by);
+      const change = await accounts.deleteUser(userId, by, together);
       if (change.outcome === "done") await pushes.removeOwner(userId);
       return change;
     },

@@ -1,3 +1,4 @@
+import type { Change } from "../accounts/accounts.ts";
 import { createUserAdoption, type UserAdoption, type UserAspect, userAspects } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
@@ -260,6 +261,28 @@ async function updatePush(
   return { outcome: "updated", plan: result.plan, lacksPassphrase: result.lacksPassphrase };
 }
 
+/** Somebody has used the account since it was read. Undoes its deletion. */
+class AccountUsedError extends Error {
+  override readonly name = "AccountUsedError";
+}
+
+async function deleteUntouched(
+  domain: Domain,
+  { users, digests }: Pick<UserDeps, "users" | "digests">,
+  imported: ImportedUser,
+): Promise<Change["outcome"] | "used"> {
+  try {
+    const deletion = await domain.deleteAccount(imported.id, null, async (tx) => {
+      const isUntouched = await users.isUntouched(imported.id, adoptedBefore(digests, imported), tx);
+      if (isUntouched !== true) throw new AccountUsedError("The account was used.");
+    });
+    return deletion.outcome;
+  } catch (error) {
+    if (error instanceof AccountUsedError) return "used";
+    throw error;
+  }
+}
+
 async function withdrawUser(
   domain: Domain,
   { users, rows, digests }: UserDeps,
@@ -270,8 +293,8 @@ async function withdrawUser(
     imported.aspects.email !== undefined && (await users.isUntouched(imported.id, adoptedBefore(digests, imported)));
   if (isUntouched === false) return "used";
   if (isUntouched === true) {
-    const { outcome } = await domain.deleteAccount(imported.id, null);
-    if (outcome === "last_admin") return "last_admin";
+    const outcome = await deleteUntouched(domain, { users, digests }, imported);
+    if (outcome === "used" || outcome === "last_admin") return outcome;
   }
   await forget();
   return isUntouched === true ? "removed" : "gone";

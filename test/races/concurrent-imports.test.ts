@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
 import { type AdoptedUser, aspectsOf } from "../../src/accounts/admin/adopt-user.ts";
 import { systemRandom } from "../../src/base/random.ts";
+import type { Domain } from "../../src/domain.ts";
+import type { IncomingPush } from "../../src/import/destination.ts";
 import { createDomainDestination } from "../../src/import/domain-destination.ts";
+import { noRelated } from "../../src/import/source.ts";
+import type { ImportedPush } from "../../src/pushes/create/import-push.ts";
 import { startTestApp } from "../support/app.ts";
 import { TestClock } from "../support/domain.ts";
+import { overrideWrite } from "../support/override-write.ts";
 
 const now = Date.UTC(2026, 10, 20);
 
@@ -20,13 +25,14 @@ const alice: AdoptedUser = {
   totp: null,
 };
 
-async function startRuns() {
+/** @param disturb what happens here while the second run writes. */
+async function startRuns(disturb: (domain: Domain) => Partial<Domain> = () => ({})) {
   const clock = new TestClock(now);
   const app = await startTestApp({ clock });
   const { domain } = app.app;
   const effects = { clock, random: systemRandom, monotonicMs: () => clock.now() };
-  const start = () => createDomainDestination(domain, effects, "test source");
-  return { app, one: start(), other: start() };
+  const start = (on: Domain) => createDomainDestination(on, effects, "test source");
+  return { app, one: start(domain), other: start({ ...domain, ...disturb(domain) }) };
 }
 
 test("an account that another run has just imported belongs to its user, and to no other user with that email", async () => {
@@ -69,4 +75,80 @@ test("a part that one run has just added counts as added for the other run", asy
     outcome: "changed_meanwhile",
     now: { sourceId: 3, id: user.id, missingParts: [], accountExists: true },
   });
+});
+
+test("a user who signs in just before the account is withdrawn keeps it", async () => {
+  const password = "Größe-пароль-2026";
+  const passwordHash = "$2a$12$P2LGMOxYOg98MBraDDXIk.FfynaKP38lvIIQZTkDjwasnw55JPabu";
+  const client = { throttleKey: "192.0.2.1", address: "192.0.2.1", userAgent: "test" };
+  const { app, one, other } = await startRuns((domain) => ({
+    async deleteAccount(...request) {
+      expect(await domain.accounts.signIn({ email: alice.email, password, client })).toBeDefined();
+      return await domain.deleteAccount(...request);
+    },
+  }));
+  await using _ = app;
+  const user = { ...alice, passwordHash };
+  const aspects = one.digests.all(aspectsOf(user));
+  await one.importUser({ sourceId: 3, user, missingParts: [], identity: "", aspects }, false);
+  const imported = (await one.importedUsers()).get(3);
+  if (imported === undefined) throw new Error("The user is not recorded.");
+
+  expect(await other.withdrawUser(imported)).toBe("used");
+  expect(await app.app.domain.accounts.findUserByEmail(alice.email)).toMatchObject({ id: imported.id });
+  expect((await other.importedUsers()).get(3)).toMatchObject({ accountExists: true });
+});
+
+const open: ImportedPush = {
+  urlToken: "kept-token-0123",
+  kind: "text",
+  ownerId: null,
+  name: "",
+  note: "",
+  open: { payload: "the secret", passphrase: "", files: [] },
+  end: null,
+  expireAfterDays: 7,
+  expireAfterViews: 5,
+  views: 0,
+  refusals: 0,
+  deletableByViewer: false,
+  retrievalStep: false,
+  notifyOnView: false,
+  createdAt: now,
+  updatedAt: now,
+  trail: [],
+};
+
+test("a view that is counted here while a later run replaces the push stays counted", async () => {
+  let view: (() => Promise<void>) | undefined;
+  const { app, one, other } = await startRuns(({ db }) => ({
+    db: overrideWrite(db, async (work) => {
+      await view?.();
+      return await db.write(work);
+    }),
+  }));
+  await using _ = app;
+  const retrieve = async () => (await app.server.inject({ url: `/api/v2/pushes/${open.urlToken}` })).json();
+  const incoming = (push: ImportedPush): IncomingPush => ({
+    sourceId: 9,
+    push,
+    missingParts: [],
+    identity: "",
+    aspects: one.digests.all({ views: String(push.views) }),
+    related: noRelated,
+  });
+  expect(await one.importPush(incoming(open))).toMatchObject({ outcome: "imported" });
+  const imported = await one.pushFinder()(9);
+  if (imported === undefined) throw new Error("The push is not recorded.");
+  view = async () => {
+    view = undefined;
+    expect(await retrieve()).toMatchObject({ payload: "the secret", views_remaining: 4 });
+  };
+
+  const viewedThere = incoming({ ...open, views: 2 });
+  const update = await other.updatePush(imported, viewedThere, true);
+  if (update.outcome !== "changed_meanwhile") throw new Error("The view was not noticed.");
+  expect(await other.updatePush(update.now, viewedThere, true)).toMatchObject({ outcome: "updated", plan: "merged" });
+  // Two of five were used there, and one here: the fewer remaining ones, less this view.
+  expect(await retrieve()).toMatchObject({ payload: "the secret", views_remaining: 2 });
 });

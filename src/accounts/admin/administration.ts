@@ -92,9 +92,15 @@ export function createAdministration(deps: {
     /**
      * Deletes the account and its data in this room; `domain.deleteAccount` also removes its pushes.
      * @param by null: the users themselves delete their account, which is not recorded.
+     * @param together runs in the transaction before the account is deleted.
      */
-    deleteUser: async (userId: number, by: Administrator | null): Promise<Change> =>
-      store.deleteUser(userId, clock.now(), by === null ? null : await entryAbout(userId, "deleted_user", by)),
+    deleteUser: async (userId: number, by: Administrator | null, together?: InTransaction): Promise<Change> =>
+      store.deleteUser(
+        userId,
+        clock.now(),
+        by === null ? null : await entryAbout(userId, "deleted_user", by),
+        together,
+      ),
     /** An audit entry for a change outside of this room, to be written in the change's transaction. */
     adminEntry: (action: AdminAction, subject: string, by: Administrator): InTransaction => {
       const entry = { by, action, subject, now: clock.now() };

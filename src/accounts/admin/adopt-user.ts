@@ -3,7 +3,7 @@ import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { sealedColumns } from "../../crypto/sealed-columns.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { type AccountState, type AdoptedAccount, createAdoptionStore } from "../store/adopting.ts";
 import { PasswordSeals } from "../store/password-seals.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
@@ -265,8 +265,12 @@ export function createUserAdoption(deps: {
         return results;
       }),
     /** Whether nobody has used or changed the account since it was adopted. undefined: it does not exist. */
-    async isUntouched(userId: number, before: AdoptedBefore): Promise<boolean | undefined> {
-      const here = await store.findState(db.read, userId);
+    async isUntouched(
+      userId: number,
+      before: AdoptedBefore,
+      connection: ReadConnection = db.read,
+    ): Promise<boolean | undefined> {
+      const here = await store.findState(connection, userId);
       if (here === undefined) return undefined;
       const { passkeys, ownPushes } = here;
       return passkeys + ownPushes === 0 && userAspects.every((aspect) => !isTouched(aspect, userId, here, before));

@@ -1,5 +1,5 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { integer, nullable, type StoredRowOf, Table } from "../../database/table.ts";
 import type { User } from "../account.ts";
@@ -121,9 +121,10 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
         await recordAction(tx, entry);
       }),
 
-    /** Deletes the account and everything in this room that belongs to it. */
-    deleteUser: (userId: number, now: number, entry: NewEntry | null): Promise<Change> =>
+    /** Deletes the account and everything in this room that belongs to it. @param together runs first in the transaction. */
+    deleteUser: (userId: number, now: number, entry: NewEntry | null, together?: InTransaction): Promise<Change> =>
       changeUser(userId, true, async (tx) => {
+        await together?.(tx);
         // Pushes only know their owner's id: the job that removes them reads it here.
         await tx.run(markDeleted, ...deletedUsers.values({ userId, deletedAt: now }));
         // All other rows of the account are deleted with this one (ON DELETE CASCADE).
