@@ -52,7 +52,11 @@ const submit = "main form[method=post] button[type=submit]";
 /** Presses the first submit button of the page and waits for the answer. */
 export async function sendForm(page: Page): Promise<void> {
   await Promise.all([
-    page.waitForResponse((response) => response.request().method() === "POST"),
+    // Scripts send files by requests of their own before the form.
+    page.waitForResponse((response) => {
+      const request = response.request();
+      return request.method() === "POST" && request.isNavigationRequest();
+    }),
     page.locator(submit).first().click(),
   ]);
   await page.waitForLoadState();
