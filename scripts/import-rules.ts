@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 const foundations = ["base", "config", "crypto", "database", "limits", "blobs", "telemetry"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
+  age: [],
   config: ["base", "crypto", "i18n"],
   crypto: ["base"],
   database: ["base", "config"],
@@ -62,11 +63,12 @@ function importsOf(text: string): string[] {
   );
 }
 
-/** The one file of the server that packages may import. */
+/** What packages may import of the server: the contract of imports, and the format of end-to-end pushes. */
 const packageContract = join(source, "import/source.ts");
+const ageFormat = join(source, "age/");
 const packages = resolve(import.meta.dirname, "../packages");
 
-/** A package imports itself, its dependencies and the contract; others import it only by its name. */
+/** A package imports itself, its dependencies and what the server offers to packages; others import it only by its name. */
 function problemsOfPackage(name: string): string[] {
   const folder = join(packages, name);
   const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -77,7 +79,7 @@ function problemsOfPackage(name: string): string[] {
       );
     }
     const target = resolve(dirname(file), imported);
-    return target.startsWith(`${folder}/`) || target === packageContract;
+    return target.startsWith(`${folder}/`) || target === packageContract || target.startsWith(ageFormat);
   };
   return filesBelow(join(folder, "src")).flatMap((file) =>
     importsOf(readFileSync(file, "utf8"))

@@ -1,0 +1,192 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { armor, Encrypter, generateHybridIdentity, identityToRecipient } from "age-encryption";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findLock } from "./age-header.ts";
+import { type LinkKey, makeLinkKey, readLinkKey } from "./link-key.ts";
+import { DamagedError, openFile, openText, WrongPassphraseError } from "./open.ts";
+import { sealFile, sealText } from "./seal.ts";
+import { readSealedFiles, writeSealedFiles } from "./sealed-files.ts";
+
+const secret = "\ufeffgeheim 🔑\r\nzweite Zeile\n";
+
+let key: LinkKey;
+let folder: string;
+beforeEach(async () => {
+  key = await makeLinkKey();
+  folder = mkdtempSync(join(tmpdir(), "sealpush-age-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("the key of a link", () => {
+  test("is read from the fragment, and its check is the digest that the documentation computes in a shell", async () => {
+    expect(await readLinkKey(`#${key.identity}`)).toEqual(key);
+    const digest = execFileSync("sha256sum", { input: `sealpush key check ${key.identity}` });
+    expect(digest.toString().slice(0, 32)).toBe(key.check);
+  });
+
+  test("is refused with a character changed, lost or added, in lower case, and if it is missing", async () => {
+    const { identity } = key;
+    const last = identity.at(-1) === "Q" ? "P" : "Q";
+    for (const wrong of [`${identity.slice(0, -1)}${last}`, identity.slice(0, -1), `${identity}Q`, "", "#content"]) {
+      expect(await readLinkKey(wrong)).toBeUndefined();
+    }
+    expect(await readLinkKey(identity.toLowerCase())).toBeUndefined();
+  });
+
+  test("has another check for each link", async () => {
+    expect((await makeLinkKey()).check).not.toBe(key.check);
+  });
+});
+
+describe("a text", () => {
+  test.each(["", "x", secret, "a".repeat(70_000)])("opens with the key exactly as it was sealed (%#)", async (text) => {
+    const sealed = await sealText(text, key.recipient, "");
+    expect(findLock(sealed)).toBe("identity");
+    expect(await openText(sealed, key.identity, "")).toBe(text);
+  });
+
+  test("under a passphrase needs both the passphrase and the key", async () => {
+    const sealed = await sealText(secret, key.recipient, "correct horse");
+    expect(findLock(sealed)).toBe("passphrase");
+    expect(await openText(sealed, key.identity, "correct horse")).toBe(secret);
+    await expect(openText(sealed, key.identity, "wrong horse")).rejects.toThrow(WrongPassphraseError);
+    await expect(openText(sealed, (await makeLinkKey()).identity, "correct horse")).rejects.toThrow(DamagedError);
+  });
+
+  test("does not open with another key, or when a character was changed", async () => {
+    const sealed = await sealText(secret, key.recipient, "");
+    await expect(openText(sealed, (await makeLinkKey()).identity, "")).rejects.toThrow(DamagedError);
+    const lines = sealed.split("\n");
+    const body = lines.at(-3) ?? "";
+    lines.splice(-3, 1, body.replace(/^./, body.startsWith("A") ? "B" : "A"));
+    await expect(openText(lines.join("\n"), key.identity, "")).rejects.toThrow(DamagedError);
+  });
+});
+
+describe("a file", () => {
+  test.each([0, 1, 65_536, 200_000])(
+    "of %d bytes opens as it was, and its sealed size is known before",
+    async (size) => {
+      const content = Buffer.alloc(size, "xyz");
+      const sealed = await sealFile(new Blob([content]).stream(), size, key.recipient);
+      const bytes = await read(sealed.content);
+      expect(bytes).toHaveLength(sealed.sizeBytes);
+      expect(await read(await openFile(new Blob([bytes]).stream(), key.identity))).toEqual(content);
+    },
+  );
+
+  test("that was cut or changed fails instead of opening in part", async () => {
+    const sealed = await sealFile(new Blob([Buffer.alloc(200_000)]).stream(), 200_000, key.recipient);
+    const bytes = await read(sealed.content);
+    const cut = await openFile(new Blob([bytes.subarray(0, 150_000)]).stream(), key.identity);
+    await expect(read(cut)).rejects.toThrow();
+    bytes.writeUInt8(bytes.readUInt8(100_000) ^ 1, 100_000);
+    await expect(read(await openFile(new Blob([bytes]).stream(), key.identity))).rejects.toThrow();
+  });
+});
+
+describe("the age tool", () => {
+  const age = (args: readonly string[], input: string | Buffer) => execFileSync("age", args, { input, cwd: folder });
+  const keyFile = () => writeFileSync(join(folder, "key.txt"), `${key.identity}\n`);
+
+  test("opens a sealed text and a sealed file with the identity from the link", async () => {
+    keyFile();
+    const sealed = await sealText(secret, key.recipient, "");
+    expect(age(["-d", "-i", "key.txt"], sealed).toString()).toBe(secret);
+    const file = await sealFile(new Blob([Buffer.alloc(200_000, 7)]).stream(), 200_000, key.recipient);
+    expect(age(["-d", "-i", "key.txt"], await read(file.content))).toEqual(Buffer.alloc(200_000, 7));
+  });
+
+  test("opens a text under a passphrase in two steps", async () => {
+    keyFile();
+    writeFileSync(join(folder, "sealed.age"), await sealText(secret, key.recipient, "correct horse"));
+    ageOnTerminal(["-d", "-o", "inner.age", "sealed.age"], "correct horse");
+    expect(age(["-d", "-i", "key.txt", "inner.age"], "").toString()).toBe(secret);
+  });
+
+  test("seals texts and files that open here, also under a passphrase", async () => {
+    const sealed = age(["-a", "-r", key.recipient], secret).toString();
+    expect(findLock(sealed)).toBe("identity");
+    expect(await openText(sealed, key.identity, "")).toBe(secret);
+    const file = age(["-r", key.recipient], Buffer.alloc(70_000, 9));
+    expect(await read(await openFile(new Blob([file]).stream(), key.identity))).toEqual(Buffer.alloc(70_000, 9));
+
+    writeFileSync(join(folder, "inner.age"), sealed);
+    ageOnTerminal(["-p", "-a", "-o", "sealed.age", "inner.age"], "correct horse", "correct horse");
+    const protectedText = readFileSync(join(folder, "sealed.age"), "utf8");
+    expect(findLock(protectedText)).toBe("passphrase");
+    expect(await openText(protectedText, key.identity, "correct horse")).toBe(secret);
+  });
+
+  /** age reads passphrases only from a terminal, which `script` provides. */
+  function ageOnTerminal(args: readonly string[], ...typed: readonly string[]) {
+    const command = `age ${args.join(" ")}`;
+    const done = spawnSync("script", ["-qec", command, "/dev/null"], {
+      cwd: folder,
+      input: typed.map((line) => `${line}\n`).join(""),
+    });
+    expect(done.status, done.stdout.toString()).toBe(0);
+  }
+});
+
+describe("what the server recognises", () => {
+  test("texts that are no armored age file are refused", async () => {
+    const sealed = await sealText(secret, key.recipient, "");
+    const lines = sealed.trimEnd().split("\n");
+    const broken = [
+      "",
+      secret,
+      lines.slice(0, -1).join("\n"),
+      lines.toSpliced(1, 1).join("\n"),
+      lines.toSpliced(1, 0, "").join("\n"),
+      sealed.replace(/^(.{40})./m, "$1"),
+      sealed.replace("BEGIN AGE", "BEGIN PGP"),
+      sealed.replace(/^[^-]/m, "*"),
+      `${lines[0]}\n${btoa("age-encryption.org/v1\n")}\n${lines.at(-1)}`,
+      `${lines[0]}\n${lines.at(-1)}`,
+      `before\n${sealed}`,
+    ];
+    for (const text of broken) expect(findLock(text), text).toBeUndefined();
+  });
+
+  test("line ends of Windows and blank lines around the armor are accepted", async () => {
+    const sealed = await sealText(secret, key.recipient, "");
+    expect(findLock(`\r\n${sealed.replaceAll("\n", "\r\n")}\r\n`)).toBe("identity");
+  });
+
+  test("keys that links do not have are refused", async () => {
+    const encrypter = new Encrypter();
+    encrypter.addRecipient(await identityToRecipient(await generateHybridIdentity()));
+    expect(findLock(armor.encode(await encrypter.encrypt(secret)))).toBeUndefined();
+  });
+});
+
+describe("the list of sealed files", () => {
+  const files = [{ name: "ä.txt", type: "text/plain", size: 3 }];
+
+  test("is read as it was written, with and without an identity of the files", () => {
+    for (const identity of [null, "AGE-SECRET-KEY-1X"]) {
+      expect(readSealedFiles(writeSealedFiles({ text: "a", identity, files }))).toEqual({ text: "a", identity, files });
+    }
+  });
+
+  test.each([
+    "text",
+    "[]",
+    "null",
+    '{"text":"a"}',
+    '{"files":[{"name":1,"size":1}]}',
+    '{"files":[null]}',
+    '{"files":[],"text":1}',
+    '{"files":[],"identity":1}',
+  ])("any other text is a message: %s", (text) => {
+    expect(readSealedFiles(text)).toBeUndefined();
+  });
+});
+
+async function read(stream: ReadableStream<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
+  return Buffer.from(await new Response(stream).arrayBuffer());
+}

@@ -1,0 +1,73 @@
+import { armor, Decrypter } from "age-encryption";
+import { findLock } from "./age-header.ts";
+
+/** The text was not sealed under this passphrase. */
+export class WrongPassphraseError extends Error {
+  override readonly name = "WrongPassphraseError";
+}
+
+/** The sealed bytes were changed, or sealed for another key. */
+export class DamagedError extends Error {
+  override readonly name = "DamagedError";
+}
+
+/**
+ * Opens what `sealText` has sealed, or the `age` tool.
+ * @param passphrase ignored if the text is sealed for the identity alone.
+ * @throws WrongPassphraseError, DamagedError.
+ */
+export async function openText(sealed: string, identity: string, passphrase: string): Promise<string> {
+  const inner = findLock(sealed) === "passphrase" ? await openOuter(sealed, passphrase) : decode(sealed);
+  const bytes = await openWith(inner, (decrypter) => decrypter.addIdentity(identity), DamagedError);
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+async function openOuter(sealed: string, passphrase: string): Promise<Uint8Array> {
+  const opened = await openWith(
+    decode(sealed),
+    (decrypter) => decrypter.addPassphrase(passphrase),
+    WrongPassphraseError,
+  );
+  // The inner file may be armored: the age tool makes both.
+  return opened[0] === "-".charCodeAt(0) ? decode(new TextDecoder().decode(opened)) : opened;
+}
+
+function decode(armored: string): Uint8Array {
+  try {
+    return armor.decode(armored);
+  } catch (cause) {
+    throw new DamagedError("The sealed text is not an armored age file.", { cause });
+  }
+}
+
+/** Opens what `sealFile` has sealed. The stream fails where the sealed bytes were changed or end too early. */
+export async function openFile(
+  sealed: ReadableStream<Uint8Array>,
+  identity: string,
+): Promise<ReadableStream<Uint8Array>> {
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(identity);
+  try {
+    return await decrypter.decrypt(sealed);
+  } catch (cause) {
+    throw new DamagedError("The header of the sealed file does not open.", { cause });
+  }
+}
+
+/** How age-encryption says that neither passphrase nor identity opens the header; any other error is about damage. */
+const noneMatched = "no identity matched";
+
+async function openWith(
+  sealed: Uint8Array,
+  addKey: (decrypter: Decrypter) => void,
+  Mismatch: typeof DamagedError | typeof WrongPassphraseError,
+): Promise<Uint8Array> {
+  const decrypter = new Decrypter();
+  addKey(decrypter);
+  try {
+    return await decrypter.decrypt(sealed);
+  } catch (cause) {
+    const isMismatch = cause instanceof Error && cause.message.startsWith(noneMatched);
+    throw new (isMismatch ? Mismatch : DamagedError)("The sealed bytes do not open.", { cause });
+  }
+}
