@@ -3,7 +3,7 @@ import { isRobot } from "./robots.ts";
 
 /**
  * The address by which a request is routed. Repeated slashes count as one and a slash at the end as none: clients join
- * `https://host/` and `/p.json`. A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which
+ * `https://host/` and `/p.json`. Password Pusher has each page with `.html` at the end as well. A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which
  * reads tokens but no cookies. Recognised robots get the page, which never counts a view.
  */
 export function addressOf({ method, url = "", headers }: IncomingMessage): string {
@@ -14,7 +14,13 @@ export function addressOf({ method, url = "", headers }: IncomingMessage): strin
   const query = url.slice(given.length);
   const jsonPath = jsonPathOf(method, path);
   const isForJson = jsonPath !== undefined && prefersJson(headers.accept ?? "") && !isRobot(headers["user-agent"]);
-  return `${isForJson ? jsonPath : path}${query}`;
+  return `${isForJson ? jsonPath : withoutEnding(path)}${query}`;
+}
+
+const pageEnding = /(?<=[^/])\.html$/;
+
+function withoutEnding(path: string): string {
+  return path.endsWith(".html") ? path.replace(pageEnding, "") : path;
 }
 
 function withSingleSlashes(path: string): string {

@@ -86,7 +86,7 @@ function rejectJsonPath(request: FastifyRequest, reply: FastifyReply, done: Hook
 }
 
 function isPageOverJsonPath(path: string, pattern: string): boolean {
-  return pattern.includes(":") && !isJsonPath(pattern) && isJsonPath(path);
+  return /[:*]/.test(pattern) && !isJsonPath(pattern) && isJsonPath(path);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { FastifyReply } from "fastify";
 import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
 import { isJsonPath } from "../http/errors.ts";
 import { languages } from "../i18n/i18n.ts";
+import { accountPath } from "./account/model.ts";
 import { adminPaths } from "./admin/frame.tsx";
 import { dashboardPath } from "./dashboard/filter.ts";
 import type { PageRequest, PageRoute } from "./request.ts";
@@ -11,6 +12,7 @@ import { tokensPath } from "./tokens/model.ts";
 
 /** An address of Password Pusher, and the page here with the same purpose. */
 interface OldAddress {
+  /** `:token` and `:id` are one segment, `*` at the end one or more. */
   readonly from: string;
   /** May have a query; `:token` is the one of `from`. */
   readonly to: string;
@@ -45,11 +47,8 @@ export const oldAddresses: readonly OldAddress[] = [
     })),
   ]),
   { from: "/pages/api", to: "/help/api" },
-  { from: "/pages/about", to: "/" },
-  { from: "/pages/faq", to: "/" },
-  { from: "/pages/generate_key", to: "/" },
-  { from: "/pages/tools", to: "/" },
-  { from: "/pages/translate", to: "/" },
+  { from: "/pages/:id", to: "/" },
+  { from: "/feedbacks", to: "/" },
   { from: "/feedbacks/new", to: "/" },
   { from: "/users", to: signUpPath },
   { from: "/users/cancel", to: signUpPath },
@@ -62,6 +61,17 @@ export const oldAddresses: readonly OldAddress[] = [
   { from: "/api_tokens", to: tokensPath },
   { from: "/admin/custom_css", to: adminPaths.theme },
   { from: "/admin/custom_css/edit", to: adminPaths.theme },
+  { from: "/admin/users/:id", to: adminPaths.users },
+  { from: "/admin/users/:id/edit", to: adminPaths.users },
+  { from: "/admin/audit_logs", to: adminPaths.pushes },
+  { from: "/admin/views", to: adminPaths.pushes },
+  { from: "/admin/jobs/*", to: adminPaths.jobs },
+  ...["/admin/dbexplore", "/madmin"].flatMap((explorer) => [
+    { from: explorer, to: adminPaths.overview },
+    { from: `${explorer}/users`, to: adminPaths.users },
+    { from: `${explorer}/users/*`, to: adminPaths.users },
+    { from: `${explorer}/*`, to: adminPaths.pushes },
+  ]),
 ];
 
 const kindByTab = { text: "text", files: "file", url: "url", qr: "qr" };
@@ -97,6 +107,12 @@ const accountPages: Readonly<Record<string, string>> = {
   confirmation: "/users/confirmation/new",
 };
 
+/** "edit" in the languages of Password Pusher, as the second word of the address of an account: `/de/Benutzer/bearbeiten`. */
+const editWords: ReadonlySet<string> = new Set(
+  `edit bearbeiten breyta Bewerk editar editatu editează edytować modificare modifier muokata redigera redigere rediģēt
+  sunting szerkeszteni Upravit upraviť редагувати редактировать Уредити ترمیم แก้ไข 編集 编辑 편집하다`.split(/\s+/),
+).add("संपादन करना");
+
 /** Links have at least 11 characters, and no translation of "new" in ASCII letters has more than 7. */
 const tokenShape = /^[\w-]{8,64}$/;
 const plainPath = /^(?:\/[\w.~-]+)+$/;
@@ -111,9 +127,7 @@ export const oldAddressRoutes: readonly PageRoute[] = [
     const group = to === "/p/:token" || to === "/p/:token/r" ? "recipient" : "internal";
     const route = { method: "GET", path: from, group, handler } as const;
     // Like the pages themselves, these do not exist for other people.
-    return from.startsWith(`${adminPaths.overview}/`)
-      ? { ...route, access: "page_admin" }
-      : { ...route, access: "public" };
+    return to.startsWith(adminPaths.overview) ? { ...route, access: "page_admin" } : { ...route, access: "public" };
   }),
   {
     method: "GET",
@@ -159,18 +173,24 @@ function pageBehindLocale(words: readonly string[], query: string, isPage: (path
   const path = `/${words.join("/")}`;
   if (plainPath.test(path) && (path === "/api" || !isJsonPath(path)) && isPage(path)) return path;
   if (second === "password" && query.includes("reset_password_token=")) return resetPasswordPath;
+  if (first === "api") return "/api";
   if (second === "api") return "/help/api";
-  return (kind === undefined && accountPages[second ?? ""]) || "/";
+  if (kind !== undefined) return "/";
+  // The router has refused malformed escapes.
+  const isEdit = words.length === 2 && editWords.has(decodeURIComponent(second ?? ""));
+  return accountPages[second ?? ""] ?? (isEdit ? accountPath : "/");
 }
 
 /** @returns the target of the row of the table that matches, with the token. */
 function findRow(words: readonly string[]): string | undefined {
   for (const { from, to } of oldAddresses) {
     const pattern = from.slice(1).split("/");
-    if (pattern.length !== words.length) continue;
-    const matches = pattern.every((part, at) =>
-      part === ":token" ? tokenShape.test(words[at] ?? "") : part === words[at],
-    );
+    const isPrefix = pattern.at(-1) === "*";
+    if (isPrefix ? pattern.length > words.length : pattern.length !== words.length) continue;
+    const matches = pattern.every((part, at) => {
+      if (part === ":token") return tokenShape.test(words[at] ?? "");
+      return part === ":id" || part === "*" || part === words[at];
+    });
     if (matches) return to.replace(":token", words[pattern.indexOf(":token")] ?? "");
   }
   return undefined;

@@ -413,6 +413,13 @@ const pageRoutes: readonly PageRoute[] = [
     }),
   ),
   { method: "GET", path: adminPaths.pushes, group: "internal", access: "page_admin", handler: showPushes },
+  {
+    method: "GET",
+    path: `${adminPaths.pushes}/find`,
+    group: "internal",
+    access: "page_admin",
+    handler: (page) => page.redirect(adminPaths.pushes),
+  },
   { method: "POST", path: `${adminPaths.pushes}/find`, group: "internal", access: "page_admin", handler: findPush },
   {
     method: "GET",

@@ -44,6 +44,7 @@ test.each(["", "nothing", "https://push.example/", "https://push.example/p/aaaaa
     const { root } = await open();
     const answer = await root.post("/admin/pushes/find", { link });
     expect([answer.status, answer.body.includes("No push has this link")]).toEqual([404, true]);
+    expect(await root.get("/admin/pushes/find")).toMatchObject({ status: 303, location: "/admin/pushes" });
   },
 );
 

@@ -37,13 +37,13 @@ async function statusBehind(url: string): Promise<number> {
   throw new Error(`${url} redirects in a loop.`);
 }
 
-const withToken = (path: string) => path.replace(":token", urlToken);
+const withToken = (path: string) => path.replace(":token", urlToken).replace(":id", "7").replace("*", "a/b");
 const joined = (path: string, query: string) => `${path}${path.includes("?") ? "&" : "?"}${query}`;
 
 describe("each row of the table", () => {
   test.each(oldAddresses)("$from leads to $to with its query, with and without a locale", async ({ from, to }) => {
     const [old, target] = [withToken(from), withToken(to)];
-    if (from.startsWith("/admin/")) {
+    if (to.startsWith("/admin")) {
       const answer = await app.server.inject({ url: `${old}?x=1`, headers: { cookie } });
       expect([answer.statusCode, answer.headers.location]).toEqual([301, `${target}?x=1`]);
       expect(await locationOf(`/de${old}`)).toBe(`${target}?locale=de`);
@@ -116,7 +116,17 @@ describe("by example", () => {
     ["/de/%5Cevil.example", "/?locale=de"],
     ["/de//evil.example", "/?locale=de"],
     ["/de/de/de", "/?locale=de"],
-    ["/de/api/v2/pushes/active", "/?locale=de"],
+    ["/de/api/v2/pushes/active", "/api?locale=de"],
+    ["/de/Benutzer/bearbeiten", "/users/edit?locale=de"],
+    ["/ko/%EC%82%AC%EC%9A%A9%EC%9E%90/%ED%8E%B8%EC%A7%91%ED%95%98%EB%8B%A4", "/users/edit?locale=ko"],
+    [
+      "/hi/%E0%A4%89/%E0%A4%B8%E0%A4%82%E0%A4%AA%E0%A4%BE%E0%A4%A6%E0%A4%A8%20%E0%A4%95%E0%A4%B0%E0%A4%A8%E0%A4%BE",
+      "/users/edit?locale=hi",
+    ],
+    ["/de/Benutzer/sign_in.html", "/users/sign_in?locale=de"],
+    ["/de/p/neu.html", "/p/new?locale=de"],
+    ["/pages/terms", "/"],
+    ["/feedbacks.html", "/"],
     ["/users/unlock/new", "/users/sign_in"],
     ["/fr/admin/custom_css/edit", "/admin/look?locale=fr"],
     ["/user/two_factor/verify", "/users/second_factor"],
@@ -153,6 +163,25 @@ describe("by example", () => {
       expect((await app.server.inject({ url: signIn })).body).toContain('<html lang="de"');
     },
   );
+
+  test("a page has the same address with .html at the end", async () => {
+    for (const path of ["/p/new", "/users/sign_in", `/p/${urlToken}/preview`, "/help/api"]) {
+      const [plain, ended] = await Promise.all([path, `${path}.html`].map((url) => app.server.inject({ url })));
+      expect([path, ended?.statusCode, plain?.statusCode]).toEqual([path, 200, 200]);
+    }
+    expect(await locationOf(`/f/${urlToken}.html?locale=de`)).toBe(`/p/${urlToken}?locale=de`);
+    const opened = await app.server.inject({ url: `/p/${urlToken}/r.html`, headers: { accept: "application/json" } });
+    expect([opened.statusCode, opened.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+  });
+
+  test("the database explorer of an administrator does not exist for others", async () => {
+    await app.makeToken("plain@example.com");
+    const plain = (await signInClient(app, "plain@example.com")).cookie();
+    const asPlain = await app.server.inject({ url: "/madmin/pushes/3", headers: { cookie: plain } });
+    expect(asPlain.statusCode).toBe(404);
+    const asAdmin = await app.server.inject({ url: "/madmin/pushes/3", headers: { cookie } });
+    expect([asAdmin.statusCode, asAdmin.headers.location]).toEqual([301, "/admin/pushes"]);
+  });
 
   test("the redirects count no view", async () => {
     for (const url of ["/f/T", "/de/p/T", "/de/r/T/r", "/p/T/passphrase", "/p/T/print_preview"]) {

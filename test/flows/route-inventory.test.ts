@@ -13,9 +13,15 @@ afterAll(() => app[Symbol.asyncDispose]());
 const inventory = `
 GET    /                                      page_creator
 GET    /admin                                 page_admin
+GET    /admin/audit_logs                      page_admin
 GET    /admin/custom_css                      page_admin
 GET    /admin/custom_css/edit                 page_admin
+GET    /admin/dbexplore                       page_admin
+GET    /admin/dbexplore/*                     page_admin
+GET    /admin/dbexplore/users                 page_admin
+GET    /admin/dbexplore/users/*               page_admin
 GET    /admin/jobs                            page_admin
+GET    /admin/jobs/*                          page_admin
 GET    /admin/look                            page_admin
 POST   /admin/look/logo                       page_admin    changes
 POST   /admin/look/logo/reset                 page_admin    changes
@@ -36,11 +42,14 @@ POST   /admin/pushes/:id/delete               page_admin    changes retrieval
 POST   /admin/pushes/:id/expire               page_admin    changes retrieval
 GET    /admin/pushes/end                      page_admin
 POST   /admin/pushes/end                      page_admin    changes retrieval
+GET    /admin/pushes/find                     page_admin
 POST   /admin/pushes/find                     page_admin    changes
 GET    /admin/settings                        page_admin
 GET    /admin/trail                           page_admin
 GET    /admin/users                           page_admin
 POST   /admin/users                           page_admin    changes
+GET    /admin/users/:id                       page_admin
+GET    /admin/users/:id/edit                  page_admin
 POST   /admin/users/:id/change_email          page_admin    changes
 POST   /admin/users/:id/confirm               page_admin    changes
 POST   /admin/users/:id/delete                page_admin    changes
@@ -49,6 +58,7 @@ POST   /admin/users/:id/disable               page_admin    changes
 POST   /admin/users/:id/enable                page_admin    changes
 POST   /admin/users/:id/promote               page_admin    changes
 POST   /admin/users/:id/reset_factors         page_admin    changes
+GET    /admin/views                           page_admin
 GET    /api                                   public
 GET    /api/v1/version                        public
 GET    /api/v1/version.json                   public
@@ -85,6 +95,7 @@ GET    /f/expired                             public
 GET    /f/expired.json                        api_token scope:read
 GET    /f/new                                 public
 GET    /favicon.ico                           public
+GET    /feedbacks                             public
 GET    /feedbacks/new                         public
 GET    /files/:ticket                         public
 GET    /files/:ticket/view                    public
@@ -92,6 +103,10 @@ GET    /files/zip/:tickets                    public
 GET    /first_run                             page
 POST   /first_run                             page          changes
 GET    /help/api                              page
+GET    /madmin                                page_admin
+GET    /madmin/*                              page_admin
+GET    /madmin/users                          page_admin
+GET    /madmin/users/*                        page_admin
 GET    /p                                     page_session
 POST   /p                                     page_creator  changes
 OPTIONS /p.json                               public
@@ -123,12 +138,8 @@ GET    /p/active.json                         api_token scope:read
 GET    /p/expired                             public
 GET    /p/expired.json                        api_token scope:read
 GET    /p/new                                 page_creator
-GET    /pages/about                           public
+GET    /pages/:id                             public
 GET    /pages/api                             public
-GET    /pages/faq                             public
-GET    /pages/generate_key                    public
-GET    /pages/tools                           public
-GET    /pages/translate                       public
 GET    /r                                     public
 POST   /r.json                                api           changes scope:create
 GET    /r/:token                              public
