@@ -246,11 +246,15 @@ function admitRequests(
   });
 }
 
-/** Handlers read the bodies of POST and PATCH, and of a retrieval through the API, which may contain the passphrase. */
+/**
+ * Handlers read the bodies of POST and PATCH, of a page's DELETE, which may contain the form token, and of a retrieval
+ * through the API, which may contain the passphrase.
+ */
 function readsBody({ raw, routeOptions: { config } }: FastifyRequest): boolean {
   return (
     raw.method === "POST" ||
     raw.method === "PATCH" ||
+    (raw.method === "DELETE" && config.access?.startsWith("page") === true) ||
     (raw.method === "GET" && config.access === "api" && config.retrieval === true)
   );
 }

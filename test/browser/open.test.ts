@@ -19,6 +19,8 @@ async function openSecret(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await page.getByRole("button", { name: step.open }).click();
   await page.getByRole("heading", { name: secret.text }).waitFor();
+  // By then the script has replaced the summary of the veil with its button.
+  await page.waitForLoadState();
 }
 
 /** What a screen reader finds in the page. */

@@ -1,12 +1,12 @@
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
-  return () => app[Symbol.asyncDispose]();
 });
+afterAll(() => app[Symbol.asyncDispose]());
 
 /** A browser without an account: what its form shows, and the cookies that it has. */
 function newBrowser(cookies: Readonly<Record<string, string>> = {}) {

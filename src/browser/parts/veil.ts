@@ -21,7 +21,10 @@ export function enableVeil(): void {
     const isKept = keepsOpen instanceof HTMLInputElement && keepsOpen.checked;
     if (document.visibilityState === "hidden" && !isKept) veil.open = false;
   });
-  veil.querySelector("summary")?.setAttribute("hidden", "");
+  const summary = veil.querySelector("summary");
+  const hadFocus = document.activeElement === summary;
   button.hidden = false;
+  if (hadFocus) button.focus();
+  summary?.setAttribute("hidden", "");
   show();
 }
