@@ -912,7 +912,7 @@ export interface EnglishMessages {
     readonly deleteUserText: string;
     readonly confirm: string;
     readonly lastAdmin: Message<{ email: string }>;
-    readonly unknownUser: string;
+    readonly allUsers: string;
     readonly noFactors: Message<{ email: string }>;
     readonly pushes: string;
     readonly pushesLead: string;
@@ -1072,6 +1072,10 @@ export interface EnglishMessages {
     readonly trail: string;
     readonly trailLead: string;
     readonly noTrail: string;
+    readonly trailAction: string;
+    readonly trailBy: string;
+    readonly trailAddress: string;
+    readonly trailTime: string;
     readonly shell: string;
     readonly trailActions: {
       readonly made_admin: Message<{ subject: string }>;

@@ -31,7 +31,8 @@ import { endPush, findPush, showPushes } from "./admin/pushes.tsx";
 import { showSettings } from "./admin/settings.tsx";
 import { resetTheme, sendBrandingFile, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./admin/theme.tsx";
 import { showTrail } from "./admin/trail.tsx";
-import { changeUser, createUser, showUsers, userActions } from "./admin/users.tsx";
+import { changeUser, showUser, userActions } from "./admin/user.tsx";
+import { createUser, showUsers } from "./admin/users.tsx";
 import { showApiHelp, showApiV1Help } from "./api-help/api-help.tsx";
 import { downloadAudit, showAudit } from "./audit/handler.ts";
 import {
@@ -403,6 +404,7 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "GET", path: adminPaths.overview, group: "internal", access: "page_admin", handler: showOverview },
   { method: "GET", path: adminPaths.users, group: "internal", access: "page_admin", handler: showUsers },
   { method: "POST", path: adminPaths.users, group: "internal", access: "page_admin", handler: createUser },
+  { method: "GET", path: `${adminPaths.users}/:id`, group: "internal", access: "page_admin", handler: showUser },
   ...userActions.map(
     (action): PageRoute => ({
       method: "POST",

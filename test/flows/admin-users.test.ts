@@ -94,10 +94,24 @@ test("an administrator changes an address: it counts as confirmed, and the previ
 });
 
 test("sign-ins are counted", async () => {
-  const { fixture, root } = await open();
+  const { fixture, root, id } = await open();
   const countOf = async () => (await fixture.app.domain.accounts.searchUsers("eve@", 1))[0]?.signInCount;
   expect(await countOf()).toBe(1);
   await signInClient(fixture, "eve@example.com");
   expect(await countOf()).toBe(2);
-  expect((await root.get("/admin/users?q=eve")).body).toMatch(/Sign-ins<\/dt><dd[^>]*>2</);
+  expect((await root.get("/admin/users?q=eve")).body).toMatch(/data-label="Sign-ins">2</);
+  expect((await root.get(`/admin/users/${id}`)).body).toMatch(/Sign-ins<\/dt><dd[^>]*>2</);
+});
+
+test("a user takes less than 800 bytes of the list, and the actions are on the page of the user", async () => {
+  const { root, id } = await open();
+  const list = (await root.get("/admin/users?q=eve")).body;
+  const rows = list.slice(list.indexOf("<tbody>"), list.indexOf("</tbody>"));
+  expect(rows).toContain(`href="/admin/users/${id}"`);
+  expect(rows.length).toBeLessThan(800);
+  const body = (await root.get(`/admin/users/${id}`)).body;
+  for (const action of ["promote", "disable", "change_email", "delete"]) {
+    expect(body).toContain(`action="/admin/users/${id}/${action}"`);
+  }
+  for (const unknown of ["9999", "x", "-1"]) expect((await root.get(`/admin/users/${unknown}`)).status).toBe(404);
 });

@@ -193,7 +193,8 @@ describe("a push that an administrator ends", () => {
   test("is found by owner, kind and state", async () => {
     const { fixture, root, ownedPushes } = await openAdministered();
     await fixture.server.inject({ method: "POST", url: "/api/v2/pushes", payload: { push: { payload: "anonymous" } } });
-    const rows = async (query: string) => (await root.get(`/admin/pushes?${query}`)).body.match(/class="row"/g)?.length;
+    const rows = async (query: string) =>
+      (await root.get(`/admin/pushes?${query}`)).body.match(/<th scope="row"/g)?.length;
     expect(await rows("")).toBe(3);
     expect(await rows(`owner=${ownedPushes.email}`)).toBe(2);
     expect(await rows(`owner=${ownedPushes.email}&kind=file`)).toBe(1);

@@ -1,12 +1,19 @@
 import type { Page } from "playwright-core";
 import { sendForm } from "./browser-forms.ts";
 import type { PageState } from "./page-states.ts";
-import { password } from "./visit.ts";
+import { administratorEmail, email, password } from "./visit.ts";
 
 /** Longer than any line, without a break opportunity. */
 const unbroken = "https://example.com/".concat("averylongpathwithoutanyplacetobreakit".repeat(8));
 
 const files = [{ filename: "a.txt", content_type: "text/plain", data: "YQ==" }];
+
+/** Finds the user in the list. */
+async function openUser(page: Page, email: string): Promise<void> {
+  await page.goto(`/admin/users?q=${email}`);
+  await page.getByRole("link", { name: email }).click();
+  await page.waitForURL(/\/admin\/users\/\d+$/);
+}
 
 /** For a button that is outside its form. */
 async function sendFormOf(page: Page, formId: string): Promise<void> {
@@ -30,15 +37,22 @@ export const adminPageStates: readonly PageState[] = [
       const body = new URLSearchParams({ email: longEmail, password, password_confirmation: password });
       await site.fetch("/users/sign_up", { method: "POST", headers: { "sec-fetch-site": "same-origin" }, body });
       await page.goto("/admin/users");
-      for (const row of await page.locator(".row").all()) await row.locator("details.confirm summary").nth(1).click();
+    },
+  },
+  {
+    name: "administration, a user",
+    signedIn: "administrator",
+    async show(page) {
+      await openUser(page, email);
+      await page.locator("main .row-actions summary").nth(1).click();
     },
   },
   {
     name: "administration, the last administrator",
     signedIn: "administrator",
     async show(page) {
-      await page.goto("/admin/users?q=root");
-      const action = page.locator(".row details.confirm").first();
+      await openUser(page, administratorEmail);
+      const action = page.locator("main .row-actions details").first();
       await action.locator("summary").click();
       await Promise.all([
         page.waitForResponse((response) => response.request().method() === "POST"),

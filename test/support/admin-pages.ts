@@ -8,6 +8,7 @@ import { pushesView } from "../../src/pages/admin/pushes.tsx";
 import { settingsView } from "../../src/pages/admin/settings.tsx";
 import { themeView } from "../../src/pages/admin/theme.tsx";
 import { trailView } from "../../src/pages/admin/trail.tsx";
+import { userView } from "../../src/pages/admin/user.tsx";
 import { usersView } from "../../src/pages/admin/users.tsx";
 import type { Page, PageContext } from "../../src/pages/page.ts";
 import type { EndReason } from "../../src/pushes/pushes.ts";
@@ -110,14 +111,14 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
       },
       page,
     ),
-    ...(
-      [
-        null,
-        { reason: "unknown" },
-        { reason: "last_admin", email: text },
-        { reason: "no_factors", email: text },
-      ] as const
-    ).map((refusal) => usersView({ ...shown, text, page: 2, users, ownId: 1, nowMs, refusal }, page)),
+    ...([null, "malformed", "taken"] as const).map((refusal) =>
+      usersView({ ...shown, text, page: 2, users, ownId: 1, nowMs, refusal }, page),
+    ),
+    ...users.flatMap((summary) =>
+      ([null, "last_admin", "no_factors", "malformed", "taken"] as const).map((refusal) =>
+        userView({ summary, isOwn: summary.user.admin, nowMs, refusal }, page),
+      ),
+    ),
     ...[null, text].map((password) =>
       usersView(
         {
@@ -159,7 +160,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
       page,
     ),
     themeView({ name: text, style: text, theme: page.theme, problems: { name: text, logo: text, style: text } }, page),
-    trailView({ entries, page: 2, nowMs }, page),
-    trailView({ entries: [], page: 1, nowMs }, page),
+    trailView({ entries, page: 2 }, page),
+    trailView({ entries: [], page: 1 }, page),
   ];
 }

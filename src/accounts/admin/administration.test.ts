@@ -24,6 +24,13 @@ it("finds users by a part of their email address, newest first", async () => {
   expect(await accounts.searchUsers("", 2)).toHaveLength(0);
 });
 
+it("lists 100 users a page", async () => {
+  const { accounts } = makeTestAccounts();
+  for (let count = 0; count < 101; count += 1) await make(accounts, `user-${count}@example.com`);
+  const lengths = [1, 2, 3].map(async (page) => (await accounts.searchUsers("", page)).length);
+  expect(await Promise.all(lengths)).toEqual([100, 1, 0]);
+});
+
 it("appoints and removes administrators, but never the last one", async () => {
   const { accounts } = makeTestAccounts();
   const ada = await make(accounts, "ada@example.com", true);

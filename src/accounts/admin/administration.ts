@@ -56,7 +56,8 @@ export type AdminAction = (typeof adminActions)[number];
 /** `user`: as it was before. "last_admin": no administrator would be left, so nothing was changed. */
 export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };
 
-const pageSize = 50;
+export const usersPerPage = 100;
+const entriesPerPage = 50;
 
 export function createAdministration(deps: {
   readonly store: AdministrationStore;
@@ -73,13 +74,15 @@ export function createAdministration(deps: {
   });
 
   return {
-    /** Newest first, 50 a page. @param text a part of the email address. @param page from 1. */
+    /** Newest first, `usersPerPage` a page. @param text a part of the email address. @param page from 1. */
     async searchUsers(text: string, page: number): Promise<readonly UserSummary[]> {
       // No address contains NUL, and PostgreSQL's text type does not allow it.
       if (text.includes("\0")) return [];
       const part = text.trim().toLowerCase().normalize("NFC");
-      return store.searchUsers({ text: part, now: clock.now(), limit: pageSize, offset: (page - 1) * pageSize });
+      const offset = (page - 1) * usersPerPage;
+      return store.searchUsers({ text: part, now: clock.now(), limit: usersPerPage, offset });
     },
+    findUserSummary: (userId: number): Promise<UserSummary | undefined> => store.findUserSummary(userId, clock.now()),
     /** Succeeds without an audit entry when nothing changes. */
     setAdmin: async (userId: number, admin: boolean, by: Administrator): Promise<Change> =>
       store.setAdmin(userId, admin, await entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
@@ -111,6 +114,6 @@ export function createAdministration(deps: {
       store.recordAccess({ by, action, subject, now: clock.now() }),
     /** Newest first, 50 a page. The newest 10,000 are kept. */
     listAdminEntries: (page: number): Promise<readonly AdminEntry[]> =>
-      store.listEntries(pageSize, (page - 1) * pageSize),
+      store.listEntries(entriesPerPage, (page - 1) * entriesPerPage),
   };
 }

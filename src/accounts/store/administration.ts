@@ -29,13 +29,14 @@ const summaryColumns = summary.selectExpressions({
 const searchBy = (contains: string) =>
   `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE ${contains} > 0
    ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`;
-const searchUsers = sql<
-  [now: number, text: string, limit: number, offset: number],
-  UserRow & StoredRowOf<typeof summary>
->({
+type SummaryRow = UserRow & StoredRowOf<typeof summary>;
+const searchUsers = sql<[now: number, text: string, limit: number, offset: number], SummaryRow>({
   sqlite: searchBy("instr(email, ?)"),
   postgres: searchBy("strpos(email, ?)"),
 });
+const summaryById = sql<[now: number, userId: number], SummaryRow>(
+  `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE id = ?`,
+);
 const otherAdmins = sql<[userId: number], UserRow>(
   `SELECT ${userColumns} FROM users WHERE admin = 1 AND disabled_at IS NULL AND id <> ?`,
 );
@@ -58,6 +59,12 @@ export type AdministrationStore = ReturnType<typeof createAdministrationStore>;
 export function createAdministrationStore(db: Database, access: AccessKeys) {
   const hasOtherAdmin = async (tx: Transaction, userId: number) =>
     (await tx.all(otherAdmins, userId)).some((row) => openUser(access, row) !== undefined);
+
+  function openSummary(row: SummaryRow): UserSummary | undefined {
+    const user = openUser(access, row);
+    const { lastSignedInAt, signInCount, tokensInUse } = row;
+    return user && { user, lastSignedInAt, signInCount, tokensInUse };
+  }
 
   /** The check runs inside the write: if two administrators remove each other at once, one of them stays. */
   function changeUser(
@@ -91,11 +98,12 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
       offset: number;
     }): Promise<readonly UserSummary[]> {
       const rows = await db.read.all(searchUsers, now, text, limit, offset);
-      return rows.flatMap((row) => {
-        const user = openUser(access, row);
-        const { lastSignedInAt, signInCount, tokensInUse } = row;
-        return user === undefined ? [] : [{ user, lastSignedInAt, signInCount, tokensInUse }];
-      });
+      return rows.map(openSummary).filter((found) => found !== undefined);
+    },
+
+    async findUserSummary(userId: number, now: number): Promise<UserSummary | undefined> {
+      const [row] = await db.read.all(summaryById, now, userId);
+      return row && openSummary(row);
     },
 
     setAdmin: (userId: number, admin: boolean, entry: NewEntry): Promise<Change> =>

@@ -11,7 +11,7 @@ import { Notice } from "../parts/notice.tsx";
 import { OlderPager } from "../parts/pager.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { SearchBox, SearchChoice, SearchForm } from "../parts/search-form.tsx";
-import { BothTimes } from "../parts/times.tsx";
+import { BothTimes, RelativeTime } from "../parts/times.tsx";
 import type { PageServices, SignedInRequest } from "../request.ts";
 import { bulkEndingPath } from "./bulk-ending.tsx";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
@@ -130,15 +130,7 @@ export function pushesView(model: PushesModel, page: PageContext): Page {
           <p>{model.unknownLink ? admin.unknownLink : admin.unknownOwner}</p>
         </Notice>
       )}
-      {pushes.length === 0 ? (
-        <p>{admin.noPushes}</p>
-      ) : (
-        <ul class="card admin-rows">
-          {pushes.map((push) => (
-            <PushRow key={push.id} push={push} model={model} page={page} />
-          ))}
-        </ul>
-      )}
+      {pushes.length === 0 ? <p>{admin.noPushes}</p> : <PushTable model={model} page={page} />}
       <OlderPager
         messages={page.messages}
         newestHref={filter.beforeId === null ? null : hrefOf(null)}
@@ -191,32 +183,96 @@ function FindForm({ page }: { readonly page: PageContext }) {
   );
 }
 
+interface PushTableProps {
+  readonly model: PushesModel;
+  readonly page: PageContext;
+}
+
+function PushTable({ model, page }: PushTableProps) {
+  const { admin, dashboard } = page.messages;
+  return (
+    <div class="card admin-list">
+      <table class="admin-table admin-pushes">
+        <caption class="visually-hidden">{admin.pushes}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{admin.pushes}</th>
+            <th scope="col">{admin.owner}</th>
+            <th scope="col">{admin.kind}</th>
+            <th scope="col">{admin.state}</th>
+            <th scope="col">{admin.made}</th>
+            <th scope="col">{dashboard.expiresOrEnded}</th>
+            <th scope="col">{admin.views}</th>
+            <th scope="col">{admin.size}</th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {model.pushes.map((push) => (
+            <TableRow key={push.id} push={push} model={model} page={page} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 interface PushRowProps {
   readonly push: PushOverview;
   readonly model: Pick<PushesModel, "filter" | "owners" | "nowMs">;
   readonly page: PageContext;
 }
 
+function TableRow({ push, model, page }: PushRowProps) {
+  const { messages } = page;
+  const { admin, kinds, formats } = messages;
+  const reason = endReasonOf(push, model.nowMs);
+  return (
+    <tr>
+      <th scope="row">
+        <PushLink push={push} page={page} />
+      </th>
+      <td data-label={admin.owner}>
+        <bdi>{ownerName(push, model, messages)}</bdi>
+      </td>
+      <td>{kinds[push.kind]}</td>
+      <td>
+        <StateBadges push={push} reason={reason} messages={messages} />
+      </td>
+      <td data-label={admin.made}>
+        <RelativeTime timeMs={push.createdAt} nowMs={model.nowMs} messages={messages} />
+      </td>
+      <td data-label={reason === null ? admin.expires : admin.ended}>
+        <RelativeTime timeMs={push.endedAt ?? push.expiresAt} nowMs={model.nowMs} messages={messages} />
+      </td>
+      <td data-label={admin.views}>{admin.viewsOf({ used: push.views, allowed: push.expireAfterViews })}</td>
+      <td data-label={admin.size}>{formats.bytes(push.storedBytes)}</td>
+      <td>{reason === null && <EndForm push={push} filter={model.filter} page={page} />}</td>
+    </tr>
+  );
+}
+
+/** All facts of one push. */
 export function PushRow({ push, model, page }: PushRowProps) {
   const { messages } = page;
   const { admin, kinds, formats } = messages;
-  const name = admin.pushName({ id: String(push.id) });
-  const reason = push.endReason ?? (push.expiresAt <= model.nowMs ? "time" : null);
+  const reason = endReasonOf(push, model.nowMs);
   return (
     <li class="row">
       <div class="row-main">
         <h2 class="row-title">
-          <a href={pageHref(page, `${adminPaths.pushes}/${push.id}`)}>{name}</a>
+          <PushLink push={push} page={page} />
         </h2>
         <span class="push-kind">
           <Icon name={push.kind} />
           {kinds[push.kind]}
         </span>
-        <span class={reason === null ? "badge badge-active" : "badge"}>{stateName(reason, messages)}</span>
-        {push.passphraseRequired && <span class="badge">{admin.passphrase}</span>}
+        <StateBadges push={push} reason={reason} messages={messages} />
       </div>
       <dl class="admin-row-facts">
-        <Fact label={admin.owner}>{ownerName(push, model, messages)}</Fact>
+        <Fact label={admin.owner}>
+          <bdi>{ownerName(push, model, messages)}</bdi>
+        </Fact>
         <Fact label={admin.made}>
           <BothTimes timeMs={push.createdAt} nowMs={model.nowMs} messages={messages} />
         </Fact>
@@ -228,23 +284,60 @@ export function PushRow({ push, model, page }: PushRowProps) {
       </dl>
       {reason === null && (
         <div class="row-actions">
-          <Confirm
-            page={page}
-            icon="trash"
-            label={admin.endPush}
-            accessibleLabel={admin.actionOn({ action: admin.endPush, name })}
-            explanation={admin.endPushText}
-            confirm={admin.confirm}
-            action={`${adminPaths.pushes}/${push.id}/expire`}
-          >
-            <input type="hidden" name="owner" value={model.filter.owner} />
-            <input type="hidden" name="kind" value={model.filter.kind ?? ""} />
-            <input type="hidden" name="state" value={model.filter.state} />
-            <input type="hidden" name="before" value={model.filter.beforeId ?? ""} />
-          </Confirm>
+          <EndForm push={push} filter={model.filter} page={page} />
         </div>
       )}
     </li>
+  );
+}
+
+function endReasonOf({ endReason, expiresAt }: PushOverview, nowMs: number): EndReason | null {
+  return endReason ?? (expiresAt <= nowMs ? "time" : null);
+}
+
+interface PushPartProps {
+  readonly push: PushOverview;
+  readonly page: PageContext;
+}
+
+function PushLink({ push: { id }, page }: PushPartProps) {
+  return <a href={pageHref(page, `${adminPaths.pushes}/${id}`)}>{page.messages.admin.pushName({ id: String(id) })}</a>;
+}
+
+interface StateBadgesProps {
+  readonly push: PushOverview;
+  readonly reason: EndReason | null;
+  readonly messages: Messages;
+}
+
+function StateBadges({ push, reason, messages }: StateBadgesProps) {
+  return (
+    <>
+      <span class={reason === null ? "badge badge-active" : "badge"}>{stateName(reason, messages)}</span>
+      {push.passphraseRequired && <span class="badge">{messages.admin.passphrase}</span>}
+    </>
+  );
+}
+
+function EndForm({ push, filter, page }: PushPartProps & { readonly filter: PushesFilter }) {
+  const { admin } = page.messages;
+  const name = admin.pushName({ id: String(push.id) });
+  return (
+    <Confirm
+      page={page}
+      icon="trash"
+      label={admin.endPush}
+      accessibleLabel={admin.actionOn({ action: admin.endPush, name })}
+      explanation={admin.endPushText}
+      confirm={admin.confirm}
+      action={`${adminPaths.pushes}/${push.id}/expire`}
+      group="action"
+    >
+      <input type="hidden" name="owner" value={filter.owner} />
+      <input type="hidden" name="kind" value={filter.kind ?? ""} />
+      <input type="hidden" name="state" value={filter.state} />
+      <input type="hidden" name="before" value={filter.beforeId ?? ""} />
+    </Confirm>
   );
 }
 

@@ -100,7 +100,7 @@ function Group({ title, rows, isOpen, page }: GroupProps) {
         </h2>
         <span class="field-hint">{admin.settingCounts({ count: rows.length, set: setCount })}</span>
       </summary>
-      <table class="admin-settings">
+      <table class="admin-table">
         <thead>
           <tr>
             <th scope="col">{admin.setting}</th>
@@ -136,11 +136,15 @@ function SettingRow({ row, origin, page }: ShownSetting & { readonly page: PageC
       <td data-label={admin.from}>
         <span class={origin.from === "default" ? "badge" : "badge badge-active"}>{originName(origin.from, page)}</span>
       </td>
-      <td data-label={admin.allowed} lang="en" dir="ltr">
-        <WithCode text={row.allowed} />
+      <td data-label={admin.allowed}>
+        <span lang="en" dir="ltr">
+          <WithCode text={row.allowed} />
+        </span>
       </td>
-      <td data-label={admin.fromDefault} lang="en" dir="ltr">
-        <WithCode text={row.defaultShown} />
+      <td data-label={admin.fromDefault}>
+        <span lang="en" dir="ltr">
+          <WithCode text={row.defaultShown} />
+        </span>
       </td>
     </tr>
   );

@@ -4,28 +4,27 @@ import { brandingParts } from "../../branding/branding.ts";
 import { pageOf } from "../../http/parameters.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Pager } from "../parts/pager.tsx";
-import { BothTimes } from "../parts/times.tsx";
+import { LocalTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, adminPaths } from "./frame.tsx";
 
 /** `GET /admin/trail` */
 export async function showTrail(page: SignedInRequest): Promise<FastifyReply> {
-  const { accounts, clock } = page.services;
+  const { accounts } = page.services;
   const number = pageOf(page.request);
-  const model = { page: number, entries: await accounts.listAdminEntries(number), nowMs: clock.now() };
+  const model = { page: number, entries: await accounts.listAdminEntries(number) };
   return page.render(trailView, model, { selfPath: adminPaths.trail });
 }
 
 interface TrailModel {
   readonly entries: readonly AdminEntry[];
   readonly page: number;
-  readonly nowMs: number;
 }
 
 /** Entries on a full page. */
 const pageSize = 50;
 
-export function trailView({ entries, page: number, nowMs }: TrailModel, page: PageContext): Page {
+export function trailView({ entries, page: number }: TrailModel, page: PageContext): Page {
   const { admin } = page.messages;
   const hasMore = entries.length === pageSize;
   const hrefOf = (to: number) => pageHref(page, `${adminPaths.trail}?page=${to}`);
@@ -34,20 +33,37 @@ export function trailView({ entries, page: number, nowMs }: TrailModel, page: Pa
       {entries.length === 0 ? (
         <p>{admin.noTrail}</p>
       ) : (
-        <ol class="card admin-rows">
-          {entries.map((entry, at) => (
-            <li key={at} class="row">
-              <p class="row-title" dir="auto">
-                {sentenceOf(entry, page)}
-              </p>
-              <p class="admin-by">
-                <span dir="auto">{entry.adminId === null ? admin.shell : entry.adminEmail}</span>
-                {entry.address !== "" && <span dir="ltr">{entry.address}</span>}
-                <BothTimes timeMs={entry.createdAt} nowMs={nowMs} messages={page.messages} />
-              </p>
-            </li>
-          ))}
-        </ol>
+        <div class="card admin-list">
+          <table class="admin-table">
+            <caption class="visually-hidden">{admin.trail}</caption>
+            <thead>
+              <tr>
+                <th scope="col">{admin.trailAction}</th>
+                <th scope="col">{admin.trailBy}</th>
+                <th scope="col">{admin.trailAddress}</th>
+                <th scope="col">{admin.trailTime}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {entries.map((entry, at) => (
+                <tr key={at}>
+                  <th scope="row" dir="auto">
+                    {sentenceOf(entry, page)}
+                  </th>
+                  <td data-label={admin.trailBy}>
+                    <bdi>{entry.adminId === null ? admin.shell : entry.adminEmail}</bdi>
+                  </td>
+                  <td data-label={admin.trailAddress}>
+                    <bdi dir="ltr">{entry.address}</bdi>
+                  </td>
+                  <td data-label={admin.trailTime}>
+                    <LocalTime timeMs={entry.createdAt} messages={page.messages} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
       <Pager messages={page.messages} number={number} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>

@@ -1,0 +1,347 @@
+import type { FastifyReply } from "fastify";
+import type { Change, FactorReset, User, UserSummary } from "../../accounts/accounts.ts";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
+import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
+import { ProofFields, type ProofOffered } from "../factors/proof.tsx";
+import { type Page, type PageContext, pageHref } from "../page.ts";
+import { Fact } from "../parts/fact.tsx";
+import type { IconName } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
+import { BothTimes } from "../parts/times.tsx";
+import type { SignedInRequest } from "../request.ts";
+import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+
+export const emailCharactersMax = 254;
+
+export function userPath(userId: number): string {
+  return `${adminPaths.users}/${userId}`;
+}
+
+/** `GET /admin/users/:id` */
+export function showUser(page: SignedInRequest): Promise<FastifyReply> {
+  return renderUser(page, 200, null);
+}
+
+/**
+ * `POST /admin/users/:id/<action>`. Each action can give or take somebody's access for good, so the administrator has to
+ * prove it as a change of an own factor; a page of its own asks for that.
+ */
+export async function changeUser(page: SignedInRequest, action: UserAction): Promise<FastifyReply> {
+  const form = await page.form();
+  const userId = page.id;
+  if (userId === undefined) return page.notFound();
+  const { accounts } = page.services;
+  const user = await accounts.findUser(userId);
+  if (user === undefined) return page.notFound();
+  const email = textOf(form, "email").trim().slice(0, emailCharactersMax);
+  if (!(await isProven(page, form, { action, userId, subject: user.email, email }))) return page.reply;
+  if (action === "change_email") {
+    const entry = accounts.adminEntry("changed_email", `${user.email} -> ${email}`, administratorOf(page));
+    const outcome = await accounts.changeEmailAsAdministrator(user, email, page.clientContext, entry);
+    if (outcome === "unknown") return page.notFound();
+    const isDone = outcome === "changed" || outcome === "unchanged";
+    return isDone ? page.redirect(userPath(userId)) : renderUser(page, 422, outcome);
+  }
+  const { outcome } = await applyAction(page, action, userId);
+  if (outcome === "unknown") return page.notFound();
+  if (outcome !== "done") return renderUser(page, 422, outcome);
+  // Administrators who have removed their own rights can no longer see this page.
+  if (userId === page.user.id && !isHarmless(action)) return page.redirect("/");
+  return page.redirect(action === "delete" ? adminPaths.users : userPath(userId));
+}
+
+/**
+ * Sends the page that asks the administrator to prove the action if it is not proven.
+ * @returns false: the request is answered. Never the reply itself, which resolves to undefined when it is awaited.
+ */
+export async function isProven(
+  page: SignedInRequest,
+  form: FormFields,
+  question: Omit<ProofModel, "proof" | "problem">,
+): Promise<boolean> {
+  const confirmation = await page.services.accounts.confirmChange(changeOf(page, form));
+  if (confirmation.outcome === "proven") return true;
+  // The first form asks for no proof.
+  const isGiven = form.proof !== undefined || form.proof_passkey !== undefined;
+  const isFirst = !isGiven && confirmation.outcome === "proof_failed";
+  const { status, message } = isFirst ? { status: 200, message: undefined } : refusedChange(page, confirmation);
+  const model: ProofModel = { ...question, proof: await proofOffered(page), problem: message };
+  page.render(proofView, model, { status });
+  return false;
+}
+
+async function applyAction(page: SignedInRequest, action: PlainAction, userId: number): Promise<Change | FactorReset> {
+  const { accounts, deleteAccount } = page.services;
+  const by = administratorOf(page);
+  switch (action) {
+    case "promote":
+      return accounts.setAdmin(userId, true, by);
+    case "demote":
+      return accounts.setAdmin(userId, false, by);
+    case "disable":
+      return accounts.setDisabled(userId, true, by);
+    case "enable":
+      return accounts.setDisabled(userId, false, by);
+    case "delete":
+      return deleteAccount(userId, by);
+    case "reset_factors":
+      return accounts.resetFactors(userId, by);
+    case "confirm":
+      return accounts.confirmEmail(userId, by);
+  }
+}
+
+async function renderUser(page: SignedInRequest, status: number, refusal: Refusal | null): Promise<FastifyReply> {
+  const { accounts, clock } = page.services;
+  const summary = page.id === undefined ? undefined : await accounts.findUserSummary(page.id);
+  if (summary === undefined) return page.notFound();
+  const { id } = summary.user;
+  const model = { summary, isOwn: id === page.user.id, nowMs: clock.now(), refusal };
+  return page.render(userView, model, { status, selfPath: page.isGet ? userPath(id) : null });
+}
+
+export const userActions = [
+  "promote",
+  "demote",
+  "disable",
+  "enable",
+  "confirm",
+  "change_email",
+  "reset_factors",
+  "delete",
+] as const;
+type UserAction = (typeof userActions)[number];
+type PlainAction = Exclude<UserAction, "change_email">;
+
+type Refusal = "last_admin" | "no_factors" | "malformed" | "taken";
+
+interface UserModel {
+  readonly summary: UserSummary;
+  /** The administrator's own account. */
+  readonly isOwn: boolean;
+  readonly nowMs: number;
+  readonly refusal: Refusal | null;
+}
+
+export function userView({ summary, isOwn, nowMs, refusal }: UserModel, page: PageContext): Page {
+  const { user, lastSignedInAt, signInCount, tokensInUse } = summary;
+  const { messages } = page;
+  const { admin, formats } = messages;
+  return (
+    <AdminFrame page={page} current="users" lead={admin.usersLead}>
+      {refusal !== null && (
+        <Notice tone="danger" icon="alert" alert>
+          <p>{refusalText(refusal, user.email, page)}</p>
+        </Notice>
+      )}
+      <ul class="card admin-rows">
+        <li class="row">
+          <div class="row-main">
+            <h2 class="row-title" dir="ltr" translate={false}>
+              {user.email}
+            </h2>
+            <UserBadges user={user} isOwn={isOwn} page={page} />
+          </div>
+          <dl class="admin-row-facts">
+            <Fact label={admin.created}>
+              <BothTimes timeMs={user.createdAt} nowMs={nowMs} messages={messages} />
+            </Fact>
+            <Fact label={admin.lastSignIn}>
+              {lastSignedInAt === null ? (
+                admin.never
+              ) : (
+                <BothTimes timeMs={lastSignedInAt} nowMs={nowMs} messages={messages} />
+              )}
+            </Fact>
+            <Fact label={admin.signIns}>{formats.number(signInCount)}</Fact>
+            <Fact label={admin.secondFactor}>{user.hasSecondFactor ? admin.yes : admin.no}</Fact>
+            <Fact label={admin.tokensInUse}>{formats.number(tokensInUse)}</Fact>
+          </dl>
+          <div class="row-actions">
+            {actionsFor(summary).map((action) => (
+              <ActionOn key={action} action={action} user={user} page={page} />
+            ))}
+          </div>
+        </li>
+      </ul>
+      <p>
+        <a href={pageHref(page, adminPaths.users)}>{admin.allUsers}</a>
+      </p>
+    </AdminFrame>
+  );
+}
+
+interface UserBadgesProps {
+  readonly user: User;
+  readonly isOwn: boolean;
+  readonly page: PageContext;
+}
+
+export function UserBadges({ user, isOwn, page: { messages } }: UserBadgesProps) {
+  const { admin } = messages;
+  return (
+    <>
+      {isOwn && <span class="badge badge-active">{admin.you}</span>}
+      {user.admin && <span class="badge badge-active">{admin.administrator}</span>}
+      {user.disabledAt !== null && <span class="badge">{admin.disabled}</span>}
+      {user.confirmedAt === null && <span class="badge">{admin.unconfirmed}</span>}
+    </>
+  );
+}
+
+function refusalText(refusal: Refusal, email: string, { messages: { admin } }: PageContext): string {
+  switch (refusal) {
+    case "last_admin":
+      return admin.lastAdmin({ email });
+    case "no_factors":
+      return admin.noFactors({ email });
+    case "malformed":
+      return admin.badEmail;
+    case "taken":
+      return admin.takenEmail;
+  }
+}
+
+function actionsFor({ user }: UserSummary): readonly UserAction[] {
+  return [
+    user.admin ? "demote" : "promote",
+    user.disabledAt === null ? "disable" : "enable",
+    ...(user.confirmedAt === null ? (["confirm"] as const) : []),
+    ...(user.disabledAt === null ? (["change_email"] as const) : []),
+    ...(user.hasSecondFactor ? (["reset_factors"] as const) : []),
+    "delete",
+  ];
+}
+
+interface ProofModel {
+  readonly action: UserAction | "create";
+  /** null: the user is about to be created. */
+  readonly userId: number | null;
+  /** The user's email address. */
+  readonly subject: string;
+  /** The new email address; "": none is needed. */
+  readonly email: string;
+  /** null: none is needed any more, because the administrator has just signed in. */
+  readonly proof: ProofOffered | null;
+  readonly problem: string | undefined;
+}
+
+/** Asks the administrator to prove the action, posted to the path that the first form was posted to. */
+export function proofView({ action, userId, subject, email, proof, problem }: ProofModel, page: PageContext): Page {
+  const { admin, edit } = page.messages;
+  const [label, explanation] = messagesOf(action, page);
+  const path = userId === null ? adminPaths.users : userPath(userId);
+  return (
+    <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]}>
+      <section class="card" aria-labelledby="prove">
+        <h2 class="section-heading" id="prove">
+          {label}: <bdi translate={false}>{subject}</bdi>
+        </h2>
+        <PostForm page={page} class="form admin-form" action={userId === null ? path : `${path}/${action}`}>
+          {email !== "" && <input type="hidden" name="email" value={email} />}
+          <p>{explanation}</p>
+          {action === "change_email" && (
+            <p>
+              {admin.newEmail}: <bdi translate={false}>{email}</bdi>
+            </p>
+          )}
+          {proof !== null && <ProofFields page={page} id="proof" offered={proof} problem={problem} />}
+          <div class="page-actions">
+            <a class="button" href={pageHref(page, path)}>
+              {edit.cancel}
+            </a>
+            <button type="submit" class={`button ${isHarmless(action) ? "button-primary" : "button-danger"}`}>
+              {admin.confirm}
+            </button>
+          </div>
+        </PostForm>
+      </section>
+    </AdminFrame>
+  );
+}
+
+/** It can be undone and takes nothing away. */
+const isHarmless = (action: UserAction | "create") =>
+  action === "promote" || action === "enable" || action === "confirm" || action === "create";
+
+const icons: Readonly<Record<UserAction, IconName>> = {
+  promote: "shield",
+  demote: "shield",
+  disable: "alert",
+  enable: "check",
+  confirm: "check",
+  change_email: "pencil",
+  reset_factors: "key",
+  delete: "trash",
+};
+
+interface ActionOnProps {
+  readonly action: UserAction;
+  readonly user: User;
+  readonly page: PageContext;
+}
+
+function ActionOn({ action, user, page }: ActionOnProps) {
+  const { admin } = page.messages;
+  const [label, explanation] = messagesOf(action, page);
+  return (
+    <Confirm
+      page={page}
+      icon={icons[action]}
+      label={label}
+      accessibleLabel={admin.actionOn({ action: label, name: user.email })}
+      explanation={explanation}
+      confirm={admin.confirm}
+      action={`${userPath(user.id)}/${action}`}
+      tone={isHarmless(action) ? "plain" : "danger"}
+      group="action"
+    >
+      {action === "change_email" && <EmailField id="new_email" label={admin.newEmail} />}
+    </Confirm>
+  );
+}
+
+export function EmailField({ id, label }: { readonly id: string; readonly label: string }) {
+  return (
+    <p>
+      <label for={id}>{label}</label>
+      <input
+        class="input"
+        id={id}
+        name="email"
+        type="email"
+        dir="ltr"
+        required
+        maxLength={emailCharactersMax}
+        autoComplete="off"
+      />
+    </p>
+  );
+}
+
+function messagesOf(
+  action: UserAction | "create",
+  { messages: { admin } }: PageContext,
+): readonly [label: string, text: string] {
+  switch (action) {
+    case "promote":
+      return [admin.promote, admin.promoteText];
+    case "demote":
+      return [admin.demote, admin.demoteText];
+    case "disable":
+      return [admin.disable, admin.disableText];
+    case "enable":
+      return [admin.enable, admin.enableText];
+    case "create":
+      return [admin.createUser, admin.createUserText];
+    case "confirm":
+      return [admin.confirmEmail, admin.confirmEmailText];
+    case "change_email":
+      return [admin.changeEmail, admin.changeEmailText];
+    case "reset_factors":
+      return [admin.resetFactors, admin.resetFactorsText];
+    case "delete":
+      return [admin.deleteUser, admin.deleteUserText];
+  }
+}
