@@ -849,6 +849,26 @@ export interface EnglishMessages {
     readonly sections: string;
     readonly overview: string;
     readonly overviewLead: string;
+    readonly steps: {
+      readonly nextSteps: string;
+      readonly stepDone: string;
+      readonly stepOpen: string;
+      readonly stepCheck: string;
+      readonly baseUrl: string;
+      readonly baseUrlDone: Message<{ url: string }>;
+      readonly baseUrlOpen: string;
+      readonly proxy: string;
+      readonly proxyDone: Message<{ networks: string }>;
+      readonly proxyOpen: string;
+      readonly email: string;
+      readonly emailDone: string;
+      readonly emailOpen: string;
+      readonly backup: string;
+      readonly backupCheck: string;
+      readonly people: string;
+      readonly peopleDone: string;
+      readonly peopleOpen: string;
+    };
     readonly version: string;
     readonly database: string;
     readonly databaseAnswers: string;

@@ -3,6 +3,7 @@ import type { FirstRunProblems } from "../accounts/accounts.ts";
 import { unreachable } from "../base/errors.ts";
 import { signInPath } from "../http/authentication.ts";
 import { textOf } from "../http/body/form-fields.ts";
+import { adminPaths } from "./admin/frame.tsx";
 import { enter, passwordSentence } from "./entry.tsx";
 import { Layout } from "./layout.tsx";
 import type { Page, PageContext } from "./page.ts";
@@ -40,7 +41,8 @@ export async function createFirstAdministrator(page: PageRequest): Promise<Fasti
     });
     switch (answer.outcome) {
       case "made":
-        return await enter(page, answer.sessionToken, "/");
+        // The overview says what to set up next.
+        return await enter(page, answer.sessionToken, adminPaths.overview);
       case "over":
         return page.redirect(signInPath);
       case "refused":

@@ -8,6 +8,7 @@ import {
   resetToken,
   rootEmail,
 } from "../support/administrators.ts";
+import { startTestApp } from "../support/app.ts";
 import { changesBetween, rowsOfOthers } from "../support/database-rows.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -245,6 +246,39 @@ test("no administration page shows a secret, a label, a link, a token or the con
     const row = settings.split("<tr>").find((part) => part.includes(`>${name}<`));
     expect(row).toMatch(new RegExp(`\\(hidden\\)[\\s\\S]{0,120}${admin.fromEnvironment}`));
   }
+});
+
+describe("the overview says what to set up next", () => {
+  const { steps } = admin;
+
+  test("after the first start", async () => {
+    await using fixture = await startTestApp();
+    const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
+    const { body } = await root.get("/admin");
+    for (const text of [steps.baseUrlOpen, steps.proxyOpen, steps.emailOpen, steps.backupCheck, steps.peopleOpen]) {
+      expect(body).toContain(written(text));
+    }
+    expect(body).toContain('href="/admin/settings?q=PWP__OVERRIDE_BASE_URL"');
+  });
+
+  test("and what is done", async () => {
+    await using fixture = await startTestApp({
+      environment: {
+        PWP__OVERRIDE_BASE_URL: "https://push.example.com",
+        PWP__TRUSTED_PROXIES: "192.0.2.0/24",
+        PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
+      },
+    });
+    const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
+    await signInClient(fixture, "eve@example.com", { join: true });
+    const { body } = await root.get("/admin");
+    for (const text of [">https://push.example.com<", ">192.0.2.0/24<", steps.emailDone, steps.peopleDone]) {
+      expect(body).toContain(written(text));
+    }
+    for (const text of [steps.baseUrlOpen, steps.proxyOpen, steps.emailOpen, steps.peopleOpen]) {
+      expect(body).not.toContain(written(text));
+    }
+  });
 });
 
 test("the settings are grouped, with meaning, allowed values, default and origin, and can be searched", async () => {

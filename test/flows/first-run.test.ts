@@ -31,7 +31,7 @@ test("the boot code makes its user the signed-in administrator; afterwards its d
   const code = bootCodeOf(fixture);
   expect((await visit(fixture, "/first_run")).status).toBe(200);
   const made = await create(fixture);
-  expect(made).toMatchObject({ status: 303, location: "/" });
+  expect(made).toMatchObject({ status: 303, location: "/admin" });
   expect(await isSignedIn(fixture, made.cookie)).toBe(true);
   expect(await users(fixture)).toMatchObject([{ email, admin: true }]);
   expect(await bootCodeRows(fixture)).toEqual([{ value: Buffer.alloc(0) }]);

@@ -100,17 +100,18 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     { createdAt: nowMs, adminId: null, adminEmail: text, action, subject: text, address: text },
     { createdAt: nowMs, adminId: at, adminEmail: text, action, subject: "style", address: "" },
   ]);
+  const overview = {
+    version: text,
+    health: { ...health, processes: 2 },
+    mails: { waiting: 1, failed: 2 },
+    pushes: { live: 1, ended: 2, files: 1, fileBytes: 3, filesToDelete: 1, uploads: 1 },
+  };
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
   return [
-    overviewView(
-      {
-        version: text,
-        health: { ...health, processes: 2 },
-        mails: { waiting: 1, failed: 2 },
-        pushes: { live: 1, ended: 2, files: 1, fileBytes: 3, filesToDelete: 1, uploads: 1 },
-      },
-      page,
-    ),
+    ...[
+      { baseUrl: text, proxies: [text], sendsEmail: true, hasOtherUsers: true },
+      { baseUrl: null, proxies: [], sendsEmail: false, hasOtherUsers: false },
+    ].map((steps) => overviewView({ ...overview, steps }, page)),
     ...([null, "malformed", "taken"] as const).map((refusal) =>
       usersView({ ...shown, text, page: 2, users, ownId: 1, nowMs, refusal }, page),
     ),

@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import type { ComponentChildren } from "preact";
 import type { Health } from "../../health.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
@@ -9,10 +10,30 @@ import { AdminFrame, adminPaths } from "./frame.tsx";
 
 /** `GET /admin` */
 export async function showOverview(page: SignedInRequest): Promise<FastifyReply> {
-  const { health, pushes, mail, version } = page.services;
-  const [healthNow, totals, mails] = await Promise.all([health(), pushes.totals(), mail.sizes()]);
-  const model = { version, health: healthNow, pushes: totals, mails };
+  const { accounts, config, health, pushes, mail, version } = page.services;
+  const [healthNow, totals, mails, users] = await Promise.all([
+    health(),
+    pushes.totals(),
+    mail.sizes(),
+    accounts.searchUsers("", 1),
+  ]);
+  const steps: StepsModel = {
+    baseUrl: config.overrideBaseUrl ?? null,
+    proxies: config.namedProxies,
+    sendsEmail: config.mail !== undefined,
+    hasOtherUsers: users.length > 1,
+  };
+  const model = { version, health: healthNow, pushes: totals, mails, steps };
   return page.render(overviewView, model, { selfPath: adminPaths.overview });
+}
+
+interface StepsModel {
+  /** null: taken from each request. */
+  readonly baseUrl: string | null;
+  /** Addresses and networks that the settings name. */
+  readonly proxies: readonly string[];
+  readonly sendsEmail: boolean;
+  readonly hasOtherUsers: boolean;
 }
 
 interface OverviewModel {
@@ -20,9 +41,10 @@ interface OverviewModel {
   readonly health: Health;
   readonly pushes: PushTotals;
   readonly mails: { readonly waiting: number; readonly failed: number };
+  readonly steps: StepsModel;
 }
 
-export function overviewView({ version, health, pushes, mails }: OverviewModel, page: PageContext): Page {
+export function overviewView({ version, health, pushes, mails, steps }: OverviewModel, page: PageContext): Page {
   const { admin, formats } = page.messages;
   const { bytes, number } = formats;
   return (
@@ -50,6 +72,72 @@ export function overviewView({ version, health, pushes, mails }: OverviewModel, 
           <a href={pageHref(page, adminPaths.mails)}>{number(mails.failed)}</a>
         </Fact>
       </dl>
+      <NextSteps steps={steps} page={page} />
     </AdminFrame>
+  );
+}
+
+interface Step {
+  readonly title: string;
+  readonly state: "done" | "open" | "check";
+  readonly text: ComponentChildren;
+  /** Where it is done or looked up; null: not on a page. */
+  readonly path: string | null;
+}
+
+/** What an operator has to decide after the first start. A proxy and a backup cannot be recognized from here. */
+function stepsOf({ baseUrl, proxies, sendsEmail, hasOtherUsers }: StepsModel, page: PageContext): readonly Step[] {
+  const { steps } = page.messages.admin;
+  const settings = (name: string) => `${adminPaths.settings}?q=${name}`;
+  return [
+    {
+      title: steps.baseUrl,
+      state: baseUrl === null ? "open" : "done",
+      text: baseUrl === null ? steps.baseUrlOpen : steps.baseUrlDone.parts({ url: <bdi dir="ltr">{baseUrl}</bdi> }),
+      path: settings("PWP__OVERRIDE_BASE_URL"),
+    },
+    {
+      title: steps.proxy,
+      state: proxies.length === 0 ? "check" : "done",
+      text:
+        proxies.length === 0
+          ? steps.proxyOpen
+          : steps.proxyDone.parts({ networks: <bdi dir="ltr">{proxies.join(", ")}</bdi> }),
+      path: settings("PWP__TRUSTED_PROXIES"),
+    },
+    {
+      title: steps.email,
+      state: sendsEmail ? "done" : "open",
+      text: sendsEmail ? steps.emailDone : steps.emailOpen,
+      path: settings("PWP__MAIL"),
+    },
+    { title: steps.backup, state: "check", text: steps.backupCheck, path: null },
+    {
+      title: steps.people,
+      state: hasOtherUsers ? "done" : "open",
+      text: hasOtherUsers ? steps.peopleDone : steps.peopleOpen,
+      path: adminPaths.users,
+    },
+  ];
+}
+
+function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page: PageContext }) {
+  const { admin } = page.messages;
+  const states = { done: admin.steps.stepDone, open: admin.steps.stepOpen, check: admin.steps.stepCheck };
+  return (
+    <section class="card" aria-labelledby="steps">
+      <h2 class="section-heading" id="steps">
+        {admin.steps.nextSteps}
+      </h2>
+      <ol class="admin-steps">
+        {stepsOf(steps, page).map(({ title, state, text, path }) => (
+          <li key={title}>
+            {path === null ? <strong>{title}</strong> : <a href={pageHref(page, path)}>{title}</a>}{" "}
+            <span class={state === "done" ? "badge badge-active" : "badge"}>{states[state]}</span>
+            <p>{text}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
