@@ -7,7 +7,10 @@ import type { Site } from "./site.ts";
 const widths = [360, 1280] as const;
 const schemes = ["light", "dark"] as const;
 
-/** One test per page, in light and dark, narrow and wide: axe finds no violation, and the page does not scroll sideways. */
+/**
+ * One test per page, in light and dark, narrow and wide: axe finds no violation, and the page does not scroll sideways, with
+ * text of twice the size either.
+ */
 export function testLayout(site: Site, locale: string, pages: readonly PageState[] = pageStates): void {
   it.each(pages)("$name", async ({ show, signedIn, userAgent, allowedOrigins = [] }) => {
     const { page } = await site.visit({
@@ -23,12 +26,15 @@ export function testLayout(site: Site, locale: string, pages: readonly PageState
   });
 }
 
-/** Checks the page in light and dark, narrow and wide. */
+/** Checks the page in light and dark, narrow and wide, and that text of twice the size fits a narrow screen. */
 export async function expectAccessibleLayout(page: Page): Promise<void> {
   await loadAxe(page);
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 });
-    expect({ width, overflowing: await overflowing(page) }).toEqual({ width, overflowing: [] });
+    for (const fontSize of width === widths[0] ? ["200%", ""] : [""]) {
+      await page.evaluate(`document.documentElement.style.fontSize = ${JSON.stringify(fontSize)}`);
+      expect({ width, fontSize, overflowing: await overflowing(page) }).toEqual({ width, fontSize, overflowing: [] });
+    }
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme });
       expect({ width, colorScheme, violations: await violationsIn(page) }).toEqual({
@@ -58,6 +64,7 @@ async function overflowing(page: Page): Promise<unknown> {
     if (root.scrollWidth <= root.clientWidth) return [];
     return [...document.querySelectorAll("body *")].filter((element) => {
       const { left, right } = element.getBoundingClientRect();
+      if (!element.checkVisibility()) return false;
       return right > root.clientWidth + 1 || left < -1;
     }).slice(0, 5).map((element) => element.outerHTML.slice(0, 120));
   })()`);

@@ -313,7 +313,7 @@ interface StateBadgesProps {
 function StateBadges({ push, reason, messages }: StateBadgesProps) {
   return (
     <>
-      <span class={reason === null ? "badge badge-active" : "badge"}>{stateName(reason, messages)}</span>
+      <span class={reason === null ? "badge badge-active" : "badge"}>{stateName(reason, messages)}</span>{" "}
       {push.passphraseRequired && <span class="badge">{messages.admin.passphrase}</span>}
     </>
   );

@@ -182,9 +182,9 @@ export function UserBadges({ user, isOwn, page: { messages } }: UserBadgesProps)
   const { admin } = messages;
   return (
     <>
-      {isOwn && <span class="badge badge-active">{admin.you}</span>}
-      {user.admin && <span class="badge badge-active">{admin.administrator}</span>}
-      {user.disabledAt !== null && <span class="badge">{admin.disabled}</span>}
+      {isOwn && <span class="badge badge-active">{admin.you}</span>}{" "}
+      {user.admin && <span class="badge badge-active">{admin.administrator}</span>}{" "}
+      {user.disabledAt !== null && <span class="badge">{admin.disabled}</span>}{" "}
       {user.confirmedAt === null && <span class="badge">{admin.unconfirmed}</span>}
     </>
   );
