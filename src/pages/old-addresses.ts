@@ -61,7 +61,6 @@ export const oldAddresses: readonly OldAddress[] = [
   { from: "/api_tokens", to: tokensPath },
   { from: "/admin/custom_css", to: adminPaths.theme },
   { from: "/admin/custom_css/edit", to: adminPaths.theme },
-  { from: "/admin/users/:id", to: adminPaths.users },
   { from: "/admin/users/:id/edit", to: adminPaths.users },
   { from: "/admin/audit_logs", to: adminPaths.pushes },
   { from: "/admin/views", to: adminPaths.pushes },
