@@ -9,6 +9,7 @@ WORKDIR /app
 
 # Scripts of packages stay off: the native parts come ready made for this platform, and nothing may run here unseen.
 COPY package.json package-lock.json .npmrc ./
+COPY packages/client/package.json ./packages/client/
 COPY packages/import-password-pusher/package.json ./packages/import-password-pusher/
 RUN npm ci --omit=dev --ignore-scripts
 
@@ -29,6 +30,7 @@ RUN node scripts/build.ts
 
 # The image has its own Node, builds nothing more, and runs on one platform.
 RUN rm -rf packages/*/src node_modules/node-linux-* node_modules/.bin node_modules/esbuild node_modules/@esbuild \
+      node_modules/@modelcontextprotocol node_modules/zod \
       node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
  && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete \
  && find node_modules/sodium-native/prebuilds -type f ! -path "*/linux-$(node -p process.arch)/*" -delete

@@ -24,6 +24,8 @@ const aboutSqlite = [
 
 /** Where the engine makes no difference and the test takes time. */
 const aboutNoEngine = [
+  // A client of the API.
+  "test/flows/own-client/**",
   // Packages that are not installed.
   "test/faults/tracing-missing.test.ts",
   // Memory for requests and answers.
@@ -55,8 +57,9 @@ const engines = {
 
 export default defineConfig({
   resolve: {
-    // The source of the package, so that tests in this process need no build.
+    // The source of the packages, so that tests in this process need no build.
     alias: {
+      "@sealpush/client": resolve(import.meta.dirname, "packages/client/src/client.ts"),
       "@sealpush/import-password-pusher": resolve(
         import.meta.dirname,
         "packages/import-password-pusher/src/password-pusher.ts",

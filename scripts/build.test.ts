@@ -11,7 +11,14 @@ const root = resolve(import.meta.dirname, "..");
 async function makeCheckout(): Promise<string> {
   const checkout = await mkdtemp(join(tmpdir(), "sealpush-checkout-"));
   onTestFinished(() => rm(checkout, { recursive: true, force: true }));
-  for (const part of ["package.json", "tsconfig.json", "src", "scripts", "packages/import-password-pusher/src"]) {
+  for (const part of [
+    "package.json",
+    "tsconfig.json",
+    "src",
+    "scripts",
+    "packages/client/src",
+    "packages/import-password-pusher/src",
+  ]) {
     await cp(join(root, part), join(checkout, part), { recursive: true });
   }
   await symlink(join(root, "node_modules"), join(checkout, "node_modules"));
@@ -61,8 +68,8 @@ test("builds of one checkout at the same time all succeed and leave complete fil
 
 test("a build ignores files that vanish while it looks for old ones, and removes those older than a day", async () => {
   const checkout = await makeCheckout();
-  for (const folder of ["dist", "dist/assets", "packages/import-password-pusher/dist"].map((name) =>
-    join(checkout, name),
+  for (const folder of ["dist", "dist/assets", "packages/client/dist", "packages/import-password-pusher/dist"].map(
+    (name) => join(checkout, name),
   )) {
     await mkdir(folder, { recursive: true });
     // A link without a target is listed and then not found, as is the unfinished file of a concurrent build.

@@ -7,6 +7,7 @@ import { type BuildOptions, build } from "esbuild";
 export const root = dirname(import.meta.dirname);
 export const serverFile = join(root, "dist/main.js");
 const importerFile = join(root, "packages/import-password-pusher/dist/password-pusher.js");
+const clientFile = join(root, "packages/client/dist/client.js");
 
 const assetsDir = join(root, "dist/assets");
 const manifestFile = join(assetsDir, "manifest.json");
@@ -41,6 +42,15 @@ export const importerBundle = {
   absWorkingDir: dirname(dirname(importerFile)),
   entryPoints: [{ in: "src/password-pusher.ts", out: "password-pusher" }],
   outdir: dirname(importerFile),
+} as const satisfies BuildOptions;
+
+/** The client, which runs on the Node of its users. */
+export const clientBundle = {
+  ...serverBundle,
+  absWorkingDir: dirname(dirname(clientFile)),
+  entryPoints: [{ in: "src/client.ts", out: "client" }],
+  outdir: dirname(clientFile),
+  target: "node20",
 } as const satisfies BuildOptions;
 
 /** Each script directly under src/browser, the stylesheet, and the icon; a changed content changes the name. */
@@ -102,6 +112,7 @@ export async function buildAssets({ removeOthers }: { removeOthers: boolean }): 
 
 /** The server and the packages that it loads. The server's start file is written last: it is the newest of a build. */
 export async function buildServer({ removeOthers }: { removeOthers: boolean }): Promise<void> {
+  await buildModules(clientBundle, { startFile: clientFile, removeOthers, keep: [] });
   await buildModules(importerBundle, { startFile: importerFile, removeOthers, keep: [] });
   await buildModules(serverBundle, { startFile: serverFile, removeOthers, keep: [basename(assetsDir)] });
 }

@@ -4,12 +4,14 @@ import { openApiDocument } from "../src/api/v2/openapi.ts";
 import { configurationDoc } from "../src/config/configuration-doc.ts";
 import { systemErrorCode } from "../src/config/system-error.ts";
 import english from "../src/i18n/messages/en.json" with { type: "json" };
+import { clientTypes } from "./client-types.ts";
 import { messageTypes } from "./messages.ts";
 
 /** Files that are generated from the code. `path` starts at the root of the repository. */
 const generatedFiles: readonly { path: string; render: () => string | Promise<string> }[] = [
   { path: "docs/configuration.md", render: configurationDoc },
   { path: "docs/openapi.json", render: () => `${JSON.stringify(openApiDocument(), null, 2)}\n` },
+  { path: "packages/client/src/api-types.ts", render: clientTypes },
   { path: "src/i18n/english-messages.ts", render: () => messageTypes(english) },
 ];
 

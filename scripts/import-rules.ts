@@ -71,12 +71,11 @@ const packages = resolve(import.meta.dirname, "../packages");
 /** A package imports itself, its dependencies and what the server offers to packages; others import it only by its name. */
 function problemsOfPackage(name: string): string[] {
   const folder = join(packages, name);
-  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const installed = Object.keys({ ...dependencies, ...optionalDependencies });
   const isAllowed = (file: string, imported: string) => {
     if (!imported.startsWith(".")) {
-      return (
-        imported.startsWith("node:") || Object.keys(dependencies).some((own) => `${imported}/`.startsWith(`${own}/`))
-      );
+      return imported.startsWith("node:") || installed.some((own) => `${imported}/`.startsWith(`${own}/`));
     }
     const target = resolve(dirname(file), imported);
     return target.startsWith(`${folder}/`) || target === packageContract || target.startsWith(ageFormat);

@@ -1,0 +1,265 @@
+/** Generated from the schemas of API v2 by `npm run docs`. */
+
+export type CreatePushRequest = {
+  readonly push: {
+    /** The secret: 1 to 1,048,576 characters of text; 1 to 1,024 for qr; an absolute http or https URL of up to 8,192 characters for url; may be empty for file. */
+    readonly payload?: string;
+    /** Needs a token unless the server allows anonymous file pushes. */
+    readonly files?: readonly ({
+      readonly filename: string;
+      /** Default: the type that the file name implies. */
+      readonly content_type?: string;
+      /** The file's bytes, base64 with padding. */
+      readonly data: string;
+    })[];
+    /** Default: file when files are sent, else text. */
+    readonly kind?: "text" | "file" | "url" | "qr";
+    /** Within the server's range, 1 to 90 by default. */
+    readonly expire_after_days?: number;
+    /** Within the server's range, 1 to 100 by default. */
+    readonly expire_after_views?: number;
+    /** Takes precedence over expire_after_days. 0: 15 min, 1: 30 min, 2: 45 min, 3: 1 h, 4: 6 h, 5: 12 h, 6 to 11: 1 to 6 days, 12: 1 week, 13: 2 weeks, 14: 3 weeks, 15: 30 days, 16: 60 days, 17: 90 days. */
+    readonly expire_after_duration?: number;
+    /** Default: the server's for this kind. */
+    readonly deletable_by_viewer?: boolean;
+    /** People are asked to click before the secret is shown and the view is counted. */
+    readonly retrieval_step?: boolean;
+    /** Null or empty: none. It is not stored. */
+    readonly passphrase?: string;
+    /** A label only the owner sees. At most 2,048 characters. */
+    readonly name?: string;
+    /** A remark only the owner sees. At most 65,536 characters. */
+    readonly note?: string;
+    /** Up to 5 email addresses, separated by commas, to which the server mails the link. Needs a token, and a server whose version says that email_auto_dispatch is true. */
+    readonly notify_emails_to?: string;
+    /** The language of those emails and of the page behind their link, such as de or pt-BR. If the server does not support it, the emails are in the server's default language. */
+    readonly notify_emails_to_locale?: string;
+    /** An extension of Sealpush: the owner gets an email for each counted view by another person. Needs a token whose user has confirmed their email address (on the account's page), and a server that sends email. Default: false. */
+    readonly notify_on_view?: boolean;
+  };
+};
+
+export type Version = {
+  readonly application_version: string;
+  readonly api_version: "2.1";
+  readonly edition: "oss";
+  readonly features: {
+    readonly anonymous_access: boolean;
+    readonly api_token_authentication: true;
+    readonly accounts: {
+      readonly enabled: false;
+    };
+    readonly pushes: {
+      readonly enabled: true;
+      readonly email_auto_dispatch: boolean;
+      readonly file_attachments: {
+        readonly enabled: boolean;
+        readonly requires_authentication: boolean;
+      };
+      readonly url_pushes: {
+        readonly enabled: boolean;
+      };
+      readonly qr_code_pushes: {
+        readonly enabled: boolean;
+      };
+    };
+    readonly requests: {
+      readonly enabled: false;
+    };
+  };
+};
+
+export type Push = {
+  readonly expire_after_views: number;
+  readonly expired: boolean;
+  readonly url_token: string;
+  readonly deletable_by_viewer: boolean;
+  readonly retrieval_step: boolean;
+  readonly expired_on: string | null;
+  readonly passphrase: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly updated_at: string;
+  readonly expire_after_days: number;
+  readonly days_remaining: number;
+  readonly views_remaining: number;
+  /** Ended by a person and not by a limit. */
+  readonly deleted: boolean;
+  readonly json_url: string;
+  /** The link to hand out. */
+  readonly html_url: string;
+  readonly kind: "text" | "file" | "url" | "qr";
+  readonly expires_at: string | null;
+};
+
+export type OwnedPush = {
+  readonly expire_after_views: number;
+  readonly expired: boolean;
+  readonly url_token: string;
+  readonly deletable_by_viewer: boolean;
+  readonly retrieval_step: boolean;
+  readonly expired_on: string | null;
+  readonly passphrase: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly updated_at: string;
+  readonly expire_after_days: number;
+  readonly days_remaining: number;
+  readonly views_remaining: number;
+  /** Ended by a person and not by a limit. */
+  readonly deleted: boolean;
+  readonly json_url: string;
+  /** The link to hand out. */
+  readonly html_url: string;
+  readonly kind: "text" | "file" | "url" | "qr";
+  readonly expires_at: string | null;
+  /** Empty if there is none. */
+  readonly name: string;
+  /** Empty if there is none. */
+  readonly note: string;
+};
+
+export type CreatedPush = {
+  readonly expire_after_views: number;
+  readonly expired: boolean;
+  readonly url_token: string;
+  readonly deletable_by_viewer: boolean;
+  readonly retrieval_step: boolean;
+  readonly expired_on: string | null;
+  readonly passphrase: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly updated_at: string;
+  readonly expire_after_days: number;
+  readonly days_remaining: number;
+  readonly views_remaining: number;
+  /** Ended by a person and not by a limit. */
+  readonly deleted: boolean;
+  readonly json_url: string;
+  /** The link to hand out. */
+  readonly html_url: string;
+  readonly kind: "text" | "file" | "url" | "qr";
+  readonly expires_at: string | null;
+  /** Empty if there is none. */
+  readonly name: string;
+  /** Empty if there is none. */
+  readonly note: string;
+  /** As sent; absent if the link is not mailed. */
+  readonly notify_emails_to?: string;
+  readonly notify_emails_to_locale?: string | null;
+};
+
+export type RetrievedPush = {
+  readonly expire_after_views: number;
+  readonly expired: boolean;
+  readonly url_token: string;
+  readonly deletable_by_viewer: boolean;
+  readonly retrieval_step: boolean;
+  readonly expired_on: string | null;
+  readonly passphrase: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly updated_at: string;
+  readonly expire_after_days: number;
+  readonly days_remaining: number;
+  readonly views_remaining: number;
+  /** Ended by a person and not by a limit. */
+  readonly deleted: boolean;
+  readonly json_url: string;
+  /** The link to hand out. */
+  readonly html_url: string;
+  readonly kind: "text" | "file" | "url" | "qr";
+  readonly expires_at: string | null;
+  readonly payload: string | null;
+  readonly files: readonly ({
+    readonly filename: string;
+    readonly content_type: string;
+    /** Download address. It works for a limited time and needs no token. */
+    readonly url: string;
+  })[];
+};
+
+export type PushList = readonly ({
+  readonly expire_after_views: number;
+  readonly expired: boolean;
+  readonly url_token: string;
+  readonly deletable_by_viewer: boolean;
+  readonly retrieval_step: boolean;
+  readonly expired_on: string | null;
+  readonly passphrase: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly updated_at: string;
+  readonly expire_after_days: number;
+  readonly days_remaining: number;
+  readonly views_remaining: number;
+  /** Ended by a person and not by a limit. */
+  readonly deleted: boolean;
+  readonly json_url: string;
+  /** The link to hand out. */
+  readonly html_url: string;
+  readonly kind: "text" | "file" | "url" | "qr";
+  readonly expires_at: string | null;
+  /** Empty if there is none. */
+  readonly name: string;
+  /** Empty if there is none. */
+  readonly note: string;
+})[];
+
+export type Preview = {
+  readonly url: string;
+};
+
+export type Audit = {
+  readonly logs: readonly ({
+    readonly ip: string;
+    readonly user_agent: string;
+    readonly referrer: string;
+    readonly kind: "creation" | "view" | "failed_view" | "expire" | "failed_passphrase" | "admin_view" | "owner_view" | "edit" | "creation_email_send" | "download" | "repeated_view";
+    readonly notify_by_email?: {
+      /** Addresses, separated by commas. */
+      readonly recipients: string;
+      readonly locale: string | null;
+      readonly status: "pending" | "processing" | "completed" | "partially_failed" | "failed";
+      readonly successful_sends: string | null;
+      readonly proceed_at: string | null;
+      /** Present if an email failed. */
+      readonly error_message?: string;
+    };
+    /** ISO 8601, UTC, milliseconds. */
+    readonly created_at: string;
+    /** ISO 8601, UTC, milliseconds. */
+    readonly updated_at: string;
+  })[];
+};
+
+export type NotifyEmailsRequest = {
+  /** Up to 5 email addresses, separated by commas, to which the server mails the link. Needs a token, and a server whose version says that email_auto_dispatch is true. */
+  readonly notify_emails_to: string;
+  /** The language of those emails and of the page behind their link, such as de or pt-BR. If the server does not support it, the emails are in the server's default language. */
+  readonly notify_emails_to_locale?: string;
+};
+
+export type Message = {
+  readonly message: string;
+};
+
+export type Error = {
+  readonly error: string;
+};
+
+export type WrongPassphrase = {
+  readonly error: "That passphrase is incorrect.";
+  readonly message: string;
+  readonly status: "unauthorized";
+};
+
+export type FieldErrors = { readonly [name: string]: readonly (string)[] };
+
+/** Minutes, by the number that `expire_after_duration` has. */
+export const durationMinutes: readonly number[] = [15,30,45,60,360,720,1440,2880,4320,5760,7200,8640,10080,20160,30240,43200,86400,129600];

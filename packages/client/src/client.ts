@@ -1,0 +1,320 @@
+import type {
+  Audit,
+  CreatedPush,
+  CreatePushRequest,
+  OwnedPush,
+  Preview,
+  Push,
+  RetrievedPush,
+  Version,
+} from "./api-types.ts";
+import { downloadChunks, type FileToDownload } from "./download.ts";
+import { ClientError } from "./errors.ts";
+import { type LinkParts, serverOf, urlTokenIn } from "./link.ts";
+import { formBody, type NewFile, type Progress } from "./multipart.ts";
+import { randomHex } from "./random-hex.ts";
+import { type ApiAnswer, errorOf, type RequestBody, Transport, textAt } from "./transport.ts";
+
+export type * from "./api-types.ts";
+export { durationMinutes } from "./api-types.ts";
+export { ClientError, type ClientErrorCode } from "./errors.ts";
+export { type Expiry, expiryOf } from "./expiry.ts";
+export { type PasswordOptions, randomPassword } from "./password.ts";
+export type { LinkParts, NewFile, Progress };
+
+export interface ClientOptions {
+  /** The server's address, such as https://push.example.com. */
+  readonly server: string;
+  /** An API token. It is sent to this server only. */
+  readonly token?: string | undefined;
+  /** The API to use. Default: v2, or v1 if the server has no v2. */
+  readonly api?: ApiVersion | undefined;
+  /** The language of links, such as de. */
+  readonly language?: string | undefined;
+  /** How often a request is sent, the first time included. Default: 4. */
+  readonly attemptsMax?: number;
+  /** The longest Retry-After that is waited for. Default: 30. */
+  readonly waitSecondsMax?: number;
+  readonly fetch?: typeof fetch;
+  readonly wait?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+export type ApiVersion = "v1" | "v2";
+
+/** Password Pusher and API v1 leave these keys out. */
+type Foreign<Answer extends Push> = Omit<Answer, "kind" | "expires_at"> & Partial<Pick<Answer, "kind" | "expires_at">>;
+
+export type NewPush = Omit<CreatePushRequest["push"], "files"> & { readonly files?: readonly NewFile[] };
+export type AuditEntry = Audit["logs"][number];
+/** The features are unknown on servers without API v2. */
+export type ServerVersion = { readonly [Key in "application_version" | "api_version" | "edition"]: string } & {
+  readonly features?: Version["features"];
+};
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** `limited`: the token is valid, but may not read lists. */
+export type TokenState = "none" | "valid" | "limited" | "refused";
+
+/**
+ * A client of the API of Sealpush and Password Pusher, for Node and browsers. All methods throw a ClientError, or what the
+ * signal was aborted with.
+ *
+ * A request is repeated after a refusal with Retry-After, and after a lost answer if it then does nothing twice: calls that
+ * only read, `end`, and on Sealpush also `retrieve` and a creation with a token, which carry an Idempotency-Key.
+ */
+export class SealpushClient {
+  /** The server's address without a slash at its end. */
+  readonly server: string;
+  readonly #transport: Transport;
+  readonly #token: string | undefined;
+  readonly #language: string | undefined;
+  #api: Promise<ApiVersion> | undefined;
+
+  /** @throws ClientError invalid if an option is. */
+  constructor(options: ClientOptions) {
+    const { api, token, language } = options;
+    if (token !== undefined && !/^[!-~]{1,1024}$/.test(token)) {
+      throw new ClientError("invalid", "The API token has characters that no token has.");
+    }
+    this.server = serverOf(options.server);
+    this.#token = token;
+    this.#language = language;
+    this.#api = api === undefined ? undefined : Promise.resolve(api);
+    this.#transport = new Transport({
+      server: this.server,
+      token,
+      attemptsMax: options.attemptsMax ?? 4,
+      waitSecondsMax: options.waitSecondsMax ?? 30,
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+      wait: options.wait ?? waitFor,
+    });
+  }
+
+  /** @param options.onProgress gets the sent bytes of all files, if a file is no Blob. */
+  async create(
+    push: NewPush,
+    options: CallOptions & { readonly onProgress?: Progress } = {},
+  ): Promise<Foreign<CreatedPush>> {
+    const api = await this.#apiVersion(options);
+    const { path, wrapper } = api === "v2" ? { path: "/api/v2/pushes", wrapper: "push" } : endpointsOfV1(push);
+    const { files = [], ...fields } = push;
+    const isKeyed = this.#token !== undefined;
+    const answer = await this.#transport.send({
+      method: "POST",
+      path: this.#withLanguage(path),
+      headers: isKeyed ? { "idempotency-key": randomHex() } : {},
+      body: () =>
+        files.length === 0 ? jsonBody({ [wrapper]: fields }) : formOf(wrapper, fields, files, options.onProgress),
+      repetition: isKeyed ? "with_key" : "never",
+      signal: options.signal,
+    });
+    return this.#pushIn<CreatedPush>(answer);
+  }
+
+  /**
+   * Retrieves a push, which counts a view. After the push has ended, `expired` is true and `payload` null.
+   * @param push its url_token or its link. @throws ClientError wrong_passphrase if it is wrong or missing.
+   */
+  async retrieve(
+    push: string,
+    { passphrase, signal }: CallOptions & { readonly passphrase?: string } = {},
+  ): Promise<Foreign<RetrievedPush>> {
+    const path = await this.#pathOf(push, "", { signal });
+    const headers = { "idempotency-key": randomHex() };
+    const get = (query: string, more: Readonly<Record<string, string>>) =>
+      this.#transport.send({
+        method: "GET",
+        path: `${path}${query}`,
+        headers: { ...headers, ...more },
+        repetition: "with_key",
+        signal,
+      });
+    const sent = passphrase === undefined || passphrase === "" ? undefined : passphrase;
+    let answer = await get("", sent === undefined ? {} : { "x-push-passphrase": headerText(sent) });
+    // Password Pusher reads the passphrase from the address only; Sealpush names its header in the refusal.
+    if (
+      sent !== undefined &&
+      isWrongPassphrase(answer) &&
+      !textAt(answer.value, "message")?.includes("X-Push-Passphrase")
+    ) {
+      answer = await get(`?${new URLSearchParams({ passphrase: sent })}`, {});
+    }
+    if (isWrongPassphrase(answer)) {
+      const problem = sent === undefined ? "This push needs a passphrase." : "That passphrase is wrong.";
+      throw new ClientError("wrong_passphrase", problem, { status: 401 });
+    }
+    const found = this.#pushIn<RetrievedPush>(answer);
+    return { ...found, files: Array.isArray(found.files) ? found.files : [] };
+  }
+
+  /** The link of a push. Counts no view. */
+  async preview(push: string, options: CallOptions = {}): Promise<Preview> {
+    const answer = await this.#get(await this.#pathOf(push, "/preview", options), options);
+    const url = textAt(answer.value, "url");
+    if (url === undefined) throw otherProgram(answer);
+    return { url };
+  }
+
+  /** The audit trail of an own push, oldest first, 50 a page. */
+  async audit(
+    push: string,
+    { page = 1, ...options }: CallOptions & { readonly page?: number } = {},
+  ): Promise<readonly AuditEntry[]> {
+    const answer = await this.#get(`${await this.#pathOf(push, "/audit", options)}?page=${page}`, options);
+    const entries: unknown = Reflect.get(Object(answer.value), "logs") ?? Reflect.get(Object(answer.value), "views");
+    if (!Array.isArray(entries)) throw otherProgram(answer);
+    return entries;
+  }
+
+  /** The own pushes that are active or have ended, newest first, 50 a page. */
+  async list(
+    state: "active" | "expired",
+    { page = 1, ...options }: CallOptions & { readonly page?: number } = {},
+  ): Promise<readonly Foreign<OwnedPush>[]> {
+    const answer = await this.#get(`${await this.#pathOf(state, "", options)}?page=${page}`, options);
+    if (!Array.isArray(answer.value)) throw otherProgram(answer);
+    return answer.value.map((push: unknown) => this.#pushIn<OwnedPush>({ status: answer.status, value: push }));
+  }
+
+  /** Ends a push at once: an own one, or one that its viewers may delete. */
+  async end(push: string, options: CallOptions = {}): Promise<Foreign<Push>> {
+    const path = this.#withLanguage(await this.#pathOf(push, "", options));
+    return this.#pushIn<Push>(
+      await this.#transport.send({ method: "DELETE", path, repetition: "always", signal: options.signal }),
+    );
+  }
+
+  /**
+   * The content of a file of a retrieved push. A broken download continues where it stopped.
+   * @throws ClientError not_found if the address has expired.
+   */
+  download(file: FileToDownload, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
+    return downloadChunks(file, this.server, options.signal);
+  }
+
+  async version(options: CallOptions = {}): Promise<ServerVersion> {
+    const path = (await this.#apiVersion(options)) === "v2" ? "/api/v2/version" : "/api/v1/version.json";
+    const answer = await this.#get(path, options);
+    if (textAt(answer.value, "application_version") === undefined) throw otherProgram(answer);
+    return answer.value as ServerVersion;
+  }
+
+  /** Whether the server accepts the token. */
+  async tokenState(options: CallOptions = {}): Promise<TokenState> {
+    if (this.#token === undefined) return "none";
+    try {
+      await this.list("active", options);
+      return "valid";
+    } catch (error) {
+      if (error instanceof ClientError && error.code === "unauthorized") return "refused";
+      if (error instanceof ClientError && error.code === "forbidden") return "limited";
+      throw error;
+    }
+  }
+
+  async #get(path: string, { signal }: CallOptions): Promise<ApiAnswer> {
+    const answer = await this.#transport.send({
+      method: "GET",
+      path: this.#withLanguage(path),
+      repetition: "always",
+      signal,
+    });
+    if (answer.status !== 200) throw errorOf(answer);
+    return answer;
+  }
+
+  async #pathOf(push: string, after: string, options: { readonly signal?: AbortSignal | undefined }): Promise<string> {
+    const token = urlTokenIn(push, this.server);
+    return (await this.#apiVersion(options)) === "v2" ? `/api/v2/pushes/${token}${after}` : `/p/${token}${after}.json`;
+  }
+
+  #apiVersion(options: { readonly signal?: AbortSignal | undefined }): Promise<ApiVersion> {
+    this.#api ??= this.#findApiVersion(options).catch((error: unknown) => {
+      this.#api = undefined;
+      throw error;
+    });
+    return this.#api;
+  }
+
+  /** Servers before API v2 know no such address, and neither does a public gateway, which serves API v1 as well. */
+  async #findApiVersion({ signal }: { readonly signal?: AbortSignal | undefined }): Promise<ApiVersion> {
+    const answer = await this.#transport.send({ method: "GET", path: "/api/v2/version", repetition: "always", signal });
+    if (answer.status === 200 && textAt(answer.value, "api_version")?.startsWith("2.") === true) return "v2";
+    if (answer.status === 404) return "v1";
+    throw answer.status === 200 ? otherProgram(answer) : errorOf(answer);
+  }
+
+  #withLanguage(path: string): string {
+    if (this.#language === undefined) return path;
+    return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ push_locale: this.#language })}`;
+  }
+
+  /** Old versions of Password Pusher answer without the link. */
+  #pushIn<Answer extends Push>(answer: ApiAnswer): Foreign<Answer> {
+    if (answer.status !== 200 && answer.status !== 201) throw errorOf(answer);
+    const token = textAt(answer.value, "url_token");
+    if (token === undefined) throw otherProgram(answer);
+    const link = textAt(answer.value, "html_url") ?? `${this.server}/p/${encodeURIComponent(token)}`;
+    return { ...(answer.value as Foreign<Answer>), html_url: link };
+  }
+}
+
+function otherProgram({ status }: ApiAnswer): ClientError {
+  return new ClientError(
+    "not_this_api",
+    "The answer is not one of Sealpush or Password Pusher. Check the server's address.",
+    {
+      status,
+    },
+  );
+}
+
+/** A token is wrong: the server answers 401 as well, with another text. */
+function isWrongPassphrase({ status, value }: ApiAnswer): boolean {
+  return status === 401 && textAt(value, "error") === "That passphrase is incorrect.";
+}
+
+function endpointsOfV1({ kind, files = [] }: NewPush): { readonly path: string; readonly wrapper: string } {
+  if (files.length > 0 || kind === "file") return { path: "/f.json", wrapper: "file_push" };
+  return kind === "url" ? { path: "/r.json", wrapper: "url" } : { path: "/p.json", wrapper: "password" };
+}
+
+function jsonBody(value: object): RequestBody {
+  return { content: JSON.stringify(value), type: "application/json" };
+}
+
+function formOf(
+  wrapper: string,
+  fields: Omit<NewPush, "files">,
+  files: readonly NewFile[],
+  onProgress: Progress | undefined,
+): RequestBody {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  const texts = given.map(([name, value]) => [`${wrapper}[${name}]`, String(value)] as const);
+  return formBody(texts, `${wrapper}[files][]`, files, onProgress);
+}
+
+/** Headers are bytes: fetch takes a character for each. Their blanks at both ends are not part of the value. */
+function headerText(passphrase: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused here.
+  if (/[\u0000-\u001f\u007f]|^ | $/.test(passphrase)) {
+    throw new ClientError(
+      "invalid",
+      "A passphrase with a control character, or with a blank at its start or end, cannot be sent from here: open the link in a browser.",
+    );
+  }
+  return String.fromCharCode(...new TextEncoder().encode(passphrase));
+}
+
+function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

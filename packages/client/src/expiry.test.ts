@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { expiryOf } from "./expiry.ts";
+
+test.each([
+  ["15m", { expire_after_duration: 0 }],
+  ["60m", { expire_after_duration: 3 }],
+  ["1h", { expire_after_duration: 3 }],
+  ["12h", { expire_after_duration: 5 }],
+  ["24h", { expire_after_days: 1 }],
+  ["3d", { expire_after_days: 3 }],
+  ["2w", { expire_after_days: 14 }],
+  ["90d", { expire_after_days: 90 }],
+])("%s is %j", (text, fields) => {
+  expect(expiryOf(text)).toEqual(fields);
+});
+
+test.each(["", "0d", "1", "-1h", "1.5h", "2h", "25h", "1y", "1 h", "999999d"])("%j is no limit of a server", (text) => {
+  expect(expiryOf(text)).toBeUndefined();
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { readLink, urlTokenIn } from "./link.ts";
+
+const server = "https://push.example.com";
+
+describe("readLink", () => {
+  test.each([
+    "/p/abc-_1",
+    "/p/abc-_1/r",
+    "/p/abc-_1/r?locale=de",
+    "/de/p/abc-_1",
+    "/pt-BR/f/abc-_1/r",
+    "/r/abc-_1",
+    "/p/abc-_1.json",
+  ])("%s", (path) => {
+    expect(readLink(`${server}${path}`)).toEqual({ server, urlToken: "abc-_1", fragment: "" });
+  });
+
+  test("keeps the folder of the server and the fragment", () => {
+    expect(readLink("http://127.0.0.1:5100/push/p/abc/r#key")).toEqual({
+      server: "http://127.0.0.1:5100/push",
+      urlToken: "abc",
+      fragment: "key",
+    });
+  });
+
+  test.each([
+    "abc",
+    "/p/abc",
+    `${server}/`,
+    `${server}/p/`,
+    `${server}/p/a%20b`,
+    `${server}/users/sign_in`,
+    "ftp://push.example.com/p/abc",
+  ])("%s is no link of a push", (text) => {
+    expect(readLink(text)).toBeUndefined();
+  });
+});
+
+describe("urlTokenIn", () => {
+  test("accepts a token and a link of this server only", () => {
+    expect(urlTokenIn("abc", server)).toBe("abc");
+    expect(urlTokenIn(`${server}/p/abc/r`, server)).toBe("abc");
+    expect(() => urlTokenIn("https://other.example.com/p/abc", server)).toThrow(
+      "The link belongs to https://other.example.com and not to https://push.example.com.",
+    );
+    for (const text of ["", "../version", "a/b", "a?b"])
+      expect(() => urlTokenIn(text, server)).toThrow("neither the link");
+  });
+});

@@ -1,0 +1,51 @@
+import { ClientError } from "./errors.ts";
+
+export interface LinkParts {
+  /** The address of the server, without a slash at its end. */
+  readonly server: string;
+  readonly urlToken: string;
+  /** What follows "#"; empty: nothing. */
+  readonly fragment: string;
+}
+
+const tokenPattern = /^[A-Za-z0-9_-]{1,64}$/;
+/** `/p/<token>`, also under older paths, with a language in front, and with the retrieval step behind. */
+const linkPath = /^(.*?)\/(?:[a-z]{2}(?:-[A-Za-z]{2,4})?\/)?[pfr]\/([A-Za-z0-9_-]{1,64})(?:\.json|\/r|\/preview)?\/?$/;
+
+/** @returns undefined if the text is not the link of a push. */
+export function readLink(text: string): LinkParts | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, origin, pathname, hash } = new URL(text);
+  const [, folder = "", urlToken] = linkPath.exec(pathname) ?? [];
+  if ((protocol !== "http:" && protocol !== "https:") || urlToken === undefined) return undefined;
+  return { server: `${origin}${folder}`, urlToken, fragment: hash.slice(1) };
+}
+
+/** @param push a url_token or a link of this server. @throws ClientError invalid. */
+export function urlTokenIn(push: string, server: string): string {
+  if (tokenPattern.test(push)) return push;
+  const link = readLink(push);
+  if (link === undefined) throw new ClientError("invalid", "This is neither the link of a push nor its token.");
+  // The folder in front of the path cannot be distinguished from a language.
+  if (new URL(link.server).origin !== new URL(server).origin) {
+    throw new ClientError("invalid", `The link belongs to ${link.server} and not to ${server}.`);
+  }
+  return link.urlToken;
+}
+
+/** @returns the address without a slash at its end. @throws ClientError invalid. */
+export function serverOf(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isHttp = url?.protocol === "https:" || url?.protocol === "http:";
+  if (
+    url === undefined ||
+    !isHttp ||
+    url.username !== "" ||
+    url.password !== "" ||
+    url.search !== "" ||
+    url.hash !== ""
+  ) {
+    throw new ClientError("invalid", "The server's address must have the form https://push.example.com.");
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+}

@@ -1,0 +1,151 @@
+import { ClientError, SealpushClient } from "@sealpush/client";
+import { expect, onTestFinished, test } from "vitest";
+import { startTestApp } from "../../support/app.ts";
+import { losingAnswers } from "../../support/flaky-fetch.ts";
+import { sendJson, startStandIn } from "../../support/stand-in.ts";
+
+async function startServer() {
+  const app = await startTestApp();
+  onTestFinished(() => app[Symbol.asyncDispose]());
+  return { server: await app.listen(), token: await app.makeToken("ada@example.com") };
+}
+
+/** Records how long the client would wait, and continues at once. */
+function recordWaits() {
+  const waits: number[] = [];
+  return { waits, wait: async (ms: number) => void waits.push(ms) };
+}
+
+const isFirst = (wanted: string) => (request: string, times: number) => request.startsWith(wanted) && times === 1;
+
+test("a retrieval whose answer was lost is repeated and counts one view", async () => {
+  const { server, token } = await startServer();
+  const owner = new SealpushClient({ server, token });
+  const { url_token } = await owner.create({ payload: "correct horse", expire_after_views: 1 });
+  const { waits, wait } = recordWaits();
+  const { fetch, sent } = losingAnswers(isFirst(`GET /api/v2/pushes/${url_token}`));
+  const client = new SealpushClient({ server, fetch, wait });
+  expect(await client.retrieve(url_token)).toMatchObject({ payload: "correct horse", views_remaining: 0 });
+  expect(waits).toEqual([500]);
+  expect(sent.filter((request) => request.endsWith(url_token))).toHaveLength(2);
+  expect((await owner.audit(url_token)).map(({ kind }) => kind)).toEqual(["creation", "view", "repeated_view"]);
+});
+
+test("a creation with a token whose answer was lost creates one push, also with a file", async () => {
+  const { server, token } = await startServer();
+  const { wait } = recordWaits();
+  const { fetch } = losingAnswers((request, times) => request === "POST /api/v2/pushes" && times % 2 === 1);
+  const client = new SealpushClient({ server, token, fetch, wait });
+  const made = await client.create({ payload: "correct horse" });
+  const withFile = await client.create({ files: [{ filename: "a.txt", content: () => once("hello") }] });
+  const listed = await client.list("active");
+  expect(listed.map(({ url_token }) => url_token)).toEqual([withFile.url_token, made.url_token]);
+});
+
+test("a creation without a token is not repeated after a lost answer, because the server could not recognize it", async () => {
+  const { server } = await startServer();
+  const { waits, wait } = recordWaits();
+  const { fetch, sent } = losingAnswers((request) => request.startsWith("POST"));
+  const client = new SealpushClient({ server, fetch, wait });
+  await expect(client.create({ payload: "correct horse" })).rejects.toMatchObject({ code: "unreachable" });
+  expect(sent.filter((request) => request.startsWith("POST"))).toHaveLength(1);
+  expect(waits).toEqual([]);
+});
+
+test("a retrieval is not repeated after a lost answer on a server that would count another view", async () => {
+  const server = await startStandIn((request, incoming, response) => {
+    if (request === "GET /api/v2/version")
+      return sendJson(response, 200, { application_version: "2.11.4", api_version: "2.1" });
+    if (request.startsWith("GET /api/v2/pushes/")) return void incoming.socket.destroy();
+    return sendJson(response, 404, { error: "not-found" });
+  });
+  const { waits, wait } = recordWaits();
+  const client = new SealpushClient({ server: server.origin, wait });
+  await expect(client.retrieve("abcdefgh")).rejects.toMatchObject({ code: "unreachable" });
+  expect(server.requests).toEqual(["GET /api/v2/version", "GET /api/v2/pushes/abcdefgh", "GET /api/v2/openapi.json"]);
+  expect(waits).toEqual([]);
+});
+
+test("a refusal is followed by another attempt after Retry-After, at most four in all", async () => {
+  const answers = [
+    [429, { "retry-after": "7" }],
+    [503, { "retry-after": "0" }],
+  ] as const;
+  let posts = 0;
+  const server = await startStandIn((request, _incoming, response) => {
+    if (request.startsWith("GET")) return sendJson(response, 200, { application_version: "3.0.0", api_version: "2.1" });
+    const [status, headers] = answers[posts % answers.length] ?? [];
+    posts += 1;
+    return sendJson(response, status ?? 500, { error: "Later." }, headers);
+  });
+  const { waits, wait } = recordWaits();
+  const client = new SealpushClient({ server: server.origin, wait });
+  const error = await client.create({ payload: "x" }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "unavailable", retryAfterSeconds: 0 });
+  expect(error).toBeInstanceOf(ClientError);
+  expect(waits).toEqual([7_000, 500, 7_000]);
+  expect(posts).toBe(4);
+});
+
+test("a long Retry-After is reported instead of waited for", async () => {
+  const server = await startStandIn((_request, _incoming, response) =>
+    sendJson(response, 429, { error: "Too many requests." }, { "retry-after": "3600" }),
+  );
+  const { waits, wait } = recordWaits();
+  const client = new SealpushClient({ server: server.origin, wait });
+  await expect(client.list("active")).rejects.toMatchObject({
+    code: "too_many_requests",
+    retryAfterSeconds: 3_600,
+    message: "The server answered 429: Too many requests. Try again in 3600 seconds.",
+  });
+  expect(waits).toEqual([]);
+});
+
+test("a signal ends a request and the wait before the next one", async () => {
+  const server = await startStandIn((_request, incoming) => void incoming.socket.destroy());
+  const controller = new AbortController();
+  const wait = async (_ms: number, signal: AbortSignal | undefined) => {
+    controller.abort(new Error("Enough."));
+    signal?.throwIfAborted();
+  };
+  const client = new SealpushClient({ server: server.origin, wait });
+  await expect(client.list("active", { signal: controller.signal })).rejects.toThrow("Enough.");
+  expect(server.requests).toHaveLength(1);
+});
+
+test("a redirect is reported with its target and not followed, because the token would follow it", async () => {
+  const server = await startStandIn((_request, _incoming, response) => {
+    response.writeHead(301, { location: "https://push.example.com/api/v2/version?token=1" }).end();
+  });
+  const client = new SealpushClient({ server: server.origin, token: "sp_token" });
+  await expect(client.list("active")).rejects.toMatchObject({
+    code: "redirected",
+    message: `${server.origin} redirects to another address. If you trust it, use the address https://push.example.com.`,
+  });
+});
+
+test("a broken download continues where it stopped", async () => {
+  const content = Buffer.from(Array.from({ length: 90_000 }, (_, at) => at % 251));
+  const server = await startStandIn((_request, { headers }, response) => {
+    const start = Number(/^bytes=(\d+)-$/.exec(headers.range ?? "")?.[1] ?? 0);
+    response.writeHead(start === 0 ? 200 : 206, { "content-length": content.length - start });
+    const end = Math.min(start + 40_000, content.length);
+    response.write(content.subarray(start, end), () => (end === content.length ? response.end() : response.destroy()));
+  });
+  const client = new SealpushClient({ server: server.origin });
+  const parts: Uint8Array[] = [];
+  for await (const part of client.download({ url: `${server.origin}/files/ticket` })) parts.push(part);
+  expect(Buffer.concat(parts).equals(content)).toBe(true);
+  expect(server.requests).toHaveLength(3);
+});
+
+test("an address of a file that is no address of the web is refused", async () => {
+  const client = new SealpushClient({ server: "https://push.example.com" });
+  for (const url of ["file:///etc/passwd", "http://push.example.com/files/ticket", "data:,x"]) {
+    await expect(client.download({ url }).next()).rejects.toMatchObject({ code: "not_this_api" });
+  }
+});
+
+async function* once(text: string) {
+  yield Buffer.from(text);
+}
