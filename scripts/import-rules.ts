@@ -15,7 +15,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mail: ["base", "config", "crypto", "database", "telemetry", "i18n"],
   i18n: ["base"],
   branding: ["base", "crypto", "database"],
-  pushes: foundations,
+  pushes: [...foundations, "age"],
   accounts: [...foundations, "mail"],
   health: [...foundations],
   domain: [...foundations, "mail", "branding", "pushes", "accounts", "health"],

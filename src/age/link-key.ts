@@ -38,7 +38,7 @@ async function linkKeyOf(identity: string): Promise<LinkKey> {
 const checkBytes = 16;
 
 /**
- * Hexadecimal; the identity has 256 random bits, so its digest reveals nothing of it. Not the recipient: whoever has that
+ * Hexadecimal; the identity has 256 random bits, so its digest reveals nothing of it. Not the recipient: somebody who has that
  * can put another content in place of the sealed one.
  */
 async function checkOf(identity: string): Promise<string> {

@@ -2,7 +2,7 @@ import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import { kindNames } from "../base/push-kinds.ts";
-import type { CreatePush, LinkDeliveryRequest } from "../pushes/pushes.ts";
+import { type CreatePush, type LinkDeliveryRequest, pushLimits } from "../pushes/pushes.ts";
 import { typeOfFile } from "./body/file-type.ts";
 import { JsonNumber } from "./body/json-reader.ts";
 import { nonPublicOptionFields, publicOptionFields, readOptions } from "./push-options.ts";
@@ -47,6 +47,22 @@ export const CreatePushFields = Type.Object({
       description:
         "The secret: 1 to 1,048,576 characters of text; 1 to 1,024 for qr; an absolute http or https URL of up to " +
         "8,192 characters for url; may be empty for file.",
+    }),
+  ),
+  encryption: Type.Optional(
+    Type.Enum(["age"], {
+      type: "string",
+      description:
+        "An extension of Sealpush, for text and file: payload and files are age files, so that the server never sees the " +
+        "secret. The payload is armored and may have 1,048,576 characters before it is sealed. See docs/end-to-end.md. " +
+        "Without it the payload is taken as it is.",
+    }),
+  ),
+  encryption_check: Type.Optional(
+    Type.String({
+      description:
+        "With encryption: the first 32 hexadecimal digits of the SHA-256 of 'sealpush key check ' and the age identity in the " +
+        "link. The preview has it, so that a wrong link is found before it costs a view.",
     }),
   ),
   files: Type.Optional(
@@ -105,12 +121,16 @@ export function readCreatePush(fields: object): ReadPush {
   const given = createPushReader.read(fields, problems);
   const files = (given.files ?? []).map((file) => decodeFile(file, problems));
   refuseProblems(problems);
-  assertSize(given.payload ?? "", files);
+  // A sealed payload consists of ASCII characters.
+  const bytesMax = given.encryption === undefined ? payloadBytesMax : pushLimits.sealedCharactersMax;
+  assertSize(given.payload ?? "", bytesMax, files);
   const duration = given.expire_after_duration;
   const minutes = duration === undefined ? undefined : durationMinutes[duration];
   const request = withoutUndefined({
     kind: given.kind,
     payload: given.payload,
+    encryption: given.encryption,
+    encryptionCheck: given.encryption_check,
     mentionsFiles: given.files === undefined ? undefined : true,
     expireAfterDays: given.expire_after_days,
     expireAfterViews: given.expire_after_views,
@@ -176,10 +196,10 @@ function isBase64(text: string, decoded: Buffer): boolean {
   return isWhole && lastGroup.test(text.slice(-4)) && !text.includes("-") && !text.includes("_");
 }
 
-function assertSize(payload: string, files: readonly DecodedFile[]): void {
+function assertSize(payload: string, bytesMax: number, files: readonly DecodedFile[]): void {
   // A UTF-16 code unit takes at most three bytes, so only a long payload has to be measured.
-  if (payload.length * 3 > payloadBytesMax && Buffer.byteLength(payload) > payloadBytesMax) {
-    throw new AppError("too_large", `The payload may have ${payloadBytesMax} bytes.`);
+  if (payload.length * 3 > bytesMax && Buffer.byteLength(payload) > bytesMax) {
+    throw new AppError("too_large", `The payload may have ${bytesMax} bytes.`);
   }
   if (files.reduce((sum, file) => sum + file.bytes.length, 0) > jsonFilesBytesMax) {
     throw new AppError("too_large", `Files inside JSON may have ${jsonFilesBytesMax} bytes. Send a multipart form.`);

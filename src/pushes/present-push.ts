@@ -2,7 +2,7 @@ import { dayMs } from "../base/clock.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
-import type { Actor, OwnedPush, Push } from "./push.ts";
+import type { Actor, EndToEnd, OwnedPush, Push } from "./push.ts";
 import { publicOptions } from "./push-options.ts";
 import { optionsBy, type PushRow, type UnsealedPushRow } from "./store/tables.ts";
 import type { Vault } from "./vault.ts";
@@ -65,6 +65,7 @@ export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Pus
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views - row.refusals),
     ...publicOptions(row),
     passphraseRequired: row.passphraseSalt !== null,
+    endToEnd: endToEndOf(row),
     expired,
     deleted: row.endReason !== null && row.endReason !== "views" && row.endReason !== "time",
     expiredOn: expired ? (row.endedAt ?? row.expiresAt) : null,
@@ -75,6 +76,10 @@ export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Pus
     name: null,
     note: null,
   };
+}
+
+function endToEndOf({ encryption, encryptionCheck }: UnsealedPushRow): EndToEnd | null {
+  return encryption === "none" ? null : { underPassphrase: encryption === "age_passphrase", check: encryptionCheck };
 }
 
 /** Includes the labels and options that only the owner may see. */

@@ -27,6 +27,20 @@ export interface Actor {
 export const endReasons = { views: 0, time: 1, viewer: 2, owner: 3, administrator: 4 } as const;
 export type EndReason = keyof typeof endReasons;
 
+/**
+ * How the content was sealed before the server received it, with its stored number; the numbers never change. `none`: not at
+ * all. `age`: for the key in the link. `age_passphrase`: for that key, and then under a passphrase.
+ */
+export const encryptions = { none: 0, age: 1, age_passphrase: 2 } as const;
+
+/** What the server knows of a push that was sealed before it got here, see docs/end-to-end.md. */
+export interface EndToEnd {
+  /** The content is also sealed under a passphrase, which the server never sees. */
+  readonly underPassphrase: boolean;
+  /** Tells whether a link has the right key; null: none was sent with the push. */
+  readonly check: string | null;
+}
+
 /** A push as owners, viewers and presenters see it. Its only secrets are the labels and the token. */
 export interface Push extends PublicOptions {
   readonly urlToken: string;
@@ -39,6 +53,8 @@ export interface Push extends PublicOptions {
   readonly views: number;
   readonly viewsRemaining: number;
   readonly passphraseRequired: boolean;
+  /** null: the server receives the content as it is. */
+  readonly endToEnd: EndToEnd | null;
   readonly expired: boolean;
   /** Ended by a person, not by a limit. */
   readonly deleted: boolean;
@@ -90,6 +106,10 @@ export interface FoundPushes {
 export interface CreatePush extends Partial<PushOptions> {
   readonly kind?: KindName;
   readonly payload?: string;
+  /** `age`: payload and files are age files, see docs/end-to-end.md. Absent: they are not sealed. */
+  readonly encryption?: "age";
+  /** See `EndToEnd.check`. */
+  readonly encryptionCheck?: string;
   /** Files already received through `beginUpload`. */
   readonly upload?: Upload;
   /** The request has a files field, even an empty one: like a file push it requires a known caller. */

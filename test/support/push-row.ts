@@ -21,6 +21,8 @@ export function pushRow(overrides: Partial<PushRow> = {}): PushRow {
     views: 0,
     refusals: 0,
     ...optionsBy(() => false),
+    encryption: "none",
+    encryptionCheck: null,
     sealGeneration: 1,
     keyCheck: Buffer.alloc(32),
     passphraseSalt: null,

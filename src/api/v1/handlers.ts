@@ -7,6 +7,7 @@ import {
   claimView,
   linksOf,
   listHandlers,
+  previewHandler,
   reserveEcho,
   sendWrongPassphrase,
 } from "../v2/handlers.ts";
@@ -16,6 +17,7 @@ import {
   presentAudit,
   presentGone,
   presentOwnedPush,
+  presentPreview,
   presentPush,
   presentRevealed,
   presentVersion,
@@ -50,9 +52,15 @@ function wrappersAfter(own: Wrapper): readonly [string, ...string[]] {
   return [own, ...others];
 }
 
-/** Without the fields that v1 does not know: it never mails links. */
+/** Without the fields that v1 does not know: it never mails links, and has no end-to-end pushes. */
 function known(fields: object): object {
-  return { ...fields, notify_emails_to: undefined, notify_emails_to_locale: undefined };
+  return {
+    ...fields,
+    notify_emails_to: undefined,
+    notify_emails_to_locale: undefined,
+    encryption: undefined,
+    encryption_check: undefined,
+  };
 }
 
 /** In v1, viewers can never delete a url push, regardless of the server's default. */
@@ -87,6 +95,8 @@ export const retrieve: ApiHandler = async (request, reply, deps) => {
   if (claimed.outcome === "gone") return sendJson(reply, 200, presentGone(claimed.push, linksOf(request)));
   return sendJson(reply, 200, presentRevealed(claimed.push, claimed, linksOf(request)));
 };
+
+export const preview = previewHandler(presentPreview);
 
 export const audit: ApiHandler = async (request, reply, deps) => {
   const entries = await deps.pushes.audit(urlTokenOf(request), request.actor, v1PageOf(request));

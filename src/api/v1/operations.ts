@@ -1,4 +1,3 @@
-import { preview } from "../v2/handlers.ts";
 import {
   always,
   badPage,
@@ -9,7 +8,7 @@ import {
   refused,
   unknownPush,
 } from "../v2/operations.ts";
-import { FieldErrorsAnswer, PreviewAnswer, WrongPassphraseAnswer } from "../v2/schemas.ts";
+import { FieldErrorsAnswer, WrongPassphraseAnswer } from "../v2/schemas.ts";
 import * as handlers from "./handlers.ts";
 import * as schemas from "./schemas.ts";
 
@@ -182,13 +181,13 @@ export const operations: readonly V1Operation[] = [
     description: "Reveals no secret and counts no view.",
     parameters: ["url_token"],
     answers: {
-      200: { description: "The link.", schema: PreviewAnswer },
+      200: { description: "The link.", schema: schemas.PreviewAnswer },
       ...badToken,
       ...lacksFactor,
       ...unknownPush,
       ...always,
     },
-    handler: preview,
+    handler: handlers.preview,
   },
   {
     ...readOnly,

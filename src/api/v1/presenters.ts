@@ -1,5 +1,6 @@
 import type { AuditEntry, OwnedPush, Push } from "../../pushes/pushes.ts";
 import {
+  htmlUrl,
   type LinkParts,
   presentCommon,
   presentAudit as presentLogs,
@@ -7,7 +8,14 @@ import {
   presentSecret,
   type Revealed,
 } from "../v2/presenters.ts";
-import type { AuditAnswer, OwnedPushAnswer, PushAnswer, RetrievedPushAnswer, VersionAnswer } from "./schemas.ts";
+import type {
+  AuditAnswer,
+  OwnedPushAnswer,
+  PreviewAnswer,
+  PushAnswer,
+  RetrievedPushAnswer,
+  VersionAnswer,
+} from "./schemas.ts";
 
 /** @param passphrase on create the one that was sent. */
 export function presentPush(push: Push, links: LinkParts, passphrase?: string): PushAnswer {
@@ -26,6 +34,10 @@ export function presentRevealed(push: Push, revealed: Revealed, links: LinkParts
 
 export function presentGone(push: Push, links: LinkParts): RetrievedPushAnswer {
   return { ...presentPush(push, links), payload: null, files: [] };
+}
+
+export function presentPreview(push: Push, links: LinkParts): PreviewAnswer {
+  return { url: htmlUrl(push, links) };
 }
 
 export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {

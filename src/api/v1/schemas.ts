@@ -15,6 +15,7 @@ export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 export const AuditAnswer = Type.Object({
   views: Type.Array(Type.Omit(v2.AuditLogAnswer, ["notify_by_email"]), { maxItems: 50 }),
 });
+export const PreviewAnswer = Type.Pick(v2.PreviewAnswer, ["url"]);
 export const VersionAnswer = Type.Object({
   application_version: Type.String(),
   api_version: Type.Literal("1.5"),
@@ -25,4 +26,5 @@ export type PushAnswer = Static<typeof PushAnswer>;
 export type OwnedPushAnswer = Static<typeof OwnedPushAnswer>;
 export type RetrievedPushAnswer = Static<typeof RetrievedPushAnswer>;
 export type AuditAnswer = Static<typeof AuditAnswer>;
+export type PreviewAnswer = Static<typeof PreviewAnswer>;
 export type VersionAnswer = Static<typeof VersionAnswer>;

@@ -5,7 +5,7 @@ import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
 import { idempotencyKeyOf, pageOf, urlTokenOf } from "../../http/parameters.ts";
-import type { ClaimOutcome, CreatePush, OwnedPush, Pushes } from "../../pushes/pushes.ts";
+import type { ClaimOutcome, CreatePush, OwnedPush, Push, Pushes } from "../../pushes/pushes.ts";
 import {
   type LinkParts,
   presentAudit,
@@ -56,11 +56,16 @@ export const retrieve: ApiHandler = async (request, reply, deps) => {
   return sendJson(reply, 200, presentRevealed(claimed.push, claimed, linksOf(request)));
 };
 
-export const preview: ApiHandler = async (request, reply, deps) => {
-  const push = await deps.pushes.find(urlTokenOf(request), request.actor);
-  if (push === undefined) throw new AppError("not_found", "not-found");
-  return sendJson(reply, 200, presentPreview(push, linksOf(request)));
-};
+export const preview = previewHandler(presentPreview);
+
+/** The link of a push, in an API version. */
+export function previewHandler(present: (push: Push, links: LinkParts) => object): ApiHandler {
+  return async (request, reply, deps) => {
+    const push = await deps.pushes.find(urlTokenOf(request), request.actor);
+    if (push === undefined) throw new AppError("not_found", "not-found");
+    return sendJson(reply, 200, present(push, linksOf(request)));
+  };
+}
 
 export const audit: ApiHandler = async (request, reply, deps) => {
   const page = pageOf(request);

@@ -30,7 +30,7 @@ export interface LinkParts {
 }
 
 /** The link to hand out. */
-function htmlUrl(push: Push, { baseUrl, locale }: LinkParts): string {
+export function htmlUrl(push: Push, { baseUrl, locale }: LinkParts): string {
   const query = locale === undefined ? "" : `?locale=${locale}`;
   return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}${query}`;
 }
@@ -64,11 +64,16 @@ export function presentCommon(
   };
 }
 
+function presentEncryption({ endToEnd }: Push): { encryption?: "age" } {
+  return endToEnd === null ? {} : { encryption: "age" };
+}
+
 export function presentPush(push: Push, links: LinkParts, passphrase?: string): PushAnswer {
   return {
     ...presentCommon(push, links, passphrase),
     kind: push.kind,
     expires_at: timestamp(push.expiresAt),
+    ...presentEncryption(push),
   };
 }
 
@@ -118,7 +123,15 @@ export function presentSecret({ payload, files }: Revealed, { baseUrl }: Pick<Li
 }
 
 export function presentPreview(push: Push, links: LinkParts): PreviewAnswer {
-  return { url: htmlUrl(push, links) };
+  const { endToEnd } = push;
+  return {
+    url: htmlUrl(push, links),
+    ...presentEncryption(push),
+    ...(endToEnd !== null && {
+      ...(endToEnd.check !== null && { encryption_check: endToEnd.check }),
+      encryption_passphrase: endToEnd.underPassphrase,
+    }),
+  };
 }
 
 export function presentAudit(entries: readonly AuditEntry[]): AuditAnswer {

@@ -43,9 +43,16 @@ export const common = {
   json_url: Type.String({ format: "uri" }),
   html_url: Type.String({ format: "uri", description: "The link to hand out." }),
 };
+const encryption = Type.Optional(
+  Type.Enum(["age"], {
+    type: "string",
+    description: "The content is sealed for the key in the link; absent: it is not.",
+  }),
+);
 const onlyV2 = {
   kind: Type.Enum([...kindNames], { type: "string" }),
   expires_at: nullable(timestamp("The time limit of the push.")),
+  encryption,
 };
 const label = Type.String({ description: "Empty if there is none." });
 /** The keys that only an answer for the owner has. */
@@ -71,7 +78,18 @@ export const CreatedPushAnswer = Type.Object({
 export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret });
 export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 
-export const PreviewAnswer = Type.Object({ url: Type.String({ format: "uri" }) });
+export const PreviewAnswer = Type.Object({
+  url: Type.String({ format: "uri" }),
+  encryption,
+  encryption_check: Type.Optional(
+    Type.String({
+      description: "As sent with the push: compare it with the key in the link before you retrieve the push.",
+    }),
+  ),
+  encryption_passphrase: Type.Optional(
+    Type.Boolean({ description: "With encryption: whether the payload is also sealed under a passphrase." }),
+  ),
+});
 
 const linkDeliveryStatuses = ["pending", "processing", "completed", "partially_failed", "failed"] as const;
 

@@ -64,6 +64,7 @@ async function* pushPieces({ push, files, events }: ExportedPush, comma: string)
     views: push.views,
     ...presentAllOptions(push),
     passphrase: push.passphraseRequired,
+    end_to_end: push.endToEnd !== null,
     files: files.map(({ filename, contentType, sizeBytes }) => ({
       filename,
       content_type: contentType,

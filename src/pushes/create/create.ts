@@ -13,7 +13,7 @@ import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
 import type { NewPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow, type UnsealedPushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
-import { findProblems, lifetimeOf } from "./limits.ts";
+import { encryptionOf, findProblems, lifetimeOf } from "./limits.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { assertComplete, assertMayCreate, assertMayUpload, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
@@ -124,6 +124,7 @@ function requestedPush({ config }: PushDeps, request: CreatePush, kind: KindName
       const { offered, default: byDefault } = optionSettings(option, config.kinds[kind], user !== null);
       return offered && (request[option] ?? byDefault);
     }),
+    ...encryptionOf(request),
     name: request.name ?? "",
     note: request.note ?? "",
   };

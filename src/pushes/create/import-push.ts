@@ -208,6 +208,8 @@ function rowOf(
     views: push.views,
     refusals: push.refusals,
     ...optionsBy((option) => push[option]),
+    encryption: "none",
+    encryptionCheck: null,
     sealGeneration: firstGeneration,
     keyCheck,
     passphraseSalt,

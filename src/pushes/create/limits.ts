@@ -1,8 +1,10 @@
+import { findLock } from "../../age/age-header.ts";
 import { dayMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Config, Range } from "../../config/config.ts";
 import type { Bounds, CreatePush } from "../push.ts";
+import type { PushRow } from "../store/tables.ts";
 
 /** Limits are in Unicode code points. */
 export const nameCharactersMax = 2_048;
@@ -19,6 +21,11 @@ export const pushLimits = {
     url: { min: 1, max: 8_192 },
     qr: { min: 1, max: 1_024 },
   } satisfies Record<KindName, Bounds>,
+  /**
+   * An armored age file of a payload of 1,048,576 characters in UTF-8, with 64 KiB for the names of files and the headers:
+   * 65 characters for 48 bytes.
+   */
+  sealedCharactersMax: Math.ceil((4 * 1_048_576 + 65_536) / 48) * 65,
   nameCharactersMax,
   noteCharactersMax,
   passphraseCharactersMax,
@@ -48,7 +55,11 @@ export function findProblems(request: CreatePush, kind: KindName, config: Config
     addProblem(problems, "files", "File pushes are switched off on this server.");
   }
   if (kind === "file" && fileCount === 0) addProblem(problems, "files", "A file push needs at least one file.");
-  checkPayload(request.payload ?? "", kind, problems);
+  if (request.encryption !== undefined) checkEncryption(request, kind, problems);
+  else {
+    checkPayload(request.payload ?? "", kind, problems);
+    if (request.encryptionCheck !== undefined) addProblem(problems, "encryptionCheck", "needs encryption.");
+  }
   checkLifetime(request, config.kinds[kind], problems);
   checkText(problems, "name", request.name, nameCharactersMax);
   checkText(problems, "note", request.note, noteCharactersMax);
@@ -101,6 +112,42 @@ export function checkPayload(payload: string, kind: KindName, problems: Problems
   if (kind === "url" && payload !== "" && !isWebAddress(payload)) {
     addProblem(problems, "payload", "must be an absolute http or https URL.");
   }
+}
+
+type AskedEncryption = Pick<CreatePush, "encryption" | "encryptionCheck" | "payload" | "passphrase">;
+
+const encryptionCheckShape = /^[0-9a-f]{32}$/;
+
+/** The problems of a request for an end-to-end push; the length and the characters of the payload among them. */
+function checkEncryption(request: AskedEncryption, kind: KindName, problems: Problems): void {
+  const { encryptionCheck, payload = "", passphrase = "" } = request;
+  if (kind !== "text" && kind !== "file") {
+    addProblem(problems, "encryption", "is only for text and file pushes.");
+  }
+  if (encryptionCheck !== undefined && !encryptionCheckShape.test(encryptionCheck)) {
+    addProblem(problems, "encryptionCheck", "must be 32 hexadecimal digits in lower case.");
+  }
+  if (passphrase !== "") {
+    addProblem(problems, "passphrase", "must not be sent with encryption: seal the payload under it instead.");
+  }
+  if (payload.length > pushLimits.sealedCharactersMax) {
+    addProblem(problems, "payload", `may have ${pushLimits.sealedCharactersMax} characters when it is sealed.`);
+  } else if (!(kind === "file" && payload === "") && findLock(payload) === undefined) {
+    addProblem(problems, "payload", "must be an armored age file for an X25519 recipient (age1...) or a passphrase.");
+  }
+}
+
+/** The stored columns. Call only when `findProblems` found none. */
+export function encryptionOf({
+  encryption,
+  encryptionCheck,
+  payload = "",
+}: AskedEncryption): Pick<PushRow, "encryption" | "encryptionCheck"> {
+  if (encryption === undefined) return { encryption: "none", encryptionCheck: null };
+  return {
+    encryption: findLock(payload) === "passphrase" ? "age_passphrase" : "age",
+    encryptionCheck: encryptionCheck ?? null,
+  };
 }
 
 export function checkText(problems: Problems, field: string, value: string | undefined, max: number): void {

@@ -235,6 +235,9 @@ export function findEditProblems(
     if (!config.kinds[row.kind].enabled) addProblem(problems, "kind", "New content of this kind is switched off.");
     checkPayload(request.payload, row.kind, problems);
   }
+  if (row.encryption !== "none" && (changesContent(request, undefined) || added.length > 0)) {
+    addProblem(problems, "payload", "was sealed before it got here, so it cannot be changed: create another push.");
+  }
   checkFiles(problems, row, { kept, added }, config);
   return problems;
 }

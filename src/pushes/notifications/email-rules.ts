@@ -11,6 +11,8 @@ const localeCharactersMax = 35;
 
 const languageNames = new Intl.DisplayNames(["en"], { type: "language", fallback: "none" });
 
+export const keyNotKnown = "must be empty: the server does not have the key in the link of an end-to-end push.";
+
 export type AskedLinkDelivery = Pick<CreatePush, "notifyEmailsTo" | "notifyEmailsToLocale">;
 
 export function asksForLinkDelivery({ notifyEmailsTo = "" }: AskedLinkDelivery): boolean {
@@ -53,13 +55,14 @@ function isLanguage(tag: string): boolean {
 /** Finds the reasons why this caller cannot have the link of a new push mailed. */
 export function findLinkDeliveryProblems(
   { emails }: Pick<PushDeps, "emails">,
-  request: AskedLinkDelivery,
+  request: AskedLinkDelivery & Pick<CreatePush, "encryption">,
   { user }: Pick<Actor, "user">,
 ): FieldProblems {
   const problems: Problems = {};
   if (!asksForLinkDelivery(request)) return problems;
   if (!emails.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server does not send links by email.");
   else if (user === null) addProblem(problems, "notifyEmailsTo", "needs an API token or a signed-in user.");
+  else if (request.encryption !== undefined) addProblem(problems, "notifyEmailsTo", keyNotKnown);
   else checkRecipients(problems, request);
   return problems;
 }

@@ -6,14 +6,14 @@ import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { RowOf } from "../../database/table.ts";
 import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
-import { type Problems, recipientsMax } from "../create/limits.ts";
+import { addProblem, type Problems, recipientsMax } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isForgotten, isProvenOwner } from "../present-push.ts";
 import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
 import type { PushStore } from "../store/push-store.ts";
 import type { linkDeliveries, UnsealedPushRow } from "../store/tables.ts";
-import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients } from "./email-rules.ts";
+import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients, keyNotKnown } from "./email-rules.ts";
 
 /**
  * A link delivery: the emailed link of an owned push. It belongs to an audit entry of the kind `creation_email_send`.
@@ -190,7 +190,8 @@ export function linkDeliveryOperations(deps: PushDeps) {
         throw new AppError("forbidden", "Only its owner may have the link of a push mailed.");
       const request = readRequest();
       const problems: Problems = {};
-      checkRecipients(problems, request);
+      if (row.encryption === "none") checkRecipients(problems, request);
+      else addProblem(problems, "notifyEmailsTo", keyNotKnown);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
       if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
       const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);

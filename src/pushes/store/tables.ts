@@ -13,7 +13,7 @@ import {
   withDefault,
 } from "../../database/table.ts";
 import { auditKinds } from "../audit/audit-trail.ts";
-import { endReasons } from "../push.ts";
+import { encryptions, endReasons } from "../push.ts";
 
 /** Columns are either readable metadata or sealed. Times in ms since the epoch. */
 const pushColumns = {
@@ -44,6 +44,9 @@ const pushColumns = {
   keepsPayload: withDefault(integer, 0),
   /** The client that created a live anonymous push. Nobody may read such a push's audit trail, so it has no entry for that. */
   creatorAddress: withDefault(nullable(text), null),
+  encryption: withDefault(oneOf(encryptions), "none"),
+  /** See `EndToEnd.check`. */
+  encryptionCheck: withDefault(nullable(text), null),
   /** 32 bytes; empty for an imported push that had ended. See `derivePushKey`. */
   keyCheck: bytes,
   /** See `makePassphraseSalt`: it begins with the number of the parameter set. */
