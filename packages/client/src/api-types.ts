@@ -4,6 +4,10 @@ export type CreatePushRequest = {
   readonly push: {
     /** The secret: 1 to 1,048,576 characters of text; 1 to 1,024 for qr; an absolute http or https URL of up to 8,192 characters for url; may be empty for file. */
     readonly payload?: string;
+    /** An extension of Sealpush, for text and file: payload and files are age files, so that the server never sees the secret. The payload is armored and may have 1,048,576 characters before it is sealed. See docs/end-to-end.md. Without it the payload is taken as it is. */
+    readonly encryption?: "age";
+    /** With encryption: the first 32 hexadecimal digits of the SHA-256 of 'sealpush key check ' and the age identity in the link. The preview has it, so that a wrong link is found before it costs a view. */
+    readonly encryption_check?: string;
     /** Needs a token unless the server allows anonymous file pushes. */
     readonly files?: readonly ({
       readonly filename: string;
@@ -91,6 +95,8 @@ export type Push = {
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
+  /** The content is sealed for the key in the link; absent: it is not. */
+  readonly encryption?: "age";
 };
 
 export type OwnedPush = {
@@ -115,6 +121,8 @@ export type OwnedPush = {
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
+  /** The content is sealed for the key in the link; absent: it is not. */
+  readonly encryption?: "age";
   /** Empty if there is none. */
   readonly name: string;
   /** Empty if there is none. */
@@ -143,6 +151,8 @@ export type CreatedPush = {
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
+  /** The content is sealed for the key in the link; absent: it is not. */
+  readonly encryption?: "age";
   /** Empty if there is none. */
   readonly name: string;
   /** Empty if there is none. */
@@ -174,6 +184,8 @@ export type RetrievedPush = {
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
+  /** The content is sealed for the key in the link; absent: it is not. */
+  readonly encryption?: "age";
   readonly payload: string | null;
   readonly files: readonly ({
     readonly filename: string;
@@ -205,6 +217,8 @@ export type PushList = readonly ({
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
+  /** The content is sealed for the key in the link; absent: it is not. */
+  readonly encryption?: "age";
   /** Empty if there is none. */
   readonly name: string;
   /** Empty if there is none. */
@@ -213,6 +227,12 @@ export type PushList = readonly ({
 
 export type Preview = {
   readonly url: string;
+  /** The content is sealed for the key in the link; absent: it is not. */
+  readonly encryption?: "age";
+  /** As sent with the push: compare it with the key in the link before you retrieve the push. */
+  readonly encryption_check?: string;
+  /** With encryption: whether the payload is also sealed under a passphrase. */
+  readonly encryption_passphrase?: boolean;
 };
 
 export type Audit = {
