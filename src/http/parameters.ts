@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../base/errors.ts";
+import { decodeText } from "./body/body-parser.ts";
 import { type FormFields, UrlencodedReader } from "./body/form-fields.ts";
 
 /** The last page of any list. */
@@ -45,7 +46,7 @@ export function passphraseOf(request: FastifyRequest, fromBody: string | undefin
  * @throws AppError invalid_request, as `UrlencodedReader`.
  */
 export function queryFields(request: FastifyRequest): FormFields {
-  const reader = new UrlencodedReader(queryBytesMax);
+  const reader = new UrlencodedReader(queryBytesMax, decodeText);
   const url = request.raw.url ?? "";
   const start = url.indexOf("?");
   if (start !== -1) reader.write(Buffer.from(url.slice(start + 1), "latin1"));

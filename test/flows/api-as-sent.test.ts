@@ -126,9 +126,48 @@ describe("bodies", () => {
     expect(await payloadOf(await post(body, { "content-type": `application/json; charset=${charset}` }))).toBe(payload);
   });
 
-  test.each(["utf-7", "nonsense", "iso-2022-kr"])("JSON in the unknown charset %s is 415", async (charset) => {
-    const answer = await post("{}", { "content-type": `application/json; charset=${charset}` });
-    expect([answer.statusCode, answer.json()]).toEqual([415, { error: expect.any(String) }]);
+  test.each([
+    ["iso-8859-1", "na%EFve", "na\u00efve"],
+    ["windows-1252", "na\u00efve+%80", "na\u00efve \u20ac"],
+    ["shift_jis", "%93%fa", "日"],
+    ["UTF8", "na%C3%AFve", "na\u00efve"],
+  ])("a form in %s is decoded", async (charset, payload, decoded) => {
+    const type = `application/x-www-form-urlencoded; charset=${charset}`;
+    const body = Buffer.from(`push[payload]=${payload}&push[expire_after_days]=3`, "latin1");
+    expect(await payloadOf(await post(body, { "content-type": type }))).toBe(decoded);
+    const older = Buffer.from(`password[payload]=${payload}`, "latin1");
+    expect(await payloadOf(await post(older, { "content-type": type }, "/p.json"))).toBe(decoded);
+  });
+
+  const fieldIn = (charset: string, payload: Buffer) =>
+    Buffer.concat([
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="push[payload]"\r\n'),
+      Buffer.from(`Content-Type: text/plain; charset=${charset}\r\n\r\n`),
+      payload,
+      Buffer.from("\r\n--b--"),
+    ]);
+  const multipart = { "content-type": "multipart/form-data; boundary=b" };
+
+  test.each([
+    ["iso-8859-1", Buffer.from("na\u00efve", "latin1")],
+    ["utf-16le", Buffer.from("na\u00efve", "utf16le")],
+  ])("a field of a multipart form in %s is decoded", async (charset, payload) => {
+    expect(await payloadOf(await post(fieldIn(charset, payload), multipart))).toBe("na\u00efve");
+  });
+
+  test.each(["utf-7", "nonsense", "iso-2022-kr"])("a body in the unknown charset %s is 415", async (charset) => {
+    const asJson = await post("{}", { "content-type": `application/json; charset=${charset}` });
+    const asForm = await post("a=b", { "content-type": `application/x-www-form-urlencoded; charset=${charset}` });
+    const asField = await post(fieldIn(charset, Buffer.from("x")), multipart);
+    for (const answer of [asJson, asForm, asField]) {
+      expect([answer.statusCode, answer.json()]).toEqual([415, { error: expect.any(String) }]);
+    }
+  });
+
+  test("bytes that are not of a form's charset are refused", async () => {
+    const type = "application/x-www-form-urlencoded; charset=shift_jis";
+    expect((await post("push[payload]=%93", { "content-type": type })).statusCode).toBe(400);
+    expect((await post(fieldIn("utf-16le", Buffer.from("x")), multipart)).statusCode).toBe(400);
   });
 
   test("a file without a type of its own has the type that its name implies", async () => {

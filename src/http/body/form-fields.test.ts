@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AppError } from "../../base/errors.ts";
+import { decodeText } from "./body-parser.ts";
 import { type FormFields, UrlencodedReader } from "./form-fields.ts";
 
 const textBytesMax = 1_000_000;
 
 function parseUrlencoded(body: Buffer, chunkBytes = body.length + 1): FormFields {
-  const reader = new UrlencodedReader(textBytesMax);
+  const reader = new UrlencodedReader(textBytesMax, decodeText);
   for (let at = 0; at < body.length; at += chunkBytes) reader.write(body.subarray(at, at + chunkBytes));
   return reader.end();
 }
@@ -53,7 +54,7 @@ test("any text survives the form, in whatever chunks it arrives", () => {
 });
 
 test("decoded text beyond the limit is refused as too large, before the whole form has arrived", () => {
-  const reader = new UrlencodedReader(textBytesMax);
+  const reader = new UrlencodedReader(textBytesMax, decodeText);
   reader.write(Buffer.from(`a=${"%61".repeat(textBytesMax - 1)}`));
   expect(() => reader.write(Buffer.from("b"))).toThrow("The fields of a form may have");
 });

@@ -1,6 +1,6 @@
-import { isUtf8 } from "node:buffer";
 import { AppError } from "../../base/errors.ts";
 import { type BodyParser, CarriedBytes, textsTooLarge } from "./body-parser.ts";
+import type { DecodeText } from "./decoded-body.ts";
 
 /** A form's fields by name. `push[payload]` becomes the key `payload` of an object `push`, as in JSON. */
 export type FormFields = { readonly [name: string]: FormValue };
@@ -69,12 +69,13 @@ function put(level: Level, name: string, value: string, isList: boolean): void {
 }
 
 /**
- * Parses application/x-www-form-urlencoded (URL Standard) in one pass over its bytes, as they arrive, but strictly: invalid
- * percent-encoded UTF-8 is refused, not repaired.
+ * Parses application/x-www-form-urlencoded (URL Standard) in one pass over its bytes, as they arrive, but strictly: what is
+ * not valid percent-encoding, or not in the form's charset, is refused, not repaired.
  * @throws AppError invalid_request; too_large: all names and values together, decoded, exceed `textBytesMax`.
  */
 export class UrlencodedReader implements BodyParser<FormFields> {
   readonly #textBytesMax: number;
+  readonly #decode: DecodeText;
   readonly #collector = new FormFieldCollector();
   readonly #carried = new CarriedBytes();
   /** The decoded pieces of the name or value that is being read. */
@@ -83,8 +84,10 @@ export class UrlencodedReader implements BodyParser<FormFields> {
   #name: string | undefined;
   #isEmpty = true;
 
-  constructor(textBytesMax: number) {
+  /** @param decode for the bytes of a name or a value. */
+  constructor(textBytesMax: number, decode: DecodeText) {
     this.#textBytesMax = textBytesMax;
+    this.#decode = decode;
   }
 
   write(chunk: Buffer): void {
@@ -153,8 +156,7 @@ export class UrlencodedReader implements BodyParser<FormFields> {
     const [first, ...others] = this.#pieces;
     const bytes = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#pieces);
     this.#pieces = [];
-    if (!isUtf8(bytes)) throw badEncoding();
-    return bytes.toString("utf8");
+    return this.#decode(bytes);
   }
 }
 
@@ -175,6 +177,6 @@ const hexValues = Uint16Array.from({ length: 256 }, (_, code) => {
 function badEncoding(): AppError {
   return new AppError(
     "invalid_request",
-    "The form is not valid percent-encoded UTF-8: a percent sign of its own is written %25.",
+    "The form is not valid percent-encoding: a percent sign of its own is written %25.",
   );
 }

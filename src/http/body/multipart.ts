@@ -1,6 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import type { BodyHold } from "./body-intake.ts";
 import { decodeText, textsTooLarge } from "./body-parser.ts";
+import { charsetNamed, textDecoder } from "./decoded-body.ts";
 import { typeOfFile } from "./file-type.ts";
 import { FormFieldCollector, type FormFields } from "./form-fields.ts";
 
@@ -21,7 +22,8 @@ export type TakeFile = (file: FormFile, before: FormFields) => Promise<void>;
  * Reads a multipart form. Fields are collected; files are passed on as they arrive, so memory does not grow with them.
  * Browsers send a file part without name and content for an empty file input: it is skipped.
  * @param fieldBytesMax for all fields of the form together.
- * @throws AppError invalid_request, too_large (fields), unavailable; what `takeFile` throws.
+ * @throws AppError invalid_request, unsupported_media_type (the charset of a field), too_large (fields), unavailable; what
+ * `takeFile` throws.
  */
 export async function receiveMultipart(
   contentType: string,
@@ -38,9 +40,10 @@ export async function receiveMultipart(
   for (let part = await reader.nextPart(); part !== undefined; part = await reader.nextPart()) {
     const { name, filename, contentType: type } = part;
     if (filename === undefined) {
+      const decode = textDecoder(part.charset);
       const field = await readField(reader, fieldBytesMax - fieldBytes, fieldBytesMax, hold);
       fieldBytes += field.length;
-      collector.add(name, decodeText(field));
+      collector.add(name, decode(field));
       continue;
     }
     const content = reader.content();
@@ -203,9 +206,10 @@ interface PartHeaders {
   /** undefined: the part is a field, not a file. */
   readonly filename: string | undefined;
   readonly contentType: string;
+  /** Of a field. In lower case; "": UTF-8. */
+  readonly charset: string;
 }
 
-const charsets = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);
 const plainEncodings = new Set(["", "7bit", "8bit", "binary"]);
 
 /** @param block the part's header lines, without the empty line. @throws AppError invalid_request. */
@@ -225,11 +229,7 @@ function parsePartHeaders(block: Buffer): PartHeaders {
     throw malformed("Parts must be sent as they are, without a transfer encoding.");
   }
   const filename = extendedFilename(disposition.parameters.get("filename*")) ?? disposition.parameters.get("filename");
-  const charset = type.parameters.get("charset");
-  if (filename === undefined && charset !== undefined && !charsets.has(charset.toLowerCase())) {
-    throw malformed("Fields must be UTF-8.");
-  }
-  return { name, filename, contentType: type.value };
+  return { name, filename, contentType: type.value, charset: charsetNamed(type.parameters.get("charset") ?? "") };
 }
 
 interface Parameterized {

@@ -5,7 +5,7 @@ import { assertFormToken, crossSiteRefusal } from "../cross-site.ts";
 import { BodyChunks } from "./body-chunks.ts";
 import type { BodyHold, BodyIntake } from "./body-intake.ts";
 import { type BodyParser, bodyTooLarge } from "./body-parser.ts";
-import { DecodedBody } from "./decoded-body.ts";
+import { charsetNamed, DecodedBody, textDecoder } from "./decoded-body.ts";
 import { type FormFields, UrlencodedReader } from "./form-fields.ts";
 import { JsonReader } from "./json-reader.ts";
 import { receiveMultipart, type TakeFile } from "./multipart.ts";
@@ -86,8 +86,7 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
       return { encoding: "json", value };
     }
     case formType: {
-      refuseCharset(type);
-      const parser = new UrlencodedReader(limits.fieldBytesMax);
+      const parser = new UrlencodedReader(limits.fieldBytesMax, textDecoder(charsetOf(type)));
       return { encoding: "form", value: await parseWhole(raw, limits.urlencodedBytesMax, intake, hold, parser, {}) };
     }
     case "multipart/form-data": {
@@ -157,16 +156,9 @@ function mediaType(contentType: string): string {
   return (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
 }
 
-const utf8Names = new Set(["", "utf-8", "utf8", "us-ascii"]);
-
 /** In lower case; "": UTF-8. */
 function charsetOf(contentType: string): string {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase() ?? "";
-  return utf8Names.has(charset) ? "" : charset;
-}
-
-function refuseCharset(contentType: string): void {
-  if (charsetOf(contentType) !== "") throw new AppError("unsupported_media_type", "Send the form in UTF-8.");
+  return charsetNamed(/;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1] ?? "");
 }
 
 /** @returns a parser of the body in the charset of its type. @throws AppError unsupported_media_type: an unknown charset. */
