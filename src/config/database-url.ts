@@ -47,6 +47,7 @@ const knownParameters = ["sslmode", "sslrootcert", "host", "target_session_attrs
 /** Parameters of Rails and libpq that tune what this server has settings of its own for. */
 const ignoredParameters = [
   ...["application_name", "checkout_timeout", "connect_timeout", "idle_timeout", "min_messages", "reaping_frequency"],
+  ...["advisory_locks", "prepared_statements"],
   ...["keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "statement_limit", "timeout"],
 ];
 const hostsMax = 8;

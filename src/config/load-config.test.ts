@@ -190,7 +190,7 @@ describe("mistakes", () => {
     expect(mistakes).toEqual([
       'PORT is "http", but it must be a whole number from 0 to 65535.',
       'PWP__ALLOW_ANONYMOUS is "flase", but it must be true or false, in lower case.',
-      'PWP__FILES__MAX_FILE_UPLOADS is "ten", but it must be a whole number from 1 to 100.',
+      'PWP__FILES__MAX_FILE_UPLOADS is "ten", but it must be a whole number from 1 to 1000000.',
       expect.stringMatching(/^PWPUSH_MASTER_KEY: .*64 hex digits/),
       "PWP__URL__EXPIRE_AFTER_DAYS_DEFAULT (91) is outside the range PWP__URL__EXPIRE_AFTER_DAYS_MIN (1) to PWP__URL__EXPIRE_AFTER_DAYS_MAX (90).",
     ]);

@@ -134,6 +134,17 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     because: "it configures Thruster, which this server does not use; limits of slow clients are fixed",
     names: ["HTTP_READ_TIMEOUT", "HTTP_WRITE_TIMEOUT", "HTTP_IDLE_TIMEOUT"],
   },
+  {
+    because: "it configures Thruster, which this server does not use",
+    names: [
+      "BAD_GATEWAY_PAGE",
+      "CACHE_SIZE",
+      "GZIP_COMPRESSION_*",
+      "H2C_ENABLED",
+      "MAX_CACHE_ITEM_SIZE",
+      "X_SENDFILE_ENABLED",
+    ],
+  },
   { because: "the setting is PWP__FILES__MAX_PUSH_BYTES", names: ["MAX_REQUEST_BODY"] },
   { because: "the folder of data is DATA_DIR", names: ["STORAGE_PATH"] },
   { because: "the setting is PWP__TRUSTED_PROXIES", names: ["FORWARD_HEADERS"] },

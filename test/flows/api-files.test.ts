@@ -230,3 +230,27 @@ test("a file damaged on disk is answered with 503 and logged, and its retrieval 
   const { store, vault } = app.app.domain;
   expect(await store.find(vault.urlTokens.addressOf(token))).toMatchObject({ views: 1, endedAt: null });
 });
+
+test("a push has as many files as the setting allows, on every way", async () => {
+  const count = 300;
+  await using many = await startTestApp({ environment: { PWP__FILES__MAX_FILE_UPLOADS: String(count) } });
+  const token = { authorization: `Bearer ${await many.makeToken("owner@example.com")}` };
+  const names = Array.from({ length: count }, (_, at) => `${at}.txt`);
+  const address = `${await many.listen()}/api/v2/pushes`;
+  const form = formWith(names.map((name) => [name, new TextEncoder().encode(name)]));
+  form.append("push[retrieval_step]", "false");
+  const asForm = await fetch(address, { method: "POST", body: form, headers: token });
+  const files = names.map((name) => ({ filename: name, content_type: "", data: Buffer.from(name).toString("base64") }));
+  const headers = { ...token, "content-type": "application/json" };
+  const asJson = await fetch(address, { method: "POST", body: JSON.stringify({ push: { files } }), headers });
+  for (const created of [asForm, asJson]) {
+    expect(created.status).toBe(201);
+    const { url_token: urlToken } = await created.json();
+    const opened = await (await fetch(`${address}/${urlToken}`)).json();
+    expect(opened.files.map(({ filename }: File_) => filename)).toEqual(names);
+    expect(await (await fetch(opened.files[count - 1].url)).text()).toBe(names.at(-1));
+  }
+  form.append("push[files][]", new Blob(["x"]), "one too many");
+  const refused = await fetch(address, { method: "POST", body: form, headers: token });
+  expect([refused.status, await refused.json()]).toEqual([422, { files: [`can't be more than ${count}.`] }]);
+});

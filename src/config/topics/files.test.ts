@@ -78,3 +78,18 @@ describe("where files are stored", () => {
     ]);
   });
 });
+
+describe("the most files in a push", () => {
+  it.each([
+    ["1", 1, []],
+    ["500", 500, []],
+    ["2000", 500, ["PWP__FILES__MAX_FILE_UPLOADS is 2000, but a push has at most 500 files here."]],
+  ])("%s", (given, max, warned) => {
+    const { config, warnings } = loadValid({ PWP__FILES__MAX_FILE_UPLOADS: given });
+    expect([config.files.maxFileUploads, warnings]).toEqual([max, warned]);
+  });
+
+  it.each(["0", "-1", "many"])("is not %s", (given) => {
+    expect(mistakesOf({ PWP__FILES__MAX_FILE_UPLOADS: given })).toHaveLength(1);
+  });
+});

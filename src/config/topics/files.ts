@@ -3,6 +3,8 @@ import { accepted, boolean, byteSize, oneOf, rejected, type ValueType, wholeNumb
 import type { accessSettings } from "./access.ts";
 
 const tebibyte = 1024 ** 4;
+/** Every retrieval reads the beginning of each file before it counts the view. */
+const filesMax = 500;
 
 export const uploadSettings = {
   title: "Files of a push",
@@ -16,8 +18,8 @@ export const uploadSettings = {
     }),
     maxFileUploads: setting({
       env: "PWP__FILES__MAX_FILE_UPLOADS",
-      doc: "The most files in one push.",
-      type: wholeNumber(1, 100),
+      doc: `The most files in one push. It has at most ${filesMax}, whatever is set.`,
+      type: wholeNumber(1, 1_000_000),
       default: "10",
     }),
     pushBytesMax: setting({
@@ -146,9 +148,13 @@ export function filesConfig(
   if (uploads.anonymous.value && !access.anonymous.value) {
     report.warn(`${uploads.anonymous.env} has no effect while ${access.anonymous.env} is off.`);
   }
+  const { maxFileUploads } = uploads;
+  if (maxFileUploads.value > filesMax) {
+    report.warn(`${maxFileUploads.env} is ${maxFileUploads.value}, but a push has at most ${filesMax} files here.`);
+  }
   return {
     allowAnonymous: access.anonymous.value && uploads.anonymous.value,
-    maxFileUploads: uploads.maxFileUploads.value,
+    maxFileUploads: Math.min(maxFileUploads.value, filesMax),
     /** All files of one push together, decoded. */
     pushBytesMax: uploads.pushBytesMax.value,
     ticketTtlSeconds: uploads.ticketMinutes.value * 60,

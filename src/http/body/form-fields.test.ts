@@ -41,7 +41,7 @@ test.each(["a=%", "a=%zz", "a=%ff", "%c3=1", "a=\xff"])("%j is refused, not repa
 });
 
 test("too many fields are refused", () => {
-  expect(() => parse("a=1&".repeat(257))).toThrow("256 fields");
+  expect(() => parse("a=1&".repeat(641))).toThrow("640 fields");
 });
 
 test("any text survives the form, in whatever chunks it arrives", () => {

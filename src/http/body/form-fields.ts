@@ -6,7 +6,8 @@ import type { DecodeText } from "./decoded-body.ts";
 export type FormFields = { readonly [name: string]: FormValue };
 export type FormValue = string | readonly string[] | { readonly [name: string]: string | readonly string[] };
 
-export const formPairsMax = 256;
+/** More than the most files of a push, each of which may be a field, and its other fields. */
+export const formPairsMax = 640;
 
 /** @returns "" for a field that is missing or given several times. */
 export function textOf(form: FormFields, name: string): string {

@@ -3,7 +3,7 @@ import type { BodyHold } from "./body-intake.ts";
 import { decodeText, textsTooLarge } from "./body-parser.ts";
 import { charsetNamed, textDecoder } from "./decoded-body.ts";
 import { typeOfFile } from "./file-type.ts";
-import { FormFieldCollector, type FormFields } from "./form-fields.ts";
+import { FormFieldCollector, type FormFields, formPairsMax } from "./form-fields.ts";
 
 export interface FormFile {
   /** The field's name, e.g. `push[files][]`. */
@@ -83,7 +83,6 @@ async function* withFirst(
 }
 
 const headerBytesMax = 16 * 1024;
-const partsMax = 512;
 const preambleBytesMax = 16 * 1024;
 
 const carriageReturn = 0x0d;
@@ -115,7 +114,7 @@ export class MultipartReader {
     await this.#hold(2);
     if (this.#held.subarray(0, 2).equals(Buffer.from("--"))) return undefined;
     this.#parts += 1;
-    if (this.#parts > partsMax) throw malformed(`A form may have ${partsMax} parts.`);
+    if (this.#parts > formPairsMax) throw malformed(`A form may have ${formPairsMax} parts.`);
     const headers = parsePartHeaders(await this.#takeHeaders());
     this.#inPart = true;
     return headers;
