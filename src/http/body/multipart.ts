@@ -205,7 +205,7 @@ interface PartHeaders {
   /** undefined: the part is a field, not a file. */
   readonly filename: string | undefined;
   readonly contentType: string;
-  /** Of a field. In lower case; "": UTF-8. */
+  /** The charset of a field, in lower case; "": UTF-8. */
   readonly charset: string;
 }
 
