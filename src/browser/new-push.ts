@@ -4,6 +4,7 @@ import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator
 import { enableKindTabs } from "./parts/kinds.ts";
 import { keepMoreOptionsCurrent } from "./parts/more-options.ts";
 import { enableConcealButtons } from "./parts/preferences.ts";
+import { keepTyped } from "./parts/send.ts";
 import { randomBelowFrom } from "./parts/suggest.ts";
 
 const randomBelow = randomBelowFrom((numbers) => crypto.getRandomValues(numbers));
@@ -13,6 +14,7 @@ enableKindTabs(enableParts);
 enablePassphraseSuggestions(randomBelow);
 keepMoreOptionsCurrent();
 sendByKeys();
+keepTyped();
 
 /** What differs between the kinds of push. */
 function enableParts(root: ParentNode): void {

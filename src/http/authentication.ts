@@ -140,7 +140,10 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       if (access === "page_waiting" && signIn.state === "waiting") request.session = signIn.session;
       const path = requiredStep(access, signIn, deps);
       if (path === undefined) done();
-      else redirectTo(path, request, reply);
+      // A redirect would lose a form with a secret; after this answer, the Back button shows it again.
+      else if (changesState && request.routeOptions.config.streamsFiles === true) {
+        done(new AppError("not_authenticated", "This session has ended."));
+      } else redirectTo(path, request, reply);
     }, done);
   };
 }

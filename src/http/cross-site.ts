@@ -27,16 +27,26 @@ export function isFromOwnSite(request: FastifyRequest): boolean {
   throw crossSiteRefusal();
 }
 
-/** Call it before the form takes effect. @throws AppError forbidden. */
-export function assertFormToken(request: FastifyRequest, fields: FormFields): void {
-  if (!request.needsFormToken) return;
-  const given = fields[formTokenField];
-  const { formToken } = request;
-  if (typeof given !== "string" || formToken === null || !equalDigests(digest(given), digest(formToken))) {
-    throw crossSiteRefusal();
+/** A form without the form token that the request needs. It must not take effect; the person may check it and send it again. */
+export class FormTokenRefusal extends AppError {
+  readonly form: FormFields;
+
+  constructor(form: FormFields) {
+    super("forbidden", crossSiteMessage);
+    this.form = form;
   }
 }
 
+const crossSiteMessage = "This request came from another site.";
+
+/** Ask it before the form takes effect. */
+export function hasNeededFormToken(request: FastifyRequest, fields: FormFields): boolean {
+  if (!request.needsFormToken) return true;
+  const given = fields[formTokenField];
+  const { formToken } = request;
+  return typeof given === "string" && formToken !== null && equalDigests(digest(given), digest(formToken));
+}
+
 export function crossSiteRefusal(): AppError {
-  return new AppError("forbidden", "This request came from another site.");
+  return new AppError("forbidden", crossSiteMessage);
 }

@@ -16,6 +16,12 @@ export function pagePolicyWith(imageOrigins: readonly string[]): string {
   );
 }
 
+/**
+ * For an empty form: browsers keep no page in memory that says `no-store`, so that the Back button would show an empty form
+ * after an error.
+ */
+export const revalidated = "private, no-cache";
+
 /** Headers of every answer. Names in lower case. */
 export const baseHeaders = {
   "cache-control": "no-store",

@@ -229,6 +229,9 @@ export interface EnglishMessages {
     readonly unavailableText: string;
     readonly reference: Message<{ id: string }>;
     readonly home: string;
+    readonly signedOut: string;
+    readonly signedOutText: string;
+    readonly goBack: string;
   };
   readonly signIn: {
     readonly heading: string;
@@ -1255,5 +1258,24 @@ export interface EnglishMessages {
       readonly partially_failed: string;
       readonly failed: string;
     };
+  };
+  readonly sending: {
+    readonly sending: string;
+    readonly kept: string;
+    readonly unansweredHeading: string;
+    readonly unanswered: string;
+    readonly unansweredAnonymous: string;
+    readonly unansweredEdit: string;
+    readonly failedHeading: string;
+    readonly failed: Message<{ status: string }>;
+    readonly signedOutHeading: string;
+    readonly signedOut: string;
+    readonly signIn: string;
+    readonly orWithout: string;
+    readonly createWithout: string;
+    readonly otherAccountHeading: string;
+    readonly otherAccount: Message<{ email: string }>;
+    readonly outdatedHeading: string;
+    readonly outdated: string;
   };
 }

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from "fastify";
+import { signInPath } from "../http/authentication.ts";
 import type { Refusal } from "../http/errors.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
-import { type Page, type PageContext, renderPage } from "./page.ts";
+import { type Page, type PageContext, pageHref, renderPage } from "./page.ts";
 import { HomeButton } from "./parts/buttons.tsx";
 import type { IconName } from "./parts/icon.tsx";
 import { MessageCard } from "./parts/notice.tsx";
@@ -11,7 +12,12 @@ import { type LayoutServices, pageContext } from "./request.ts";
 /** The page for a refused request. It does not link to its own address, which may be a secret link. */
 export function renderFailure(refusal: Refusal, request: FastifyRequest, services: LayoutServices): string {
   const { status, retryAfterSeconds } = refusal;
-  const model = { status, requestId: request.id, retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1) };
+  const model = {
+    status,
+    requestId: request.id,
+    retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1),
+    keepsTyped: request.routeOptions.config?.streamsFiles === true,
+  };
   return renderPage(failureView(model, pageContext(request, services, null)));
 }
 
@@ -22,6 +28,8 @@ interface FailureModel {
   readonly requestId: string;
   /** For 429: seconds until another try makes sense, at least 1. */
   readonly retryAfterSeconds: number;
+  /** The request was a form of a push, which the Back button shows again as it was. */
+  readonly keepsTyped: boolean;
 }
 
 interface Explanation {
@@ -30,9 +38,11 @@ interface Explanation {
   readonly text: string;
 }
 
-function explain({ status, retryAfterSeconds }: FailureModel, { failure }: Messages): Explanation {
+function explain({ status, retryAfterSeconds, keepsTyped }: FailureModel, { failure }: Messages): Explanation {
   switch (status) {
     case 401:
+      if (keepsTyped) return { icon: "shield", heading: failure.signedOut, text: failure.signedOutText };
+      return { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
     case 403:
       return { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
     case 404:
@@ -52,14 +62,30 @@ function explain({ status, retryAfterSeconds }: FailureModel, { failure }: Messa
 
 /** Shows a person that a request was refused or failed: no details, one reference. */
 export function failureView(model: FailureModel, page: PageContext): Page {
-  const { failure } = page.messages;
+  const { failure, sending } = page.messages;
+  const { status, keepsTyped } = model;
   const { icon, heading, text } = explain(model, page.messages);
   return (
     <Layout page={page} title={heading} privatePage width="narrow">
       <MessageCard icon={icon} heading={heading}>
-        <p class="lead">{text}</p>
+        <p class="lead" data-failure>
+          {text}
+        </p>
+        {keepsTyped && <p>{failure.goBack}</p>}
         <p class="reference">{failure.reference({ id: model.requestId })}</p>
-        <HomeButton page={page} />
+        {status === 401 && keepsTyped ? (
+          <a
+            class="button button-primary"
+            href={pageHref(page, signInPath)}
+            target="_blank"
+            rel="noopener"
+            data-failure-action
+          >
+            {sending.signIn}
+          </a>
+        ) : (
+          <HomeButton page={page} />
+        )}
       </MessageCard>
     </Layout>
   );

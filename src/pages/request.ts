@@ -12,7 +12,7 @@ import type { ApiReference } from "../http/api-reference.ts";
 import type { BodyIntake } from "../http/body/body-intake.ts";
 import type { FormFields } from "../http/body/form-fields.ts";
 import { receiveForm } from "../http/body/receive-body.ts";
-import { sendPage } from "../http/headers.ts";
+import { revalidated, sendPage } from "../http/headers.ts";
 import type { RouteGroup } from "../http/listener.ts";
 import { isRobot } from "../http/robots.ts";
 import type { SessionCookies } from "../http/session-cookie.ts";
@@ -109,6 +109,8 @@ interface RenderOptions {
   readonly status?: number;
   /** See PageContext; null by default. */
   readonly selfPath?: string | null;
+  /** The Back button shows the page again with what was typed in it: only for an empty form. */
+  readonly keepsTyped?: boolean;
 }
 
 const urlTokenShape = /^[A-Za-z0-9_-]{1,64}$/;
@@ -206,14 +208,26 @@ export class PageRequest {
   /** For a view that shows the same to everybody. */
   renderPlain(
     view: (context: PageContext) => Page,
-    { status = 200, selfPath = null }: RenderOptions = {},
+    { status = 200, selfPath = null, keepsTyped = false }: RenderOptions = {},
   ): FastifyReply {
+    if (keepsTyped) this.reply.header("cache-control", revalidated);
     const page = renderInPieces(view(this.context(selfPath)));
     return sendPage(this.reply, status, page);
   }
 
   /** @throws AppError unavailable; see `reserveAnswer`. */
   readonly reserveAnswer = (textBytes: number): void => reserveAnswer(this.reply, textBytes);
+
+  /** The page's script has sent the form and keeps its page, with the chosen files (browser/parts/send.ts). */
+  get isSentByScript(): boolean {
+    return this.request.headers.prefer === "return=minimal";
+  }
+
+  /** As `redirect`, after a form that a script may have sent: it needs only the address. */
+  redirectAfterForm(path: string): FastifyReply {
+    if (!this.isSentByScript) return this.redirect(path);
+    return this.reply.code(204).header("location", pageHref(this.context(), path)).send();
+  }
 
   /** The browser requests this page of ours by GET; it keeps the `?locale=` of this request. */
   redirect(path: string): FastifyReply {

@@ -11,10 +11,10 @@ import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted.tsx";
 import { failureView } from "./failure.tsx";
 import { goneView } from "./gone.tsx";
-import { type NewPushModel, newPushView } from "./new-push/view.tsx";
+import { type NewPushForm, type NewPushModel, newPushView } from "./new-push/view.tsx";
 import type { PageContext } from "./page.ts";
 import { type Page, renderPage } from "./page.ts";
-import { type FilledForm, type PushValues, valuesOf } from "./push-form/fields.tsx";
+import { type PushValues, valuesOf } from "./push-form/fields.tsx";
 import { formLimits, type PushForm } from "./push-form/form.ts";
 import { robotView } from "./robot.tsx";
 import { type StepModel, stepView } from "./secret/step-view.tsx";
@@ -68,7 +68,7 @@ const emptyForm: PushForm = {
   locale: "en",
 };
 
-function newPush(kind: KindName, more: Partial<FilledForm> = {}, mayAttachFiles = true): NewPushModel {
+function newPush(kind: KindName, more: Partial<NewPushForm> = {}, mayAttachFiles = true): NewPushModel {
   const form = {
     ...emptyForm,
     others: [],
@@ -77,9 +77,13 @@ function newPush(kind: KindName, more: Partial<FilledForm> = {}, mayAttachFiles 
     problems: {},
     refusal: null,
     remember: false,
+    sessionProblem: null,
+    account: null,
+    hiddenFields: [],
+    idempotencyKey: null,
     ...more,
   };
-  return { form, kinds: kindNames, idempotencyKey: null, mayAttachFiles };
+  return { form, kinds: kindNames, mayAttachFiles, mayCreateWithoutAccount: true };
 }
 
 /** Hostile text in every field that has text, and every box ticked. */
@@ -189,7 +193,16 @@ function allPages(page: PageContext): readonly Page[] {
     goneView(page),
     robotView(page),
     ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
-      failureView({ status, requestId: hostile, retryAfterSeconds: 2 }, page),
+      failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: false }, page),
+    ),
+    ...[401, 429].map((status) =>
+      failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: true }, page),
+    ),
+    ...(["signed_out", "other_account", "outdated"] as const).map((sessionProblem) =>
+      newPushView(
+        newPush("text", { sessionProblem, account: hostile, hiddenFields: [{ name: hostile, value: hostile }] }),
+        page,
+      ),
     ),
     ...signInPages(hostile, page),
     ...adminPages(hostile, page),

@@ -85,6 +85,10 @@ function faultsOf(response: Response): readonly string[] {
   if (headers["referrer-policy"] !== "no-referrer") faults.push(`${path} allows referrers`);
   if (!/^default-src 'none'/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has no policy`);
   if (/unsafe-/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has an unsafe policy`);
-  if (type === "document" && headers["cache-control"] !== "no-store") faults.push(`${path} may be cached`);
+  // The Back button shows the empty form again with what was typed in it.
+  const isForm = response.request().method() === "GET" && /^\/$|^\/p\/(?:new|[\w-]+\/edit)$/.test(path);
+  const cacheable = isForm && headers["cache-control"] === "private, no-cache";
+  if (type === "document" && headers["cache-control"] !== "no-store" && !cacheable)
+    faults.push(`${path} may be cached`);
   return faults;
 }

@@ -31,9 +31,12 @@ export function enableShowButtons(): void {
 // Longer than any double click, short enough that a cancelled request can be sent again.
 const sentForMs = 3_000;
 
-/** Sends a form once: a second click on "open" would claim a second view, or find a push with one view gone. */
+/**
+ * Sends a form once: a second click on "open" would claim a second view, or find a push with one view gone. `send.ts` does so
+ * for forms that stay.
+ */
 export function sendFormsOnce(): void {
-  for (const form of document.querySelectorAll<HTMLFormElement>('form[method="post"]')) {
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[method="post"]:not([data-keeps-typed])')) {
     let sent = false;
     const forget = () => {
       sent = false;

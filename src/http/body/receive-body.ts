@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
-import { assertFormToken, crossSiteRefusal } from "../cross-site.ts";
+import { crossSiteRefusal, FormTokenRefusal, hasNeededFormToken } from "../cross-site.ts";
 import { BodyChunks } from "./body-chunks.ts";
 import type { BodyHold, BodyIntake } from "./body-intake.ts";
 import { type BodyParser, bodyTooLarge } from "./body-parser.ts";
@@ -63,12 +63,15 @@ export async function receiveBody(
 ): Promise<ReceivedBody> {
   if (request.formRead !== null) return { encoding: "form", value: request.formRead };
   if (!request.needsFormToken) return readBody(request, intake, takeFile);
+  let refusesFiles = false;
   const body = await readBody(request, intake, async (file, before) => {
-    assertFormToken(request, before);
-    await takeFile(file, before);
+    // The rest of the form is still read, so that the refusal has everything that was typed.
+    refusesFiles ||= !hasNeededFormToken(request, before);
+    if (!refusesFiles) await takeFile(file, before);
   });
   if (body.encoding !== "form") throw crossSiteRefusal();
-  assertFormToken(request, body.value as FormFields);
+  const form = body.value as FormFields;
+  if (refusesFiles || !hasNeededFormToken(request, form)) throw new FormTokenRefusal(form);
   return body;
 }
 

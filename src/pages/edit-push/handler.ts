@@ -19,6 +19,7 @@ import {
   type PushForm,
   receivePushForm,
   type SentFields,
+  type SessionProblem,
 } from "../push-form/form.ts";
 import type { SignedInRequest } from "../request.ts";
 import { editView } from "./view.tsx";
@@ -34,7 +35,8 @@ export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
   const form = formFor(editable, page);
   const filled = { ...form, values: valuesOf(form), problems: {}, refusal: null };
   const selfPath = `/p/${editable.push.urlToken}/edit`;
-  return page.render(editView, { form: filled, push: editable.push, changedMeanwhile: false }, { selfPath });
+  const model = { form: filled, push: editable.push, changedMeanwhile: false, sessionProblem: null };
+  return page.render(editView, model, { selfPath, keepsTyped: true });
 }
 
 /** An edit that was sent, for sending its form back. */
@@ -50,9 +52,10 @@ export async function saveEdit(page: SignedInRequest): Promise<FastifyReply> {
   const editable = await findEditable(page);
   if (editable === undefined) page.notFound();
   const form = formFor(editable, page);
-  const { fields, upload, fileRefusal } = await receivePushForm(page);
+  const { fields, upload, fileRefusal, isOutdated } = await receivePushForm(page);
   const sent = { form, editable, fields, hasFiles: upload !== undefined || fileRefusal !== undefined };
   try {
+    if (isOutdated) return await sendBack(page, sent, { status: 403, sessionProblem: "outdated" });
     if (fileRefusal !== undefined) throw fileRefusal;
     const values = valuesOf(form, fields);
     if (values.removePassphrase && values.passphrase !== "") {
@@ -122,7 +125,7 @@ async function answer(page: SignedInRequest, sent: SentEdit, edited: EditOutcome
     sendBack(page, sent, { status, problems: { currentPassphrase } });
   switch (edited.outcome) {
     case "edited":
-      return page.redirect(`/p/${sent.editable.push.urlToken}/preview`);
+      return page.redirectAfterForm(`/p/${sent.editable.push.urlToken}/preview`);
     case "passphrase_required":
       return refused(422, mayHaveFiles(sent.form) ? edit.passphraseNeededFiles : edit.passphraseNeeded);
     case "wrong_passphrase":
@@ -173,12 +176,19 @@ async function refuse(page: SignedInRequest, sent: SentEdit, error: unknown): Pr
 async function sendBack(
   page: SignedInRequest,
   { fields, hasFiles }: SentEdit,
-  shown: { status: number; problems?: PushProblems; refusal?: string; changedMeanwhile?: boolean },
+  shown: {
+    status: number;
+    problems?: PushProblems;
+    refusal?: string;
+    changedMeanwhile?: boolean;
+    sessionProblem?: SessionProblem;
+  },
 ): Promise<FastifyReply> {
   const editable = await findEditable(page);
   if (editable === undefined) return renderGone(page);
-  const { status, problems = {}, refusal = null, changedMeanwhile = false } = shown;
-  const form = { ...formFor(editable, page), removedFileIds: fileIdsIn(fields.remove_files), filesLost: hasFiles };
+  const { status, problems = {}, refusal = null, changedMeanwhile = false, sessionProblem = null } = shown;
+  const filesLost = hasFiles && !page.isSentByScript;
+  const form = { ...formFor(editable, page), removedFileIds: fileIdsIn(fields.remove_files), filesLost };
   const filled = { ...form, values: valuesOf(form, fields), problems, refusal };
-  return page.render(editView, { form: filled, push: editable.push, changedMeanwhile }, { status });
+  return page.render(editView, { form: filled, push: editable.push, changedMeanwhile, sessionProblem }, { status });
 }

@@ -8,7 +8,9 @@ import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import { Controls, type FilledForm, type FormProps, mayHaveFiles, summaryOf } from "../push-form/fields.tsx";
+import type { SessionProblem } from "../push-form/form.ts";
 import { LabelControls, LimitControls, MailControls, OptionControls } from "../push-form/groups.tsx";
+import { FormMessages, RefusalNotice, SessionNotice } from "../push-form/messages.tsx";
 
 interface EditModel {
   readonly form: FilledForm;
@@ -16,6 +18,7 @@ interface EditModel {
   readonly push: OwnedPush;
   /** Another edit was saved first, and nothing of this one. */
   readonly changedMeanwhile: boolean;
+  readonly sessionProblem: SessionProblem | null;
 }
 
 interface EditProps {
@@ -27,7 +30,7 @@ const groups = ["limits", "labels", "options", "currentPassphrase", "files", "pa
 
 /** The fields of a new push, and facts about the push. It works without scripts, and shows nothing of the secret. */
 export function editView(model: EditModel, page: PageContext): Page {
-  const { edit, problems } = page.messages;
+  const { edit, problems, sending } = page.messages;
   const { form, push } = model;
   const found = summaryOf(groups, form, page);
   const title = found.length > 0 ? `${problems.heading} · ${edit.title}` : edit.title;
@@ -44,8 +47,12 @@ export function editView(model: EditModel, page: PageContext): Page {
       </div>
       <div class="columns">
         <div class="card">
-          <Refusals model={model} page={page} />
-          {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+          <FormMessages page={page} unanswered={sending.unansweredEdit}>
+            <RefusalNotice text={form.refusal} />
+            <SessionNotice problem={model.sessionProblem} page={page} />
+            {model.changedMeanwhile && <ChangedNotice page={page} />}
+            {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+          </FormMessages>
           <EditForm model={model} page={page} />
         </div>
         <Facts push={push} page={page} />
@@ -54,23 +61,13 @@ export function editView(model: EditModel, page: PageContext): Page {
   );
 }
 
-/** Problems with the form as a whole. */
-function Refusals({ model, page }: EditProps) {
-  const { edit } = page.messages;
+function ChangedNotice({ page: { messages } }: Pick<EditProps, "page">) {
+  const { edit } = messages;
   return (
-    <>
-      {model.form.refusal !== null && (
-        <Notice tone="danger" icon="clock" alert>
-          <p>{model.form.refusal}</p>
-        </Notice>
-      )}
-      {model.changedMeanwhile && (
-        <Notice tone="warning" icon="alert" alert>
-          <h2 class="notice-heading">{edit.changedHeading}</h2>
-          <p>{edit.changedText}</p>
-        </Notice>
-      )}
-    </>
+    <Notice tone="warning" icon="alert" alert>
+      <h2 class="notice-heading">{edit.changedHeading}</h2>
+      <p>{edit.changedText}</p>
+    </Notice>
   );
 }
 
@@ -79,7 +76,7 @@ function EditForm({ model: { form, push }, page }: EditProps) {
   const { edit } = messages;
   const date = <LocalTime key="date" timeMs={push.createdAt} messages={messages} />;
   return (
-    <PostForm page={page} class="form" action={`/p/${push.urlToken}/edit`} multipart autoComplete="off">
+    <PostForm page={page} class="form" action={`/p/${push.urlToken}/edit`} multipart autoComplete="off" keepsTyped>
       <div class="edit-limits">
         <LimitControls form={form} page={page} hint={edit.limitsHint.parts({ date })} />
       </div>

@@ -11,8 +11,9 @@ import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
 import { renderGone } from "../gone.tsx";
 import { offeredTimes } from "../push-form/controls.tsx";
-import { describeProblems, filesTooLarge, valuesOf } from "../push-form/fields.tsx";
+import { describeProblems, filesTooLarge, ownersFields, valuesOf } from "../push-form/fields.tsx";
 import {
+  accountMark,
   describeWait,
   enabledKinds,
   formLimits,
@@ -21,6 +22,7 @@ import {
   receivePushForm,
   type SentFields,
   type SentForm,
+  type SessionProblem,
   textIn,
 } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
@@ -45,8 +47,8 @@ function renderUntouched(
 ): FastifyReply {
   const form = formFor(kind, starting, page);
   const others = otherForms(form, {}, starting, page);
-  const filled = { ...form, others, values: valuesOf(form), problems: {}, refusal: null, remember: false };
-  return renderForm(page, filled, 200, selfPath);
+  const filled = { ...form, ...newForm(page), others, values: valuesOf(form) };
+  return renderForm(page, filled, 200, { selfPath, keepsTyped: true });
 }
 
 /**
@@ -68,27 +70,84 @@ export async function showAnother(page: SignedInRequest): Promise<FastifyReply> 
 export async function createPush(page: PageRequest): Promise<FastifyReply> {
   const starting = await startingSettings(page);
   const sent = await receivePushForm(page);
-  const backFor = (kind: string | undefined) => sentForm(sent, kind, starting, page);
+  const shownKind = textIn(sent.fields, "show_kind");
+  const back = sentForm(sent, shownKind ?? textIn(sent.fields, "kind"), starting, page);
   try {
-    const shownKind = textIn(sent.fields, "show_kind");
-    if (shownKind !== undefined) return renderForm(page, { ...backFor(shownKind), problems: {}, refusal: null }, 200);
+    const problem = sessionProblemOf(sent, page);
+    if (problem !== null) return renderForm(page, withSessionProblem(back, problem, sent), statusOf[problem]);
+    if (isClosedTo(page)) return page.redirect(signInPath);
+    if (shownKind !== undefined) return renderForm(page, back, 200);
     const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
     const push = await page.services.pushes.create(wanted, page.actor);
     if (page.user === null && isRemembered(sent)) rememberSettings(page, push.kind, wanted);
-    return page.redirect(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
+    return page.redirectAfterForm(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
   } catch (error) {
-    return sendBack(page, backFor(textIn(sent.fields, "kind")), error);
+    return sendBack(page, back, error, sent);
   } finally {
     await sent.upload?.abandon();
   }
 }
 
+/** The route is open, so that a form comes back filled after its session has ended. */
+function isClosedTo({ user, services }: PageRequest): boolean {
+  return user === null && !services.config.allowAnonymous;
+}
+
+const statusOf: Readonly<Record<SessionProblem, number>> = { signed_out: 401, other_account: 409, outdated: 403 };
+
+/** A push must not belong to another account than the form said, or to none. */
+function sessionProblemOf({ isOutdated, accountMark: mark, withoutAccount }: SentForm, { user }: PageRequest) {
+  if (isOutdated) return "outdated";
+  if (mark === undefined || mark === accountMark(user)) return null;
+  if (user !== null) return "other_account";
+  return withoutAccount ? null : "signed_out";
+}
+
+/** Without its session, the form keeps the account that it is for, and what only owners can set. */
+function withSessionProblem(back: NewPushForm, sessionProblem: SessionProblem, sent: SentForm): NewPushForm {
+  const isSignedOut = sessionProblem === "signed_out";
+  return {
+    ...back,
+    sessionProblem,
+    account: back.account ?? sent.accountMark ?? null,
+    hiddenFields: isSignedOut ? ownersFields(sent.fields) : [],
+  };
+}
+
 /** What was sent, in the form of a kind. */
-function sentForm(sent: SentForm, kind: string | undefined, starting: StartingSettings, page: PageRequest) {
+function sentForm(
+  sent: SentForm,
+  kind: string | undefined,
+  starting: StartingSettings,
+  page: PageRequest,
+): NewPushForm {
   const form = formFor(kind, starting, page);
   const others = otherForms(form, sent.fields, starting, page);
-  const filesLost = sent.upload !== undefined || sent.fileRefusal !== undefined;
-  return { ...form, others, filesLost, values: valuesOf(form, sent.fields), remember: isRemembered(sent) };
+  const hasFiles = sent.upload !== undefined || sent.fileRefusal !== undefined;
+  return {
+    ...form,
+    ...newForm(page),
+    others,
+    filesLost: hasFiles && !page.isSentByScript,
+    values: valuesOf(form, sent.fields),
+    remember: isRemembered(sent),
+    // Sent again after a failure, the form must not create another push.
+    idempotencyKey: page.user === null ? null : (sent.idempotencyKey ?? newKey(page)),
+  };
+}
+
+const newKey = ({ services }: PageRequest) => makeOpaqueToken(services.random);
+
+function newForm(page: PageRequest) {
+  return {
+    problems: {},
+    refusal: null,
+    remember: false,
+    sessionProblem: null,
+    account: accountMark(page.user),
+    hiddenFields: [],
+    idempotencyKey: page.user === null ? null : newKey(page),
+  } as const;
 }
 
 /** The payload is in the form that is shown: the script carries it over. */
@@ -105,9 +164,12 @@ function otherForms({ kind: shown }: PushForm, sent: SentFields, starting: Start
 const isRemembered = ({ fields }: SentForm) => textIn(fields, "remember") === "1";
 
 /** What the form leaves out is as in the untouched form. @throws AppError as `readCreatePush`; the refusal of a file. */
-function readNewPush({ fields, upload, fileRefusal }: SentForm, { firstKind, kinds }: StartingSettings): CreatePush {
+function readNewPush(
+  { fields, upload, fileRefusal, withoutAccount }: SentForm,
+  { firstKind, kinds }: StartingSettings,
+): CreatePush {
   if (fileRefusal !== undefined) throw fileRefusal;
-  const given = readCreatePush(fields).request;
+  const given = readCreatePush(withoutAccount ? withoutOwnersFields(fields) : fields).request;
   const hasFiles = upload !== undefined && upload.fileCount > 0;
   const firstWithoutFiles = firstKind === "file" ? "text" : firstKind;
   const kind = given.kind ?? (hasFiles ? "file" : firstWithoutFiles);
@@ -121,6 +183,11 @@ function readNewPush({ fields, upload, fileRefusal }: SentForm, { firstKind, kin
     kind,
     ...(upload && { upload }),
   };
+}
+
+function withoutOwnersFields(fields: SentFields): SentFields {
+  const owners = new Set(ownersFields(fields).map(({ name }) => name));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !owners.has(name)));
 }
 
 interface StartingKind extends KindSettings {
@@ -192,26 +259,27 @@ function formFor(askedKind: string | undefined, starting: StartingSettings, page
 }
 
 /** The form with everything that was typed, each problem beside its field. @throws every error that is not about the form. */
-function sendBack(page: PageRequest, form: Omit<NewPushForm, "problems" | "refusal">, error: unknown): FastifyReply {
+function sendBack(page: PageRequest, form: NewPushForm, error: unknown, sent: SentForm): FastifyReply {
   if (!(error instanceof AppError)) throw error;
   const { messages } = page;
   switch (error.code) {
     case "not_authenticated":
-      return page.redirect(withNext(signInPath, "/?kind=file"));
+      if (sent.accountMark === undefined) return page.redirect(withNext(signInPath, "/?kind=file"));
+      return renderForm(page, withSessionProblem(form, "signed_out", sent), statusOf.signed_out);
     case "unavailable":
       page.reportUnavailable(error);
-      return renderForm(page, { ...form, problems: {}, refusal: messages.failure.unavailableText }, 503);
+      return renderForm(page, { ...form, refusal: messages.failure.unavailableText }, 503);
     case "too_many_requests":
     case "bytes_used_up":
-      return renderForm(page, { ...form, problems: {}, refusal: describeWait(page, error) }, 429);
+      return renderForm(page, { ...form, refusal: describeWait(page, error) }, 429);
     case "too_large":
-      return renderForm(page, { ...form, problems: filesTooLarge(form, messages), refusal: null }, 413);
+      return renderForm(page, { ...form, problems: filesTooLarge(form, messages) }, 413);
     case "invalid_fields": {
       if (error.fields?.idempotencyKey !== undefined) {
-        return renderForm(page, { ...form, problems: {}, refusal: messages.problems.formUsed }, 422);
+        const anotherPush = { ...form, idempotencyKey: newKey(page), refusal: messages.problems.formUsed };
+        return renderForm(page, anotherPush, 422);
       }
-      const problems = describeProblems(error.fields ?? {}, form, messages);
-      return renderForm(page, { ...form, problems, refusal: null }, 422);
+      return renderForm(page, { ...form, problems: describeProblems(error.fields ?? {}, form, messages) }, 422);
     }
     default:
       throw error;
@@ -222,16 +290,16 @@ function renderForm(
   page: PageRequest,
   form: NewPushForm,
   status: number,
-  selfPath: string | null = null,
+  options: { readonly selfPath?: string; readonly keepsTyped?: boolean } = {},
 ): FastifyReply {
   const { config } = page.services;
-  const mayAttachFiles = page.user !== null || config.files.allowAnonymous;
+  const mayAttachFiles = form.account !== null || config.files.allowAnonymous;
   const offersFiles = mayAttachFiles || !config.accounts.loginsDisabled;
   const model = {
     form,
     kinds: enabledKinds(config).filter((kind) => kind !== "file" || offersFiles),
-    idempotencyKey: page.user === null ? null : makeOpaqueToken(page.services.random),
     mayAttachFiles,
+    mayCreateWithoutAccount: config.allowAnonymous && (form.kind !== "file" || config.files.allowAnonymous),
   };
-  return page.render(newPushView, model, { status, selfPath });
+  return page.render(newPushView, model, { status, ...options });
 }

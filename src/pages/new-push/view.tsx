@@ -6,21 +6,30 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { Controls, type FilledForm, summaryOf } from "../push-form/fields.tsx";
+import { accountField, type SessionProblem } from "../push-form/form.ts";
 import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
+import { FormMessages, RefusalNotice, SessionNotice } from "../push-form/messages.tsx";
 
 export interface NewPushForm extends FilledForm {
   /** The browser shall remember the limits and options. */
   readonly remember: boolean;
   /** The forms of the other kinds, to which the script switches without leaving the page. */
   readonly others: readonly FilledForm[];
+  /** Why nothing was created; null: not because of the session. */
+  readonly sessionProblem: SessionProblem | null;
+  /** `accountMark` of the account that the push is for; null: none. */
+  readonly account: string | null;
+  /** Values of `push[...]` that the form has no controls for. */
+  readonly hiddenFields: readonly { readonly name: string; readonly value: string }[];
+  /** A random text that lets the form be sent again without creating another push; null: nobody is signed in. */
+  readonly idempotencyKey: string | null;
 }
 
 export interface NewPushModel {
   readonly form: NewPushForm;
   /** The kinds that are switched on, in the order of the tabs. */
   readonly kinds: readonly KindName[];
-  /** A random text that lets the form be sent again without creating another push; null: nobody is signed in. */
-  readonly idempotencyKey: string | null;
+  readonly mayCreateWithoutAccount: boolean;
   /** False: a file push needs an account, and nobody is signed in. */
   readonly mayAttachFiles: boolean;
 }
@@ -32,7 +41,7 @@ const groups = ["kind", "files", "payload", "options", "labels", "mail", "limits
  * scripts; they add the generator and the live count.
  */
 export function newPushView(model: NewPushModel, page: PageContext): Page {
-  const { nav, newPush, problems } = page.messages;
+  const { nav, newPush, problems, sending } = page.messages;
   const { form } = model;
   const found = summaryOf(groups, form, page);
   const title = found.length > 0 ? `${problems.heading} · ${nav.newPush}` : nav.newPush;
@@ -44,12 +53,15 @@ export function newPushView(model: NewPushModel, page: PageContext): Page {
       </div>
       <div class="card push-card">
         <KindTabs model={model} page={page} />
-        {form.refusal !== null && (
-          <Notice tone="danger" icon="clock" alert>
-            <p>{form.refusal}</p>
-          </Notice>
-        )}
-        {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+        <FormMessages page={page} unanswered={page.user === null ? sending.unansweredAnonymous : sending.unanswered}>
+          <RefusalNotice text={form.refusal} />
+          <SessionNotice
+            problem={form.sessionProblem}
+            withoutAccountForm={model.mayCreateWithoutAccount ? formId : undefined}
+            page={page}
+          />
+          {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+        </FormMessages>
         <PushForm model={model} page={page} />
         {form.others.map((other) => (
           <template key={other.kind} data-kind={other.kind}>
@@ -134,10 +146,15 @@ function Limits({ form, page }: PartProps) {
   );
 }
 
-function PushForm({ model: { form, idempotencyKey, mayAttachFiles }, page }: ModelProps) {
+function PushForm({ model: { form, mayAttachFiles }, page }: ModelProps) {
   const { newPush } = page.messages;
+  const { idempotencyKey, account, hiddenFields } = form;
   return (
-    <PostForm page={page} id={formId} class="push-form" action="/p" multipart autoComplete="off">
+    <PostForm page={page} id={formId} class="push-form" action="/p" multipart autoComplete="off" keepsTyped>
+      {account !== null && <input type="hidden" name={accountField} value={account} />}
+      {hiddenFields.map(({ name, value }) => (
+        <input key={name} type="hidden" name={`push[${name}]`} value={value} />
+      ))}
       <input type="hidden" name="push[kind]" value={form.kind} />
       {idempotencyKey !== null && <input type="hidden" name="idempotency_key" value={idempotencyKey} />}
       <div class="push-content">

@@ -15,6 +15,8 @@ export interface PostFormProps {
   readonly answerAt?: string;
   /** Keeps the browser from storing the values. */
   readonly autoComplete?: "off";
+  /** Where scripts run, the page stays until the answer is there (browser/parts/send.ts). The answer uses `redirectAfterForm`. */
+  readonly keepsTyped?: boolean;
   readonly children: ComponentChildren;
 }
 
@@ -30,6 +32,7 @@ export function PostForm({
   multipart = false,
   answerAt,
   autoComplete,
+  keepsTyped = false,
   children,
 }: PostFormProps) {
   return (
@@ -40,6 +43,7 @@ export function PostForm({
       id={id}
       encType={multipart ? "multipart/form-data" : undefined}
       autoComplete={autoComplete}
+      data-keeps-typed={keepsTyped || undefined}
     >
       {page.formToken !== null && <input type="hidden" name={formTokenField} value={page.formToken} />}
       {children}

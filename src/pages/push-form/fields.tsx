@@ -319,6 +319,15 @@ export function editableFields(sent: SentFields): SentFields {
   return Object.fromEntries(both.map(([name]) => [wireName(name), sent[wireName(name)]]));
 }
 
+/** What only owners can set: labels and emails. */
+export function ownersFields(sent: SentFields): readonly { readonly name: string; readonly value: string }[] {
+  const owners = definitions.filter(([, { group }]) => group === "labels" || group === "mail");
+  return owners.flatMap(([name]) => {
+    const value = textIn(sent, wireName(name));
+    return value === undefined ? [] : [{ name: wireName(name), value }];
+  });
+}
+
 /** The domain's problems as sentences. The form of an edit has no tabs: it shows a problem with the kind at the payload. */
 export function describeProblems(found: FieldProblems, form: PushForm, messages: Messages): PushProblems {
   const refused = definitions.filter(([name]) => found[name] !== undefined);

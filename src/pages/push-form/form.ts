@@ -2,8 +2,9 @@ import type { User } from "../../accounts/accounts.ts";
 import { AppError } from "../../base/errors.ts";
 import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
-import type { FormFields } from "../../http/body/form-fields.ts";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
+import { FormTokenRefusal } from "../../http/cross-site.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
 import { type EditablePush, pushLimits, type Upload } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
@@ -95,6 +96,24 @@ export interface SentForm {
   readonly fileRefusal: AppError | undefined;
   /** The random text of the form; undefined: none. */
   readonly idempotencyKey: string | undefined;
+  /** `accountMark` of the account for which the form was rendered; undefined: for nobody. */
+  readonly accountMark: string | undefined;
+  /** The person has decided to create the push without the account for which the form was rendered. */
+  readonly withoutAccount: boolean;
+  /** The form has not the token of this session: it must not take effect. */
+  readonly isOutdated: boolean;
+}
+
+/** Why a form must not take effect, although it may be right: the session is not the one that it was rendered for. */
+export type SessionProblem = "signed_out" | "other_account" | "outdated";
+
+/** The name of the hidden field, and of the button. */
+export const accountField = "account";
+export const withoutAccountField = "without_account";
+
+/** Marks a form as rendered for this account, so that it does not take effect for another one, or for nobody. */
+export function accountMark(user: User | null): string | null {
+  return user === null ? null : String(user.id);
 }
 
 /**
@@ -129,8 +148,8 @@ export async function receivePushForm(page: PageRequest): Promise<SentForm> {
         fileRefusal = error;
       }
     });
-    const fields = pushFieldsOf(form);
-    for (const address of uploadsIn(fields)) {
+    const sent = sentIn(form);
+    for (const address of uploadsIn(sent.fields)) {
       if (fileRefusal !== undefined) break;
       try {
         upload ??= await page.services.pushes.beginUpload(page.actor);
@@ -140,16 +159,26 @@ export async function receivePushForm(page: PageRequest): Promise<SentForm> {
         fileRefusal = error;
       }
     }
-    return { fields, upload, fileRefusal, idempotencyKey: formIdempotencyKey(form) };
+    return { ...sent, upload, fileRefusal, isOutdated: false };
   } catch (error) {
     await upload?.abandon();
-    throw error;
+    if (!(error instanceof FormTokenRefusal)) throw error;
+    return { ...sentIn(error.form), upload: undefined, fileRefusal: undefined, isOutdated: true };
   }
 }
 
 /** The addresses of files that the page's script has sent before the form. */
 export function uploadsIn({ uploads }: SentFields): readonly string[] {
   return Array.isArray(uploads) ? uploads.filter((address) => typeof address === "string") : [];
+}
+
+function sentIn(form: FormFields) {
+  return {
+    fields: pushFieldsOf(form),
+    idempotencyKey: formIdempotencyKey(form),
+    accountMark: textOf(form, accountField) || undefined,
+    withoutAccount: textOf(form, withoutAccountField) !== "",
+  };
 }
 
 /**

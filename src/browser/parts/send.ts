@@ -1,0 +1,169 @@
+/** Without an answer by then, the form can be sent again. A form with files may take as long as it needs. */
+const answerMsMax = 60_000;
+
+/** Hidden fields that an answer may renew. */
+const renewedFields = ["form_token", "account", "idempotency_key"] as const;
+
+/**
+ * A form with `data-keeps-typed` is sent while its page stays, so that nothing typed or chosen is lost if it is refused or
+ * the network fails. The messages of the answer are shown in this page; a success leads to the page that the answer names.
+ */
+export function keepTyped(): void {
+  const form = document.querySelector<HTMLFormElement>("form[data-keeps-typed]");
+  const messages = document.querySelector<HTMLElement>("[data-form-messages]");
+  if (form !== null && messages !== null) new FormSender(form, messages).listen();
+}
+
+interface Answer {
+  readonly status: number;
+  /** The page that follows a success. */
+  readonly location: string | null;
+  readonly page: Document;
+}
+
+class FormSender {
+  readonly #form: HTMLFormElement;
+  readonly #messages: HTMLElement;
+  #state: "ready" | "sending" | "done" = "ready";
+
+  constructor(form: HTMLFormElement, messages: HTMLElement) {
+    this.#form = form;
+    this.#messages = messages;
+  }
+
+  listen(): void {
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.#state === "ready") void this.#send(event.submitter);
+    });
+    // The browser may keep this page for its Back button (threat: the next person at the computer).
+    addEventListener("pagehide", () => this.#state === "done" && this.#form.reset());
+    addEventListener("pageshow", (event) => {
+      if (event.persisted && this.#state === "done") location.replace(location.href);
+    });
+  }
+
+  async #send(submitter: HTMLElement | null): Promise<void> {
+    this.#state = "sending";
+    const endWaiting = showWaiting(submitter, this.#messages.dataset.sending ?? "");
+    const answer = await answerTo(this.#form.action, new FormData(this.#form, submitter));
+    if (answer?.location) {
+      this.#state = "done";
+      location.assign(answer.location);
+      return;
+    }
+    this.#state = "ready";
+    endWaiting();
+    const { unansweredHeading, unanswered } = this.#messages.dataset;
+    if (answer === null) this.#say(unansweredHeading, unanswered);
+    else this.#show(answer);
+  }
+
+  #show({ page, status }: Answer): void {
+    const messages = page.querySelector("[data-form-messages]");
+    const form = page.querySelector<HTMLFormElement>("form[data-keeps-typed]");
+    const { kept, failedHeading, failed } = this.#messages.dataset;
+    const explanation = page.querySelector("[data-failure]");
+    if (messages !== null && form !== null) {
+      document.title = page.title;
+      this.#renewFields(form);
+      showProblems(this.#form, form);
+      this.#showMessages(messages.children);
+    } else if (explanation !== null) {
+      this.#say(
+        page.querySelector("h1")?.textContent,
+        `${explanation.textContent} ${kept}`,
+        page.querySelector("[data-failure-action]"),
+      );
+    } else {
+      this.#say(failedHeading, failed?.replace("{status}", String(status)));
+    }
+  }
+
+  #renewFields(answered: HTMLFormElement): void {
+    const hidden = (form: HTMLFormElement, name: string) =>
+      form.querySelector<HTMLInputElement>(`input[type="hidden"][name="${name}"]`);
+    for (const name of renewedFields) {
+      hidden(this.#form, name)?.remove();
+      const renewed = hidden(answered, name);
+      if (renewed !== null) this.#form.prepend(document.importNode(renewed));
+    }
+  }
+
+  #say(heading: string | null | undefined, text: string | undefined, action: Element | null = null): void {
+    const template = document.querySelector<HTMLTemplateElement>("template[data-form-message]");
+    if (template === null) return;
+    const message = document.importNode(template.content, true);
+    message.querySelector("h2")?.replaceChildren(heading ?? "");
+    message.querySelector("p")?.replaceChildren(text ?? "");
+    if (action !== null) message.querySelector(".notice-actions")?.append(document.importNode(action, true));
+    this.#showMessages(message.children);
+  }
+
+  #showMessages(messages: Iterable<Element>): void {
+    this.#messages.replaceChildren(...[...messages].map((message) => document.importNode(message, true)));
+    const first = this.#messages.querySelector<HTMLElement>("[data-focus], [role=alert]");
+    if (first === null) return;
+    first.tabIndex = -1;
+    first.focus();
+    first.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** @returns null: there was no answer, so what has happened is unknown. */
+async function answerTo(action: string, body: FormData): Promise<Answer | null> {
+  const hasFiles = [...body.values()].some((value) => value instanceof File && value.size > 0);
+  try {
+    const answer = await fetch(action, {
+      method: "POST",
+      body,
+      headers: { prefer: "return=minimal" },
+      signal: hasFiles ? null : AbortSignal.timeout(answerMsMax),
+    });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return { status: answer.status, location: answer.ok ? answer.headers.get("location") : null, page };
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof DOMException) return null;
+    throw error;
+  }
+}
+
+/** @returns the function that ends it. */
+function showWaiting(submitter: HTMLElement | null, text: string): () => void {
+  const label = submitter?.querySelector("span") ?? null;
+  const before = label?.textContent ?? "";
+  if (label !== null) label.textContent = text;
+  submitter?.setAttribute("aria-busy", "true");
+  return () => {
+    if (label !== null) label.textContent = before;
+    submitter?.removeAttribute("aria-busy");
+  };
+}
+
+/** Moves the problems at fields from the answered form to the one that people see. */
+function showProblems(form: HTMLFormElement, answered: HTMLFormElement): void {
+  for (const problem of form.querySelectorAll(".field-problem[id]")) problem.remove();
+  for (const field of form.querySelectorAll(".field-invalid")) field.classList.remove("field-invalid");
+  for (const control of form.querySelectorAll("[aria-invalid]")) {
+    control.removeAttribute("aria-invalid");
+    copyAttribute("aria-describedby", answered.querySelector(`[id="${control.id}"]`), control);
+  }
+  for (const control of answered.querySelectorAll("[aria-invalid]")) {
+    const shown = form.querySelector(`[id="${control.id}"]`);
+    const problem = answered.querySelector(`[id="${control.id}_problem"]`);
+    const field = shown?.closest(".field");
+    if (shown === null || problem === null || !field) continue;
+    for (const name of ["aria-invalid", "aria-describedby"]) copyAttribute(name, control, shown);
+    field.classList.add("field-invalid");
+    const above = field.querySelector(":scope > .field-hint") ?? field.firstElementChild;
+    above?.after(document.importNode(problem, true));
+    const folded = shown.closest("details");
+    if (folded !== null) folded.open = true;
+  }
+}
+
+function copyAttribute(name: string, from: Element | null, to: Element): void {
+  const value = from?.getAttribute(name) ?? null;
+  if (value === null) to.removeAttribute(name);
+  else to.setAttribute(name, value);
+}

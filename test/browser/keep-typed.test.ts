@@ -1,0 +1,190 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { en } from "../../src/i18n/i18n.ts";
+import { createLink, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
+import { openSite } from "../support/site.ts";
+import { email, password } from "../support/visit.ts";
+
+const site = openSite({ PWP__FILES__ALLOW_ANONYMOUS: "true" });
+const { sending, failure, newPush, problems } = en;
+const secret = "canary-7f3a typed secret";
+const file = { name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("the plan") };
+
+const alert = (page: Page) => page.locator("[data-form-messages]").getByRole("alert");
+
+/** Fills the form and chooses a file. */
+async function fill(page: Page): Promise<void> {
+  await page.goto("/?kind=file");
+  const form = newPushForm(page);
+  await form.payload.fill(secret);
+  await form.passphrase.fill("a phrase");
+  await form.files.setInputFiles(file);
+}
+
+async function expectKept(page: Page): Promise<void> {
+  const form = newPushForm(page);
+  expect(new URL(page.url()).pathname).toBe("/");
+  expect(await form.payload.inputValue()).toBe(secret);
+  expect(await form.passphrase.inputValue()).toBe("a phrase");
+  expect(
+    await form.files.evaluate((field) => [...((field as HTMLInputElement).files ?? [])].map(({ name }) => name)),
+  ).toEqual(["plan.txt"]);
+  expect(await page.evaluate(storedTexts)).not.toContain("canary");
+  expect(await alert(page).evaluate((element) => element === document.activeElement)).toBe(true);
+}
+
+/** Everything that the page's origin has stored in this browser, apart from cookies that scripts cannot read. */
+async function storedTexts(): Promise<string> {
+  const databases = await indexedDB.databases();
+  const caches_ = await caches.keys();
+  return JSON.stringify([
+    { ...localStorage },
+    { ...sessionStorage },
+    databases,
+    caches_,
+    document.cookie,
+    history.state,
+  ]);
+}
+
+/** Sends the form again: it must be complete. */
+async function sendAgain(page: Page): Promise<void> {
+  const urlToken = urlTokenOf(await createLink(page));
+  await site.ownPush(urlToken);
+  const opened = await (await site.fetch(`/api/v2/pushes/${urlToken}?passphrase=a%20phrase`)).json();
+  expect(opened).toMatchObject({ payload: secret, files: [{ filename: "plan.txt" }] });
+}
+
+const isCreate = (url: URL) => url.pathname === "/p";
+describe("a form that was not accepted stays, with its files", () => {
+  it("after the network fails before the form arrives", async () => {
+    const { page } = await site.visit({ signedIn: true, expectedErrors: /ERR_FAILED/ });
+    await fill(page);
+    await page.route(isCreate, (route) => route.abort(), { times: 1 });
+    await newPushForm(page).submit.click();
+    await alert(page).getByText(sending.unanswered).waitFor();
+    await expectKept(page);
+    await sendAgain(page);
+  });
+
+  it("after the answer is lost, and then creates no second push", async () => {
+    const { page } = await site.visit({ signedIn: true, expectedErrors: /ERR_FAILED/ });
+    await fill(page);
+    let created = "";
+    await page.route(
+      isCreate,
+      async (route) => {
+        const answer = await route.fetch({ maxRedirects: 0 });
+        created = answer.headers().location ?? "";
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await newPushForm(page).submit.click();
+    await alert(page).getByText(sending.unanswered).waitFor();
+    await expectKept(page);
+    const urlToken = urlTokenOf(await createLink(page));
+    expect(created).toBe(`/p/${urlToken}/preview`);
+  });
+
+  it.each([
+    [429, `<h1>Too many</h1><p data-failure>Wait.</p>`, "Too many"],
+    [503, "<h1>a proxy</h1>", sending.failedHeading],
+    [502, "", sending.failedHeading],
+  ])("after an answer with status %i", async (status, body, heading) => {
+    const { page } = await site.visit({
+      signedIn: true,
+      expectedErrors: new RegExp(`/p (answered ${status}|allows|has no)`),
+    });
+    await fill(page);
+    const answer = { status, body, contentType: "text/html" };
+    await page.route(isCreate, (route) => route.fulfill(answer), { times: 1 });
+    await newPushForm(page).submit.click();
+    await alert(page).getByRole("heading", { name: heading }).waitFor();
+    await expectKept(page);
+    expect(await alert(page).textContent()).toContain("are still here");
+    await sendAgain(page);
+  });
+
+  it("with a problem, which is shown at its field and gone after the next attempt", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    await fill(page);
+    const form = newPushForm(page);
+    await page.evaluate("for (const form of document.forms) form.noValidate = true;");
+    await form.views.fill("0");
+    await form.submit.click();
+    await alert(page).getByRole("heading", { name: problems.heading }).waitFor();
+    await expectKept(page);
+    const range = problems.range({ min: 1, max: 100 });
+    expect(await page.locator("#push_expire_after_views_problem").textContent()).toBe(range);
+    expect(await form.views.getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByText(newPush.filesAgain).count()).toBe(0);
+    await form.views.fill("2");
+    await form.more.click();
+    await form.name.fill("n".repeat(2_049));
+    await form.more.click();
+    await form.submit.click();
+    await page.locator("#push_name_problem").waitFor();
+    expect(await page.locator("#push_expire_after_views_problem").count()).toBe(0);
+    expect(await form.views.getAttribute("aria-invalid")).toBe(null);
+  });
+
+  it("after its session has ended, and is sent for the same account after signing in again in another tab", async () => {
+    const { page, context } = await site.visit({ signedIn: true });
+    await fill(page);
+    await context.clearCookies();
+    await newPushForm(page).submit.click();
+    await alert(page).getByText(sending.signedOut).waitFor();
+    await expectKept(page);
+    const [tab] = await Promise.all([
+      context.waitForEvent("page"),
+      page.getByRole("link", { name: sending.signIn }).click(),
+    ]);
+    await signInAt(tab);
+    await sendAgain(page);
+  });
+
+  it("after its session has ended, and can be sent without an account", async () => {
+    const { page, context } = await site.visit({ signedIn: true });
+    await fill(page);
+    await context.clearCookies();
+    await newPushForm(page).submit.click();
+    await page.getByRole("button", { name: sending.createWithout }).click();
+    const link = await page.getByLabel(en.created.link, { exact: true }).inputValue();
+    await expect(site.ownPush(urlTokenOf(link))).rejects.toThrow("no such push");
+  });
+});
+
+it("an edit stays after its session has ended, and is saved after signing in again", async () => {
+  const { urlToken } = await site.push({ payload: "x", name: "before" }, "owned");
+  const { page, context } = await site.visit({ signedIn: true });
+  await page.goto(`/p/${urlToken}/edit`);
+  const { note } = newPushForm(page);
+  await note.fill("a long note");
+  const cookies = await context.cookies();
+  await context.clearCookies();
+  const save = page.getByRole("button", { name: en.edit.submit });
+  await save.click();
+  await alert(page).getByText(failure.signedOutText).waitFor();
+  expect(await note.inputValue()).toBe("a long note");
+  expect(await alert(page).getByRole("link", { name: sending.signIn }).count()).toBe(1);
+  await context.addCookies(cookies);
+  await Promise.all([page.waitForURL(/preview/), save.click()]);
+  expect(await site.ownPush(urlToken)).toMatchObject({ note: "a long note" });
+});
+
+it("after a success the Back button shows an empty form", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  await page.goto("/");
+  await newPushForm(page).payload.fill(secret);
+  await createLink(page);
+  await page.goBack();
+  expect(await newPushForm(page).payload.inputValue()).toBe("");
+});
+
+async function signInAt(page: Page): Promise<void> {
+  await page.locator("#email").fill(email);
+  await page.locator("#password").fill(password);
+  await page.getByRole("button", { name: en.signIn.submit }).click();
+  await page.waitForURL((url) => url.pathname !== "/users/sign_in");
+}

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { en } from "../../src/i18n/i18n.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { countRows, readRows } from "../support/engine-database.ts";
+import { ask, type Form } from "../support/form-requests.ts";
+import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
+
+let fixture: TestApp;
+let ada: SignedInClient;
+beforeAll(async () => {
+  fixture = await startTestApp();
+  ada = await signInClient(fixture, "ada@example.com", { join: true });
+});
+afterAll(() => fixture[Symbol.asyncDispose]());
+
+const secret = 'my "secret" <b>';
+const escaped = "my &quot;secret&quot; &lt;b>";
+const typed = {
+  "push[kind]": "text",
+  "push[payload]": secret,
+  "push[passphrase]": "a phrase",
+  "push[name]": "a name",
+  "push[note]": "two\r\nlines",
+  "push[expire_after_views]": "7",
+};
+const { sending, failure } = en;
+
+const pushes = () => countRows(fixture.app.domain.db, "pushes");
+const hiddenField = (page: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "";
+/** The form as its page was rendered for Ada, with what was typed. */
+async function adasForm(): Promise<Form> {
+  const { body } = await ada.get("/");
+  const own = ["account", "idempotency_key", "form_token"].map((name) => [name, hiddenField(body, name)]);
+  return { ...Object.fromEntries(own), ...typed };
+}
+
+function expectTyped(body: string): void {
+  expect(body).toContain(escaped);
+  expect(body).toContain('value="a phrase"');
+  expect(body).toContain('value="7"');
+  expect(body).toContain("a name");
+  expect(body).toMatch(/two\n?(?:&#10;)?lines/);
+}
+
+describe("a form of a session that has ended", () => {
+  test("creates nothing and comes back filled, for the same account", async () => {
+    const form = await adasForm();
+    const before = await pushes();
+    const answer = await ask(fixture, "/p", form, { cookie: "sealpush_session=ended" });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.body).toContain(sending.signedOutHeading);
+    expectTyped(answer.body);
+    const again = { ...form, account: hiddenField(answer.body, "account") };
+    expect(again.account).toBe(form.account);
+    expect((await ask(fixture, "/p", again)).statusCode).toBe(401);
+    expect(await pushes()).toBe(before);
+    const signedInAgain = await ada.post("/p", again);
+    expect(signedInAgain.status).toBe(303);
+    expect((await ada.get(signedInAgain.location ?? "")).body).toContain("a name");
+  });
+
+  test("creates a push without an account only if its person decides so", async () => {
+    const form = await adasForm();
+    const answer = await ask(fixture, "/p", { ...form, without_account: "1" });
+    expect(answer.statusCode).toBe(303);
+    const latest = await readRows(fixture.app.domain.db, "SELECT owner_id FROM pushes ORDER BY id DESC LIMIT 1");
+    expect(latest).toMatchObject([{ owner_id: null }]);
+  });
+
+  test("stays signed out when the kind is switched without scripts", async () => {
+    const answer = await ask(fixture, "/p", { ...(await adasForm()), "push[show_kind]": "url" });
+    expect(answer.statusCode).toBe(401);
+    expect(hiddenField(answer.body, "account")).not.toBe("");
+    expect(answer.body).toContain(escaped);
+  });
+
+  test("changes no push, and says how to get back to what was typed", async () => {
+    const created = await ada.post("/p", await adasForm());
+    const path = (created.location ?? "").replace("/preview", "");
+    const answer = await ask(fixture, `${path}/edit`, { "push[expire_after_views]": "9" });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.body).toContain(failure.signedOutText);
+    expect(answer.body).toContain(failure.goBack);
+  });
+});
+
+test("a form of another account creates nothing before it is sent again", async () => {
+  const form = await adasForm();
+  const eve = await signInClient(fixture, "eve@example.com", { join: true });
+  const before = await pushes();
+  const answer = await eve.post("/p", form);
+  expect(answer.status).toBe(409);
+  expect(answer.body).toContain(sending.otherAccountHeading);
+  expect(answer.body).toContain("<bdi>eve@example.com</bdi>");
+  expectTyped(answer.body);
+  expect(await pushes()).toBe(before);
+  const account = hiddenField(answer.body, "account");
+  expect((await eve.post("/p", { ...form, account, idempotency_key: "k".repeat(20) })).status).toBe(303);
+});
+
+describe("a form without the token of its session, from a browser that does not report its origin", () => {
+  const boundary = "b";
+  const multipart = (form: Form, file = "") =>
+    `${file}${Object.entries(form)
+      .map(([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+      .join("")}--b--\r\n`;
+  const file = `--b\r\nContent-Disposition: form-data; name="push[files][]"; filename="f"\r\n\r\nx\r\n`;
+  const post = (url: string, payload: string) =>
+    fixture.server.inject({
+      method: "POST",
+      url,
+      headers: { cookie: ada.cookie(), "content-type": `multipart/form-data; boundary=${boundary}` },
+      payload,
+    });
+
+  test("comes back filled with the right token and takes effect when it is sent again", async () => {
+    const form = { ...(await adasForm()), form_token: "another" };
+    const before = await pushes();
+    for (const before of ["", file]) {
+      const answer = await post("/p", multipart(form, before));
+      expect(answer.statusCode).toBe(403);
+      expect(answer.body).toContain(sending.outdatedHeading);
+      expectTyped(answer.body);
+    }
+    expect(await pushes()).toBe(before);
+    expect(await countRows(fixture.app.domain.db, "uploads")).toBe(0);
+    const { body } = await post("/p", multipart(form));
+    const renewed = { ...form, form_token: hiddenField(body, "form_token") };
+    expect((await post("/p", multipart(renewed))).statusCode).toBe(303);
+  });
+
+  test("changes no push", async () => {
+    const created = await ada.post("/p", await adasForm());
+    const path = (created.location ?? "").replace("/preview", "");
+    const answer = await post(`${path}/edit`, multipart({ form_token: "another", "push[name]": "changed name" }));
+    expect(answer.statusCode).toBe(403);
+    expect(answer.body).toContain(sending.outdatedHeading);
+    expect(answer.body).toContain("changed name");
+    expect((await ada.get(`${path}/edit`)).body).not.toContain("changed name");
+  });
+});
+
+test("a form that is sent back keeps its idempotency key, so that sending it again creates one push", async () => {
+  const form = await adasForm();
+  const refused = await ada.post("/p", { ...form, "push[expire_after_views]": "0" });
+  expect(refused.status).toBe(422);
+  expect(hiddenField(refused.body, "idempotency_key")).toBe(form.idempotency_key);
+  const first = await ada.post("/p", form);
+  expect(await ada.post("/p", form)).toMatchObject({ status: 303, location: first.location });
+});
+
+test("a script gets the address of the page that follows, without following it", async () => {
+  const answer = await ask(fixture, "/p", typed, { headers: { prefer: "return=minimal" } });
+  expect(answer.statusCode).toBe(204);
+  expect(answer.headers.location).toMatch(/^\/p\/[\w-]+\/preview$/);
+  expect(answer.headers["cache-control"]).toBe("no-store");
+});
+
+test("only the empty form may be shown again by the Back button", async () => {
+  const cacheOf = async (url: string, form?: Form) => (await ask(fixture, url, form)).headers["cache-control"];
+  expect(await cacheOf("/")).toBe("private, no-cache");
+  expect(await cacheOf("/p", { ...typed, "push[expire_after_views]": "0" })).toBe("no-store");
+});
+
+test("too many requests say that what was typed is still in the form, but only for a form of a push", async () => {
+  await using strict = await startTestApp({ environment: { PWP__THROTTLING__MINUTE: "1" } });
+  await ask(strict, "/");
+  const refused = await ask(strict, "/p", typed);
+  expect(refused.statusCode).toBe(429);
+  expect(refused.body).toContain(failure.goBack);
+  const other = await ask(strict, "/users/sign_in", { email: "a@example.com" });
+  expect(other.statusCode).toBe(429);
+  expect(other.body).not.toContain(failure.goBack);
+});
+
+describe("where anonymous use is off", () => {
+  let closed: TestApp;
+  beforeAll(async () => {
+    closed = await startTestApp({ environment: { PWP__ALLOW_ANONYMOUS: "false" } });
+  });
+  afterAll(() => closed[Symbol.asyncDispose]());
+
+  test("a form of a session that has ended comes back filled, and cannot be sent without an account", async () => {
+    const owner = await signInClient(closed, "ada@example.com", { join: true });
+    const account = hiddenField((await owner.get("/")).body, "account");
+    const answer = await ask(closed, "/p", { ...typed, account });
+    expect(answer.statusCode).toBe(401);
+    expectTyped(answer.body);
+    expect(answer.body).not.toContain("without_account");
+    for (const form of [typed, { ...typed, account, without_account: "1" }]) {
+      const refused = await ask(closed, "/p", form);
+      expect(refused).toMatchObject({ statusCode: 303 });
+      expect(refused.headers.location).toMatch(/^\/users\/sign_in/);
+    }
+    expect(await countRows(closed.app.domain.db, "pushes")).toBe(0);
+  });
+});
