@@ -45,7 +45,7 @@ class FormSender {
 
   async #send(submitter: HTMLElement | null): Promise<void> {
     this.#state = "sending";
-    const endWaiting = showWaiting(submitter, this.#messages.dataset.sending ?? "");
+    const endWaiting = showWaiting(submitter, this.#messages.dataset.waiting ?? "");
     const answer = await answerTo(this.#form.action, new FormData(this.#form, submitter));
     if (answer?.location) {
       this.#state = "done";

@@ -23,7 +23,7 @@ export function FormMessages({ page: { messages }, unanswered, children }: FormM
       <div
         class="form-messages"
         data-form-messages
-        data-sending={sending.sending}
+        data-waiting={sending.sending}
         data-kept={sending.kept}
         data-unanswered-heading={sending.unansweredHeading}
         data-unanswered={unanswered}
