@@ -176,6 +176,23 @@ it("an edit stays after its session has ended, and is saved after signing in aga
   expect(await site.ownPush(urlToken)).toMatchObject({ note: "a long note" });
 });
 
+it("an edit that another one has overtaken stays beside the push as it is stored by now", async () => {
+  const { urlToken } = await site.push({ payload: "x", expire_after_views: 5 }, "owned");
+  const { page } = await site.visit({ signedIn: true });
+  await page.goto(`/p/${urlToken}/edit`);
+  const { note, views } = newPushForm(page);
+  await note.fill("a long note");
+  await site.fetch(`/api/v2/pushes/${urlToken}`);
+  await views.fill("1");
+  await page.getByRole("button", { name: en.edit.submit }).click();
+  await page.locator("#push_expire_after_views_problem").waitFor();
+  expect(await note.inputValue()).toBe("a long note");
+  await page
+    .locator("#edit_stored")
+    .getByText(en.edit.viewsOf({ used: 1, allowed: 5 }))
+    .waitFor();
+});
+
 it("after a success the Back button shows an empty form", async () => {
   const { page } = await site.visit({ signedIn: true });
   await page.goto("/");

@@ -60,4 +60,6 @@ export async function sendForm(page: Page): Promise<void> {
     page.locator(submit).first().click(),
   ]);
   await page.waitForLoadState();
+  // The script of a form that stays shows the answer afterwards.
+  await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
 }

@@ -10,13 +10,13 @@ export function pageLocale(): string {
 
 /** Rewrites exact times, tooltips included, in the browser's time zone, and keeps relative times current. */
 export function localiseTimes(): void {
-  const tag = pageLocale();
-  localiseExactTimes(tag);
-  refreshRelativeTimes(tag);
+  localiseExactTimes(document);
+  refreshRelativeTimes(pageLocale());
 }
 
-function localiseExactTimes(tag: string): void {
-  const format = new Intl.DateTimeFormat(tag, {
+/** Once for each part of the page. */
+export function localiseExactTimes(root: ParentNode): void {
+  const format = new Intl.DateTimeFormat(pageLocale(), {
     year: "numeric",
     month: "long",
     day: "numeric",
@@ -25,11 +25,11 @@ function localiseExactTimes(tag: string): void {
     hourCycle: "h23",
     timeZoneName: "short",
   });
-  for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-local-time]")) {
+  for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-local-time]")) {
     time.title = time.textContent?.trim() ?? "";
     time.textContent = format.format(new Date(time.dateTime));
   }
-  for (const time of document.querySelectorAll<HTMLTimeElement>("[data-now] time")) {
+  for (const time of root.querySelectorAll<HTMLTimeElement>("[data-now] time")) {
     time.title = format.format(new Date(time.dateTime));
   }
 }

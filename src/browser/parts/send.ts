@@ -1,3 +1,5 @@
+import { localiseExactTimes } from "./local-times.ts";
+
 /** Without an answer by then, the form can be sent again. A form with files may take as long as it needs. */
 const answerMsMax = 60_000;
 
@@ -68,6 +70,7 @@ class FormSender {
       document.title = page.title;
       this.#renewFields(form);
       showProblems(this.#form, form);
+      showStored(page);
       this.#showMessages(messages.children);
     } else if (explanation !== null) {
       this.#say(
@@ -138,6 +141,20 @@ function showWaiting(submitter: HTMLElement | null, text: string): () => void {
     if (label !== null) label.textContent = before;
     submitter?.removeAttribute("aria-busy");
   };
+}
+
+/** Elements with `data-stored` show what the server has stored by now, unlike the fields, which show what was typed. */
+function showStored(answered: Document): void {
+  for (const stored of document.querySelectorAll("[data-stored]")) {
+    const current = answered.getElementById(stored.id);
+    if (current === null) {
+      stored.remove();
+      continue;
+    }
+    const shown = document.importNode(current, true);
+    localiseExactTimes(shown);
+    stored.replaceWith(shown);
+  }
 }
 
 /** Moves the problems at fields from the answered form to the one that people see. */

@@ -139,7 +139,7 @@ function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageCo
       <h2 class="aside-heading" id="edit_facts">
         {edit.factsHeading}
       </h2>
-      <dl class="edit-facts">
+      <dl class="edit-facts" id="edit_stored" data-stored>
         {facts.map(({ name, value }) => (
           <Fact key={name} label={name}>
             {value}

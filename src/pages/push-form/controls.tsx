@@ -151,7 +151,7 @@ function KeptFiles({
 }: Pick<ControlProps, "form" | "page"> & { readonly files: NonNullable<PushForm["edited"]>["files"] }) {
   const { edit, formats } = page.messages;
   return (
-    <fieldset class="kept-files" aria-describedby="push_remove_files_hint">
+    <fieldset class="kept-files" id="push_kept_files" data-stored aria-describedby="push_remove_files_hint">
       <legend class="field-label">{edit.files}</legend>
       <p class="field-hint" id="push_remove_files_hint">
         {edit.filesRemoveHint}
