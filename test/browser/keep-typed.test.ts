@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { createLink, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
+import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -139,6 +140,7 @@ describe("a form that was not accepted stays, with its files", () => {
     await newPushForm(page).submit.click();
     await alert(page).getByText(sending.signedOut).waitFor();
     await expectKept(page);
+    await expectAccessibleLayout(page);
     const [tab] = await Promise.all([
       context.waitForEvent("page"),
       page.getByRole("link", { name: sending.signIn }).click(),
@@ -171,6 +173,7 @@ it("an edit stays after its session has ended, and is saved after signing in aga
   await alert(page).getByText(failure.signedOutText).waitFor();
   expect(await note.inputValue()).toBe("a long note");
   expect(await alert(page).getByRole("link", { name: sending.signIn }).count()).toBe(1);
+  await expectAccessibleLayout(page);
   await context.addCookies(cookies);
   await Promise.all([page.waitForURL(/preview/), save.click()]);
   expect(await site.ownPush(urlToken)).toMatchObject({ note: "a long note" });
