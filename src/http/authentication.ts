@@ -141,7 +141,7 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       const path = requiredStep(access, signIn, deps);
       if (path === undefined) done();
       // A redirect would lose a form with a secret; after this answer, the Back button shows it again.
-      else if (changesState && request.routeOptions.config.streamsFiles === true) {
+      else if (signIn.state === "anonymous" && changesState && request.routeOptions.config.streamsFiles === true) {
         done(new AppError("not_authenticated", "This session has ended."));
       } else redirectTo(path, request, reply);
     }, done);

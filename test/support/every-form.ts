@@ -97,6 +97,7 @@ export function formPages(routes: readonly RouteEntry[]): readonly string[] {
     ({ method, access, pattern }) =>
       method === "POST" && access.startsWith("page") && !["/users/sign_out", "/users/edit/delete"].includes(pattern),
   );
-  const isOpen = ({ access }: RouteEntry) => Number(access === "page");
+  // A new push is open to everybody, but belongs to its session's user.
+  const isOpen = ({ access, pattern }: RouteEntry) => Number(access === "page" && pattern !== "/p");
   return pages.sort((a, b) => isOpen(a) - isOpen(b)).map(({ pattern }) => pattern.replace(/:\w+/, "987654321"));
 }

@@ -162,7 +162,7 @@ export async function receivePushForm(page: PageRequest): Promise<SentForm> {
     return { ...sent, upload, fileRefusal, isOutdated: false };
   } catch (error) {
     await upload?.abandon();
-    if (!(error instanceof FormTokenRefusal)) throw error;
+    if (!(error instanceof FormTokenRefusal) || findPush(error.form) === undefined) throw error;
     return { ...sentIn(error.form), upload: undefined, fileRefusal: undefined, isOutdated: true };
   }
 }
@@ -185,11 +185,14 @@ function sentIn(form: FormFields) {
  * The push of a form. Browsers send line ends as CR LF; they become LF again, because a key with other line ends is not a
  * valid key.
  */
-function pushFieldsOf({ push }: FormFields): SentFields {
-  if (push === undefined || typeof push === "string" || Array.isArray(push)) {
-    throw new AppError("invalid_request", "The form contains no push.");
-  }
+function pushFieldsOf(form: FormFields): SentFields {
+  const push = findPush(form);
+  if (push === undefined) throw new AppError("invalid_request", "The form contains no push.");
   return Object.fromEntries(
     Object.entries(push).map(([name, value]) => [name, typeof value === "string" ? withLineFeeds(value) : value]),
   );
+}
+
+function findPush({ push }: FormFields): SentFields | undefined {
+  return typeof push !== "object" || Array.isArray(push) ? undefined : { ...push };
 }
