@@ -49,13 +49,13 @@ export function urlTokenOf(link: string): string {
 
 const submit = "main form[method=post] button[type=submit]";
 
-/** Presses the first submit button of the page and waits for the answer. */
+/** Presses the first submit button of the page and waits for the answer to the form. */
 export async function sendForm(page: Page): Promise<void> {
   await Promise.all([
-    // Scripts send files by requests of their own before the form.
+    // A form that stays is sent by fetch. Scripts send files before it, by other requests.
     page.waitForResponse((response) => {
       const request = response.request();
-      return request.method() === "POST" && request.isNavigationRequest();
+      return request.method() === "POST" && (request.isNavigationRequest() || request.resourceType() === "fetch");
     }),
     page.locator(submit).first().click(),
   ]);
