@@ -6,7 +6,7 @@ const ada = "ada@example.com";
 
 /** What the form shows; the templates of the other kinds come after it. */
 function settingsIn(page: string) {
-  const [body = ""] = page.split("<template");
+  const [body = ""] = page.split("<template data-kind");
   const textOf = (id: string) => new RegExp(`<input[^>]*id="${id}"[^>]*value="([^"]*)"`).exec(body)?.[1];
   const isTicked = (id: string) => new RegExp(`<input type="checkbox" id="${id}"[^>]* checked`).test(body);
   const [, select = ""] = body.split('id="push_expire_after_duration"');
