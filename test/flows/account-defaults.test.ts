@@ -24,7 +24,7 @@ test("the form for a new push starts with the account's defaults", async () => {
   });
   expect(saved).toMatchObject({ status: 303, location: "/users/edit?done=defaults" });
   // The forms of the other kinds follow in templates.
-  const [body = ""] = (await person.get("/")).body.split("<template");
+  const [body = ""] = (await person.get("/")).body.split("<template data-kind");
   expect(body).toMatch(/name="push\[kind\]" value="url"/);
   expect(body).toMatch(/name="push\[expire_after_days\]" value="3"/);
   expect(body).toMatch(/name="push\[expire_after_views\]" value="5"/);
