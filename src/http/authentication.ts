@@ -140,9 +140,10 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       if (access === "page_waiting" && signIn.state === "waiting") request.session = signIn.session;
       const path = requiredStep(access, signIn, deps);
       if (path === undefined) done();
-      // A redirect would lose a form with a secret; after this answer, the Back button shows it again.
+      // A redirect would lose a form with a secret. The handler of a new push sends it back; after the error, the Back button
+      // shows it again.
       else if (signIn.state === "anonymous" && changesState && request.routeOptions.config.streamsFiles === true) {
-        done(new AppError("not_authenticated", "This session has ended."));
+        done(access === "page_creator" ? undefined : new AppError("not_authenticated", "This session has ended."));
       } else redirectTo(path, request, reply);
     }, done);
   };

@@ -111,7 +111,7 @@ const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 const pageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/", group: "internal", access: "page_creator", handler: withOldParameters(showNewPush) },
   { method: "GET", path: "/p/new", group: "internal", access: "page_creator", handler: withOldParameters(showNewPush) },
-  { method: "POST", path: "/p", group: "internal", access: "page", streamsFiles: true, handler: createPush },
+  { method: "POST", path: "/p", group: "internal", access: "page_creator", streamsFiles: true, handler: createPush },
   ...uploadRoutes,
   { method: "GET", path: "/p", group: "internal", access: "page_session", handler: withOldParameters(showDashboard) },
   {

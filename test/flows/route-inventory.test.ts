@@ -108,7 +108,7 @@ GET    /madmin/*                              page_admin
 GET    /madmin/users                          page_admin
 GET    /madmin/users/*                        page_admin
 GET    /p                                     page_session
-POST   /p                                     page          changes
+POST   /p                                     page_creator  changes
 OPTIONS /p.json                               public
 POST   /p.json                                api           changes scope:create
 GET    /p/:token                              page          retrieval

@@ -97,7 +97,6 @@ export function formPages(routes: readonly RouteEntry[]): readonly string[] {
     ({ method, access, pattern }) =>
       method === "POST" && access.startsWith("page") && !["/users/sign_out", "/users/edit/delete"].includes(pattern),
   );
-  // A new push is open to everybody, but belongs to its session's user.
-  const isOpen = ({ access, pattern }: RouteEntry) => Number(access === "page" && pattern !== "/p");
+  const isOpen = ({ access }: RouteEntry) => Number(access === "page");
   return pages.sort((a, b) => isOpen(a) - isOpen(b)).map(({ pattern }) => pattern.replace(/:\w+/, "987654321"));
 }
