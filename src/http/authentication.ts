@@ -142,7 +142,7 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       if (path === undefined) done();
       // A redirect would lose a form with a secret. The handler of a new push sends it back; after the error, the Back button
       // shows it again.
-      else if (signIn.state === "anonymous" && changesState && request.routeOptions.config.streamsFiles === true) {
+      else if (signIn.state === "anonymous" && request.routeOptions.config.keepsTyped === true) {
         done(access === "page_creator" ? undefined : new AppError("not_authenticated", "This session has ended."));
       } else redirectTo(path, request, reply);
     }, done);

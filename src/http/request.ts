@@ -66,11 +66,10 @@ declare module "fastify" {
     scope?: Scope | null;
     /** Page routes that change state refuse requests from other sites. */
     changesState: boolean;
-    /**
-     * The handler reads multipart forms itself with `receiveBody`, which passes on the files as they arrive. What was typed in
-     * such a form must not be lost: without the session that it needs, it is not answered with a redirect.
-     */
+    /** The handler reads multipart forms itself with `receiveBody`, which passes on the files as they arrive. */
     streamsFiles?: boolean;
+    /** What was typed in this form must not be lost: without the session that it needs, it is not redirected. */
+    keepsTyped?: boolean;
     /** Open to users who lack a required second factor, so that they can set one up or sign out. */
     beforeFactor?: boolean;
     /** The route may reveal a secret or end a push: declared prefetches and HEAD requests never reach the handler. */

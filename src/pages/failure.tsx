@@ -16,7 +16,7 @@ export function renderFailure(refusal: Refusal, request: FastifyRequest, service
     status,
     requestId: request.id,
     retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1),
-    keepsTyped: request.routeOptions.config?.streamsFiles === true,
+    keepsTyped: request.routeOptions.config?.keepsTyped === true,
   };
   return renderPage(failureView(model, pageContext(request, services, null)));
 }

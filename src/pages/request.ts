@@ -312,6 +312,7 @@ export type PageRoute = RouteHandler & {
   readonly retrieval?: true;
   readonly beforeFactor?: true;
   readonly streamsFiles?: true;
+  readonly keepsTyped?: true;
   /** Absent: the route exists with every configuration. */
   readonly isEnabled?: (config: Config) => boolean;
 };

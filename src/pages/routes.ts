@@ -111,7 +111,15 @@ const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 const pageRoutes: readonly PageRoute[] = [
   { method: "GET", path: "/", group: "internal", access: "page_creator", handler: withOldParameters(showNewPush) },
   { method: "GET", path: "/p/new", group: "internal", access: "page_creator", handler: withOldParameters(showNewPush) },
-  { method: "POST", path: "/p", group: "internal", access: "page_creator", streamsFiles: true, handler: createPush },
+  {
+    method: "POST",
+    path: "/p",
+    group: "internal",
+    access: "page_creator",
+    handler: createPush,
+    streamsFiles: true,
+    keepsTyped: true,
+  },
   ...uploadRoutes,
   { method: "GET", path: "/p", group: "internal", access: "page_session", handler: withOldParameters(showDashboard) },
   {
@@ -182,6 +190,7 @@ const pageRoutes: readonly PageRoute[] = [
     group: "internal",
     access: "page_session",
     streamsFiles: true,
+    keepsTyped: true,
     handler: saveEdit,
   },
   { method: "GET", path: "/p/:token/audit", group: "internal", access: "page_session", handler: showAudit },
@@ -515,11 +524,19 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
   for (const route of pageRoutes) {
     const { method, path, group, access, isEnabled } = route;
     if (isEnabled?.(services.config) === false) continue;
-    const { retrieval = false, beforeFactor = false, streamsFiles = false } = route;
+    const { retrieval = false, beforeFactor = false, streamsFiles = false, keepsTyped = false } = route;
     server.route({
       method,
       url: path,
-      config: { access, group, changesState: !readingMethods.has(method), retrieval, beforeFactor, streamsFiles },
+      config: {
+        access,
+        group,
+        changesState: !readingMethods.has(method),
+        retrieval,
+        beforeFactor,
+        streamsFiles,
+        keepsTyped,
+      },
       handler: (request, reply) => handlePage(route, request, reply, services),
     });
   }
