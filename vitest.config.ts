@@ -46,7 +46,7 @@ const engines = {
       "src/**/postgres/**/*.test.ts",
       "{src,test}/**/*.postgres.test.ts",
       // The rooms that ask the database something, and all that is tested from outside.
-      "src/{accounts,branding,cli,database,jobs,limits,mail,pushes}/**/*.test.ts",
+      "src/{accounts,branding,cli,database,jobs,limits,mail,pushes,requests}/**/*.test.ts",
       "test/{flows,faults,races}/**/*.test.ts",
       // Of the browser's, those that between them touch every room's data: pages speak to no database themselves.
       "test/browser/{account,admin,dashboard,edit,gone,open,passkeys,tokens}.test.ts",

@@ -17,11 +17,12 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   branding: ["base", "crypto", "database"],
   pushes: [...foundations, "age"],
   accounts: [...foundations, "mail"],
+  requests: [...foundations, "age", "pushes"],
   health: [...foundations],
-  domain: [...foundations, "mail", "branding", "pushes", "accounts", "health"],
-  http: [...foundations, "pushes", "accounts"],
-  api: [...foundations, "i18n", "pushes", "accounts", "http"],
-  pages: [...foundations, "mail", "branding", "i18n", "pushes", "accounts", "health", "http"],
+  domain: [...foundations, "mail", "branding", "pushes", "accounts", "requests", "health"],
+  http: [...foundations, "pushes", "accounts", "requests"],
+  api: [...foundations, "i18n", "pushes", "accounts", "requests", "http"],
+  pages: [...foundations, "mail", "branding", "i18n", "pushes", "accounts", "requests", "health", "http"],
   jobs: [...foundations, "mail", "pushes", "accounts", "domain"],
   backup: [...foundations, "pushes", "accounts", "domain"],
   move: ["base", "crypto", "database", "pushes"],
@@ -39,6 +40,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const doors: Readonly<Record<string, string>> = {
   pushes: "pushes/pushes.ts",
   accounts: "accounts/accounts.ts",
+  requests: "requests/requests.ts",
   branding: "branding/branding.ts",
 };
 /** Folders that may import past an entry file: those that compose the domain or work on its internals. */

@@ -110,7 +110,7 @@ async function composeServer(
 ): Promise<Server> {
   const { version } = options;
   const { clock, random, monotonicMs } = options.effects;
-  const { accounts, branding, mail, jobs, health, deleteAccount } = domain;
+  const { requests, accounts, branding, mail, jobs, health, deleteAccount } = domain;
   const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
   const metricsGate = config.metrics && createMetricsGate(config.metrics);
   const assetUrl = assetUrls(readManifest(options.assetsDir), "/assets");
@@ -143,7 +143,7 @@ async function composeServer(
     if (options.worker !== undefined) metrics.joinWorkers(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
-  registerApi(fastify, { config, pushes, bodyIntake, version: options.version });
+  registerApi(fastify, { config, pushes, requests, bodyIntake, version: options.version });
   registerDownloads(fastify, { pushes, events, clock });
   await registerPages(fastify, {
     config,

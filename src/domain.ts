@@ -16,6 +16,7 @@ import { readOrMakeMasterKeyFile } from "./config/master-key-file.ts";
 import { createKeyring, type Keyring } from "./crypto/keyring.ts";
 import { createArgon2Queue } from "./crypto/passphrase.ts";
 import { sealedLength } from "./crypto/stream-seal.ts";
+import { createUrlTokens } from "./crypto/url-token.ts";
 import type { Database, InTransaction } from "./database/database.ts";
 import { measureDatabaseClock } from "./database/database-clock.ts";
 import { createIds } from "./database/ids.ts";
@@ -37,6 +38,8 @@ import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
 import { createPushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
 import { isNewDatabase, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
+import { type AnswerEmails, createRequests } from "./requests/requests.ts";
+import { createRequestStore } from "./requests/store/request-store.ts";
 import type { Events } from "./telemetry/events.ts";
 
 /** The program's dependencies on the outside world; tests replace them. */
@@ -156,6 +159,18 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     linkDeliveryIds: createIds(db, "link_deliveries"),
     linkDeliveryCounter: createLinkDeliveryCounter(limits),
   });
+  const requests = createRequests({
+    config,
+    clock,
+    random,
+    keyring,
+    urlTokens: createUrlTokens(vault.indexKey("request links")),
+    ids: createIds(db, "requests"),
+    store: createRequestStore(db),
+    pushes,
+    emails: answerEmails(mail, accounts),
+    onForgedRow: events.forgedRowRefused,
+  });
   const canServe = () => db.answers();
   return {
     vault,
@@ -164,6 +179,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     store,
     blobs,
     pushes,
+    requests,
     accounts,
     mail,
     branding,
@@ -260,6 +276,21 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
     async putViewNotification(tx, { to, language, kind, viewedAt, ...view }, now) {
       const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...view } as const;
       await requestedOutbox.put(tx, { to, language, content }, now);
+    },
+  };
+}
+
+/** The same for requests. Their owners are notified wherever they would be of views. */
+function answerEmails({ requestedOutbox }: Mail, accounts: Pick<Accounts, "findUser">): AnswerEmails {
+  return {
+    async findOwner(ownerId) {
+      const user = await accounts.findUser(ownerId);
+      if (user === undefined || user.disabledAt !== null) return undefined;
+      return { email: user.email, isConfirmed: user.confirmedAt !== null, language: user.language };
+    },
+    async putAnswered(tx, { email: to, language }, { title, urlToken, at }, now) {
+      const path = `/requests/${urlToken}/answers`;
+      await requestedOutbox.put(tx, { to, language, content: { kind: "request_answered", title, path, at } }, now);
     },
   };
 }

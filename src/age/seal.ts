@@ -7,6 +7,20 @@ function encrypterFor(recipient: string): Encrypter {
   return encrypter;
 }
 
+const recipientShape = /^age1[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{58}$/;
+
+/** Whether it is an X25519 recipient, `age1...`. The checksum in it finds characters that were lost or changed. */
+export function isRecipient(text: string): boolean {
+  if (!recipientShape.test(text)) return false;
+  try {
+    encrypterFor(text);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith("Invalid checksum")) return false;
+    throw error;
+  }
+}
+
 /**
  * Seals a text as an armored age file.
  * @param passphrase "": none. Otherwise the age file is sealed again, under the passphrase: age does not take both in one file.
@@ -27,4 +41,9 @@ export async function sealText(text: string, recipient: string, passphrase: stri
 export async function sealFile(content: ReadableStream<Uint8Array>, sizeBytes: number, recipient: string) {
   const sealed = await encrypterFor(recipient).encrypt(content);
   return { content: sealed as ReadableStream<Uint8Array>, sizeBytes: sealed.size(sizeBytes) };
+}
+
+/** As `sealFile`, for a file whose size is not known before its end. */
+export async function sealStream(content: ReadableStream<Uint8Array>, recipient: string) {
+  return (await encrypterFor(recipient).encrypt(content)) as ReadableStream<Uint8Array>;
 }

@@ -1,6 +1,8 @@
 import type { TSchema } from "typebox";
 import type { ApiReference, ReferenceEndpoint, ReferenceField } from "../http/api-reference.ts";
 import { CreatePushFields, NotifyEmailsRequest } from "../http/push-fields.ts";
+import { AnswerFields, CreateRequestFields } from "../http/request-fields.ts";
+import { operations as requestOperations } from "./requests/operations.ts";
 import { operations as v1Operations } from "./v1/operations.ts";
 import { describedParameters, openApiDocument, withBraces } from "./v2/openapi.ts";
 import { type Operation, operations as v2Operations } from "./v2/operations.ts";
@@ -19,9 +21,16 @@ export function apiReference(): Record<"v1" | "v2", ApiReference> {
     v2: {
       title,
       description,
-      endpoints: v2Operations.map((operation) => describeEndpoint(operation, operation.takesPush ? "push" : null, [])),
+      endpoints: [...v2Operations, ...requestOperations].map((operation) =>
+        describeEndpoint(operation, wrapperOf(operation), []),
+      ),
     },
   };
+}
+
+function wrapperOf({ takesPush, takesRequest = false }: Operation): string | null {
+  if (takesRequest) return "request";
+  return takesPush ? "push" : null;
 }
 
 function describeEndpoint(operation: Operation, wrapper: string | null, alsoAt: readonly string[]): ReferenceEndpoint {
@@ -49,7 +58,10 @@ function describeEndpoint(operation: Operation, wrapper: string | null, alsoAt: 
   };
 }
 
-function fieldsTaken({ takesRecipients = false }: Operation, wrapper: string | null): ReferenceField[] {
+function fieldsTaken(operation: Operation, wrapper: string | null): ReferenceField[] {
+  const { takesRecipients = false, takesRequest = false, takesAnswer = false } = operation;
+  if (takesRequest) return fieldsOf(CreateRequestFields);
+  if (takesAnswer) return fieldsOf(AnswerFields);
   if (takesRecipients) return fieldsOf(NotifyEmailsRequest);
   return wrapper === null ? [] : fieldsOf(CreatePushFields);
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from "fastify";
 import type { Config } from "../config/config.ts";
 import { sendJsonText } from "../http/headers.ts";
+import { operations as requestOperations } from "./requests/operations.ts";
 import { operations as v1Operations } from "./v1/operations.ts";
 import type { ApiDeps } from "./v2/handlers.ts";
 import { openApiDocument } from "./v2/openapi.ts";
@@ -11,7 +12,7 @@ const crossOriginPath = "/p.json";
 
 /** Registers both versions of the API. V1 translates its requests and answers to the calls of v2. */
 export function registerApi(server: FastifyInstance, deps: ApiDeps): void {
-  for (const operation of v2Operations) {
+  for (const operation of [...v2Operations, ...requestOperations]) {
     registerOperation(server, operation, [operation.path, `${operation.path}.json`], deps);
   }
   const isClosed = closedPrefixes(deps.config);
@@ -47,12 +48,12 @@ function registerOperation(
   paths: readonly string[],
   deps: ApiDeps,
 ): void {
-  const { method, access, group, scope, changesState, retrieval, handler } = operation;
+  const { method, access, group, scope, changesState, retrieval, streamsFiles = false, handler } = operation;
   for (const url of paths) {
     server.route({
       method,
       url,
-      config: { access, group, changesState, retrieval, ...(access === "public" ? {} : { scope }) },
+      config: { access, group, changesState, retrieval, streamsFiles, ...(access === "public" ? {} : { scope }) },
       ...(url === crossOriginPath ? { onSend: allowEveryOrigin } : {}),
       handler: (request, reply) => handler(request, reply, deps),
     });

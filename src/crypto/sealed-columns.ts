@@ -83,6 +83,16 @@ export const sealedColumns = {
     from: "link_deliveries LEFT JOIN pushes ON pushes.id = link_deliveries.push_id",
     ownedOnly: true,
   },
+  /** Authenticates the recipient of the answers: another one in the database would read them. */
+  requestDetails: {
+    table: "requests",
+    column: "details_sealed",
+    purpose: "requests",
+    key: "id",
+    id: "id",
+    owner: "owner_id",
+    from: "requests",
+  },
   password: {
     table: "users",
     column: "password_sealed",

@@ -150,7 +150,7 @@ export interface ReadOnlyDatabase {
 }
 
 /** Locks of serialized transactions. */
-export type LockName = "accounts" | "mail" | "keys" | "uploads";
+export type LockName = "accounts" | "mail" | "keys" | "uploads" | "requests";
 
 export interface PoolUse {
   readonly max: number;

@@ -19,6 +19,7 @@ export const jobNames = [
   "sessions",
   "limits",
   "sign-on steps",
+  "old requests",
 ] as const;
 
 export type JobName = (typeof jobNames)[number];

@@ -165,7 +165,7 @@ export function readPassphrase(fields: object): string | undefined {
 }
 
 /** @throws AppError invalid_fields (by domain name). */
-function refuseProblems(problems: ReadonlyMap<string, string>): void {
+export function refuseProblems(problems: ReadonlyMap<string, string>): void {
   if (problems.size === 0) return;
   throw invalidFields(Object.fromEntries([...problems].map(([name, problem]) => [domainName(name), [problem]])));
 }
@@ -224,7 +224,7 @@ type ReadField = (given: unknown) => FieldResult;
  * Creates the reader of a schema of optional fields. Clients send loose types: integers may be digit strings, booleans may
  * be words. It checks only the limits in the schema; the domain checks all others.
  */
-function fieldsReader<Schema extends TObject>(schema: Schema) {
+export function fieldsReader<Schema extends TObject>(schema: Schema) {
   const readers = Object.entries(schema.properties as Record<string, TSchema>).map(
     ([name, property]) => [name, readerOf(property)] as const,
   );

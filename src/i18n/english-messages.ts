@@ -1062,6 +1062,7 @@ export interface EnglishMessages {
       readonly sessions: string;
       readonly limits: string;
       readonly "sign-on steps": string;
+      readonly "old requests": string;
     };
     readonly settings: string;
     readonly settingsLead: string;
@@ -1231,6 +1232,12 @@ export interface EnglishMessages {
     readonly linkLife: Message<{ count: number }>;
     readonly byHand: string;
     readonly footer: Message<{ host: string }>;
+    readonly requestAnswered: {
+      readonly subject: string;
+      readonly text: string;
+      readonly action: string;
+      readonly why: string;
+    };
   };
   readonly pushEmails: {
     readonly legend: string;

@@ -24,6 +24,7 @@ const requestedRunsEveryMs = secondMs;
 const expiredSessionsMax = 500;
 const abandonedLinksMax = 500;
 const expiredStepsMax = 5_000;
+const oldRequestsMax = 500;
 /** Clients create a few of these rows per attempt, so they are removed as fast as they are created. */
 const limitsEveryMs = minuteMs;
 const limitsMax = 5_000;
@@ -92,6 +93,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   // Unconfirmed accounts are removed with their links, which must not happen because of a wrong clock.
   const removeUnusedLinks = async () =>
     clockWasTrusted ? domain.accounts.removeAbandonedLinks(abandonedLinksMax) : undefined;
+  const removeOldRequests = async () => (clockWasTrusted ? domain.requests.removeOld(oldRequestsMax) : undefined);
   const removeOldLimits = async () => {
     while (!abort.signal.aborted && (await domain.limits.removeExpired(effects.clock.now(), limitsMax)) >= limitsMax);
   };
@@ -124,6 +126,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
     repeat("sessions", hourMs, () => domain.accounts.removeExpiredSessions(expiredSessionsMax)),
     repeat("limits", limitsEveryMs, removeOldLimits),
     repeat("sign-on steps", hourMs, () => domain.accounts.removeExpiredSignOnSteps(expiredStepsMax)),
+    repeat("old requests", hourMs, removeOldRequests),
     // Last, so that its first run reports all jobs.
     repeat("heartbeat", heartbeatMs, beat),
   ];

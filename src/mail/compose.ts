@@ -102,6 +102,8 @@ function partsOf(
       return pushLinkParts(content, messages, linkTo(baseUrl, content.path, pageLocale));
     case "push_view":
       return pushViewParts(content, messages);
+    case "request_answered":
+      return requestAnsweredParts(content, messages, linkTo(baseUrl, content.path, pageLocale));
     default:
       return unreachable(content);
   }
@@ -186,6 +188,21 @@ function pushViewParts(content: ContentOf<"push_view">, messages: Messages): Par
     paragraphs: [views < expireAfterViews ? pushView.text : pushView.textLast],
     facts: about.map(([label, value]) => [label, oneLine(value)] as const),
     afterAction: [pushView.why],
+  };
+}
+
+/** Opens nothing by itself: the page needs the owner's session, and the answers need the owner's key. */
+function requestAnsweredParts(content: ContentOf<"request_answered">, { mail, formats }: Messages, url: string): Parts {
+  const { requestAnswered, facts } = mail;
+  return {
+    heading: requestAnswered.subject,
+    paragraphs: [requestAnswered.text],
+    facts: [
+      [facts.about, oneLine(content.title)],
+      [facts.when, formats.dateTime(content.at)],
+    ],
+    action: { label: requestAnswered.action, url, note: undefined },
+    afterAction: [requestAnswered.why],
   };
 }
 

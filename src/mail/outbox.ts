@@ -10,10 +10,16 @@ import { createEmailStore } from "./store/emails.ts";
 export const waitingMax = 10_000;
 
 /**
- * Account notifications are limited by the number of changes, and only administrators invite. Emails about pushes are limited per user, and
+ * Account notifications are limited by the number of changes, and only administrators invite. Emails about pushes and requests are limited per user, and
  * `isFull` is checked before one is accepted.
  */
-const neverDropped: ReadonlySet<EmailKind> = new Set(["account_notification", "invitation", "push_link", "push_view"]);
+const neverDropped: ReadonlySet<EmailKind> = new Set([
+  "account_notification",
+  "invitation",
+  "push_link",
+  "push_view",
+  "request_answered",
+]);
 
 export type Outbox = ReturnType<typeof createOutbox>;
 

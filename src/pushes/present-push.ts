@@ -66,6 +66,7 @@ export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Pus
     ...publicOptions(row),
     passphraseRequired: row.passphraseSalt !== null,
     endToEnd: endToEndOf(row),
+    isAnswer: row.isAnswer === 1,
     expired,
     deleted: row.endReason !== null && row.endReason !== "views" && row.endReason !== "time",
     expiredOn: expired ? (row.endedAt ?? row.expiresAt) : null,

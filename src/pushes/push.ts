@@ -21,6 +21,11 @@ export interface Actor {
   readonly referrer: string;
   /** The origin of this request, e.g. `https://push.example.com`. It identifies referrers of this server. */
   readonly ownOrigin: string;
+  /**
+   * The push answers a request of `user`, and somebody else sends it: the push becomes the user's, while the client is charged
+   * for its bytes and recorded as its sender.
+   */
+  readonly answersRequest?: true;
 }
 
 /** Why a push ended, with its stored number; the numbers never change. */
@@ -55,6 +60,8 @@ export interface Push extends PublicOptions {
   readonly passphraseRequired: boolean;
   /** null: the server receives the content as it is. */
   readonly endToEnd: EndToEnd | null;
+  /** It answers a request of its owner: every view counts, also the owner's. */
+  readonly isAnswer: boolean;
   readonly expired: boolean;
   /** Ended by a person, not by a limit. */
   readonly deleted: boolean;

@@ -40,7 +40,7 @@ export function createPushes(deps: PushDeps) {
     ...claimOperations(deps),
     // openTicket: for the download of a file
     ...ticketOperations(deps),
-    // find, list, audit
+    // find, list, listOwned, audit
     ...readOperations(deps),
     // search: for the owner's dashboard
     ...searchOperations(deps, searchLimits),
@@ -73,8 +73,8 @@ export interface PushWatch {
 export function watchPushes(pushes: Pushes, watch: PushWatch): Pushes {
   return {
     ...pushes,
-    async create(request, actor) {
-      const push = await pushes.create(request, actor);
+    async create(request, actor, together) {
+      const push = await pushes.create(request, actor, together);
       if (!push.repeated) watch.created(push.kind);
       return push;
     },

@@ -32,6 +32,8 @@ const recipientPaths = [
   "/p/:token/expire",
   "/api/v2/pushes/:url_token",
   "/api/v2/pushes/:url_token.json",
+  "/api/sealpush/requests/:url_token",
+  "/api/sealpush/requests/:url_token.json",
   "/files/:ticket",
   "/files/:ticket/view",
   "/files/zip/:tickets",

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { operations as requestOperations } from "../../src/api/requests/operations.ts";
 import { operations } from "../../src/api/v2/operations.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { password } from "../support/app.ts";
@@ -59,7 +60,7 @@ describe("PWP__REQUIRE_MFA", () => {
     const sink = await startMailSink();
     // With email: without it, the route that mails links does not exist.
     const fixture = await openFixture({ environment: { ...required.environment, ...sink.environment } });
-    for (const { method, path, access, takesPush, answers } of operations) {
+    for (const { method, path, access, takesPush, answers } of [...operations, ...requestOperations]) {
       if (access === "public") continue;
       const answer = await fixture.app.server.inject({
         method,

@@ -72,6 +72,12 @@ GET    /api/v2/pushes/:url_token/preview      api
 GET    /api/v2/pushes/active                  api_token scope:read
 GET    /api/v2/pushes/expired                 api_token scope:read
 GET    /api/v2/version                        public
+GET    /api/sealpush/requests                 api_token scope:read
+POST   /api/sealpush/requests                 api_token     changes scope:create
+GET    /api/sealpush/requests/:url_token      public
+POST   /api/sealpush/requests/:url_token      public        changes
+GET    /api/sealpush/requests/:url_token/answers api_token scope:read
+POST   /api/sealpush/requests/:url_token/close api_token    changes scope:expire
 GET    /api_tokens                            public
 GET    /assets/:name                          public
 GET    /branding/:filename                    public
@@ -236,7 +242,7 @@ test("the routes are exactly these", () => {
     .split("\n")
     .map((row) => line(row.split(/\s+/)));
   const isTwin = (pattern: string) =>
-    pattern.startsWith("/api/v2/") && pattern.endsWith(".json") && !pattern.endsWith("openapi.json");
+    /^\/api\/(v2|sealpush)\//.test(pattern) && pattern.endsWith(".json") && !pattern.endsWith("openapi.json");
   const actual = app.app.routes
     .filter(({ method, pattern }) => method !== "HEAD" && !isTwin(pattern))
     .map(({ method, pattern, access, changesState, retrieval, scope }) =>

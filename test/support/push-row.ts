@@ -23,6 +23,7 @@ export function pushRow(overrides: Partial<PushRow> = {}): PushRow {
     ...optionsBy(() => false),
     encryption: "none",
     encryptionCheck: null,
+    isAnswer: 0,
     sealGeneration: 1,
     keyCheck: Buffer.alloc(32),
     passphraseSalt: null,

@@ -265,6 +265,145 @@ export type NotifyEmailsRequest = {
   readonly notify_emails_to_locale?: string;
 };
 
+export type CreateRequestRequest = {
+  readonly request: {
+    /** What is asked for, shown to those who answer. 1 to 200 characters. */
+    readonly title?: string;
+    /** Shown below the title. At most 4096 characters. */
+    readonly note?: string;
+    /** An answer may have a text. Default true. */
+    readonly wants_text?: boolean;
+    /** An answer may have files. Default false. */
+    readonly wants_files?: boolean;
+    /** 1 to 100; default 1. */
+    readonly answers_max?: number;
+    /** How long it can be answered; at most as long as pushes live. Default 7. */
+    readonly expire_after_days?: number;
+    /** The age recipient (age1...) of a new identity, which answers are sealed for. */
+    readonly recipient?: string;
+    /** The first 32 hexadecimal digits of the SHA-256 of 'sealpush key check ' and that identity. The answers get it. */
+    readonly encryption_check?: string;
+    /** The identity as an armored age file under your passphrase, so that you can open the answers on any device. Empty: you keep the identity. */
+    readonly identity_sealed?: string;
+  };
+};
+
+export type Request = {
+  readonly url_token: string;
+  readonly title: string;
+  readonly note: string;
+  readonly wants_text: boolean;
+  readonly wants_files: boolean;
+  /** full: it has all the answers that it may have. */
+  readonly state: "open" | "full" | "closed" | "expired";
+  readonly expires_at: string;
+  /** Seal the answer for this age recipient. */
+  readonly recipient: string;
+};
+
+export type OwnedRequest = {
+  readonly url_token: string;
+  readonly title: string;
+  readonly note: string;
+  readonly wants_text: boolean;
+  readonly wants_files: boolean;
+  /** full: it has all the answers that it may have. */
+  readonly state: "open" | "full" | "closed" | "expired";
+  readonly expires_at: string;
+  /** Seal the answer for this age recipient. */
+  readonly recipient: string;
+  readonly created_at: string;
+  /** How many have come. */
+  readonly answers: number;
+  readonly answers_max: number;
+  readonly encryption_check: string;
+  /** Empty: you keep the identity yourself. */
+  readonly identity_sealed: string;
+  /** The link to send to those who shall answer. */
+  readonly html_url: string;
+};
+
+export type RequestList = readonly ({
+  readonly url_token: string;
+  readonly title: string;
+  readonly note: string;
+  readonly wants_text: boolean;
+  readonly wants_files: boolean;
+  /** full: it has all the answers that it may have. */
+  readonly state: "open" | "full" | "closed" | "expired";
+  readonly expires_at: string;
+  /** Seal the answer for this age recipient. */
+  readonly recipient: string;
+  readonly created_at: string;
+  /** How many have come. */
+  readonly answers: number;
+  readonly answers_max: number;
+  readonly encryption_check: string;
+  /** Empty: you keep the identity yourself. */
+  readonly identity_sealed: string;
+  /** The link to send to those who shall answer. */
+  readonly html_url: string;
+})[];
+
+export type RequestAnswers = {
+  readonly url_token: string;
+  readonly title: string;
+  readonly note: string;
+  readonly wants_text: boolean;
+  readonly wants_files: boolean;
+  /** full: it has all the answers that it may have. */
+  readonly state: "open" | "full" | "closed" | "expired";
+  readonly expires_at: string;
+  /** Seal the answer for this age recipient. */
+  readonly recipient: string;
+  readonly created_at: string;
+  /** How many have come. */
+  readonly answers: number;
+  readonly answers_max: number;
+  readonly encryption_check: string;
+  /** Empty: you keep the identity yourself. */
+  readonly identity_sealed: string;
+  /** The link to send to those who shall answer. */
+  readonly html_url: string;
+  /** The answers, oldest first. Each is a push of yours: retrieve it as any other, and open what you get with the identity. */
+  readonly pushes: readonly ({
+    readonly expire_after_views: number;
+    readonly expired: boolean;
+    readonly url_token: string;
+    readonly deletable_by_viewer: boolean;
+    readonly retrieval_step: boolean;
+    readonly expired_on: string | null;
+    readonly passphrase: string | null;
+    /** ISO 8601, UTC, milliseconds. */
+    readonly created_at: string;
+    /** ISO 8601, UTC, milliseconds. */
+    readonly updated_at: string;
+    readonly expire_after_days: number;
+    readonly days_remaining: number;
+    readonly views_remaining: number;
+    /** Ended by a person and not by a limit. */
+    readonly deleted: boolean;
+    readonly json_url: string;
+    /** The link to hand out. */
+    readonly html_url: string;
+    readonly kind: "text" | "file" | "url" | "qr";
+    readonly expires_at: string | null;
+    /** The content is sealed for the key in the link; absent: it is not. */
+    readonly encryption?: "age";
+    /** Empty if there is none. */
+    readonly name: string;
+    /** Empty if there is none. */
+    readonly note: string;
+  })[];
+};
+
+export type AnswerFields = {
+  /** The text. With encryption, an armored age file for the request's recipient: of the text, or for files of the list that docs/end-to-end.md describes. */
+  readonly payload?: string;
+  /** Payload and files are age files, so that the server never sees them; send it before the files. Without it the server seals what it receives for the recipient, and keeps nothing else. */
+  readonly encryption?: "age";
+};
+
 export type Message = {
   readonly message: string;
 };

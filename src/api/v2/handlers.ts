@@ -6,6 +6,7 @@ import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
 import { idempotencyKeyOf, pageOf, urlTokenOf } from "../../http/parameters.ts";
 import type { ClaimOutcome, CreatePush, OwnedPush, Push, Pushes } from "../../pushes/pushes.ts";
+import type { Requests } from "../../requests/requests.ts";
 import {
   type LinkParts,
   presentAudit,
@@ -23,6 +24,7 @@ import type { MessageAnswer, WrongPassphraseAnswer } from "./schemas.ts";
 export interface ApiDeps {
   readonly config: Config;
   readonly pushes: Pushes;
+  readonly requests: Requests;
   readonly bodyIntake: BodyIntake;
   /** The application's. */
   readonly version: string;

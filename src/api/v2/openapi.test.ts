@@ -37,6 +37,12 @@ test("the reader's reference has every endpoint with its fields", () => {
     "GET /api/v2/pushes/{url_token}/preview",
     "GET /api/v2/pushes/{url_token}/audit",
     "POST /api/v2/pushes/{url_token}/notify_emails",
+    "POST /api/sealpush/requests",
+    "GET /api/sealpush/requests",
+    "GET /api/sealpush/requests/{url_token}",
+    "POST /api/sealpush/requests/{url_token}",
+    "GET /api/sealpush/requests/{url_token}/answers",
+    "POST /api/sealpush/requests/{url_token}/close",
   ]);
   const create = endpoints.find(({ id }) => id === "createPush");
   expect(create?.fields.map(({ name }) => name)).toContain("expire_after_duration");

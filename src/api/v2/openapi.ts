@@ -1,6 +1,9 @@
 import type { TSchema } from "typebox";
 import { pageMax } from "../../http/parameters.ts";
 import { CreatePushFields, NotifyEmailsRequest } from "../../http/push-fields.ts";
+import { AnswerFields } from "../../http/request-fields.ts";
+import { operations as requestOperations } from "../requests/operations.ts";
+import * as requestSchemas from "../requests/schemas.ts";
 import { type Operation, operations, type ParameterName } from "./operations.ts";
 import * as schemas from "./schemas.ts";
 
@@ -23,6 +26,12 @@ const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
   ["Preview", schemas.PreviewAnswer],
   ["Audit", schemas.AuditAnswer],
   ["NotifyEmailsRequest", NotifyEmailsRequest],
+  ["CreateRequestRequest", requestSchemas.CreateRequestRequest],
+  ["Request", requestSchemas.RequestAnswer],
+  ["OwnedRequest", requestSchemas.OwnedRequestAnswer],
+  ["RequestList", requestSchemas.RequestListAnswer],
+  ["RequestAnswers", requestSchemas.RequestAnswersAnswer],
+  ["AnswerFields", AnswerFields],
   ["Message", schemas.MessageAnswer],
   ["Error", schemas.ErrorAnswer],
   ["WrongPassphrase", schemas.WrongPassphraseAnswer],
@@ -35,7 +44,7 @@ export const describedParameters: Readonly<Record<ParameterName, OpenApiParamete
     name: "url_token",
     in: "path",
     required: true,
-    description: "The token in the push's link.",
+    description: "The token in the link of the push or request.",
     schema: { type: "string", pattern: "^[A-Za-z0-9_-]{1,64}$" },
   },
   page: {
@@ -82,13 +91,13 @@ export const describedParameters: Readonly<Record<ParameterName, OpenApiParamete
 };
 
 const scopeMeanings =
-  "Its scopes: create creates pushes, read lists your pushes and their audit logs, expire deletes them. Retrieving a push " +
-  "and its preview need none.";
+  "Its scopes: create creates pushes and requests, read lists them and their audit logs, expire deletes pushes and closes " +
+  "requests. Retrieving a push and its preview need none.";
 
 /** The OpenAPI 3.1 document of API v2, from the registered operations and the schemas. Schemas are JSON Schema 2020-12. */
 export function openApiDocument() {
   const paths: Record<string, Record<string, ReturnType<typeof describeOperation>>> = {};
-  for (const operation of operations) {
+  for (const operation of [...operations, ...requestOperations]) {
     const path = withBraces(operation.path);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) };
   }
@@ -136,6 +145,8 @@ function describeOperation(operation: Operation) {
     parameters: operation.parameters.map((name) => describedParameters[name]),
     ...(operation.takesPush ? { requestBody: { required: true, content: createContent() } } : {}),
     ...(operation.takesRecipients ? { requestBody: { required: true, content: recipientsContent() } } : {}),
+    ...(operation.takesRequest ? { requestBody: { required: true, content: requestContent() } } : {}),
+    ...(operation.takesAnswer ? { requestBody: { required: true, content: answerContent() } } : {}),
     responses: Object.fromEntries(
       Object.entries(operation.answers).map(([status, { description, schema }]) => [
         status,
@@ -164,6 +175,21 @@ function createContent() {
 function recipientsContent() {
   const content = { schema: reference(NotifyEmailsRequest) };
   return { "application/json": content, "application/x-www-form-urlencoded": content };
+}
+
+function requestContent() {
+  return { "application/json": { schema: reference(requestSchemas.CreateRequestRequest) } };
+}
+
+function answerContent() {
+  const fields = { schema: reference(AnswerFields) };
+  const file = { type: "string", contentMediaType: "application/octet-stream" };
+  const properties = { ...AnswerFields.properties, "files[]": { type: "array", items: file } };
+  return {
+    "application/json": fields,
+    "application/x-www-form-urlencoded": fields,
+    "multipart/form-data": { schema: { type: "object", properties } },
+  };
 }
 
 /** The same fields under their names in forms. */

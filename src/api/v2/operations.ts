@@ -36,6 +36,11 @@ export interface Operation {
   readonly takesPush: boolean;
   /** The body names the recipients of a link delivery. */
   readonly takesRecipients?: boolean;
+  /** The body is a request for a secret, or the answer to one. */
+  readonly takesRequest?: boolean;
+  readonly takesAnswer?: boolean;
+  /** See http/request.ts. */
+  readonly streamsFiles?: true;
   readonly answers: Readonly<Record<number, Answer>>;
   readonly handler: handlers.ApiHandler;
 }

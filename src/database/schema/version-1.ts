@@ -26,7 +26,7 @@ ${postgres(`
   CREATE TABLE locks (
     name TEXT PRIMARY KEY
   );
-  INSERT INTO locks (name) VALUES ('accounts'), ('mail'), ('keys'), ('uploads');
+  INSERT INTO locks (name) VALUES ('accounts'), ('mail'), ('keys'), ('uploads'), ('requests');
 `)}
   CREATE TABLE processes (
     id TEXT PRIMARY KEY,
@@ -112,6 +112,7 @@ ${postgres(`
   -- encryption, encryption_check: of content that was sealed before it reached the server, see docs/end-to-end.md.
   -- creator_address: of the client that created a live anonymous push. The creation of an owned push is its first audit entry.
   -- link_check: keyed, over the url_token, which contains the id. Links are found by the id, so it has no index.
+  -- is_answer 1: it answers a request of its owner.
   -- keeps_payload 1: claim_retries may have rows of the push, and its payload stays while it has.
   -- PostgreSQL: last_claim_id is the number of the last counted or logged view, chosen by the claim, so that a claim whose
   -- answer was lost can be looked up. The fill factor leaves room on each page: counting a view moves no row and changes
@@ -138,6 +139,7 @@ ${postgres(`
     row_secret_id INTEGER NOT NULL,
     stored_bytes INTEGER NOT NULL,
     keeps_payload INTEGER NOT NULL DEFAULT 0,
+    is_answer INTEGER NOT NULL DEFAULT 0,
     creator_address TEXT,
     encryption INTEGER NOT NULL DEFAULT 0,
     encryption_check TEXT,
@@ -329,6 +331,29 @@ ${postgres(`
   CREATE UNIQUE INDEX resumable_uploads_blob ON resumable_uploads(blob_key);
   CREATE INDEX resumable_uploads_sender ON resumable_uploads(owner_id, client);
   CREATE INDEX resumable_uploads_expiry ON resumable_uploads(expires_at);
+
+  -- Requests for secrets. link_check: keyed, over the url_token, which contains the id. details_sealed: what is asked for, the
+  -- link, and the age recipient of the answers. answers: how many have come.
+  CREATE TABLE requests (
+    id INTEGER PRIMARY KEY,
+    owner_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    link_check BLOB NOT NULL,
+    details_sealed BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    closed_at INTEGER,
+    answers_max INTEGER NOT NULL,
+    answers INTEGER NOT NULL
+  );
+  CREATE INDEX requests_owner ON requests(owner_id, created_at, id);
+  CREATE INDEX requests_expiry ON requests(expires_at);
+  -- The pushes that answer a request. number: from 1, in the order in which they came.
+  CREATE TABLE request_answers (
+    request_id INTEGER NOT NULL REFERENCES requests(id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    push_id INTEGER NOT NULL,
+    PRIMARY KEY (request_id, number)
+  ) WITHOUT ROWID;
 
   -- Links sent by email. purpose: 0 confirm the account, 1 reset the password, 2 change the email address to new_email,
   -- 3 choose the first password.

@@ -39,13 +39,15 @@ const columnsOfTable = sql<[table: string], { name: string; position: number }>(
   "SELECT name, pk AS position FROM pragma_table_info(?) ORDER BY cid",
 );
 
+const referredTo = ["users", "requests"];
+
 /**
- * Reads the tables from the schema, so that none can be forgotten. Users come first, because other tables refer to them.
+ * Reads the tables from the schema, so that none can be forgotten. Tables that others refer to come first.
  * @param sqlite the SQLite side: its columns are those that both engines have.
  */
 export async function readTables(sqlite: Database): Promise<readonly MovedTable[]> {
   const names = (await sqlite.read.all(tableNames)).map(({ name }) => name).filter((name) => !excluded.has(name));
-  const ordered = ["users", ...names.filter((name) => name !== "users")];
+  const ordered = [...referredTo, ...names.filter((name) => !referredTo.includes(name))];
   return await Promise.all(ordered.map((name) => readTable(sqlite, name)));
 }
 

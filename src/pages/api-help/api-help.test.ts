@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../../../test/support/app.ts";
+import { operations as requestOperations } from "../../api/requests/operations.ts";
 import { operations as v1Operations } from "../../api/v1/operations.ts";
 import { operations } from "../../api/v2/operations.ts";
 
@@ -10,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]());
 
 test.each([
-  ["/help/api", operations, "/api/v2/pushes"],
+  ["/help/api", [...operations, ...requestOperations], "/api/v2/pushes"],
   ["/api", v1Operations, "/p.json"],
 ] as const)("%s shows every endpoint without a script", async (url, shown, example) => {
   const answer = await app.server.inject({ url: `${url}?locale=ar`, headers: { host: "push.example" } });

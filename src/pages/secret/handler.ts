@@ -159,6 +159,7 @@ export function isOwn(push: Push, actor: Actor): boolean {
 }
 
 function viewerOf(push: Push, actor: Actor): Viewer {
+  if (push.isAnswer) return "recipient";
   if (isOwn(push, actor)) return "owner";
   return actor.user?.admin === true ? "administrator" : "recipient";
 }

@@ -34,7 +34,7 @@ export function createByteBudgets({ limits, config }: { limits: Limits; config: 
   }
 
   function budgetsOf(actor: Actor): readonly Budget[] {
-    if (actor.user !== null) {
+    if (actor.user !== null && actor.answersRequest !== true) {
       const key = String(actor.user.id);
       return account === 0 ? [] : [{ counter: accountBytes, key, owner: "account", bytesPerDay: account }];
     }

@@ -10,7 +10,7 @@ import { toOwnersPush } from "../present-push.ts";
 import type { Actor, CreatedPush, CreatePush, Upload } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
-import type { NewPush } from "../store/insert-push.ts";
+import type { NewPush, WithPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow, type UnsealedPushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import { encryptionOf, findProblems, lifetimeOf } from "./limits.ts";
@@ -30,15 +30,16 @@ export function createOperations(deps: PushDeps) {
      * them on any error and for a repeated request.
      * @returns the push. For an anonymous push its `urlToken` is the only copy.
      * @throws AppError invalid_fields (also for an idempotency key of another push), not_authenticated, bytes_used_up,
-     * too_many_requests (passphrases of repeated requests), unavailable (disk, quota).
+     * too_many_requests (passphrases of repeated requests), unavailable (disk, quota); what `together` throws.
+     * @param together written in the same transaction.
      */
-    async create(request: CreatePush, actor: Actor): Promise<CreatedPush> {
+    async create(request: CreatePush, actor: Actor, together?: WithPush): Promise<CreatedPush> {
       const upload = ownUpload(request.upload, actor);
       const spent = upload?.spent ?? deps.byteBudgets.begin(actor);
       try {
         const kind = request.kind ?? ((upload?.fileCount ?? 0) > 0 ? "file" : "text");
         assertMayCreate(deps.config, kind === "file" || upload !== undefined || request.mentionsFiles === true, actor);
-        const push = await sealAndInsert(deps, request, kind, { upload, spent }, actor);
+        const push = await sealAndInsert(deps, request, kind, { upload, spent, together }, actor);
         if (!push.repeated) {
           upload?.handOver();
           spent.keep();
@@ -58,11 +59,17 @@ export function createOperations(deps: PushDeps) {
   };
 }
 
+interface Sending {
+  readonly upload: PendingUpload | undefined;
+  readonly spent: SpentBytes;
+  readonly together: WithPush | undefined;
+}
+
 async function sealAndInsert(
   deps: PushDeps,
   request: CreatePush,
   kind: KindName,
-  { upload, spent }: { readonly upload: PendingUpload | undefined; readonly spent: SpentBytes },
+  { upload, spent, together }: Sending,
   actor: Actor,
 ): Promise<CreatedPush> {
   const problems = {
@@ -101,7 +108,11 @@ async function sealAndInsert(
       ...sealed,
       storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
     };
-    return await deps.store.insertPush(push, auditRecord("creation", actor, now), linkDelivery, creationKey);
+    return await deps.store.insertPush(push, auditRecord("creation", actor, now), {
+      linkDelivery,
+      creationKey,
+      together,
+    });
   });
   if (outcome === "repeated") {
     const first = creationKey && (await findRepeated(deps, creationKey, request, requested, upload, actor));
@@ -116,7 +127,7 @@ async function sealAndInsert(
 export type RequestedPush = ReturnType<typeof requestedPush>;
 
 /** The settings and labels of the push, with the server's defaults for absent fields. */
-function requestedPush({ config }: PushDeps, request: CreatePush, kind: KindName, { user }: Actor) {
+function requestedPush({ config }: PushDeps, request: CreatePush, kind: KindName, { user, answersRequest }: Actor) {
   return {
     kind,
     ...lifetimeOf(request, kind, config),
@@ -125,6 +136,7 @@ function requestedPush({ config }: PushDeps, request: CreatePush, kind: KindName
       return offered && (request[option] ?? byDefault);
     }),
     ...encryptionOf(request),
+    isAnswer: answersRequest === true ? 1 : 0,
     name: request.name ?? "",
     note: request.note ?? "",
   };

@@ -210,6 +210,7 @@ function rowOf(
     ...optionsBy((option) => push[option]),
     encryption: "none",
     encryptionCheck: null,
+    isAnswer: 0,
     sealGeneration: firstGeneration,
     keyCheck,
     passphraseSalt,

@@ -35,6 +35,9 @@ async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): 
   const insertLinkDelivery = `INSERT INTO link_deliveries (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off)
     VALUES (3, ?, 2, 1, ?, 0, 0, 0)`;
   await changeRows(db, insertLinkDelivery, push?.id ?? 0, sealed("linkDelivery", { id: 3, ownerId: 7 }));
+  const insertRequest = `INSERT INTO requests (id, owner_id, link_check, details_sealed, created_at, expires_at, answers_max, answers)
+    VALUES (4, 7, ?, ?, 0, 0, 1, 0)`;
+  await changeRows(db, insertRequest, link, sealed("requestDetails", { id: 4, ownerId: 7 }));
   const insertEmail = "INSERT INTO outbox (id, email_sealed, created_at, attempts) VALUES (?, ?, 0, 0)";
   for (let id = 1; id <= 250; id += 1) {
     await changeRows(db, insertEmail, id, sealed("email", { id, ownerId: null }));

@@ -27,6 +27,16 @@ export function readOperations(deps: PushDeps) {
       return new PushList(rows, (row) => toOwnedPush(row, now, deps.vault));
     },
 
+    /** Those of the owner among the pushes with these ids, in their order. */
+    async listOwned(ownerId: number, ids: readonly number[]): Promise<PushList> {
+      const now = deps.clock.now();
+      const rows = await deps.store.lists.byIds(ids);
+      return new PushList(
+        rows.filter((row) => row.ownerId === ownerId),
+        (row) => toOwnedPush(row, now, deps.vault),
+      );
+    },
+
     /** Oldest first, as Password Pusher. @throws AppError not_authenticated, forbidden, not_found. */
     async audit(urlToken: string, actor: Actor, page: number): Promise<readonly AuditEntry[]> {
       if (actor.user === null) throw new AppError("not_authenticated", "The audit trail needs an API token.");

@@ -34,27 +34,31 @@ export interface NewPush {
  */
 export type InsertOutcome = "inserted" | "repeated" | "upload_swept" | LinkDeliveryRefusal;
 
+/** Work in the transaction of a new push. It may be called twice, as the transaction may. */
+export type WithPush = (tx: Transaction, pushId: number) => Promise<void>;
+
+interface WrittenTogether {
+  readonly linkDelivery?: NewLinkDelivery | undefined;
+  readonly creationKey?: CreationKey | undefined;
+  readonly together?: WithPush | undefined;
+}
+
 type InsertDatabase = Pick<Database, "engine" | "hot" | "lookUp" | "write">;
 type Operations = Pick<WriteOperations, "addToAnonymous">;
 
 export function insertWrites(db: InsertDatabase, operations: Operations) {
   return {
     /**
-     * Writes a new push with its key, payload, files, link delivery and idempotency key, and its first audit entry if it has an
+     * Writes a new push with its key, payload and files, with what belongs to it, and with its first audit entry if it has an
      * owner, atomically.
      */
-    async insertPush(
-      push: NewPush,
-      audit: AuditRecord,
-      linkDelivery?: NewLinkDelivery,
-      creationKey?: CreationKey,
-    ): Promise<InsertOutcome> {
+    async insertPush(push: NewPush, audit: AuditRecord, more: WrittenTogether = {}): Promise<InsertOutcome> {
       switch (db.engine) {
         case "sqlite":
-          return await insertInTransaction(db, operations, push, audit, linkDelivery, creationKey);
+          return await insertInTransaction(db, operations, push, audit, more);
         case "postgres":
-          if (push.files.length > 0 || linkDelivery !== undefined || creationKey !== undefined) {
-            return await insertInTransaction(db, operations, push, audit, linkDelivery, creationKey);
+          if (push.files.length > 0 || Object.values(more).some((part) => part !== undefined)) {
+            return await insertInTransaction(db, operations, push, audit, more);
           }
           // Over a network each statement of a transaction is a round trip.
           await insertInOneStatement(db, push, audit);
@@ -72,8 +76,7 @@ async function insertInTransaction(
   operations: Operations,
   push: NewPush,
   audit: AuditRecord,
-  linkDelivery: NewLinkDelivery | undefined,
-  creationKey: CreationKey | undefined,
+  { linkDelivery, creationKey, together }: WrittenTogether,
 ): Promise<InsertOutcome> {
   try {
     await db.write(async (tx) => {
@@ -81,6 +84,7 @@ async function insertInTransaction(
       await writePush(tx, db.engine, operations, push, audit);
       if (push.row.ownerId !== null) await writeEntry(tx, push.row.id, 1, audit);
       if (linkDelivery !== undefined) await putLinkDelivery(tx, push.row.id, linkDelivery);
+      await together?.(tx, push.row.id);
     });
     return "inserted";
   } catch (error) {

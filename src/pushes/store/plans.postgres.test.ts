@@ -167,9 +167,11 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       await store.insertPush(newPush(pushes + 2, busyOwner), audit("creation"));
       await store.addUpload(blobKey, newest);
       await store.insertPush(newPush(pushes + 3, busyOwner, [file]), audit("creation"));
-      await store.insertPush(newPush(pushes + 4, busyOwner), audit("creation"), linkDelivery(pushes + 1));
+      await store.insertPush(newPush(pushes + 4, busyOwner), audit("creation"), {
+        linkDelivery: linkDelivery(pushes + 1),
+      });
       const creationKey = { userId: busyOwner, digest: randomBytes(32), expiresAt: newest };
-      await store.insertPush(newPush(pushes + 5, busyOwner), audit("creation"), undefined, creationKey);
+      await store.insertPush(newPush(pushes + 5, busyOwner), audit("creation"), { creationKey });
     },
     find: () => store.find(unknownLink),
     findById: () => store.findById(1),

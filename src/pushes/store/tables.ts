@@ -42,6 +42,8 @@ const pushColumns = {
   storedBytes: integer,
   /** 1: the push may have claims that can be repeated. Not `boolean`, because it is no option of the push. */
   keepsPayload: withDefault(integer, 0),
+  /** 1: the push answers a request of its owner, whose views count. Not `boolean`: see above. */
+  isAnswer: withDefault(integer, 0),
   /** The client that created a live anonymous push. Nobody may read such a push's audit trail, so it has no entry for that. */
   creatorAddress: withDefault(nullable(text), null),
   encryption: withDefault(oneOf(encryptions), "none"),

@@ -1,0 +1,92 @@
+import { findLock } from "../age/age-header.ts";
+import { isRecipient } from "../age/seal.ts";
+import type { FieldProblems } from "../base/errors.ts";
+import type { Config } from "../config/config.ts";
+import { codePointsUpTo } from "../pushes/pushes.ts";
+
+/** A request for a secret, as its owner's browser or program creates it. */
+export interface NewRequest {
+  /** Shown to those who answer, and the name of the answers. */
+  readonly title: string;
+  readonly note: string;
+  readonly wantsText: boolean;
+  readonly wantsFiles: boolean;
+  readonly answersMax: number;
+  readonly expireAfterDays: number;
+  /** The age recipient that answers are sealed for. */
+  readonly recipient: string;
+  /** See `LinkKey.check`; the answers get it as their check. */
+  readonly encryptionCheck: string;
+  /** The identity as an age file under the owner's passphrase; "": the owner keeps it in the private link. */
+  readonly identitySealed: string;
+}
+
+/** `full`: it has all the answers that it may have. */
+export type RequestState = "open" | "full" | "closed" | "expired";
+
+/** What everybody with the link may read. */
+export interface OpenRequest
+  extends Pick<NewRequest, "title" | "note" | "wantsText" | "wantsFiles" | "recipient" | "encryptionCheck"> {
+  readonly urlToken: string;
+  readonly state: RequestState;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface OwnedRequest extends OpenRequest, Pick<NewRequest, "answersMax" | "identitySealed"> {
+  readonly answers: number;
+  readonly createdAt: number;
+}
+
+/** Limits shown in forms and in the API description; characters are Unicode code points. */
+export const requestLimits = {
+  titleCharactersMax: 200,
+  noteCharactersMax: 4_096,
+  answersMax: 100,
+  /** An age file under a passphrase with one identity in it has less than half of this. */
+  identitySealedCharactersMax: 2_048,
+  /** Requests of one owner that can be answered. */
+  openMax: 100,
+} as const;
+
+const encryptionCheckShape = /^[0-9a-f]{32}$/;
+
+/** @returns what is wrong with each field; empty: nothing. */
+export function findRequestProblems(request: NewRequest, config: Config): FieldProblems {
+  const problems: Record<string, string[]> = {};
+  const { titleCharactersMax, noteCharactersMax, answersMax, identitySealedCharactersMax } = requestLimits;
+  const { text, file } = config.kinds;
+  checkText(problems, "title", request.title, 1, titleCharactersMax);
+  checkText(problems, "note", request.note, 0, noteCharactersMax);
+  if (!request.wantsText && !request.wantsFiles) problems.wantsText = ["must be true if no files are wanted."];
+  if (request.wantsText && !text.enabled) problems.wantsText = ["Text pushes are switched off on this server."];
+  if (request.wantsFiles && !file.enabled) problems.wantsFiles = ["File pushes are switched off on this server."];
+  checkRange(problems, "answersMax", request.answersMax, 1, answersMax);
+  checkRange(problems, "expireAfterDays", request.expireAfterDays, 1, daysMaxOf(config));
+  if (!isRecipient(request.recipient)) problems.recipient = ["must be an age recipient (age1...)."];
+  if (!encryptionCheckShape.test(request.encryptionCheck))
+    problems.encryptionCheck = ["must be 32 hexadecimal digits in lower case."];
+  if (request.identitySealed.length > identitySealedCharactersMax) {
+    problems.identitySealed = [`may have ${identitySealedCharactersMax} characters.`];
+  } else if (request.identitySealed !== "" && findLock(request.identitySealed) !== "passphrase") {
+    problems.identitySealed = ["must be an armored age file under a passphrase."];
+  }
+  return problems;
+}
+
+/** How long a request may be open at most. */
+export function daysMaxOf({ kinds }: Pick<Config, "kinds">): number {
+  return Math.max(kinds.text.days.max, kinds.file.days.max);
+}
+
+function checkText(problems: Record<string, string[]>, field: string, text: string, min: number, max: number): void {
+  const length = codePointsUpTo(max + 1, text);
+  if (!text.isWellFormed()) problems[field] = ["contains a lone surrogate, which is not a character."];
+  else if (text.trim() === "" && min > 0) problems[field] = ["can't be blank."];
+  else if (length > max) problems[field] = [`may have ${max} characters.`];
+}
+
+function checkRange(problems: Record<string, string[]>, field: string, value: number, min: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return;
+  problems[field] = [`must be between ${min} and ${max}.`];
+}

@@ -1,0 +1,268 @@
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import {
+  countEveryone,
+  countStrangers,
+  openTestDomain,
+  signedIn,
+  stranger,
+  type TestDomain,
+} from "../../test/support/domain.ts";
+import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
+import { type LinkKey, makeLinkKey } from "../age/link-key.ts";
+import { openFile, openText } from "../age/open.ts";
+import { sealText } from "../age/seal.ts";
+import { readSealedFiles } from "../age/sealed-files.ts";
+import { dayMs } from "../base/clock.ts";
+import type { Actor } from "../pushes/pushes.ts";
+import type { NewRequest } from "./requests.ts";
+
+let fixture: TestDomain;
+let key: LinkKey;
+let owner: Actor;
+
+beforeEach(async () => {
+  fixture = await openTestDomain();
+  onTestFinished(() => fixture[Symbol.asyncDispose]());
+  key = await makeLinkKey();
+  const user = await fixture.domain.accounts.createUser({
+    email: "owner@example.com",
+    password: "a long enough password",
+    admin: false,
+  });
+  owner = signedIn(user.id);
+});
+
+const wanted = (more: Partial<NewRequest> = {}): NewRequest => ({
+  title: "Root password",
+  note: "For the new server",
+  wantsText: true,
+  wantsFiles: false,
+  answersMax: 1,
+  expireAfterDays: 7,
+  recipient: key.recipient,
+  encryptionCheck: key.check,
+  identitySealed: "",
+  ...more,
+});
+
+const ask = (more: Partial<NewRequest> = {}) => fixture.domain.requests.create(wanted(more), owner);
+const typed = (payload: string) => ({ payload, isSealed: false, files: undefined });
+const answer = (urlToken: string, payload = "hunter2") =>
+  fixture.domain.requests.answer(urlToken, typed(payload), stranger);
+
+async function claimed(urlToken: string) {
+  const claim = await fixture.domain.pushes.claimView(urlToken, countStrangers, owner);
+  if (claim.outcome !== "revealed") throw new Error(claim.outcome);
+  return claim;
+}
+
+async function* bytesOf(content: string) {
+  yield Buffer.from(content);
+}
+
+test("an answer becomes a push of the owner that only the owner's key opens, once", async () => {
+  const { requests, pushes } = fixture.domain;
+  const { urlToken } = await ask();
+  expect(await requests.find(urlToken)).toMatchObject({ title: "Root password", state: "open" });
+  await answer(urlToken);
+
+  const { request, answers } = await requests.findOwned(urlToken, owner);
+  expect(request).toMatchObject({ state: "full", answers: 1 });
+  expect(answers).toMatchObject([{ kind: "text", name: "Root password", expireAfterViews: 1, views: 0 }]);
+  const pushToken = answers[0]?.urlToken ?? "";
+  expect(await pushes.find(pushToken, stranger)).toMatchObject({
+    endToEnd: { underPassphrase: false, check: key.check },
+  });
+  const { payload } = await claimed(pushToken);
+  expect(await openText(payload, key.identity, "")).toBe("hunter2");
+  expect(await pushes.claimView(pushToken, countEveryone, owner)).toMatchObject({ outcome: "gone" });
+});
+
+test("what was sealed before is kept as it is; anything else that claims to be is refused", async () => {
+  const { requests } = fixture.domain;
+  const { urlToken } = await ask({ answersMax: 2 });
+  const sealed = await sealText("hunter2", key.recipient, "");
+  await requests.answer(urlToken, { payload: sealed, isSealed: true, files: undefined }, stranger);
+  const { answers } = await requests.findOwned(urlToken, owner);
+  expect((await claimed(answers[0]?.urlToken ?? "")).payload).toBe(sealed);
+
+  const plain = { ...typed("hunter2"), isSealed: true };
+  await expect(requests.answer(urlToken, plain, stranger)).rejects.toMatchObject({ code: "invalid_fields" });
+  expect((await requests.findOwned(urlToken, owner)).request.answers).toBe(1);
+});
+
+test("files are sealed while they arrive; their names are only in the sealed payload", async () => {
+  const { requests, pushes } = fixture.domain;
+  const { urlToken } = await ask({ wantsFiles: true });
+  const files = await requests.beginUpload(urlToken, stranger);
+  const file = { filename: "secret-name.txt", contentType: "text/plain", content: bytesOf("content of the file") };
+  await files.addFile(file, false);
+  await requests.answer(urlToken, { payload: "and a text", isSealed: false, files }, stranger);
+
+  const { answers } = await requests.findOwned(urlToken, owner);
+  const { payload, files: revealed } = await claimed(answers[0]?.urlToken ?? "");
+  expect(revealed).toMatchObject([{ filename: "1.age" }]);
+  expect(readSealedFiles(await openText(payload, key.identity, ""))).toEqual({
+    text: "and a text",
+    identity: null,
+    files: [{ name: "secret-name.txt", type: "text/plain", size: 19 }],
+  });
+  const download = await pushes.openTicket(revealed[0]?.ticket ?? "", stranger);
+  if (download === undefined) throw new Error("The ticket opens nothing.");
+  const pieces: Uint8Array[] = [];
+  for await (const piece of download.read({ start: 0, end: download.sizeBytes - 1 })) pieces.push(piece);
+  const sealed = Buffer.concat(pieces);
+  const opened = await openFile(new Blob([sealed]).stream(), key.identity);
+  expect(await new Response(opened).text()).toBe("content of the file");
+});
+
+test("of many concurrent answers, no more are taken than the request may have", async () => {
+  const { requests, db } = fixture.domain;
+  const { urlToken } = await ask({ answersMax: 3 });
+  const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => answer(urlToken)));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  const { request, answers } = await requests.findOwned(urlToken, owner);
+  expect(request).toMatchObject({ state: "full", answers: 3 });
+  expect(answers).toHaveLength(3);
+  expect(await countRows(db, "pushes")).toBe(3);
+});
+
+test("a closed and an expired request take no answer, and what was uploaded for it is abandoned", async () => {
+  const { requests, db } = fixture.domain;
+  const closed = await ask({ wantsFiles: true });
+  const files = await requests.beginUpload(closed.urlToken, stranger);
+  await files.addFile({ filename: "a", contentType: "", content: bytesOf("x") }, false);
+  expect(await requests.close(closed.urlToken, owner)).toMatchObject({ state: "closed" });
+  await expect(requests.answer(closed.urlToken, { ...typed(""), files }, stranger)).rejects.toMatchObject({
+    fields: { request: ["takes no more answers."] },
+  });
+  expect(await countRows(db, "uploads")).toBe(0);
+
+  const expired = await ask({ expireAfterDays: 1 });
+  fixture.clock.advance(dayMs);
+  expect(await requests.find(expired.urlToken)).toMatchObject({ state: "expired" });
+  await expect(answer(expired.urlToken)).rejects.toMatchObject({ code: "invalid_fields" });
+  expect(await countRows(db, "pushes")).toBe(0);
+});
+
+test("only what is wanted is taken", async () => {
+  const { requests } = fixture.domain;
+  const text = await ask();
+  await expect(requests.beginUpload(text.urlToken, stranger)).rejects.toMatchObject({
+    fields: { files: ["are not wanted by this request."] },
+  });
+  await expect(answer(text.urlToken, "")).rejects.toMatchObject({ fields: { payload: ["can't be blank."] } });
+  const files = await ask({ wantsText: false, wantsFiles: true });
+  await expect(answer(files.urlToken)).rejects.toMatchObject({
+    fields: { payload: ["is not wanted: only files are."] },
+  });
+  await expect(answer(files.urlToken, "")).rejects.toMatchObject({ fields: { files: ["A file is wanted."] } });
+});
+
+test("nobody but its owner reads or closes a request, and a push's link opens none", async () => {
+  const { requests, pushes } = fixture.domain;
+  const { urlToken } = await ask();
+  const other = signedIn((owner.user?.id ?? 0) + 1);
+  await expect(requests.findOwned(urlToken, other)).rejects.toMatchObject({ code: "not_found" });
+  await expect(requests.close(urlToken, other)).rejects.toMatchObject({ code: "not_found" });
+  await expect(requests.findOwned(urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+  await expect(requests.create(wanted(), stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+  expect(await requests.list(other, 1)).toEqual([]);
+  expect(await requests.list(owner, 1)).toMatchObject([{ urlToken }]);
+  const push = await pushes.create({ payload: "x" }, owner);
+  expect(await requests.find(push.urlToken)).toBeUndefined();
+  expect(await pushes.find(urlToken, owner)).toBeUndefined();
+});
+
+test("the sender is charged and recorded, not the owner", async () => {
+  const { requests, pushes } = fixture.domain;
+  const { urlToken } = await ask();
+  await requests.answer(urlToken, typed("hunter2"), { ...stranger, address: "198.51.100.7" });
+  const { answers } = await requests.findOwned(urlToken, owner);
+  const trail = await pushes.trail(answers[0]?.urlToken ?? "", owner, 1);
+  expect(trail?.events).toMatchObject([{ kind: "creation", by: "holder", userId: null, address: "198.51.100.7" }]);
+});
+
+test("the bytes of an answer are those of a client without an account", async () => {
+  await using limited = await openTestDomain({ environment: { PWP__CLIENT_BYTES_PER_DAY: "1000" } });
+  const { accounts, requests } = limited.domain;
+  const user = await accounts.createUser({ email: "a@example.com", password: "a long enough password", admin: false });
+  const { urlToken } = await requests.create(wanted(), signedIn(user.id));
+  await expect(requests.answer(urlToken, typed("x".repeat(1_000)), stranger)).rejects.toMatchObject({
+    code: "bytes_used_up",
+  });
+  await requests.answer(urlToken, typed("x".repeat(100)), stranger);
+});
+
+test("a recipient, an owner or a link that was changed in the database makes the request unknown, and is reported", async () => {
+  const { requests, db } = fixture.domain;
+  const one = await ask();
+  const two = await ask({ recipient: (await makeLinkKey()).recipient });
+  const rows = await readRows<{ details_sealed: Buffer }>(db, "SELECT details_sealed FROM requests ORDER BY id");
+  await changeRows(db, "UPDATE requests SET details_sealed = ?", rows[1]?.details_sealed ?? null);
+  await expect(answer(one.urlToken)).rejects.toMatchObject({ code: "not_found" });
+  expect(await requests.find(two.urlToken)).toBeDefined();
+  expect(fixture.logLines.join("")).toContain('"table":"requests"');
+  const other = await fixture.domain.accounts.createUser({
+    email: "b@example.com",
+    password: "a long enough password",
+    admin: false,
+  });
+  await changeRows(db, "UPDATE requests SET owner_id = ?", other.id);
+  expect(await requests.find(two.urlToken)).toBeUndefined();
+  expect(await requests.list(signedIn(other.id), 1)).toEqual([]);
+});
+
+test("requests end with their account, and nobody answers one of a disabled account", async () => {
+  const { requests, accounts, deleteAccount, db } = fixture.domain;
+  const { urlToken } = await ask();
+  const by = { userId: null, email: "shell", address: "" };
+  const ownerId = owner.user?.id ?? 0;
+  await accounts.setDisabled(ownerId, true, by);
+  await expect(answer(urlToken)).rejects.toMatchObject({ code: "not_found" });
+  expect(await requests.find(urlToken)).toBeUndefined();
+  await accounts.setDisabled(ownerId, false, by);
+  await answer(urlToken);
+  await deleteAccount(ownerId, null);
+  expect(await countRows(db, "requests")).toBe(0);
+  expect(await countRows(db, "request_answers")).toBe(0);
+});
+
+test("an old request is removed when its answers must have ended, and one account has a limited number of open ones", async () => {
+  const { requests, db } = fixture.domain;
+  await ask({ expireAfterDays: 1 });
+  fixture.clock.advance(91 * dayMs);
+  expect(await requests.removeOld(10)).toBe(0);
+  fixture.clock.advance(1);
+  expect(await requests.removeOld(10)).toBe(1);
+  expect(await countRows(db, "requests")).toBe(0);
+  for (let made = 0; made < 99; made += 1) await ask();
+  const last = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(last.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("each wrong field is named", async () => {
+  const sealed = await sealText("x", key.recipient, "");
+  const all = wanted({
+    title: " ",
+    note: "x".repeat(4_097),
+    wantsText: false,
+    answersMax: 0,
+    expireAfterDays: 91,
+    recipient: `${key.recipient.slice(0, -1)}${key.recipient.endsWith("q") ? "p" : "q"}`,
+    encryptionCheck: "x",
+    identitySealed: sealed,
+  });
+  await expect(fixture.domain.requests.create(all, owner)).rejects.toMatchObject({
+    fields: {
+      title: ["can't be blank."],
+      note: ["may have 4096 characters."],
+      wantsText: ["must be true if no files are wanted."],
+      answersMax: ["must be between 1 and 100."],
+      expireAfterDays: ["must be between 1 and 90."],
+      recipient: ["must be an age recipient (age1...)."],
+      encryptionCheck: ["must be 32 hexadecimal digits in lower case."],
+      identitySealed: ["must be an armored age file under a passphrase."],
+    },
+  });
+});

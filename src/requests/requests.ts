@@ -1,0 +1,279 @@
+import { sealText } from "../age/seal.ts";
+import { writeSealedFiles } from "../age/sealed-files.ts";
+import { type Clock, dayMs } from "../base/clock.ts";
+import { AppError, invalidFields } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
+import type { Config } from "../config/config.ts";
+import { equalDigests } from "../crypto/digests.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import { sealedColumns } from "../crypto/sealed-columns.ts";
+import type { UrlTokens } from "../crypto/url-token.ts";
+import type { Transaction } from "../database/database.ts";
+import type { Ids } from "../database/ids.ts";
+import { type Actor, codePointsUpTo, type OwnedPush, type Pushes, pushLimits } from "../pushes/pushes.ts";
+import { AnswerUpload } from "./answer-upload.ts";
+import {
+  daysMaxOf,
+  findRequestProblems,
+  type NewRequest,
+  type OpenRequest,
+  type OwnedRequest,
+  type RequestState,
+  requestLimits,
+} from "./request.ts";
+import type { RequestRow, RequestStore } from "./store/request-store.ts";
+
+export type { AnswerUpload } from "./answer-upload.ts";
+export { type NewRequest, type OpenRequest, type OwnedRequest, requestLimits } from "./request.ts";
+
+/** Requests per page. */
+export const requestsPerPage = 50;
+
+/** Notifies owners of answers. The domain implements it: this room knows no addresses. */
+export interface AnswerEmails {
+  /** undefined: the account does not exist any more, or is disabled. */
+  findOwner(ownerId: number): Promise<AnswerOwner | undefined>;
+  /** Runs in the transaction of the answer, so that both are written or neither. */
+  putAnswered(tx: Transaction, owner: AnswerOwner, answered: AnsweredRequest, now: number): Promise<void>;
+}
+
+export interface AnswerOwner {
+  readonly email: string;
+  readonly isConfirmed: boolean;
+  readonly language: string | null;
+}
+
+interface AnsweredRequest {
+  readonly title: string;
+  readonly urlToken: string;
+  readonly at: number;
+}
+
+export interface RequestDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly keyring: Keyring;
+  /** Not those of pushes: the link of one opens no other. */
+  readonly urlTokens: UrlTokens;
+  readonly ids: Ids;
+  readonly store: RequestStore;
+  readonly pushes: Pick<Pushes, "beginUpload" | "create" | "listOwned">;
+  readonly emails: AnswerEmails;
+  /** The row was not sealed for this owner. */
+  readonly onForgedRow: (table: string) => void;
+}
+
+/** What somebody answers. */
+export interface NewAnswer {
+  /** The text; with `isSealed` the armored age file, see docs/end-to-end.md. */
+  readonly payload: string;
+  /** It was sealed before it got here, and so were the files. */
+  readonly isSealed: boolean;
+  readonly files: AnswerUpload | undefined;
+}
+
+/** The part of a row that is sealed, and by that authenticated. */
+type Details = Omit<NewRequest, "answersMax" | "expireAfterDays"> & Pick<OpenRequest, "urlToken">;
+type OpenedRow = RequestRow & { readonly details: Details };
+
+export type Requests = ReturnType<typeof createRequests>;
+
+/** Requests for secrets: somebody asks for a text or files, and gets them as pushes that only their own key opens. */
+export function createRequests(deps: RequestDeps) {
+  const { config, clock, store } = deps;
+  return {
+    /** @throws AppError invalid_fields, not_authenticated, too_many_requests (too many requests can be answered). */
+    async create(wanted: NewRequest, actor: Actor): Promise<OwnedRequest> {
+      const ownerId = ownerOf(actor);
+      const problems = findRequestProblems(wanted, config);
+      if (Object.keys(problems).length > 0) throw invalidFields(problems);
+      const id = await deps.ids.next();
+      const now = clock.now();
+      const urlToken = deps.urlTokens.make(id, deps.random);
+      const { answersMax, expireAfterDays, ...asked } = wanted;
+      const details = { ...asked, title: wanted.title.trim(), urlToken };
+      const row = {
+        id,
+        ownerId,
+        linkCheck: deps.urlTokens.checkOf(urlToken),
+        detailsSealed: sealDetails(deps.keyring, { id, ownerId }, details),
+        createdAt: now,
+        expiresAt: now + expireAfterDays * dayMs,
+        closedAt: null,
+        answersMax,
+        answers: 0,
+      };
+      if (!(await store.insert(row, requestLimits.openMax))) {
+        throw new AppError("too_many_requests", `At most ${requestLimits.openMax} requests may be open: close one.`, {
+          retryAfterSeconds: 3_600,
+        });
+      }
+      return toOwned({ ...row, details }, now);
+    },
+
+    /** For somebody who may answer. @returns undefined: there is none with this link, or its account is disabled. */
+    async find(urlToken: string): Promise<OpenRequest | undefined> {
+      const row = await findRow(deps, urlToken);
+      if (row === undefined || (await deps.emails.findOwner(row.ownerId)) === undefined) return undefined;
+      return toOpen(row, clock.now());
+    },
+
+    /** Newest first. @param page from 1. */
+    async list(actor: Actor, page: number): Promise<readonly OwnedRequest[]> {
+      const now = clock.now();
+      const rows = await store.list(ownerOf(actor), requestsPerPage, (page - 1) * requestsPerPage);
+      return rows.flatMap((row) => {
+        const opened = openRow(deps, row);
+        return opened === undefined ? [] : [toOwned(opened, now)];
+      });
+    },
+
+    /** With the pushes that answer it, the first one first. @throws AppError not_authenticated, not_found. */
+    async findOwned(
+      urlToken: string,
+      actor: Actor,
+    ): Promise<{ readonly request: OwnedRequest; readonly answers: readonly OwnedPush[] }> {
+      const row = await ownedRow(deps, urlToken, actor);
+      const answers = await deps.pushes.listOwned(row.ownerId, await store.answers(row.id));
+      return { request: toOwned(row, clock.now()), answers: [...answers] };
+    },
+
+    /** Takes no more answers; those that have come stay. @throws AppError not_authenticated, not_found. */
+    async close(urlToken: string, actor: Actor): Promise<OwnedRequest> {
+      const row = await ownedRow(deps, urlToken, actor);
+      const now = clock.now();
+      await store.close(row.id, now);
+      return toOwned({ ...row, closedAt: row.closedAt ?? now }, now);
+    },
+
+    /**
+     * Before the first file of an answer arrives.
+     * @throws AppError not_found, invalid_fields (it takes no more answers, or no files), unavailable.
+     */
+    async beginUpload(urlToken: string, actor: Actor): Promise<AnswerUpload> {
+      const { row } = await rowToAnswer(deps, urlToken);
+      if (!row.details.wantsFiles) throw invalidFields({ files: ["are not wanted by this request."] });
+      return new AnswerUpload(await deps.pushes.beginUpload(answerer(actor, row)), row.details.recipient);
+    },
+
+    /**
+     * Makes a push of the owner from the answer, which one view ends. Takes ownership of the files, or abandons them on any
+     * error. The sender gets nothing that leads to it.
+     * @throws AppError not_found, invalid_fields, bytes_used_up, unavailable.
+     */
+    async answer(urlToken: string, answer: NewAnswer, actor: Actor): Promise<void> {
+      const { files } = answer;
+      try {
+        const { row, owner } = await rowToAnswer(deps, urlToken);
+        const { details } = row;
+        const payload = await payloadOf(details, answer);
+        const now = clock.now();
+        await deps.pushes.create(
+          {
+            kind: files === undefined ? "text" : "file",
+            payload,
+            encryption: "age",
+            encryptionCheck: details.encryptionCheck,
+            expireAfterViews: 1,
+            name: details.title,
+            ...(files && { upload: files.upload, mentionsFiles: true }),
+          },
+          answerer(actor, row),
+          async (tx, pushId) => {
+            if (!(await store.addAnswer(tx, row.id, pushId, now))) throw notOpen();
+            if (owner.isConfirmed) await deps.emails.putAnswered(tx, owner, { ...details, at: now }, now);
+          },
+        );
+      } finally {
+        // After a successful answer there is nothing to abandon.
+        await files?.upload.abandon();
+      }
+    },
+
+    /** For the timetable: when a request is removed, its answers have ended. @returns how many, at most `limit`. */
+    removeOld: (limit: number): Promise<number> => store.removeExpired(clock.now() - daysMaxOf(config) * dayMs, limit),
+  };
+}
+
+function ownerOf({ user }: Actor): number {
+  if (user === null) throw new AppError("not_authenticated", "Requests need an API token or a signed-in user.");
+  return user.id;
+}
+
+/** The push belongs to the owner of the request; what is charged and recorded is the client that sends it. */
+function answerer(actor: Actor, { ownerId }: RequestRow): Actor {
+  return { ...actor, user: { id: ownerId, admin: false }, answersRequest: true };
+}
+
+async function rowToAnswer(deps: RequestDeps, urlToken: string) {
+  const row = await findRow(deps, urlToken);
+  const owner = row && (await deps.emails.findOwner(row.ownerId));
+  if (row === undefined || owner === undefined) throw new AppError("not_found", "not-found");
+  if (stateOf(row, deps.clock.now()) !== "open") throw notOpen();
+  return { row, owner };
+}
+
+function notOpen(): AppError {
+  return invalidFields({ request: ["takes no more answers."] });
+}
+
+async function payloadOf(details: Details, { payload, isSealed, files }: NewAnswer): Promise<string> {
+  // The server cannot tell whether a text is in what was sealed elsewhere: the names of files are in it too.
+  if (isSealed) {
+    if (files === undefined && !details.wantsText) throw invalidFields({ files: ["A file is wanted."] });
+    return payload;
+  }
+  if (payload !== "" && !details.wantsText) throw invalidFields({ payload: ["is not wanted: only files are."] });
+  if (payload === "" && files === undefined) {
+    throw invalidFields(details.wantsText ? { payload: ["can't be blank."] } : { files: ["A file is wanted."] });
+  }
+  const { max } = pushLimits.payloadCharacters.text;
+  if (codePointsUpTo(max + 1, payload) > max) throw invalidFields({ payload: [`may have ${max} characters.`] });
+  const text =
+    files === undefined ? payload : writeSealedFiles({ text: payload, identity: null, files: files.sealedHere });
+  return await sealText(text, details.recipient, "");
+}
+
+async function findRow(deps: RequestDeps, urlToken: string): Promise<OpenedRow | undefined> {
+  const { pushId: id, check } = deps.urlTokens.addressOf(urlToken);
+  const row = await deps.store.find(id, check);
+  const opened = row && openRow(deps, row);
+  const isSame = opened && equalDigests(Buffer.from(opened.details.urlToken, "utf8"), Buffer.from(urlToken, "utf8"));
+  return isSame === true ? opened : undefined;
+}
+
+async function ownedRow(deps: RequestDeps, urlToken: string, actor: Actor): Promise<OpenedRow> {
+  const ownerId = ownerOf(actor);
+  const row = await findRow(deps, urlToken);
+  // Others with the link get the answer of an unknown one.
+  if (row === undefined || row.ownerId !== ownerId) throw new AppError("not_found", "not-found");
+  return row;
+}
+
+/** @returns undefined: the row was not sealed for this owner, which is reported. */
+function openRow({ keyring, onForgedRow }: RequestDeps, row: RequestRow): OpenedRow | undefined {
+  const opened = keyring.open(sealedColumns.requestDetails, row, row.detailsSealed);
+  if (opened === undefined) onForgedRow("requests");
+  return opened && { ...row, details: JSON.parse(opened.toString("utf8")) as Details };
+}
+
+function sealDetails(keyring: Keyring, row: Pick<RequestRow, "id" | "ownerId">, details: Details): Buffer {
+  return keyring.seal(sealedColumns.requestDetails, row, Buffer.from(JSON.stringify(details), "utf8"));
+}
+
+function stateOf(row: RequestRow, now: number): RequestState {
+  if (row.closedAt !== null) return "closed";
+  if (row.answers >= row.answersMax) return "full";
+  return row.expiresAt <= now ? "expired" : "open";
+}
+
+function toOpen(row: OpenedRow, now: number): OpenRequest {
+  const { identitySealed: _, ...details } = row.details;
+  return { ...details, state: stateOf(row, now), expiresAt: row.expiresAt };
+}
+
+function toOwned(row: OpenedRow, now: number): OwnedRequest {
+  const { createdAt, answers, answersMax, details } = row;
+  return { ...toOpen(row, now), createdAt, answers, answersMax, identitySealed: details.identitySealed };
+}

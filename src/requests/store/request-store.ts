@@ -1,0 +1,89 @@
+import type { Database, Transaction } from "../../database/database.ts";
+import { sql } from "../../database/statement.ts";
+import { bytes, integer, nullable, type RowOf, Table, withDefault } from "../../database/table.ts";
+
+/** Times in ms since the epoch. */
+export const requests = new Table("requests", {
+  id: integer,
+  ownerId: integer,
+  linkCheck: bytes,
+  detailsSealed: bytes,
+  createdAt: integer,
+  expiresAt: integer,
+  closedAt: withDefault(nullable(integer), null),
+  answersMax: integer,
+  answers: withDefault(integer, 0),
+});
+export type RequestRow = RowOf<typeof requests>;
+
+/** The pushes that answer a request, by number from 1. */
+export const requestAnswers = new Table("request_answers", { requestId: integer, number: integer, pushId: integer });
+
+const insertRequest = requests.insert();
+const insertAnswer = requestAnswers.insert();
+const byLink = requests.select<[id: number, check: Buffer]>("WHERE id = ? AND link_check = ?");
+const ofOwner = requests.select<[ownerId: number, limit: number, offset: number]>(
+  "WHERE owner_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
+);
+const canBeAnswered = "closed_at IS NULL AND expires_at > ? AND answers < answers_max";
+const countOpen = sql<[ownerId: number, now: number], { open: number }>(
+  `SELECT count(*) AS open FROM requests WHERE owner_id = ? AND ${canBeAnswered}`,
+);
+const close = sql<[now: number, id: number]>("UPDATE requests SET closed_at = ? WHERE id = ? AND closed_at IS NULL");
+/** The guard: of any number of concurrent answers, no more are taken than the request may have. */
+const countAnswer = sql<[id: number, now: number], { answers: number }>(
+  `UPDATE requests SET answers = answers + 1 WHERE id = ? AND ${canBeAnswered} RETURNING answers`,
+);
+const answersOf = sql<[requestId: number], { pushId: number }>(
+  "SELECT push_id AS pushId FROM request_answers WHERE request_id = ? ORDER BY number",
+);
+const endedBefore = sql<[before: number, limit: number], { id: number }>(
+  "SELECT id FROM requests WHERE expires_at < ? ORDER BY expires_at LIMIT ?",
+);
+const remove = sql<[id: number]>("DELETE FROM requests WHERE id = ?");
+
+export type RequestStore = ReturnType<typeof createRequestStore>;
+
+export function createRequestStore(db: Database) {
+  return {
+    /** @returns false: the owner has `openMax` requests that can be answered, and nothing was written. */
+    insert: (row: RequestRow, openMax: number): Promise<boolean> =>
+      db.writeSerialized("requests", async (tx) => {
+        const counted = await tx.one(countOpen, row.ownerId, row.createdAt);
+        if ((counted?.open ?? 0) >= openMax) return false;
+        await tx.run(insertRequest, ...requests.values(row));
+        return true;
+      }),
+    /** The check is a condition of the read, so that a wrong one costs what an unknown id costs. */
+    async find(id: number, check: Buffer): Promise<RequestRow | undefined> {
+      const stored = await db.read.one(byLink, id, check);
+      return stored === undefined ? undefined : requests.decode(stored);
+    },
+    /** Newest first. */
+    list: async (ownerId: number, limit: number, offset: number): Promise<readonly RequestRow[]> =>
+      (await db.read.all(ofOwner, ownerId, limit, offset)).map((stored) => requests.decode(stored)),
+    async close(id: number, now: number): Promise<void> {
+      await db.autocommit({ retry: "idempotent" }).run(close, now, id);
+    },
+    /**
+     * For the transaction that writes the push.
+     * @returns false: the request cannot be answered any more.
+     */
+    async addAnswer(tx: Transaction, requestId: number, pushId: number, now: number): Promise<boolean> {
+      const counted = await tx.one(countAnswer, requestId, now);
+      if (counted === undefined) return false;
+      await tx.run(insertAnswer, ...requestAnswers.values({ requestId, number: counted.answers, pushId }));
+      return true;
+    },
+    /** The ids of the pushes, in the order in which they came. */
+    answers: async (requestId: number): Promise<readonly number[]> =>
+      (await db.read.all(answersOf, requestId)).map(({ pushId }) => pushId),
+    /** Removes requests that expired before then. @returns how many, at most `limit`. */
+    removeExpired: (before: number, limit: number): Promise<number> =>
+      db.write(async (tx) => {
+        const rows = await tx.all(endedBefore, before, limit);
+        for (const { id } of rows) await tx.run(remove, id);
+        return rows.length;
+      }),
+  };
+}

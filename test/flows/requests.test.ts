@@ -1,0 +1,217 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
+import { openFile, openText } from "../../src/age/open.ts";
+import { sealStream, sealText } from "../../src/age/seal.ts";
+import { readSealedFiles, writeSealedFiles } from "../../src/age/sealed-files.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
+import { startMailSink } from "../support/mail-sink.ts";
+
+const path = "/api/sealpush/requests";
+const email = "owner@example.com";
+
+let app: TestApp;
+let origin: string;
+let token: string;
+let key: LinkKey;
+beforeAll(async () => {
+  app = await startTestApp({ environment: { PWP__FILES__MAX_PUSH_BYTES: "1000000", PWP__ALLOW_ANONYMOUS: "false" } });
+  origin = await app.listen();
+  token = await app.makeToken(email);
+  key = await makeLinkKey();
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+interface Asked {
+  readonly url_token: string;
+  readonly [key: string]: unknown;
+}
+
+async function send(url: string, body?: unknown, credentials: Record<string, string> = {}) {
+  const isForm = body instanceof FormData;
+  const answer = await fetch(`${origin}${url}`, {
+    headers: { ...credentials, ...(body !== undefined && !isForm && { "content-type": "application/json" }) },
+    ...(body !== undefined && { method: "POST", body: isForm ? body : JSON.stringify(body) }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+async function ask(more: object = {}): Promise<Asked> {
+  const request = {
+    title: "Root password",
+    recipient: key.recipient,
+    encryption_check: key.check,
+    wants_files: true,
+    answers_max: 5,
+    ...more,
+  };
+  const made = await send(path, { request }, bearer(token));
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  return made.body;
+}
+
+async function answersTo({ url_token: urlToken }: Asked) {
+  const shown = await send(`${path}/${urlToken}/answers`, undefined, bearer(token));
+  expect(shown.status).toBe(200);
+  return shown.body;
+}
+
+async function retrieved(urlToken: string) {
+  return (await send(`/api/v2/pushes/${urlToken}`, undefined, bearer(token))).body;
+}
+
+async function openedFile(url: string): Promise<Buffer> {
+  const { body } = await fetch(url);
+  if (body === null) throw new Error("The download is empty.");
+  return Buffer.from(await new Response(await openFile(body, key.identity)).arrayBuffer());
+}
+
+describe("a request", () => {
+  test("is made, listed, shown and closed by its owner; everybody with its link reads what is asked for", async () => {
+    const asked = await ask({
+      note: "For the new server",
+      identity_sealed: await sealText("x", key.recipient, "words"),
+    });
+    expect(asked).toMatchObject({
+      state: "open",
+      answers: 0,
+      answers_max: 5,
+      encryption_check: key.check,
+      html_url: expect.stringMatching(new RegExp(`/requests/${asked.url_token}$`)),
+    });
+    expect((await send(`${path}?page=1`, undefined, bearer(token))).body[0]).toEqual(asked);
+    const shown = (await send(`${path}/${asked.url_token}`)).body;
+    expect(shown).toEqual({
+      url_token: asked.url_token,
+      title: "Root password",
+      note: "For the new server",
+      wants_text: true,
+      wants_files: true,
+      state: "open",
+      expires_at: asked.expires_at,
+      recipient: key.recipient,
+    });
+    const closed = await send(`${path}/${asked.url_token}/close`, {}, bearer(token));
+    expect(closed.body).toMatchObject({ state: "closed" });
+    const late = await send(`${path}/${asked.url_token}`, { payload: "x" });
+    expect([late.status, late.body]).toEqual([422, { request: ["takes no more answers."] }]);
+  });
+
+  test("of somebody else is unknown, and an unknown one is", async () => {
+    const asked = await ask();
+    const other = bearer(await app.makeToken("other@example.com"));
+    for (const url of [`${path}/${asked.url_token}/answers`, `${path}/${"a".repeat(32)}/answers`]) {
+      expect((await send(url, undefined, other)).status).toBe(404);
+    }
+    expect((await send(`${path}/${asked.url_token}/close`, {}, other)).status).toBe(404);
+    expect((await send(`${path}/${"a".repeat(32)}`)).status).toBe(404);
+    expect((await send(`${path}/${"a".repeat(32)}`, { payload: "x" })).status).toBe(404);
+    expect((await send(path, { request: {} })).status).toBe(401);
+  });
+
+  test("names each wrong field", async () => {
+    const answer = await send(path, { request: { answers_max: "many", title: "x" } }, bearer(token));
+    expect([answer.status, answer.body]).toEqual([422, { answers_max: ["must be an integer."] }]);
+    const missing = await send(path, { request: {} }, bearer(token));
+    expect(missing.body).toEqual({
+      title: ["can't be blank."],
+      recipient: ["must be an age recipient (age1...)."],
+      encryption_check: ["must be 32 hexadecimal digits in lower case."],
+    });
+    expect((await send(path, { title: "x" }, bearer(token))).body).toEqual({
+      error: 'The body must have an object named "request".',
+    });
+  });
+});
+
+describe("an answer", () => {
+  test("that comes as it is gets sealed by the server, and its sender gets nothing that leads to it", async () => {
+    const asked = await ask();
+    const sent = await send(`${path}/${asked.url_token}`, { payload: "hunter2" });
+    expect([sent.status, sent.body]).toEqual([201, { message: "The answer was handed over." }]);
+    const { answers, pushes } = await answersTo(asked);
+    expect(answers).toBe(1);
+    expect(pushes).toMatchObject([
+      { kind: "text", encryption: "age", name: "Root password", expire_after_views: 1, views_remaining: 1 },
+    ]);
+    const { payload } = await retrieved(pushes[0].url_token);
+    expect(await openText(payload, key.identity, "")).toBe("hunter2");
+    expect((await retrieved(pushes[0].url_token)).payload).toBeNull();
+    expect(app.logLines.join("")).not.toContain("hunter2");
+    expect(app.logLines.join("")).not.toContain(asked.url_token);
+  });
+
+  test("with files that come as they are is sealed on the way to the store", async () => {
+    const asked = await ask();
+    const content = Uint8Array.from(randomBytes(300_000));
+    const form = new FormData();
+    form.append("payload", "see the file");
+    form.append("files[]", new Blob([content], { type: "image/png" }), "plan.png");
+    form.append("files[]", new Blob(["x"]), "b.txt");
+    expect((await send(`${path}/${asked.url_token}`, form)).status).toBe(201);
+    const { pushes } = await answersTo(asked);
+    const { payload, files } = await retrieved(pushes[0].url_token);
+    expect(files.map((file: { filename: string }) => file.filename)).toEqual(["1.age", "2.age"]);
+    expect(readSealedFiles(await openText(payload, key.identity, ""))).toMatchObject({
+      text: "see the file",
+      files: [{ name: "plan.png", type: "image/png", size: 300_000 }, { name: "b.txt" }],
+    });
+    expect((await openedFile(files[0].url)).equals(content)).toBe(true);
+  });
+
+  test("that was sealed before it was sent is stored as it is", async () => {
+    const asked = await ask();
+    const content = await sealStream(new Blob(["the file"]).stream(), key.recipient);
+    const list = writeSealedFiles({
+      text: "",
+      identity: null,
+      files: [{ name: "a.txt", type: "text/plain", size: 8 }],
+    });
+    const form = new FormData();
+    form.append("encryption", "age");
+    form.append("payload", await sealText(list, key.recipient, ""));
+    form.append("files[]", await new Response(content).blob(), "1.age");
+    expect((await send(`${path}/${asked.url_token}`, form)).status).toBe(201);
+    const { files } = await retrieved((await answersTo(asked)).pushes[0].url_token);
+    expect((await openedFile(files[0].url)).toString()).toBe("the file");
+  });
+
+  test("with files before the field encryption, too large, or of what is not wanted, is refused and leaves nothing", async () => {
+    const asked = await ask();
+    const late = new FormData();
+    late.append("files[]", new Blob(["x"]), "a");
+    late.append("encryption", "age");
+    expect((await send(`${path}/${asked.url_token}`, late)).body).toEqual({
+      error: "Send the field encryption before the files.",
+    });
+    const large = new FormData();
+    large.append("files[]", new Blob([Uint8Array.from(randomBytes(1_000_000))]), "a");
+    expect((await send(`${path}/${asked.url_token}`, large)).status).toBe(413);
+    const unwanted = await ask({ wants_files: false });
+    const form = new FormData();
+    form.append("files[]", new Blob(["x"]), "a");
+    expect((await send(`${path}/${unwanted.url_token}`, form)).body).toEqual({
+      files: ["are not wanted by this request."],
+    });
+    const plain = { payload: "hunter2", encryption: "age" };
+    expect((await send(`${path}/${asked.url_token}`, plain)).status).toBe(422);
+    expect(await answersTo(asked)).toMatchObject({ answers: 0, pushes: [] });
+    expect(await answersTo(unwanted)).toMatchObject({ answers: 0, pushes: [] });
+  });
+});
+
+test("the owner gets an email, without anything that opens the answer", async () => {
+  const sink = await startMailSink();
+  await using mailing = await startTestApp({ environment: sink.environment });
+  const headers = bearer(await mailing.makeToken(email));
+  const request = { title: "Root\r\npassword", recipient: key.recipient, encryption_check: key.check };
+  const made = await mailing.server.inject({ method: "POST", url: path, headers, payload: { request } });
+  const { url_token: urlToken } = made.json();
+  await mailing.server.inject({ method: "POST", url: `${path}/${urlToken}`, payload: { payload: "hunter2" } });
+  expect((await sink.next(email)).subject).toContain("An API token was created");
+  const mail = await sink.next(email);
+  expect(mail.subject).toContain("Your request was answered");
+  expect(mail.text).toContain("Root password");
+  expect(mail.text).toContain(`/requests/${urlToken}/answers`);
+  expect(mail.raw).not.toContain("hunter2");
+});
