@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { type LongText, sendLongText, sendPieces, sendText } from "./answers.ts";
+import { compressFor } from "./compression.ts";
 
 /** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
@@ -50,10 +51,20 @@ export const jsonType = "application/json; charset=utf-8";
 const listBytesAtOnce = 32 * 1024;
 const htmlType = "text/html; charset=utf-8";
 
-/** @throws AppError unavailable, as `sendText`. */
-export function sendPage(reply: FastifyReply, status: number, html: string | LongText): FastifyReply {
+/**
+ * @param compressible see `compressFor`; a long text is never compressed.
+ * @throws AppError unavailable, as `sendText`.
+ */
+export function sendPage(
+  reply: FastifyReply,
+  status: number,
+  html: string | LongText,
+  compressible = false,
+): FastifyReply {
   reply.code(status).header("content-security-policy", reply.server.pagePolicy).header("content-type", htmlType);
-  return typeof html === "string" ? sendText(reply, html) : sendLongText(reply, html);
+  if (typeof html !== "string") return sendLongText(reply, html);
+  const body = compressible ? compressFor(reply, html) : html;
+  return typeof body === "string" ? sendText(reply, body) : reply.send(body);
 }
 
 /** Sends a JSON text. */

@@ -6,7 +6,7 @@ import type { PageRequest } from "./request.ts";
 
 /** The answer for pushes that expired, were deleted or never existed: the same status and body for all of them. */
 export function renderGone(page: PageRequest): FastifyReply {
-  return page.renderPlain(goneView, { status: 404 });
+  return page.renderPlain(goneView, { status: 404, compressible: true });
 }
 
 /**

@@ -111,6 +111,8 @@ interface RenderOptions {
   readonly selfPath?: string | null;
   /** The Back button shows the page again with what was typed in it: only for an empty form. */
   readonly keepsTyped?: boolean;
+  /** The page repeats nothing that another site can choose, so it may be compressed; see `compressFor`. */
+  readonly compressible?: boolean;
 }
 
 const urlTokenShape = /^[A-Za-z0-9_-]{1,64}$/;
@@ -208,11 +210,11 @@ export class PageRequest {
   /** For a view that shows the same to everybody. */
   renderPlain(
     view: (context: PageContext) => Page,
-    { status = 200, selfPath = null, keepsTyped = false }: RenderOptions = {},
+    { status = 200, selfPath = null, keepsTyped = false, compressible = false }: RenderOptions = {},
   ): FastifyReply {
     if (keepsTyped) this.reply.header("cache-control", revalidated);
     const page = renderInPieces(view(this.context(selfPath)));
-    return sendPage(this.reply, status, page);
+    return sendPage(this.reply, status, page, compressible);
   }
 
   /** @throws AppError unavailable; see `reserveAnswer`. */

@@ -11,7 +11,7 @@ export function showApiHelp(page: PageRequest): FastifyReply {
   return page.render(
     apiHelpView,
     { version: "v2", reference: services.apiReference.v2, baseUrl },
-    { selfPath: "/help/api" },
+    { selfPath: "/help/api", compressible: true },
   );
 }
 
@@ -19,7 +19,10 @@ export function showApiHelp(page: PageRequest): FastifyReply {
 export function showApiV1Help(page: PageRequest): FastifyReply {
   const { baseUrl, services } = page;
   const model = { version: "v1", reference: services.apiReference.v1, baseUrl } as const;
-  return page.renderPlain((context) => apiHelpView(model, { ...context, signIns: false }), { selfPath: "/api" });
+  return page.renderPlain((context) => apiHelpView(model, { ...context, signIns: false }), {
+    selfPath: "/api",
+    compressible: true,
+  });
 }
 
 interface ApiHelpModel {

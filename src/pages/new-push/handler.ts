@@ -48,7 +48,8 @@ function renderUntouched(
   const form = formFor(kind, starting, page);
   const others = otherForms(form, {}, starting, page);
   const filled = { ...form, ...newForm(page), others, values: valuesOf(form) };
-  return renderForm(page, filled, 200, { selfPath, keepsTyped: true });
+  // A form that is sent back is not compressible: it repeats what was typed.
+  return renderForm(page, filled, 200, { selfPath, keepsTyped: true, compressible: true });
 }
 
 /**
@@ -290,7 +291,7 @@ function renderForm(
   page: PageRequest,
   form: NewPushForm,
   status: number,
-  options: { readonly selfPath?: string; readonly keepsTyped?: boolean } = {},
+  options: { readonly selfPath?: string; readonly keepsTyped?: boolean; readonly compressible?: boolean } = {},
 ): FastifyReply {
   const { config } = page.services;
   const mayAttachFiles = form.account !== null || config.files.allowAnonymous;

@@ -106,7 +106,7 @@ function renderStep(
     auditPath:
       push !== null && isOwn(push, page.actor) && !page.context().recipientsOnly ? `/p/${push.urlToken}/audit` : null,
   } as const;
-  return page.render(stepView, model, { status, selfPath: path });
+  return page.render(stepView, model, { status, selfPath: path, compressible: true });
 }
 
 /** A URL of these characters goes into the Location header unchanged; any other one as a browser would write it. */

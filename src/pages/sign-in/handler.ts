@@ -74,7 +74,8 @@ async function renderSignIn(
     signUps: !config.accounts.signupsDisabled,
     firstRun: await accounts.isFirstRun(),
   };
-  return page.render(signInView, model, { status, selfPath: withNext(signInPath, model.next) });
+  const compressible = page.isGet && model.next === null;
+  return page.render(signInView, model, { status, selfPath: withNext(signInPath, model.next), compressible });
 }
 
 function doneOf(value: string | undefined): SignInDone | null {
