@@ -16,6 +16,7 @@ import { createMetricsGate, registerMetrics } from "./http/metrics.ts";
 import { createReadiness, registerProbes } from "./http/readiness.ts";
 import { createServer, type Server } from "./http/server.ts";
 import { startTimetable } from "./jobs/timetable.ts";
+import { renderMarkdown } from "./pages/about/markdown.ts";
 import { assetUrls } from "./pages/assets.ts";
 import { renderFailure } from "./pages/failure.tsx";
 import { findOldAddress } from "./pages/old-addresses.ts";
@@ -160,6 +161,7 @@ async function composeServer(
     sessionCookies,
     bodyIntake,
     assetUrl,
+    aboutHtml: config.about === undefined ? undefined : await renderMarkdown(config.about),
     apiReference: apiReference(),
     events,
     assetsDir: options.assetsDir,

@@ -22,7 +22,7 @@ refused. \`config check\` shows what comes from them, and \`config convert FILE\
 
 Sizes: kB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
 
-A file can provide a value that may be secret, for containers and service managers: add \`_FILE\` to the name of the
+A file can provide a value that may be secret or long, for containers and service managers: add \`_FILE\` to the name of the
 variable, and set it to the path of the file. This works for
 ${settingsByFile(allSettings(settingTable)).map(byFile).join(",\n")}.`;
 

@@ -31,6 +31,10 @@ export interface EnglishMessages {
       readonly dark: string;
     };
   };
+  readonly about: {
+    readonly title: string;
+    readonly service: Message<{ name: string }>;
+  };
   readonly actions: {
     readonly copy: string;
     readonly copied: string;

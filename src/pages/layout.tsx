@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { nameOf, productName } from "../branding/branding.ts";
+import { aboutPath } from "./about/path.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
 import { brandingHref, prefersDark, Wordmark } from "./parts/logo.tsx";
@@ -171,7 +172,7 @@ function FaultNotices({ page: { faults, messages } }: { readonly page: PageConte
 }
 
 function Footer({ page }: { readonly page: PageContext }) {
-  const { footer, locale } = page.messages;
+  const { about, footer, locale } = page.messages;
   const { selfPath } = page;
   const { disclaimer, showsFooterMenu, showsVersion } = page.appearance;
   return (
@@ -184,6 +185,7 @@ function Footer({ page }: { readonly page: PageContext }) {
           </p>
         )}
         {showsVersion && <span>{`${productName} ${page.version}`}</span>}
+        {showsFooterMenu && <a href={pageHref(page, aboutPath)}>{about.title}</a>}
         {showsFooterMenu && !page.recipientsOnly && <a href={pageHref(page, "/help/api")}>{footer.apiDocs}</a>}
         {showsFooterMenu && !page.recipientsOnly && selfPath !== null && (
           <ThemeSwitch page={page} selfPath={selfPath} />

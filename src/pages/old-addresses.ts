@@ -2,6 +2,7 @@ import type { FastifyReply } from "fastify";
 import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
 import { isJsonPath } from "../http/errors.ts";
 import { languages } from "../i18n/i18n.ts";
+import { aboutPath } from "./about/path.ts";
 import { accountPath } from "./account/model.ts";
 import { adminPaths } from "./admin/frame.tsx";
 import { dashboardPath } from "./dashboard/filter.ts";
@@ -47,6 +48,7 @@ export const oldAddresses: readonly OldAddress[] = [
     })),
   ]),
   { from: "/pages/api", to: "/help/api" },
+  { from: "/pages/about", to: aboutPath },
   { from: "/pages/:id", to: "/" },
   { from: "/feedbacks", to: "/" },
   { from: "/feedbacks/new", to: "/" },

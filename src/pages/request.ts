@@ -44,6 +44,8 @@ export interface PageServices {
   readonly sessionCookies: SessionCookies;
   readonly bodyIntake: BodyIntake;
   readonly assetUrl: AssetUrl;
+  /** The operator's text about the instance; undefined: none. */
+  readonly aboutHtml: string | undefined;
   /** What the help pages show. */
   readonly apiReference: Readonly<Record<"v1" | "v2", ApiReference>>;
   readonly events: Pick<Events, "refusedUnavailable" | "singleSignOnRefused">;

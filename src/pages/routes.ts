@@ -6,6 +6,8 @@ import { brandingParts } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
 import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
 import { immutableFor, indexablePaths } from "../http/headers.ts";
+import { showAbout } from "./about/about.tsx";
+import { aboutPath } from "./about/path.ts";
 import { downloadData } from "./account/data.ts";
 import {
   accountDeletedPath,
@@ -201,6 +203,7 @@ const pageRoutes: readonly PageRoute[] = [
     access: "page_session",
     handler: downloadAudit,
   },
+  { method: "GET", path: aboutPath, group: "recipient", access: "page", handler: showAbout },
   { method: "GET", path: "/help/api", group: "internal", access: "page", handler: showApiHelp },
   { method: "GET", path: "/api", group: "internal", access: "public", handler: showApiV1Help },
   { method: "GET", path: signInPath, group: "internal", access: "page", handler: ifSignInEnabled(showSignIn) },

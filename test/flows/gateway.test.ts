@@ -39,6 +39,7 @@ const recipientPaths = [
   "/files/zip/:tickets",
   "/up",
   "/favicon.ico",
+  "/about",
   "/robots.txt",
   "/assets/:name",
   "/branding/:filename",

@@ -12,6 +12,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 /** Every route and who may call it. A change here changes the public contract. */
 const inventory = `
 GET    /                                      page_creator
+GET    /about                                 page
 GET    /admin                                 page_admin
 GET    /admin/audit_logs                      page_admin
 GET    /admin/custom_css                      page_admin

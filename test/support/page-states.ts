@@ -108,6 +108,7 @@ export const pageStates: readonly PageState[] = [
       await sendForm(page);
     },
   },
+  { name: "about", show: (page) => page.goto("/about") },
   { name: "gone", show: (page) => page.goto("/p/unknown") },
   { name: "page for a robot", userAgent: "Slackbot-LinkExpanding 1.0", show: (page) => page.goto("/p/unknown") },
   { name: "failure", show: (page) => page.goto("/there/is/no/such/page") },

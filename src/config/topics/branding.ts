@@ -11,6 +11,13 @@ function oneLine(noun: string, charactersMax: number): ValueType<string> {
   };
 }
 
+const aboutCharactersMax = 20_000;
+
+const markdown: ValueType<string> = {
+  allowed: `a text in Markdown of at most ${aboutCharactersMax} characters`,
+  parse: (text) => ([...text].length > aboutCharactersMax ? rejected : accepted(text)),
+};
+
 /** `href` belongs in a page, `origin` in the content security policy of pages. */
 interface ImageAddress {
   readonly href: string;
@@ -76,6 +83,13 @@ export const brandingSettings = {
       type: oneLine("a text", 2_000),
       unset: "none",
     }),
+    about: optionalSetting({
+      env: "PWP__BRAND__ABOUT",
+      doc: "The page `/about`, to which every page links: who runs this installation, for whom, and whom to ask. Markdown (CommonMark), usually as a file: headings, lists, quotations, code, and links to https, http and mailto addresses and to paths of this server. HTML is shown as text, and there are no pictures. The page is the same in every language.",
+      type: markdown,
+      hidden: "when_rejected",
+      unset: "a few sentences about the service, in the language of the page",
+    }),
     lightLogo: optionalSetting({
       env: "PWP__BRAND__LIGHT_LOGO",
       doc: "The address of a logo for pages in light colours; in dark ones too, unless these have their own. Either an https address, whose server then sees the network address of everybody who opens a page, recipients included, or a path that the proxy in front of this server answers.",
@@ -132,6 +146,8 @@ export function brandingConfig(settings: ParsedGroup<typeof brandingSettings>, r
   return {
     /** The name of the installation until an administrator sets another; undefined: the product's name. */
     brandTitle: title.value,
+    /** Markdown; undefined: the page explains the service. */
+    about: settings.about.value,
     appearance: {
       tagline: settings.tagline.value,
       disclaimer: settings.disclaimer.value,

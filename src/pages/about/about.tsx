@@ -1,0 +1,31 @@
+import type { FastifyReply } from "fastify";
+import { nameOf } from "../../branding/branding.ts";
+import { Layout } from "../layout.tsx";
+import type { Page, PageContext } from "../page.ts";
+import type { PageRequest } from "../request.ts";
+import { aboutPath } from "./path.ts";
+
+/** `GET /about` */
+export function showAbout(page: PageRequest): FastifyReply {
+  return page.render(aboutView, page.services.aboutHtml, { selfPath: aboutPath, compressible: true });
+}
+
+/** @param html from `renderMarkdown`, which escapes everything in the operator's text but the elements of Markdown; undefined: the page explains the service. */
+export function aboutView(html: string | undefined, page: PageContext): Page {
+  const { about, step } = page.messages;
+  return (
+    <Layout page={page} title={about.title}>
+      <div class="page-heading">
+        <h1>{about.title}</h1>
+      </div>
+      {html === undefined ? (
+        <div class="card operator-text">
+          <p>{about.service.parts({ name: <bdi key="name">{nameOf(page.theme)}</bdi> })}</p>
+          <p>{step.aboutEnd}</p>
+        </div>
+      ) : (
+        <div class="card operator-text" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />
+      )}
+    </Layout>
+  );
+}
