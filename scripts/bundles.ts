@@ -53,22 +53,20 @@ export const clientBundle = {
   target: "node20",
 } as const satisfies BuildOptions;
 
-/** Each script directly under src/browser, the stylesheet, and the icon; a changed content changes the name. */
+/** Each script directly under src/browser, the style sheets, and the icons; a changed content changes the name. */
 async function browserBundles(): Promise<BuildOptions & { metafile: true; write: false }> {
   const scripts = (await readdir(join(root, "src/browser")))
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .map((name) => `src/browser/${name}`);
+  const icons = (await readdir(join(root, "src/pages/design")))
+    .filter((name) => /\.(?:svg|png)$/.test(name))
+    .map((name) => `src/pages/design/${name}`);
   return {
     absWorkingDir: root,
-    entryPoints: [
-      ...scripts,
-      "src/pages/design/sealpush.css",
-      "src/pages/design/dark.css",
-      "src/pages/design/favicon.svg",
-    ],
+    entryPoints: [...scripts, "src/pages/design/sealpush.css", "src/pages/design/dark.css", ...icons],
     entryNames: "[name]-[hash]",
     outdir: assetsDir,
-    loader: { ".svg": "copy" },
+    loader: { ".svg": "copy", ".png": "copy" },
     bundle: true,
     platform: "browser",
     format: "esm",

@@ -13,7 +13,7 @@ export function pagePolicyWith(imageOrigins: readonly string[]): string {
   const images = ["'self'", "data:", ...imageOrigins].join(" ");
   return (
     `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; font-src 'self'; ` +
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   );
 }
 

@@ -7,6 +7,7 @@ import { brandingHref, prefersDark, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import { themeChoicePath, themeModes } from "./theme-choice.ts";
+import { manifestPath } from "./web-app.ts";
 
 export interface LayoutProps {
   readonly page: PageContext;
@@ -50,6 +51,12 @@ export function Layout({
         <link rel="stylesheet" href={assetUrl("sealpush.css")} />
         {themeMode !== "light" && <link rel="stylesheet" href={assetUrl("dark.css")} media={darkMedia(themeMode)} />}
         {theme.style !== undefined && <link rel="stylesheet" href={brandingHref(theme.style)} />}
+        {!privatePage && !page.recipientsOnly && (
+          <>
+            <link rel="manifest" href={manifestPath} />
+            <link rel="apple-touch-icon" href={assetUrl("icon-180.png")} />
+          </>
+        )}
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
         {(["page.js", ...scripts] as const).map((name) => (
           <script key={name} type="module" src={assetUrl(name)} />

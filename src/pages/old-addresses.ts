@@ -130,13 +130,6 @@ export const oldAddressRoutes: readonly PageRoute[] = [
     // Like the pages themselves, these do not exist for other people.
     return to.startsWith(adminPaths.overview) ? { ...route, access: "page_admin" } : { ...route, access: "public" };
   }),
-  {
-    method: "GET",
-    path: "/favicon.ico",
-    group: "recipient",
-    access: "public",
-    handler: (page) => page.redirectToUrl(page.services.assetUrl("favicon.svg"), 301),
-  },
 ];
 
 /** A handler that first redirects a query of Password Pusher to ours. */

@@ -307,7 +307,7 @@ type RouteHandler =
 
 /** One line of the table in `routes.ts`. `http/request.ts` describes the flags. */
 export type PageRoute = RouteHandler & {
-  /** Only GET, HEAD and OPTIONS change no state. */
+  /** Only GET, HEAD and OPTIONS change no state, unless the route says `changesNothing`. */
   readonly method: "GET" | "HEAD" | "OPTIONS" | "POST" | "PATCH" | "DELETE";
   /** With parameters, e.g. `/p/:token`. */
   readonly path: string;
@@ -317,6 +317,8 @@ export type PageRoute = RouteHandler & {
   readonly beforeFactor?: true;
   readonly streamsFiles?: true;
   readonly keepsTyped?: true;
+  /** A POST that only shows a page. It may come from another site, without a form token. */
+  readonly changesNothing?: true;
   /** Absent: the route exists with every configuration. */
   readonly isEnabled?: (config: Config) => boolean;
 };

@@ -74,7 +74,7 @@ import {
   secondFactorOptionsPath,
 } from "./factors/paths.ts";
 import { createFirstAdministrator, firstRunPath, showFirstRun } from "./first-run.tsx";
-import { createPush, showAnother, showNewPush } from "./new-push/handler.ts";
+import { createPush, showAnother, showNewPush, showShared } from "./new-push/handler.ts";
 import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
 import { handlePage, type PageRoute, type PageServices } from "./request.ts";
@@ -106,6 +106,7 @@ import { chooseTheme, themeChoicePath } from "./theme-choice.ts";
 import { createToken, revokeToken, showTokens } from "./tokens/handler.ts";
 import { tokensPath } from "./tokens/model.ts";
 import { uploadRoutes } from "./uploads.ts";
+import { sharePath, webAppRoutes } from "./web-app.ts";
 
 const mailsLinks = (config: Config) => config.linkDeliveries.enabled;
 
@@ -121,6 +122,14 @@ const pageRoutes: readonly PageRoute[] = [
     handler: createPush,
     streamsFiles: true,
     keepsTyped: true,
+  },
+  {
+    method: "POST",
+    path: sharePath,
+    group: "internal",
+    access: "page_creator",
+    changesNothing: true,
+    handler: showShared,
   },
   ...uploadRoutes,
   { method: "GET", path: "/p", group: "internal", access: "page_session", handler: withOldParameters(showDashboard) },
@@ -515,6 +524,7 @@ const pageRoutes: readonly PageRoute[] = [
   ),
   { method: "GET", path: `${brandingPath}/:filename`, group: "recipient", access: "public", handler: sendBrandingFile },
   { method: "GET", path: adminPaths.trail, group: "internal", access: "page_admin", handler: showTrail },
+  ...webAppRoutes,
   ...oldAddressRoutes,
 ];
 
@@ -528,18 +538,11 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
     const { method, path, group, access, isEnabled } = route;
     if (isEnabled?.(services.config) === false) continue;
     const { retrieval = false, beforeFactor = false, streamsFiles = false, keepsTyped = false } = route;
+    const changesState = !readingMethods.has(method) && route.changesNothing !== true;
     server.route({
       method,
       url: path,
-      config: {
-        access,
-        group,
-        changesState: !readingMethods.has(method),
-        retrieval,
-        beforeFactor,
-        streamsFiles,
-        keepsTyped,
-      },
+      config: { access, group, changesState, retrieval, beforeFactor, streamsFiles, keepsTyped },
       handler: (request, reply) => handlePage(route, request, reply, services),
     });
   }

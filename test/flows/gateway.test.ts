@@ -39,6 +39,8 @@ const recipientPaths = [
   "/files/zip/:tickets",
   "/up",
   "/favicon.ico",
+  "/apple-touch-icon.png",
+  "/apple-touch-icon-precomposed.png",
   "/about",
   "/robots.txt",
   "/assets/:name",

@@ -32,6 +32,8 @@ POST   /admin/look/style                      page_admin    changes
 POST   /admin/look/style/reset                page_admin    changes
 POST   /admin/jobs/retry_deletions            page_admin    changes
 POST   /admin/jobs/retry_emails               page_admin    changes
+GET    /manifest.webmanifest                  public
+POST   /share                                 page_creator
 POST   /theme                                 page          changes
 POST   /admin/jobs/run                        page_admin    changes
 GET    /admin/mails                           page_admin
@@ -80,6 +82,8 @@ POST   /api/sealpush/requests/:url_token      public        changes
 GET    /api/sealpush/requests/:url_token/answers api_token scope:read
 POST   /api/sealpush/requests/:url_token/close api_token    changes scope:expire
 GET    /api_tokens                            public
+GET    /apple-touch-icon-precomposed.png      public
+GET    /apple-touch-icon.png                  public
 GET    /assets/:name                          public
 GET    /branding/:filename                    public
 GET    /f                                     public
@@ -300,6 +304,7 @@ test("only POST and DELETE, and the retrievals of the API, change state", () => 
   for (const { method, pattern, access, changesState, retrieval } of app.app.routes) {
     const reads = ["GET", "HEAD", "OPTIONS"].includes(method);
     if (reads && changesState) expect([pattern, access, retrieval]).toEqual([pattern, "api", true]);
-    if (!reads) expect([pattern, changesState]).toEqual([pattern, true]);
+    // What another app shares is only shown: that request cannot carry a form token.
+    if (!reads) expect([pattern, changesState]).toEqual([pattern, pattern !== "/share"]);
   }
 });

@@ -76,7 +76,8 @@ const everyInTests: Every = (ms, run) => systemEvery(ms === secondMs ? 100 : ms,
 /** Creates empty assets instead of a build: pages need only their names. */
 function makeAssets(dataDir: string): string {
   const assetsDir = join(dataDir, "assets");
-  const names = ["sealpush.css", "dark.css", "favicon.svg", "page.js", "new-push.js", "passkeys.js", "secret.js"];
+  const icons = ["favicon.svg", "icon-180.png", "icon-192.png", "icon-512.png", "icon-maskable-512.png"];
+  const names = ["sealpush.css", "dark.css", ...icons, "page.js", "new-push.js", "passkeys.js", "secret.js"];
   mkdirSync(assetsDir, { recursive: true });
   for (const name of names) writeFileSync(join(assetsDir, name), "");
   writeFileSync(

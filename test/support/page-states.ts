@@ -57,6 +57,22 @@ export const pageStates: readonly PageState[] = [
       await page.locator("#push_files").setInputFiles(chosen);
     },
   },
+  {
+    name: "form with a shared text",
+    async show(page) {
+      await page.goto("/about");
+      await page.evaluate(`(() => {
+        const form = document.createElement("form");
+        Object.assign(form, { method: "post", action: "/share" });
+        for (const [name, value] of [["title", "Router"], ["text", "wifi-${"quartz".repeat(40)}"]]) {
+          form.append(Object.assign(document.createElement("input"), { name, value }));
+        }
+        document.body.append(form);
+        form.submit();
+      })()`);
+      await page.waitForURL("**/share");
+    },
+  },
   { name: "form with mistakes", show: (page) => sendMistakes(page, "/") },
   { name: "form for files with mistakes", signedIn: true, show: (page) => sendMistakes(page, "/?kind=file") },
   {

@@ -6,6 +6,7 @@ import { byKind, type KindName } from "../../base/push-kinds.ts";
 import type { KindSettings, Range } from "../../config/config.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import { signInPath } from "../../http/authentication.ts";
+import { textOf } from "../../http/body/form-fields.ts";
 import { readCreatePush } from "../../http/push-fields.ts";
 import { asksForLinkDelivery, type CreatePush } from "../../pushes/pushes.ts";
 import { linkPagePath } from "../created/handler.ts";
@@ -39,17 +40,34 @@ export async function showNewPush(page: PageRequest): Promise<FastifyReply> {
   return renderUntouched(page, kind, starting, kind === starting.firstKind ? "/" : `/?kind=${kind}`);
 }
 
+/**
+ * `POST /share`: the form with what another app shares with this one. The request cannot carry a form token, so it creates
+ * and stores nothing.
+ */
+export async function showShared(page: PageRequest): Promise<FastifyReply> {
+  const shared = await page.form();
+  const parts = ["title", "text", "url"].map((name) => textOf(shared, name)).filter((part) => part.trim() !== "");
+  const starting = await startingSettings(page);
+  const form = untouchedForm(page, formFor("text", starting, page).kind, starting);
+  const payload = [...new Set(parts)].join("\n");
+  return renderForm(page, { ...form, values: { ...form.values, payload } }, 200);
+}
+
 function renderUntouched(
   page: PageRequest,
   kind: KindName,
   starting: StartingSettings,
   selfPath: string,
 ): FastifyReply {
+  const form = untouchedForm(page, kind, starting);
+  // A form that is sent back is not compressible: it repeats what was typed.
+  return renderForm(page, form, 200, { selfPath, keepsTyped: true, compressible: true });
+}
+
+function untouchedForm(page: PageRequest, kind: KindName, starting: StartingSettings): NewPushForm {
   const form = formFor(kind, starting, page);
   const others = otherForms(form, {}, starting, page);
-  const filled = { ...form, ...newForm(page), others, values: valuesOf(form) };
-  // A form that is sent back is not compressible: it repeats what was typed.
-  return renderForm(page, filled, 200, { selfPath, keepsTyped: true, compressible: true });
+  return { ...form, ...newForm(page), others, values: valuesOf(form) };
 }
 
 /**
