@@ -1,0 +1,81 @@
+import { type Browser, launch, type Page } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { en } from "../../src/i18n/i18n.ts";
+import { openSite } from "../support/site.ts";
+import { email, password } from "../support/visit.ts";
+
+/** The path from the environment, e.g. `/usr/bin/firefox-esr` of Debian's package. undefined: no tests in Firefox. */
+const program = process.env.SEALPUSH_TEST_FIREFOX || undefined;
+
+/** The main flows; Chromium has the tests of every detail. */
+describe.runIf(program !== undefined)("in Firefox", () => {
+  const site = openSite();
+  let firefox: Browser;
+  beforeAll(async () => {
+    firefox = await launch({ browser: "firefox", executablePath: program ?? "", headless: true });
+  });
+  afterAll(() => firefox.close());
+
+  /** A new profile. Errors in the page's console, such as refusals by its content security policy, fail the test. */
+  async function visit(): Promise<Page> {
+    const context = await firefox.createBrowserContext();
+    const page = await context.newPage();
+    const found: string[] = [];
+    page.on("console", (message) => {
+      if (message.type() === "error") found.push(message.text());
+    });
+    page.on("pageerror", (error) => found.push(String(error)));
+    onTestFinished(async () => {
+      await context.close();
+      expect(found).toEqual([]);
+    });
+    return page;
+  }
+
+  const goto = (page: Page, path: string) => page.goto(new URL(path, site.baseUrl).href);
+
+  async function submit(page: Page, form: string): Promise<void> {
+    await Promise.all([page.waitForNavigation(), page.locator(`main ${form} button[type=submit]`).click()]);
+  }
+
+  const textOf = (page: Page, selector: string) => page.$eval(selector, (element) => element.textContent);
+
+  it("a text is created, and opened behind a passphrase", async () => {
+    const page = await visit();
+    await goto(page, "/");
+    await page.locator("#push_payload").fill("Ключ 🔑\n second line");
+    await page.locator("details.more > summary").click();
+    await page.locator("#push_passphrase").fill("phrase");
+    await submit(page, "form");
+    expect(page.url()).toMatch(/\/preview$/);
+    const link = await page.$eval("input[readonly]", (input) => input.getAttribute("value"));
+
+    const recipient = await visit();
+    await goto(recipient, new URL(String(link)).pathname);
+    await recipient.locator("#passphrase").fill("wrong");
+    await submit(recipient, "form");
+    expect(await textOf(recipient, "main")).toContain(en.step.wrong);
+    await recipient.locator("#passphrase").fill("phrase");
+    await submit(recipient, "form");
+    await recipient.locator("[data-unveils]").click();
+    expect(await textOf(recipient, "#payload")).toBe("Ключ 🔑\n second line");
+  });
+
+  it("somebody signs in, and the list has the push that they created", async () => {
+    const page = await visit();
+    await goto(page, "/p");
+    await page.locator("input[name=email]").fill(email);
+    await page.locator("input[name=password]").fill(password);
+    await submit(page, "form");
+    expect(new URL(page.url()).pathname).toBe("/p");
+    await goto(page, "/");
+    await page.locator("#push_payload").fill("secret");
+    await submit(page, "form");
+    const token = /\/p\/([^/]+)\/preview/.exec(page.url())?.[1] ?? "";
+    await goto(page, "/p");
+    expect(await page.$$eval("main a", (links) => links.map((link) => link.getAttribute("href")))).toContain(
+      `/p/${token}/preview`,
+    );
+    expect(await site.auditKinds(token)).toEqual(["creation"]);
+  });
+});
