@@ -12,8 +12,8 @@ const encoders = {
 };
 
 /**
- * Compresses the text if the client accepts that, and sets the headers that say so. Threat (BREACH): whoever sees the length
- * of compressed answers and chooses a part of their text can guess a secret in them. So the text must not repeat anything
+ * Compresses the text if the client accepts that, and sets the headers that say so. Threat (BREACH): an attacker who sees the
+ * length of compressed answers and chooses a part of their text can guess a secret in them. So the text must not repeat anything
  * that another site can choose: from the address, the query or the body of the request.
  */
 export function compressFor(reply: FastifyReply, text: string): string | Buffer {
