@@ -73,6 +73,14 @@ export const pageStates: readonly PageState[] = [
       await page.waitForURL("**/share");
     },
   },
+  {
+    name: "form like another push",
+    signedIn: true,
+    async show(page, site) {
+      const { urlToken } = await site.push({ payload: "secret", kind: "text" }, "owned");
+      await page.goto(`/p/${urlToken}/another`);
+    },
+  },
   { name: "form with mistakes", show: (page) => sendMistakes(page, "/") },
   { name: "form for files with mistakes", signedIn: true, show: (page) => sendMistakes(page, "/?kind=file") },
   {
@@ -125,6 +133,11 @@ export const pageStates: readonly PageState[] = [
     },
   },
   { name: "about", show: (page) => page.goto("/about") },
+  { name: "reference of the old API", show: (page) => page.goto("/api") },
+  { name: "sign-out", signedIn: true, show: (page) => page.goto("/users/sign_out") },
+  { name: "new password, with a link", show: (page) => page.goto("/users/password/edit?reset_password_token=x") },
+  { name: "confirmation, another email", show: (page) => page.goto("/users/confirmation/new") },
+  { name: "email address changed", show: (page) => page.goto("/users/confirmation/new_email/done") },
   { name: "gone", show: (page) => page.goto("/p/unknown") },
   { name: "page for a robot", userAgent: "Slackbot-LinkExpanding 1.0", show: (page) => page.goto("/p/unknown") },
   { name: "failure", show: (page) => page.goto("/there/is/no/such/page") },
