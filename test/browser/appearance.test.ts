@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite({
   PWP__THEME_MODE: "dark",
   PWP__BRAND__TAGLINE: "Handed over once",
+  PWP__BRAND__ABOUT: `# Run by IT\n\nAsk [the desk](/help/api).\n\n### Rules\n\n- ${"unbroken".repeat(20)}\n\n> quoted\n\n    ${"code".repeat(60)}`,
   PWP__BRAND__DARK_LOGO: "https://static.example.com/logo.svg",
 });
 
@@ -29,4 +31,15 @@ test("the logo of the settings is loaded, an image of another origin is not, and
       }),
   );
   expect(refused).toBe("img-src");
+});
+
+test("the operator's About page fits every screen, and its links work", async () => {
+  const { page } = await site.visit({ expectedErrors: /^asked https:|^console: / });
+  await page.route(/^https:/, (route) => route.fulfill({ contentType: "image/svg+xml", body: "<svg/>" }));
+  await page.goto("/");
+  await page.getByRole("link", { name: "About" }).click();
+  await page.getByRole("heading", { level: 2, name: "Run by IT" }).waitFor();
+  await expectAccessibleLayout(page);
+  await page.getByRole("link", { name: "the desk" }).click();
+  await page.waitForURL("**/help/api");
 });

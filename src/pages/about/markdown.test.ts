@@ -4,10 +4,11 @@ import { renderMarkdown } from "./markdown.ts";
 it("renders headings below the one of the page, lists, quotations and code", async () => {
   const text = "# We\n\nAsk **IT**.\n\n### Rules\n\n- one\n- `two`\n\n> quoted";
   expect(await renderMarkdown(text)).toBe(
-    "<h2>We</h2>\n<p>Ask <strong>IT</strong>.</p>\n<h4>Rules</h4>\n<ul>\n<li>one</li>\n<li><code>two</code></li>\n</ul>\n" +
+    "<h2>We</h2>\n<p>Ask <strong>IT</strong>.</p>\n<h3>Rules</h3>\n<ul>\n<li>one</li>\n<li><code>two</code></li>\n</ul>\n" +
       "<blockquote>\n<p>quoted</p>\n</blockquote>\n",
   );
-  expect(await renderMarkdown("### a\n\n###### b")).toBe("<h2>a</h2>\n<h5>b</h5>\n");
+  expect(await renderMarkdown("### a\n\n###### b")).toBe("<h2>a</h2>\n<h3>b</h3>\n");
+  expect(await renderMarkdown("## a\n\n# b\n\n### c\n\n## d")).toBe("<h2>a</h2>\n<h2>b</h2>\n<h3>c</h3>\n<h3>d</h3>\n");
 });
 
 it.each(["https://example.com/a?b=c", "http://example.com/", "mailto:it@example.com", "/help/api", "#rules"])(

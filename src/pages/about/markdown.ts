@@ -1,9 +1,10 @@
 /** Addresses with other schemes, and those of other hosts without a scheme, stay text. */
 const allowedAddress = /^(?:https?:\/\/|mailto:|#|\/(?!\/))/i;
-/** The page has a heading of the first level. */
+/** The page has the heading of the level above. */
 const firstLevel = 2;
 
 /**
+ * Levels of headings that the text skips are closed: people who use screen readers move by them.
  * @returns HTML with the elements of Markdown alone. HTML in the text is shown as text. There are no pictures: the request
  * for one could count a view, or reveal to another server who reads the page.
  */
@@ -14,9 +15,12 @@ export async function renderMarkdown(text: string): Promise<string> {
   markdown.validateLink = (address) => allowedAddress.test(address);
   const tokens = markdown.parse(text, {});
   const headings = tokens.filter(({ type }) => type === "heading_open" || type === "heading_close");
-  const levelOf = ({ tag }: { readonly tag: string }) => Number(tag.slice(1));
-  const raise = firstLevel - Math.min(...headings.map(levelOf));
-  for (const heading of headings) heading.tag = `h${Math.min(6, levelOf(heading) + raise)}`;
+  const tags = [...new Set(headings.map(({ tag }) => tag))].sort();
+  let level = firstLevel - 1;
+  for (const heading of headings) {
+    if (heading.type === "heading_open") level = Math.min(level + 1, firstLevel + tags.indexOf(heading.tag), 6);
+    heading.tag = `h${level}`;
+  }
   for (const token of tokens.flatMap(({ children }) => children ?? [])) {
     if (token.type === "link_open") token.attrSet("rel", "noopener noreferrer");
   }
