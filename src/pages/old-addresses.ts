@@ -169,6 +169,7 @@ function pageBehindLocale(words: readonly string[], query: string, isPage: (path
   if (second === "password" && query.includes("reset_password_token=")) return resetPasswordPath;
   if (first === "api") return "/api";
   if (second === "api") return "/help/api";
+  if (second === "about") return aboutPath;
   if (kind !== undefined) return "/";
   // The router has refused malformed escapes.
   const isEdit = words.length === 2 && editWords.has(decodeURIComponent(second ?? ""));

@@ -109,7 +109,7 @@ describe("by example", () => {
     ["/en/users/unlock?unlock_token=t", "/users/sign_in?unlock_token=t&locale=en"],
     ["/pl/u%C5%BCytkownicy/token", "/users/token?locale=pl"],
     ["/en/users/edit", "/users/edit?locale=en"],
-    ["/de/Seiten/about", "/?locale=de"],
+    ["/de/Seiten/about", "/about?locale=de"],
     ["/nl/Pagina's/api", "/help/api?locale=nl"],
     ["/de/etwas/ganz/anderes", "/?locale=de"],
     ["/de/%2F%2Fevil.example", "/?locale=de"],
