@@ -150,6 +150,7 @@ GET    /p/expired                             public
 GET    /p/expired.json                        api_token scope:read
 GET    /p/new                                 page_creator
 GET    /pages/:id                             public
+GET    /pages/about                           public
 GET    /pages/api                             public
 GET    /r                                     public
 POST   /r.json                                api           changes scope:create
