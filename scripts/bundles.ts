@@ -44,11 +44,15 @@ export const importerBundle = {
   outdir: dirname(importerFile),
 } as const satisfies BuildOptions;
 
-/** The client, which runs on the Node of its users. */
+/** The client, and its commands, which run on the Node of their users. */
 export const clientBundle = {
   ...serverBundle,
   absWorkingDir: dirname(dirname(clientFile)),
-  entryPoints: [{ in: "src/client.ts", out: "client" }],
+  entryPoints: [
+    { in: "src/client.ts", out: "client" },
+    { in: "src/command/command.ts", out: "command" },
+    { in: "src/bin.ts", out: "bin" },
+  ],
   outdir: dirname(clientFile),
   target: "node20",
 } as const satisfies BuildOptions;

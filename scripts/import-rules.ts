@@ -27,12 +27,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   backup: [...foundations, "pushes", "accounts", "domain"],
   move: ["base", "crypto", "database", "pushes"],
   import: [...foundations, "i18n", "pushes", "accounts", "branding", "domain"],
-  cli: [...foundations, "mail", "pushes", "accounts", "http", "domain", "backup", "move", "import"],
+  cli: [...foundations, "mail", "pushes", "accounts", "http", "domain", "backup", "move", "import", "client-verbs"],
   workers: ["base", "telemetry"],
   app: [...foundations, "mail", "branding", "pushes", "accounts", "http", "api", "pages", "jobs", "domain", "workers"],
   serve: ["config", "app"],
+  "client-verbs": [],
   program: ["base", "config", "telemetry", "workers", "domain", "serve", "cli"],
-  main: ["node-version.js", "program"],
+  main: ["node-version.js", "client-verbs", "program"],
   browser: ["base"],
 };
 
@@ -95,7 +96,9 @@ function problemsOf(file: string): string[] {
   const room = roomOf(file);
   const problems: string[] = [];
   for (const imported of importsOf(text)) {
-    if (imported.startsWith("@sealpush/") && room !== "cli") problems.push(`${from}: only cli may import ${imported}`);
+    if (imported.startsWith("@sealpush/") && room !== "cli" && room !== "main") {
+      problems.push(`${from}: only cli and main may import ${imported}`);
+    }
     if (!imported.startsWith(".")) continue;
     const target = resolve(dirname(file), imported);
     if (target.startsWith(`${packages}/`)) problems.push(`${from}: imports a package past its name (${imported})`);

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from "commander";
+import { clientVerbSummaries } from "../client-verbs.ts";
 import { addBackupCommands } from "./backup.ts";
 import { type CliIo, type CommandDeps, exitCodes, exitCodesHelp } from "./cli-io.ts";
+import { addCompletionCommand } from "./completion.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { reportError, WrongSettings } from "./errors.ts";
@@ -40,13 +42,23 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
   }
 }
 
+/** `main.ts` gives these commands to @sealpush/client. */
+const clientHelp = `
+Commands that use a server over its API ("help push" has its options and exit codes):
+${Object.entries(clientVerbSummaries)
+  .map(([name, summary]) => `  ${name.padEnd(10)}${summary}`)
+  .join("\n")}
+`;
+
 function makeProgram(deps: CommandDeps): Command {
   const program = new Command("sealpush")
-    .description("Share a secret once: the server, and commands for its operator.")
+    .description(
+      "Share a secret once: the server, commands for its operator, and commands for people who share secrets.",
+    )
     .version(deps.io.version)
     .exitOverride()
     .configureOutput({ writeOut: deps.io.stdout, writeErr: deps.io.stderr })
-    .addHelpText("after", exitCodesHelp);
+    .addHelpText("after", clientHelp + exitCodesHelp);
   addServe(program, deps);
   addUserCommands(program, deps);
   addTokenCommands(program, deps);
@@ -61,6 +73,7 @@ function makeProgram(deps: CommandDeps): Command {
   addImport(imports, deps);
   addImportVerification(imports, deps);
   addDoctorCommand(program, deps);
+  addCompletionCommand(program, deps);
   return program;
 }
 

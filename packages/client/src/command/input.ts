@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, textOf } from "./io.ts";
+
+/** What a server takes as a text: 1,048,576 characters of up to four bytes. */
+const textBytesMax = 4 * 1_024 * 1_024;
+const lineBytesMax = 16 * 1_024;
+
+/** All of standard input. A line end after a single line is not part of it: `echo` adds one. @throws CommandRefused. */
+export async function readInput(io: CommandIo, hint: string): Promise<string> {
+  const text = decodeUtf8(await readBytes(io, textBytesMax), `Standard input is not UTF-8.${hint}`);
+  return /^[^\n]*\n$/.test(text) ? text.replace(/\r?\n$/, "") : text;
+}
+
+/** The only line of standard input. @throws CommandRefused. */
+export async function readLine(io: CommandIo, what: string): Promise<string> {
+  return onlyLine(
+    decodeUtf8(await readBytes(io, lineBytesMax), "Standard input is not UTF-8."),
+    `Standard input`,
+    what,
+  );
+}
+
+async function readBytes(io: CommandIo, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of io.stdin) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > bytesMax) throw new CommandRefused(`Standard input is too long: ${bytesMax} bytes at most.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decodeUtf8(bytes: Uint8Array, problem: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) throw new CommandRefused(problem);
+    throw error;
+  }
+}
+
+function onlyLine(text: string, source: string, what: string): string {
+  const line = text.replace(/\r?\n$/, "");
+  if (line === "" || /[\r\n]/.test(line)) throw new CommandRefused(`${source} must be the ${what} on a single line.`);
+  return line;
+}
+
+/** The argument that names a push; - reads it from standard input. @throws CommandRefused usage. */
+export async function pushArgument({ positionals: [named] }: Given, io: CommandIo): Promise<string> {
+  if (named === "-") return (await readLine(io, "link")).trim();
+  if (named !== undefined) return named;
+  if (io.ask !== undefined && io.terminals.stdin) return (await io.ask("Link: ", "shown")).trim();
+  throw new CommandRefused("Name the push by its link or its token.", exitCodes.usage);
+}
+
+/**
+ * The passphrase that an option asks for; undefined: no option does.
+ * @throws CommandRefused passphrase if nobody can be asked.
+ */
+export async function passphraseOption(given: Given, io: CommandIo): Promise<string | undefined> {
+  const path = textOf(given, "passphrase-file");
+  if (path !== undefined) return onlyLine(await readFile(path, "utf8"), path, "passphrase");
+  if (!isSet(given, "passphrase")) return undefined;
+  const found = await findPassphrase(io);
+  if (found === undefined) {
+    throw new CommandRefused(
+      "There is no terminal to ask for the passphrase: set SEALPUSH_PASSPHRASE or --passphrase-file.",
+      4,
+    );
+  }
+  return found;
+}
+
+/** From the environment, else from the person at the terminal. */
+export async function findPassphrase(io: CommandIo): Promise<string | undefined> {
+  const fromEnvironment = io.environment.SEALPUSH_PASSPHRASE ?? "";
+  if (fromEnvironment !== "") return fromEnvironment;
+  return await askForPassphrase(io);
+}
+
+export async function askForPassphrase(io: CommandIo): Promise<string | undefined> {
+  if (io.ask === undefined) return undefined;
+  const answer = await io.ask("Passphrase: ", "hidden");
+  if (answer === "") throw new CommandRefused("No passphrase was entered.", exitCodes.passphrase);
+  return answer;
+}

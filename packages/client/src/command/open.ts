@@ -1,0 +1,89 @@
+import { access, constants } from "node:fs/promises";
+import { ClientError } from "../errors.ts";
+import { askForPassphrase, findPassphrase, passphraseOption, pushArgument } from "./input.ts";
+import { type CommandIo, CommandRefused, exitCodes, isSet, type RunVerb, textOf } from "./io.ts";
+import { saveFile } from "./saved-files.ts";
+import { type Connection, connectForPush } from "./settings.ts";
+import { harmless, progressOn } from "./text.ts";
+
+const passphraseAttemptsMax = 3;
+
+export const open: RunVerb = async (given, io) => {
+  const named = await pushArgument(given, io);
+  const folder = textOf(given, "output") ?? ".";
+  // A view must not be spent on files that cannot be saved.
+  if (folder !== "-") await access(folder, constants.W_OK);
+  const { client } = await connectForPush(named, given, io);
+  const opened = await retrieve(client, named, await passphraseOption(given, io), io);
+  if (opened.expired && opened.payload === null && opened.files.length === 0) {
+    throw new CommandRefused("This push has ended. Ask its sender for a new one.", exitCodes.ended);
+  }
+  if (folder === "-") {
+    const [file, ...others] = opened.files;
+    if (file !== undefined && others.length === 0) {
+      for await (const chunk of client.download(file, { signal: io.interruption })) await io.pipe(chunk);
+      return exitCodes.ok;
+    }
+  }
+  if (!isSet(given, "json") && opened.payload !== null) printSecret(opened.payload, io);
+  const saved: { readonly filename: string; readonly saved_as: string | null }[] = [];
+  for (const file of opened.files) {
+    const name = harmless(file.filename);
+    const progress = progressOn(io, name, undefined);
+    try {
+      const path = await saveFile(
+        file.filename,
+        folder === "-" ? "." : folder,
+        client.download(file, { signal: io.interruption }),
+        progress?.show,
+      );
+      progress?.clear();
+      saved.push({ filename: file.filename, saved_as: path });
+      io.stderr(`Saved ${harmless(path)}.\n`);
+    } catch (error) {
+      progress?.clear();
+      if (error === io.interruption.reason) throw error;
+      // The other files and the text would be lost: the view is spent.
+      saved.push({ filename: file.filename, saved_as: null });
+      io.stderr(`${name} was not saved: ${error instanceof Error ? error.message : "unknown error"}\n`);
+    }
+  }
+  if (isSet(given, "json")) {
+    const { files: _addresses, ...push } = opened;
+    io.stdout(`${JSON.stringify({ ...push, files: saved }, null, 2)}\n`);
+  }
+  return saved.every((file) => file.saved_as !== null) ? exitCodes.ok : exitCodes.failed;
+};
+
+/** @throws ClientError wrong_passphrase if nobody can be asked for another one. */
+async function retrieve(client: Connection["client"], push: string, given: string | undefined, io: CommandIo) {
+  let passphrase = given;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.retrieve(push, {
+        signal: io.interruption,
+        ...(passphrase === undefined ? {} : { passphrase }),
+      });
+    } catch (error) {
+      const isWrong = error instanceof ClientError && error.code === "wrong_passphrase";
+      if (!isWrong || attempt > passphraseAttemptsMax) throw error;
+      const next = passphrase === undefined ? await findPassphrase(io) : await askForPassphrase(io);
+      if (next === undefined) throw error;
+      if (passphrase !== undefined) io.stderr("That passphrase is wrong.\n");
+      passphrase = next;
+    }
+  }
+}
+
+/** Programs get the very text. A terminal gets no control characters, and a line end after the last line. */
+function printSecret(payload: string, io: CommandIo): void {
+  if (!io.terminals.stdout) {
+    io.stdout(payload);
+    return;
+  }
+  const shown = harmless(payload, "\n\t");
+  if (shown !== payload.replaceAll("\r\n", "\n")) {
+    io.stderr("The text has control characters, which are replaced here. A pipe or a file gets them as they are.\n");
+  }
+  io.stdout(shown.endsWith("\n") ? shown : `${shown}\n`);
+}

@@ -1,0 +1,138 @@
+import { createReadStream } from "node:fs";
+import { type FileHandle, open as openFile } from "node:fs/promises";
+import { basename } from "node:path";
+import type { NewFile, NewPush } from "../client.ts";
+import { type Expiry, expiryOf } from "../expiry.ts";
+import { passphraseOption, readInput } from "./input.ts";
+import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
+import { connect } from "./settings.ts";
+import { progressOn } from "./text.ts";
+
+const kinds = ["text", "url", "qr"] as const;
+
+export const push: RunVerb = async (given, io) => {
+  const fields = fieldsOf(given);
+  const { client } = await connect(given, io, textOf(given, "language"));
+  const files = await filesOf(given, io);
+  const payload = files.list.length > 0 ? undefined : await secretOf(given, io);
+  const passphrase = await passphraseOption(given, io);
+  const progress = files.list.length === 0 ? undefined : progressOn(io, "Sending", files.sizeBytes);
+  const wanted: NewPush = {
+    ...fields,
+    ...(payload === undefined ? { files: files.list } : { payload }),
+    ...(passphrase === undefined ? {} : { passphrase }),
+  };
+  const made = await client
+    .create(wanted, { signal: io.interruption, ...(progress === undefined ? {} : { onProgress: progress.show }) })
+    .finally(() => progress?.clear());
+  warnOfLongerLife(fields, made.expire_after_days, io);
+  if (isSet(given, "json")) {
+    const { passphrase: _sent, ...shown } = made;
+    io.stdout(`${JSON.stringify(shown, null, 2)}\n`);
+    return exitCodes.ok;
+  }
+  io.stdout(`${made.html_url}\n`);
+  if (io.terminals.stdout) {
+    const until = made.expires_at ?? `${made.expire_after_days} days from now`;
+    io.stderr(`It can be opened ${made.views_remaining} times until ${until}.\n`);
+  }
+  return exitCodes.ok;
+};
+
+function fieldsOf(given: Given): Omit<NewPush, "payload" | "files"> {
+  const views = numberOf(given, "views", 1, 1_000_000);
+  const kind = kinds.find((name) => name === (textOf(given, "kind") ?? "text"));
+  if (kind === undefined) throw new CommandRefused(`--kind must be one of ${kinds.join(", ")}.`, exitCodes.usage);
+  const [name, note] = [textOf(given, "name"), textOf(given, "note")];
+  const [deletable, step] = [yesOrNo(given, "deletable"), yesOrNo(given, "step")];
+  return {
+    ...expiryOption(given),
+    ...(kind === "text" ? {} : { kind }),
+    ...(views === undefined ? {} : { expire_after_views: views }),
+    ...(name === undefined ? {} : { name }),
+    ...(note === undefined ? {} : { note }),
+    ...(deletable === undefined ? {} : { deletable_by_viewer: deletable }),
+    ...(step === undefined ? {} : { retrieval_step: step }),
+  };
+}
+
+function expiryOption(given: Given): Expiry {
+  const text = textOf(given, "expire");
+  if (text === undefined) return {};
+  const expiry = expiryOf(text);
+  if (expiry !== undefined) return expiry;
+  throw new CommandRefused(
+    "--expire must be 15m, 30m, 45m, 1h, 6h, 12h, or whole days or weeks such as 3d or 2w.",
+    exitCodes.usage,
+  );
+}
+
+function yesOrNo(given: Given, name: string): boolean | undefined {
+  const text = textOf(given, name);
+  if (text === undefined || text === "yes" || text === "no") return text === undefined ? undefined : text === "yes";
+  throw new CommandRefused(`--${name} must be yes or no.`, exitCodes.usage);
+}
+
+async function secretOf(given: Given, io: CommandIo): Promise<string> {
+  const isAsked = io.terminals.stdin && io.ask !== undefined;
+  const hint = ' Send it as a file: "sealpush push --as <filename>".';
+  const secret = isAsked ? await io.ask("Secret: ", "hidden") : await readInput(io, hint);
+  if (secret === "") throw new CommandRefused("The secret is empty.", exitCodes.usage);
+  return textOf(given, "kind") === "url" ? secret.trim() : secret;
+}
+
+interface FilesToSend {
+  readonly list: readonly NewFile[];
+  /** Undefined if it is not known before the end. */
+  readonly sizeBytes: number | undefined;
+}
+
+/** Files are opened before anything is sent, so a wrong name is noticed first. */
+async function filesOf(given: Given, io: CommandIo): Promise<FilesToSend> {
+  const name = textOf(given, "as");
+  if (name !== undefined) {
+    if (given.positionals.length > 0)
+      throw new CommandRefused("--as sends standard input: name no files.", exitCodes.usage);
+    return { list: [{ filename: name, content: onlyOnce(io.stdin) }], sizeBytes: undefined };
+  }
+  let sizeBytes = 0;
+  const list: NewFile[] = [];
+  for (const path of given.positionals) {
+    const file = await openFile(path, "r");
+    try {
+      sizeBytes += await sizeOf(file, path);
+    } finally {
+      await file.close();
+    }
+    list.push({ filename: basename(path), content: () => createReadStream(path) });
+  }
+  return { list, sizeBytes };
+}
+
+async function sizeOf(file: FileHandle, path: string): Promise<number> {
+  const found = await file.stat();
+  if (found.isFile()) return found.size;
+  throw new CommandRefused(
+    `${path} is not a file.${found.isDirectory() ? " Pack the folder first, for example with tar or zip." : ""}`,
+  );
+}
+
+/** Standard input cannot be read again for another attempt. */
+function onlyOnce(stdin: AsyncIterable<Uint8Array>): () => AsyncIterable<Uint8Array> {
+  let isRead = false;
+  return () => {
+    if (isRead)
+      throw new CommandRefused("The answer was lost, and standard input cannot be sent again: check your list.");
+    isRead = true;
+    return stdin;
+  };
+}
+
+/** Old servers ignore limits below a day. */
+function warnOfLongerLife(fields: Expiry, days: number, io: CommandIo): void {
+  // Limits below a day are answered as one day.
+  const wanted = fields.expire_after_days ?? (fields.expire_after_duration === undefined ? undefined : 1);
+  if (wanted !== undefined && days > wanted) {
+    io.stderr(`warning: this server does not know such a limit: the push ends after ${days} days.\n`);
+  }
+}

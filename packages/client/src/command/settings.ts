@@ -1,0 +1,152 @@
+import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import { SealpushClient } from "../client.ts";
+import { readLink, serverOf } from "../link.ts";
+import { randomHex } from "../random-hex.ts";
+import { type CommandIo, CommandRefused, exitCodes, type Given, textOf } from "./io.ts";
+import { systemErrorCode } from "./system-error.ts";
+
+/** A little more than any token has. */
+const tokenBytesMax = 4_096;
+
+interface StoredSettings {
+  /** The server that the stored token belongs to. */
+  readonly server: string;
+}
+
+export interface Connection {
+  readonly client: SealpushClient;
+  /** Whether a token is sent. */
+  readonly hasToken: boolean;
+}
+
+/** @returns the client for the server that was chosen. @throws CommandRefused if there is none. */
+export async function connect(given: Given, io: CommandIo, language?: string): Promise<Connection> {
+  const server = await findServer(given, io);
+  if (server === undefined) {
+    throw new CommandRefused('No server is configured: run "sealpush login", or set SEALPUSH_SERVER.', exitCodes.usage);
+  }
+  return await connectTo(server, io, language);
+}
+
+/**
+ * @param push the link of a push, or its url_token. A link decides which server is used, and gets the token only if the token is
+ * that server's.
+ */
+export async function connectForPush(push: string, given: Given, io: CommandIo): Promise<Connection> {
+  const link = readLink(push);
+  if (link === undefined) return await connect(given, io);
+  const chosen = await findServer(given, io);
+  if (chosen !== undefined && new URL(chosen).origin === new URL(link.server).origin)
+    return await connectTo(chosen, io);
+  warnOfPlainHttp(link.server, io);
+  return { client: new SealpushClient({ server: link.server }), hasToken: false };
+}
+
+/** @param server the one that SEALPUSH_TOKEN is meant for. */
+async function connectTo(server: string, io: CommandIo, language?: string): Promise<Connection> {
+  warnOfPlainHttp(server, io);
+  const fromEnvironment = io.environment.SEALPUSH_TOKEN?.trim() ?? "";
+  const token = fromEnvironment === "" ? await findStoredToken(server, io) : fromEnvironment;
+  return { client: new SealpushClient({ server, token, language }), hasToken: token !== undefined };
+}
+
+/** The option, else the environment, else what `login` has stored. */
+async function findServer(given: Given, io: CommandIo): Promise<string | undefined> {
+  const named = textOf(given, "server") ?? io.environment.SEALPUSH_SERVER ?? "";
+  return named === "" ? (await readSettings(io))?.server : serverOf(named);
+}
+
+const local = /^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?(?:\/|$)/;
+
+export function warnOfPlainHttp(server: string, io: CommandIo): void {
+  if (server.startsWith("http:") && !local.test(server)) {
+    io.stderr(`warning: ${server} is used without TLS: everybody on the way can read secrets and tokens.\n`);
+  }
+}
+
+/** $XDG_CONFIG_HOME/sealpush. */
+function settingsFolder({ environment, homeFolder }: CommandIo): string {
+  const configured = environment.XDG_CONFIG_HOME ?? "";
+  return join(isAbsolute(configured) ? configured : join(homeFolder, ".config"), "sealpush");
+}
+
+export function tokenFileOf(io: CommandIo): string {
+  return join(settingsFolder(io), "token");
+}
+
+const settingsFileOf = (io: CommandIo) => join(settingsFolder(io), "config.json");
+
+/** @throws CommandRefused if the file is damaged. */
+async function readSettings(io: CommandIo): Promise<StoredSettings | undefined> {
+  const path = settingsFileOf(io);
+  const text = await orUndefined(readFile(path, "utf8"));
+  if (text === undefined) return undefined;
+  const server: unknown = Reflect.get(Object(parsed(text)), "server");
+  if (typeof server !== "string" || !URL.canParse(server)) {
+    throw new CommandRefused(`${path} is not {"server": "https://push.example.com"}.`, exitCodes.usage);
+  }
+  return { server: serverOf(server) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The token that was stored for this server. @throws CommandRefused if others can read its file. */
+async function findStoredToken(server: string, io: CommandIo): Promise<string | undefined> {
+  const settings = await readSettings(io);
+  if (settings?.server !== server) return undefined;
+  const path = tokenFileOf(io);
+  const file = await orUndefined(open(path, "r"));
+  if (file === undefined) return undefined;
+  try {
+    const { mode, size } = await file.stat();
+    // Windows has no such modes.
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      const octal = (mode & 0o777).toString(8);
+      throw new CommandRefused(
+        `${path} is open to other users (mode ${octal}): run "chmod 600 ${path}".`,
+        exitCodes.usage,
+      );
+    }
+    if (size > tokenBytesMax) throw new CommandRefused(`${path} is too large for a token.`, exitCodes.usage);
+    return (await file.readFile("utf8")).trim();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The token first: a stored address must never lead a token of another server to it. */
+export async function storeSettings({ server }: StoredSettings, token: string, io: CommandIo): Promise<void> {
+  await mkdir(settingsFolder(io), { recursive: true, mode: 0o700 });
+  await removeToken(io);
+  await replaceFile(settingsFileOf(io), `${JSON.stringify({ server }, null, 2)}\n`);
+  await replaceFile(tokenFileOf(io), `${token}\n`);
+}
+
+/** @returns whether there was one. */
+export async function removeToken(io: CommandIo): Promise<boolean> {
+  return (await orUndefined(rm(tokenFileOf(io)).then(() => true))) ?? false;
+}
+
+/** Complete or not at all, and readable by this user only. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.${randomHex()}`;
+  await writeFile(unfinished, text, { mode: 0o600, flag: "wx" });
+  await rename(unfinished, path);
+}
+
+async function orUndefined<Value>(found: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced.
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** A foreign text for a terminal: control characters, which could change its state or imitate other output, are replaced. */
+export function harmless(text: string, kept = ""): string {
+  return text.replace(controls, (character) => (kept.includes(character) ? character : "\ufffd"));
+}
+
+/** Rows with a header, in columns separated by tabs. */
+export function table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const cell = (value: unknown) =>
+    value === null || value === undefined || value === "" ? "-" : harmless(String(value));
+  return [header, ...rows].map((row) => `${row.map(cell).join("\t")}\n`).join("");
+}
+
+const units = ["bytes", "kB", "MB", "GB"] as const;
+
+export function sizeText(sizeBytes: number): string {
+  const unit = Math.min(Math.floor(Math.log10(Math.max(sizeBytes, 1)) / 3), units.length - 1);
+  return `${(sizeBytes / 1_000 ** unit).toFixed(unit === 0 ? 0 : 1)} ${units[unit]}`;
+}
+
+/** @returns a function that shows how much of a transfer is done, on a line of the terminal; undefined: there is no terminal. */
+export function progressOn(
+  io: { readonly terminals: { readonly stderr: boolean }; readonly stderr: (text: string) => void },
+  label: string,
+  totalBytes: number | undefined,
+): { readonly show: (doneBytes: number) => void; readonly clear: () => void } | undefined {
+  if (!io.terminals.stderr) return undefined;
+  let shown = "";
+  return {
+    show: (doneBytes) => {
+      const percent =
+        totalBytes === undefined ? "" : `${Math.floor((doneBytes / Math.max(totalBytes, 1)) * 100)} % of `;
+      const line = `${label}: ${percent}${sizeText(totalBytes ?? doneBytes)}`;
+      if (line === shown) return;
+      shown = line;
+      io.stderr(`\r\u001b[K${line}`);
+    },
+    clear: () => io.stderr("\r\u001b[K"),
+  };
+}

@@ -1,0 +1,173 @@
+import { shells } from "./completion.ts";
+import type { RunVerb } from "./io.ts";
+
+export interface Option {
+  readonly name: string;
+  readonly short?: string;
+  /** What the value is, such as "<time>"; undefined: the option takes none. */
+  readonly value?: string;
+  readonly description: string;
+}
+
+export interface Verb {
+  readonly name: string;
+  readonly summary: string;
+  /** The arguments in the usage line. */
+  readonly takes?: string;
+  readonly argumentsMax: number;
+  /** What arguments are, for completion. */
+  readonly completes?: "files" | readonly string[];
+  readonly options: readonly Option[];
+  readonly details?: string;
+  readonly load: () => Promise<RunVerb>;
+}
+
+const server: Option = { name: "server", value: "<address>", description: "the server, instead of the configured one" };
+const json: Option = { name: "json", description: "print JSON" };
+const page: Option = { name: "page", value: "<number>", description: "the page of 50 entries, 1 to 200; default: 1" };
+const passphraseFile: Option = {
+  name: "passphrase-file",
+  value: "<file>",
+  description: "read the passphrase from the only line of this file",
+};
+
+const linkDetails = "The push is named by its link or its token; - reads it from standard input.";
+
+/** All commands: the usage, the help and the completion are derived from these rows, and each loads its code when it runs. */
+export const verbs: readonly Verb[] = [
+  {
+    name: "push",
+    summary: "Share a secret and print its link.",
+    takes: "[file...]",
+    argumentsMax: 10,
+    completes: "files",
+    options: [
+      {
+        name: "expire",
+        short: "e",
+        value: "<time>",
+        description: "when it ends at the latest, such as 30m, 1h, 3d or 2w",
+      },
+      { name: "views", short: "v", value: "<number>", description: "how often it can be opened" },
+      { name: "passphrase", short: "p", description: "ask for a passphrase, or take it from SEALPUSH_PASSPHRASE" },
+      passphraseFile,
+      { name: "kind", value: "<kind>", description: "text, url or qr; default: text" },
+      { name: "as", value: "<filename>", description: "send standard input as a file with this name" },
+      { name: "name", value: "<text>", description: "a label that only you see" },
+      { name: "note", value: "<text>", description: "a remark that only you see" },
+      { name: "deletable", value: "<yes|no>", description: "whether viewers may delete it; default: the server's" },
+      {
+        name: "step",
+        value: "<yes|no>",
+        description: "whether people click before it is shown; default: the server's",
+      },
+      { name: "language", value: "<tag>", description: "the language of the link's page, such as de" },
+      server,
+      json,
+    ],
+    details: `Without files, the secret is read from standard input, or asked for without showing it. A line end after a single line
+is not part of it. A secret is never an argument, because other users of this machine can read those. Files need a token
+on most servers.`,
+    load: async () => (await import("./push.ts")).push,
+  },
+  {
+    name: "open",
+    summary: "Open a push: print its text and save its files. Counts a view.",
+    takes: "<link>",
+    argumentsMax: 1,
+    options: [
+      {
+        name: "output",
+        short: "o",
+        value: "<folder>",
+        description: "where files are saved; default: here. - prints the only file",
+      },
+      {
+        name: "passphrase",
+        short: "p",
+        description: "ask for the passphrase first, or take it from SEALPUSH_PASSPHRASE",
+      },
+      passphraseFile,
+      server,
+      json,
+    ],
+    details: `${linkDetails} A passphrase that is needed is taken from
+SEALPUSH_PASSPHRASE, or asked for. Files never replace others: they get another name.`,
+    load: async () => (await import("./open.ts")).open,
+  },
+  {
+    name: "list",
+    summary: "List your active pushes, newest first, in columns separated by tabs.",
+    argumentsMax: 0,
+    options: [{ name: "expired", description: "list those that have ended" }, page, server, json],
+    load: async () => (await import("./manage.ts")).list,
+  },
+  {
+    name: "audit",
+    summary: "Show who opened your push, oldest first, in columns separated by tabs.",
+    takes: "<link>",
+    argumentsMax: 1,
+    options: [page, server, json],
+    details: linkDetails,
+    load: async () => (await import("./manage.ts")).audit,
+  },
+  {
+    name: "end",
+    summary: "End a push at once.",
+    takes: "<link>",
+    argumentsMax: 1,
+    options: [server, json],
+    details: linkDetails,
+    load: async () => (await import("./manage.ts")).end,
+  },
+  {
+    name: "generate",
+    summary: "Print a random password.",
+    argumentsMax: 0,
+    options: [
+      { name: "length", short: "l", value: "<number>", description: "8 to 1024 characters; default: 20" },
+      { name: "no-symbols", description: "only letters and digits" },
+    ],
+    details: "Share it at once: sealpush generate | sealpush push --expire 1h --views 1",
+    load: async () => (await import("./generate.ts")).generate,
+  },
+  {
+    name: "login",
+    summary: "Store the address of your server and your API token.",
+    takes: "[address]",
+    argumentsMax: 1,
+    options: [],
+    details: `Create a token at /users/token of the server. It is asked for without showing it, or read from standard input. The address is
+stored in config.json and the token in the file token, which only you can read, in $XDG_CONFIG_HOME/sealpush.`,
+    load: async () => (await import("./session.ts")).login,
+  },
+  {
+    name: "logout",
+    summary: "Remove the stored API token. It stays valid until you revoke it at /users/token.",
+    argumentsMax: 0,
+    options: [],
+    load: async () => (await import("./session.ts")).logout,
+  },
+  {
+    name: "whoami",
+    summary: "Show the server that is used, its version, and whether it accepts your API token.",
+    argumentsMax: 0,
+    options: [server, json],
+    load: async () => (await import("./session.ts")).whoami,
+  },
+  {
+    name: "completion",
+    summary: "Print a script that completes commands and options in bash, zsh or fish.",
+    takes: "<shell>",
+    argumentsMax: 1,
+    completes: shells,
+    options: [],
+    details: `bash: source <(sealpush completion bash)      zsh: source <(sealpush completion zsh)
+fish: sealpush completion fish | source`,
+    load: async () => (await import("./complete.ts")).completion,
+  },
+];
+
+export function findVerb(name: string | undefined): Verb | undefined {
+  return verbs.find((verb) => verb.name === name);
+}

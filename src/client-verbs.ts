@@ -1,0 +1,23 @@
+/**
+ * The commands that work with the server over its API, each with one sentence for the help. They are in @sealpush/client, which
+ * is loaded only for them; they load nothing of the server.
+ */
+const clientVerbs = {
+  push: "Share a secret and print its link.",
+  open: "Open a push: print its text and save its files. Counts a view.",
+  list: "List your active pushes, newest first, in columns separated by tabs.",
+  audit: "Show who opened your push, oldest first, in columns separated by tabs.",
+  end: "End a push at once.",
+  generate: "Print a random password.",
+  login: "Store the address of your server and your API token.",
+  logout: "Remove the stored API token. It stays valid until you revoke it at /users/token.",
+  whoami: "Show the server that is used, its version, and whether it accepts your API token.",
+} as const;
+
+/** Each name with its summary. */
+export const clientVerbSummaries: Readonly<Record<string, string>> = clientVerbs;
+
+/** @param argv the arguments after the program's name. */
+export function isForClient([name = "", about = ""]: readonly string[]): boolean {
+  return Object.hasOwn(clientVerbs, name === "help" ? about : name);
+}

@@ -1,0 +1,349 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import { makeClientProgram, storeLogin } from "../../support/client-program.ts";
+import { freePort } from "../../support/postgres/guarded-process.ts";
+import { startStandIn } from "../../support/stand-in.ts";
+
+let app: TestApp;
+let server: string;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp({
+    environment: { PWP__THROTTLING__MINUTE: "unlimited", PWP__THROTTLING__SECOND: "unlimited" },
+  });
+  server = await app.listen();
+  token = await app.makeToken("ada@example.com");
+  return () => app[Symbol.asyncDispose]();
+});
+
+const signedIn = (which: "whole" | "client" = "whole") =>
+  makeClientProgram(which, { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+const stranger = () => makeClientProgram("whole", { SEALPUSH_SERVER: server });
+
+describe.each(["whole", "client"] as const)("the program: %s", (which) => {
+  test("login, push, open, list, audit and end", async () => {
+    const program = makeClientProgram(which);
+    const login = await program.run(["login", server], { stdin: `${token}\n` });
+    expect(login).toEqual({
+      exitCode: 0,
+      stderr: "",
+      stdout: `The token for ${server} is stored in ${program.settings}/token.\n`,
+    });
+    expect(readdirSync(program.settings).toSorted()).toEqual(["config.json", "token"]);
+    expect(statSync(join(program.settings, "token")).mode & 0o777).toBe(0o600);
+    expect(statSync(program.settings).mode & 0o777).toBe(0o700);
+
+    const made = await program.run(["push", "--expire", "1h", "--views", "2", "--name", "for\tAda"], {
+      stdin: "correct horse\n",
+    });
+    expect(made).toEqual({ exitCode: 0, stderr: "", stdout: expect.stringMatching(/^http:\S+\/p\/\w{32}\/r\n$/) });
+    const link = made.stdout.trim();
+    expect(await makeClientProgram(which).run(["open", link])).toEqual({
+      exitCode: 0,
+      stdout: "correct horse",
+      stderr: "",
+    });
+    const listed = (await program.run(["list"])).stdout.split("\n");
+    expect(listed[0]).toBe("link\tkind\tcreated\texpires\tviews left\tname");
+    expect(listed[1]?.split("\t")).toEqual([link, "text", expect.any(String), expect.any(String), "1", "for\ufffdAda"]);
+    expect((await program.run(["audit", link])).stdout).toMatch(/^time\tevent.*\n\S+\tcreation\t.*\n\S+\tview\t/);
+    expect(await program.run(["end", "-"], { stdin: `${link}\n` })).toEqual({
+      exitCode: 0,
+      stdout: "The push has ended.\n",
+      stderr: "",
+    });
+    expect(await program.run(["open", link])).toEqual({
+      exitCode: 3,
+      stdout: "",
+      stderr: "This push has ended. Ask its sender for a new one.\n",
+    });
+    expect((await program.run(["list", "--expired"])).stdout).toContain(link);
+    expect((await program.run(["logout"])).stdout).toBe("The token is removed from this machine.\n");
+    expect(await program.run(["list"])).toMatchObject({ exitCode: 5, stdout: "" });
+  });
+
+  test("--help and the help of a command name options and exit codes", async () => {
+    const program = makeClientProgram(which);
+    for (const argv of [
+      ["push", "--help"],
+      ["help", "push"],
+    ]) {
+      const help = await program.run(argv);
+      expect(help).toMatchObject({ exitCode: 0, stderr: "" });
+      expect(help.stdout).toMatch(
+        /^Usage: sealpush push \[options\] \[file\.\.\.\]\n[\s\S]*--expire <time>[\s\S]*\nExit codes: 0 done;/,
+      );
+    }
+    expect((await program.run(["--help"])).stdout).toMatch(/\n {2}whoami +Show the server/);
+    expect(await program.run(["--version"])).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^3\.\d+\.\d+\n$/),
+    });
+  });
+});
+
+describe("push", () => {
+  test.each([
+    ["one line without its end", "a secret\r\n", "a secret"],
+    ["several lines as they are", "a\nb\n", "a\nb\n"],
+    ["blanks", "  \n", "  "],
+  ])("shares %s", async (_, stdin, payload) => {
+    const { stdout } = await stranger().run(["push"], { stdin });
+    expect((await stranger().run(["open", stdout.trim()])).stdout).toBe(payload);
+  });
+
+  test("sends files and saves them again, never over others, and only for this user", async () => {
+    const program = signedIn();
+    const content = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));
+    writeFileSync(join(program.folder, "plan.bin"), content);
+    writeFileSync(join(program.folder, "note.txt"), "hello");
+    const { stdout } = await program.run(["push", "plan.bin", "note.txt"]);
+    const opened = await program.run(["open", stdout.trim()]);
+    expect(opened).toEqual({ exitCode: 0, stdout: "", stderr: "Saved plan (1).bin.\nSaved note (1).txt.\n" });
+    expect(readFileSync(join(program.folder, "plan (1).bin")).equals(content)).toBe(true);
+    expect(statSync(join(program.folder, "note (1).txt")).mode & 0o777).toBe(0o600);
+  });
+
+  test("sends standard input as a file, and open prints the only file", async () => {
+    const program = signedIn();
+    const { stdout } = await program.run(["push", "--as", "dump.sql"], { stdin: "select 1;\n" });
+    expect(await program.run(["open", stdout.trim(), "--output", "-"])).toEqual({
+      exitCode: 0,
+      stdout: "select 1;\n",
+      stderr: "",
+    });
+  });
+
+  test("prints JSON without the passphrase that was sent", async () => {
+    const program = signedIn();
+    writeFileSync(join(program.folder, "passphrase"), "open sesame\n");
+    const argv = [
+      "push",
+      "--json",
+      "--passphrase-file",
+      "passphrase",
+      "--deletable",
+      "no",
+      "--step",
+      "no",
+      "--language",
+      "de",
+    ];
+    const { stdout } = await program.run(argv, { stdin: "x" });
+    expect(stdout).not.toContain("sesame");
+    expect(JSON.parse(stdout)).toMatchObject({
+      kind: "text",
+      deletable_by_viewer: false,
+      retrieval_step: false,
+      html_url: expect.stringMatching(/\?locale=de$/),
+    });
+    const { url_token } = JSON.parse(stdout);
+    expect(await stranger().run(["open", url_token])).toMatchObject({
+      exitCode: 4,
+      stderr: "This push needs a passphrase.\n",
+    });
+    const wrong = await stranger().run(["open", url_token, "-p"], { environment: { SEALPUSH_PASSPHRASE: "guess" } });
+    expect(wrong).toMatchObject({ exitCode: 4, stderr: "That passphrase is wrong.\n" });
+    const right = await stranger().run(["open", url_token, "--json"], {
+      environment: { SEALPUSH_PASSPHRASE: "open sesame" },
+    });
+    expect(JSON.parse(right.stdout)).toMatchObject({ payload: "x", files: [] });
+  });
+
+  test.each([
+    [["push"], "", "The secret is empty.\n"],
+    [["push", "--expire", "2h"], "x", /^--expire must be 15m, 30m/],
+    [["push", "--views", "0"], "x", /^--views must be a whole number from 1/],
+    [["push", "--kind", "file"], "x", "--kind must be one of text, url, qr.\n"],
+    [["push", "--deletable", "maybe"], "x", "--deletable must be yes or no.\n"],
+    [["push", "--expires", "1h"], "x", /^error: Unknown option '--expires'\. See "sealpush push --help"\.\n$/],
+    [["push", "--as", "a", "b"], "x", "--as sends standard input: name no files.\n"],
+    [["list", "--page", "0"], "", /^--page must be a whole number from 1 to 200/],
+    [["audit"], "", "Name the push by its link or its token.\n"],
+    [["end", "a", "b"], "", /^error: end takes fewer arguments\. See/],
+    [["generate", "--length", "7"], "", /^--length must be a whole number from 8 to 1024/],
+    [["completion", "tcsh"], "", /bash, zsh, fish/],
+    [["whoami", "--server", "push.example.com"], "", /^The server's address must have the form/],
+  ])("refuses %j with exit code 1 or 2 and sends nothing", async (argv, stdin, problem) => {
+    const run = await makeClientProgram("client", { SEALPUSH_SERVER: server }).run(argv, { stdin });
+    expect(run).toMatchObject({
+      stdout: "",
+      stderr: typeof problem === "string" ? problem : expect.stringMatching(problem),
+    });
+    expect([1, 2]).toContain(run.exitCode);
+  });
+
+  test("names a file that cannot be read, and what is not UTF-8", async () => {
+    const program = signedIn();
+    expect(await program.run(["push", "missing.txt"])).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: "missing.txt cannot be used (ENOENT).\n",
+    });
+    expect((await program.run(["push", "."])).stderr).toMatch(/^\. is not a file\. Pack the folder first/);
+    const latin1 = Buffer.from([0x70, 0xe4]).toString("latin1");
+    expect(await program.run(["push", "--views", "1"], { stdin: latin1 })).toMatchObject({ exitCode: 0 });
+  });
+
+  test("warns of a server that keeps the push longer than asked", async () => {
+    const standIn = await startStandIn((request, _incoming, response) => {
+      response.setHeader("content-type", "application/json");
+      if (request.startsWith("GET")) response.end('{"application_version":"1.40","api_version":"2.0"}');
+      else response.writeHead(201).end('{"url_token":"abc","html_url":"http://127.0.0.1/p/abc","expire_after_days":7}');
+    });
+    const run = await makeClientProgram("whole").run(["push", "--expire", "1h", "--server", standIn.origin], {
+      stdin: "x",
+    });
+    expect(run).toEqual({
+      exitCode: 0,
+      stdout: "http://127.0.0.1/p/abc\n",
+      stderr: "warning: this server does not know such a limit: the push ends after 7 days.\n",
+    });
+  });
+});
+
+describe("open", () => {
+  test("gives files of strangers harmless names", async () => {
+    const program = signedIn();
+    const { stdout } = await program.run(["push", "--as", "../.\u001b[2Jbashrc"], { stdin: "x" });
+    const opened = await program.run(["open", stdout.trim()]);
+    expect(opened).toMatchObject({ exitCode: 0, stderr: "Saved [2Jbashrc.\n" });
+    expect(readdirSync(program.folder)).toEqual(["[2Jbashrc"]);
+  });
+
+  test("spends no view if files cannot be saved", async () => {
+    const program = signedIn();
+    const { stdout } = await program.run(["push", "--as", "a.txt", "--views", "1"], { stdin: "x" });
+    const missing = await program.run(["open", stdout.trim(), "--output", "missing"]);
+    expect(missing).toMatchObject({ exitCode: 1, stderr: "missing cannot be used (ENOENT).\n" });
+    expect(await program.run(["open", stdout.trim()])).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe("the API token", () => {
+  test("is refused from a file that others can read", async () => {
+    const program = makeClientProgram("whole");
+    storeLogin(program, server, token, 0o644);
+    chmodSync(join(program.settings, "token"), 0o644);
+    const run = await program.run(["list"]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toBe(
+      `${program.settings}/token is open to other users (mode 644): run "chmod 600 ${program.settings}/token".\n`,
+    );
+  });
+
+  test("is not stored if the server refuses it, and is not repeated", async () => {
+    const program = makeClientProgram("whole");
+    const run = await program.run(["login", server], { stdin: "sp_wrong\n" });
+    expect(run).toEqual({
+      exitCode: 5,
+      stdout: "",
+      stderr: `${server} does not accept this token. Nothing was stored.\n`,
+    });
+    expect(existsSync(program.settings)).toBe(false);
+  });
+
+  test("reaches only its own server", async () => {
+    const seen: (string | undefined)[] = [];
+    const other = await startStandIn((_request, { headers }, response) => {
+      seen.push(headers.authorization);
+      response.writeHead(404, { "content-type": "application/json" }).end("{}");
+    });
+    const stored = makeClientProgram("whole");
+    storeLogin(stored, server, token);
+    expect((await stored.run(["whoami", "--json"])).stdout).toContain('"token": "valid"');
+    for (const argv of [
+      ["open", `${other.origin}/p/abc`],
+      ["list", "--server", other.origin],
+    ]) {
+      expect(await stored.run(argv)).not.toMatchObject({ exitCode: 0 });
+    }
+    expect(await signedIn().run(["end", `${other.origin}/p/abc`])).toMatchObject({ exitCode: 3 });
+    expect(seen.length).toBeGreaterThan(3);
+    expect(new Set(seen)).toEqual(new Set([undefined]));
+  });
+});
+
+test("a server that is away is exit code 6, and no server at all is 2", async () => {
+  const away = await makeClientProgram("whole").run(["open", `http://127.0.0.1:${await freePort()}/p/abc`]);
+  expect(away).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/cannot be reached \(ECONNREFUSED\)\.\n$/) });
+  expect(await makeClientProgram("whole").run(["list"])).toEqual({
+    exitCode: 2,
+    stdout: "",
+    stderr: 'No server is configured: run "sealpush login", or set SEALPUSH_SERVER.\n',
+  });
+});
+
+test("a password is generated", async () => {
+  const program = makeClientProgram("whole");
+  expect((await program.run(["generate"])).stdout).toMatch(/^\S{20}\n$/);
+  expect((await program.run(["generate", "--length", "40", "--no-symbols"])).stdout).toMatch(/^[A-Za-z2-9]{40}\n$/);
+});
+
+describe("at a terminal", () => {
+  test("the secret and the passphrase are asked for and not shown, also several pasted lines", async () => {
+    const program = stranger();
+    const made = await program.runAtTerminal(
+      ["push", "--passphrase"],
+      [
+        { to: "Secret: ", type: "\u001b[200~first line\rsecond line\u001b[201~\r" },
+        { to: "Passphrase: ", type: "open sesamx\u007fe\r" },
+      ],
+    );
+    expect(made.exitCode).toBe(0);
+    expect(made.shown).not.toMatch(/first|second|sesam/);
+    expect(made.shown).toMatch(/It can be opened 5 times until /);
+    const [link = ""] = /http:\S+/.exec(made.shown) ?? [];
+    const opened = await program.runAtTerminal(
+      ["open", link],
+      [
+        { to: "Passphrase: ", type: "wrong\r" },
+        { to: "Passphrase: ", type: "open sesame\r" },
+      ],
+    );
+    expect(opened.shown).toMatch(/That passphrase is wrong\.\r\n[\s\S]*first line\r\nsecond line\r\n$/);
+    expect(opened.exitCode).toBe(0);
+  });
+
+  test("control characters of a secret do not reach it", async () => {
+    const program = stranger();
+    const { stdout } = await program.run(["push"], { stdin: "\u001b]0;title\u0007red\u001b[31m\nnext" });
+    const opened = await program.runAtTerminal(["open", stdout.trim()], []);
+    expect(opened.shown).not.toContain("\u001b]0;");
+    expect(opened.shown).toContain("\ufffd]0;title\ufffdred\ufffd[31m\r\nnext\r\n");
+    expect(opened.shown).toContain("The text has control characters");
+    expect((await program.run(["open", stdout.trim()])).stdout).toBe("\u001b]0;title\u0007red\u001b[31m\nnext");
+  });
+
+  test("an interruption ends the question and leaves the terminal as it was", async () => {
+    const run = await stranger().runAtTerminal(["push"], [{ to: "Secret: ", type: "half\u0003" }]);
+    expect(run.exitCode).toBe(1);
+    expect(run.shown.endsWith("\u001b[?2004l\r\nInterrupted.\r\n")).toBe(true);
+  });
+
+  test("login asks for the address and the token", async () => {
+    const program = makeClientProgram("whole");
+    const run = await program.runAtTerminal(
+      ["login"],
+      [
+        { to: "push.example.com: ", type: `${server}/\r` },
+        { to: "/users/token: ", type: `${token}\r` },
+      ],
+    );
+    expect(run.shown).not.toContain(token);
+    expect(run.exitCode).toBe(0);
+    expect(await program.run(["list"])).toMatchObject({ exitCode: 0 });
+  });
+
+  test("the progress of files is shown, and only there", async () => {
+    const program = signedIn();
+    writeFileSync(join(program.folder, "a.bin"), Buffer.alloc(200_000));
+    const made = await program.runAtTerminal(["push", "a.bin"], []);
+    expect(made.shown).toContain("Sending: 100 % of 200.0 kB");
+    const [link = ""] = /http:\S+/.exec(made.shown) ?? [];
+    expect((await program.runAtTerminal(["open", link], [])).shown).toContain("a.bin: 200.0 kB");
+  });
+});

@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { onTestFinished } from "vitest";
+import { makeFolder } from "./folders.ts";
+import { node, type ProcessRun, runToItsEnd } from "./processes.ts";
+
+const programs = {
+  /** The one program. */
+  whole: resolve(import.meta.dirname, "../../dist/main.js"),
+  /** The package by itself. */
+  client: resolve(import.meta.dirname, "../../packages/client/dist/bin.js"),
+} as const;
+
+export interface ClientProgram {
+  /** The working folder of the commands. */
+  readonly folder: string;
+  /** Where the configuration is stored. */
+  readonly settings: string;
+  run(argv: readonly string[], more?: RunOptions): Promise<ProcessRun>;
+  /** Runs a command at a terminal, which shows all of its output. */
+  runAtTerminal(
+    argv: readonly string[],
+    answers: readonly Answer[],
+  ): Promise<{ exitCode: number | null; shown: string }>;
+}
+
+interface RunOptions {
+  readonly stdin?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** What is typed once the terminal shows this text. */
+interface Answer {
+  readonly to: string;
+  readonly type: string;
+}
+
+/** Runs the built commands in folders that are removed after the test. */
+export function makeClientProgram(
+  which: keyof typeof programs,
+  environment: Readonly<Record<string, string>> = {},
+): ClientProgram {
+  const home = makeFolder();
+  const folder = join(home, "work");
+  mkdirSync(folder);
+  const settings = join(home, "config/sealpush");
+  const base = {
+    PATH: process.env.PATH,
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, "config"),
+    TERM: "xterm",
+    ...environment,
+  };
+  const command = [...node, "--", programs[which]];
+  return {
+    folder,
+    settings,
+    run: (argv, { stdin = "", environment: more = {} } = {}) => {
+      const [executable = "", ...rest] = [...command, ...argv];
+      return runToItsEnd(spawn(executable, rest, { cwd: folder, env: { ...base, ...more } }), stdin);
+    },
+    async runAtTerminal(argv, answers) {
+      const line = [...command, ...argv].map((word) => `'${word}'`).join(" ");
+      const child = spawn("script", ["--quiet", "--return", "--command", line, "/dev/null"], {
+        cwd: folder,
+        env: base,
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      let shown = "";
+      let unread = "";
+      const waiting = [...answers];
+      child.stdout.on("data", (chunk) => {
+        shown += String(chunk);
+        unread += String(chunk);
+        const [next] = waiting;
+        if (next === undefined || !unread.includes(next.to)) return;
+        waiting.shift();
+        unread = "";
+        child.stdin.write(next.type);
+      });
+      const exitCode = await new Promise<number | null>((done, failed) => child.on("close", done).on("error", failed));
+      return { exitCode, shown };
+    },
+  };
+}
+
+/** The settings that `login` writes. */
+export function storeLogin({ settings }: ClientProgram, server: string, token: string, mode = 0o600): void {
+  mkdirSync(settings, { recursive: true });
+  writeFileSync(join(settings, "config.json"), JSON.stringify({ server }));
+  writeFileSync(join(settings, "token"), `${token}\n`, { mode });
+}
