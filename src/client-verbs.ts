@@ -12,6 +12,7 @@ const clientVerbs = {
   login: "Store the address of your server and your API token.",
   logout: "Remove the stored API token. It stays valid until you revoke it at /users/token.",
   whoami: "Show the server that is used, its version, and whether it accepts your API token.",
+  mcp: "Serve the Model Context Protocol on standard input and output, for language models.",
 } as const;
 
 /** Each name with its summary. */

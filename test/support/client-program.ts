@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
@@ -18,6 +18,8 @@ export interface ClientProgram {
   /** Where the configuration is stored. */
   readonly settings: string;
   run(argv: readonly string[], more?: RunOptions): Promise<ProcessRun>;
+  /** Starts a command that the test talks to. It is ended after the test. */
+  start(argv: readonly string[]): ChildProcessWithoutNullStreams;
   /** Runs a command at a terminal, which shows all of its output. */
   runAtTerminal(
     argv: readonly string[],
@@ -56,6 +58,12 @@ export function makeClientProgram(
   return {
     folder,
     settings,
+    start(argv) {
+      const [executable = "", ...rest] = [...command, ...argv];
+      const child = spawn(executable, rest, { cwd: folder, env: base });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      return child;
+    },
     run: (argv, { stdin = "", environment: more = {} } = {}) => {
       const [executable = "", ...rest] = [...command, ...argv];
       return runToItsEnd(spawn(executable, rest, { cwd: folder, env: { ...base, ...more } }), stdin);

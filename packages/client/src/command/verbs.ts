@@ -156,6 +156,19 @@ stored in config.json and the token in the file token, which only you can read, 
     load: async () => (await import("./session.ts")).whoami,
   },
   {
+    name: "mcp",
+    summary: "Serve the Model Context Protocol on standard input and output, for language models.",
+    argumentsMax: 0,
+    options: [
+      { name: "files", value: "<folder>", description: "the folder whose files may be shared; default: none" },
+      { name: "show-secrets", description: "also open pushes, so that their secrets reach the model" },
+      server,
+    ],
+    details: `The tools are push, list, audit and end. No secret of a push reaches the model: it shares passwords that are generated here, and
+files whose content it does not see.`,
+    load: async () => (await import("./mcp.ts")).mcp,
+  },
+  {
     name: "completion",
     summary: "Print a script that completes commands and options in bash, zsh or fish.",
     takes: "<shell>",

@@ -1,0 +1,193 @@
+import { createReadStream } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { basename, relative, resolve, sep } from "node:path";
+import type { NewPush, SealpushClient } from "../client.ts";
+import { expiryOf } from "../expiry.ts";
+import { randomPassword } from "../password.ts";
+
+/** What a tool answers to the model: plain data, without the secret of any push. */
+export type ToolAnswer = Readonly<Record<string, unknown>>;
+
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema. */
+  readonly input: { readonly type: "object"; readonly [key: string]: unknown };
+  readonly isReadOnly: boolean;
+  readonly run: (given: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<ToolAnswer>;
+}
+
+export interface ToolOptions {
+  readonly client: SealpushClient;
+  /** The folder whose files may be pushed; undefined: none. */
+  readonly files: string | undefined;
+  /** Adds the tool that opens pushes, whose secrets then reach the model. */
+  readonly showsSecrets: boolean;
+}
+
+const pushSchema = { type: "string", description: "A number from list or push, or a link." } as const;
+const pageSchema = {
+  type: "integer",
+  minimum: 1,
+  maximum: 200,
+  description: "The page of 50 entries. Default: 1.",
+} as const;
+
+/**
+ * A link opens a secret, so lists give numbers instead, which only this process can resolve. The link of a new push is given:
+ * to hand it out is what the tool is for.
+ */
+export function makeTools({ client, files, showsSecrets }: ToolOptions): readonly Tool[] {
+  const tokens: string[] = [];
+  const numberOf = (urlToken: string): string => {
+    if (!tokens.includes(urlToken)) tokens.push(urlToken);
+    return String(tokens.indexOf(urlToken) + 1);
+  };
+  const pushOf = ({ push }: Readonly<Record<string, unknown>>): string => {
+    const named = String(push);
+    if (!/^\d{1,6}$/.test(named)) return named;
+    const token = tokens[Number(named) - 1];
+    if (token === undefined) throw new Error(`There is no push ${named} in this session: call list first.`);
+    return token;
+  };
+
+  const push: Tool = {
+    name: "push",
+    description:
+      "Share a secret once: creates a link that opens it a limited number of times. Prefer `generate`, which makes a password that " +
+      `you do not see${files === undefined ? "" : ", and `file`, whose content you do not see"}.`,
+    input: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        generate: {
+          type: "integer",
+          minimum: 8,
+          maximum: 1_024,
+          description: "Share a new random password of this length.",
+        },
+        text: { type: "string", minLength: 1, description: "Share this text." },
+        ...(files === undefined
+          ? {}
+          : { file: { type: "string", description: "Share this file of the folder that was opened for this." } }),
+        expire: { type: "string", description: "15m, 30m, 45m, 1h, 6h, 12h, or days or weeks such as 3d or 2w." },
+        views: { type: "integer", minimum: 1, description: "How often it can be opened." },
+        name: { type: "string", description: "A label that only the owner sees." },
+      },
+    },
+    isReadOnly: false,
+    run: async (given, signal) => {
+      const made = await client.create({ ...(await contentOf(given, files)), ...limitsOf(given) }, { signal });
+      return {
+        push: numberOf(made.url_token),
+        link: made.html_url,
+        views_remaining: made.views_remaining,
+        expires_at: made.expires_at ?? null,
+      };
+    },
+  };
+  const list: Tool = {
+    name: "list",
+    description: "List the user's own pushes, newest first, without their links and secrets.",
+    input: {
+      type: "object",
+      additionalProperties: false,
+      properties: { expired: { type: "boolean", description: "Those that have ended." }, page: pageSchema },
+    },
+    isReadOnly: true,
+    run: async ({ expired, page }, signal) => {
+      const found = await client.list(expired === true ? "expired" : "active", { page: Number(page ?? 1), signal });
+      return {
+        pushes: found.map((one) => ({
+          push: numberOf(one.url_token),
+          name: one.name,
+          kind: one.kind ?? null,
+          created_at: one.created_at,
+          expires_at: one.expires_at ?? null,
+          views_remaining: one.views_remaining,
+          deleted: one.deleted,
+        })),
+      };
+    },
+  };
+  const audit: Tool = {
+    name: "audit",
+    description: "Show who opened a push, oldest first.",
+    input: {
+      type: "object",
+      additionalProperties: false,
+      required: ["push"],
+      properties: { push: pushSchema, page: pageSchema },
+    },
+    isReadOnly: true,
+    run: async (given, signal) => {
+      const entries = await client.audit(pushOf(given), { page: Number(given.page ?? 1), signal });
+      return { entries: entries.map(({ created_at, kind, ip, user_agent }) => ({ created_at, kind, ip, user_agent })) };
+    },
+  };
+  const end: Tool = {
+    name: "end",
+    description: "End a push at once, so that nobody can open it any more.",
+    input: { type: "object", additionalProperties: false, required: ["push"], properties: { push: pushSchema } },
+    isReadOnly: false,
+    run: async (given, signal) => {
+      const { expired } = await client.end(pushOf(given), { signal });
+      return { ended: expired };
+    },
+  };
+  const open: Tool = {
+    name: "open",
+    description: "Open a push, which counts a view, and show its secret text. Files are only named.",
+    input: {
+      type: "object",
+      additionalProperties: false,
+      required: ["push"],
+      properties: { push: pushSchema, passphrase: { type: "string" } },
+    },
+    isReadOnly: false,
+    run: async (given, signal) => {
+      const { passphrase } = given;
+      const opened = await client.retrieve(pushOf(given), {
+        signal,
+        ...(typeof passphrase === "string" ? { passphrase } : {}),
+      });
+      return { expired: opened.expired, payload: opened.payload, files: opened.files.map(({ filename }) => filename) };
+    },
+  };
+  return [push, list, audit, end, ...(showsSecrets ? [open] : [])];
+}
+
+async function contentOf(
+  { generate, text, file }: Readonly<Record<string, unknown>>,
+  folder: string | undefined,
+): Promise<NewPush> {
+  if ([generate, text, file].filter((given) => given !== undefined).length !== 1) {
+    throw new Error("Give exactly one of generate, text and file.");
+  }
+  if (typeof generate === "number") return { payload: randomPassword({ length: generate }) };
+  if (typeof text === "string") return { payload: text };
+  const path = await fileIn(folder, String(file));
+  return { files: [{ filename: basename(path), content: () => createReadStream(path) }] };
+}
+
+/** A model may be talked into sharing any file, so it reaches only those of one folder, also through links. */
+async function fileIn(folder: string | undefined, named: string): Promise<string> {
+  const root = folder === undefined ? undefined : await realpath(folder);
+  const path = root === undefined ? undefined : await realpath(resolve(root, named)).catch(() => undefined);
+  const isInside = root !== undefined && path !== undefined && !relative(root, path).split(sep).includes("..");
+  if (path === undefined || !isInside || !(await stat(path)).isFile()) {
+    throw new Error("There is no such file in the folder that was opened for this.");
+  }
+  return path;
+}
+
+function limitsOf({ expire, views, name }: Readonly<Record<string, unknown>>): NewPush {
+  const expiry = expire === undefined ? {} : expiryOf(String(expire));
+  if (expiry === undefined)
+    throw new Error("expire must be 15m, 30m, 45m, 1h, 6h, 12h, or days or weeks such as 3d or 2w.");
+  return {
+    ...expiry,
+    ...(typeof views === "number" ? { expire_after_views: views } : {}),
+    ...(typeof name === "string" ? { name } : {}),
+  };
+}

@@ -1,0 +1,148 @@
+import { once } from "node:events";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import { type ClientProgram, makeClientProgram } from "../../support/client-program.ts";
+
+let app: TestApp;
+let server: string;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  server = await app.listen();
+  token = await app.makeToken("ada@example.com");
+  return () => app[Symbol.asyncDispose]();
+});
+
+const signedIn = () => makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+
+interface ToolAnswer {
+  readonly isError?: boolean;
+  readonly content: readonly { readonly text: string }[];
+}
+
+/** A client of the protocol over standard input and output. */
+async function connect(program: ClientProgram, options: readonly string[] = []) {
+  const child = program.start(["mcp", ...options]);
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  /** Everything that the model's program has got. */
+  const received: string[] = [];
+  let lastId = 0;
+  const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const request = async (method: string, params: object): Promise<unknown> => {
+    lastId += 1;
+    send({ id: lastId, method, params });
+    for (;;) {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error("The server has ended.");
+      received.push(value);
+      const message = JSON.parse(value);
+      if (message.id === lastId) return message.result ?? message.error;
+    }
+  };
+  const clientInfo = { name: "test", version: "1" };
+  const started = await request("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+  expect(started).toMatchObject({ serverInfo: { name: "sealpush" }, capabilities: { tools: {} } });
+  send({ method: "notifications/initialized" });
+  const call = async (name: string, input: object) =>
+    (await request("tools/call", { name, arguments: input })) as ToolAnswer;
+  return {
+    received,
+    call,
+    tools: async () => (await request("tools/list", {})) as { tools: { name: string; annotations: object }[] },
+    answer: async (name: string, input: object) => JSON.parse((await call(name, input)).content[0]?.text ?? ""),
+    async close() {
+      child.stdin.end();
+      const [code] = await once(child, "close");
+      return code;
+    },
+  };
+}
+
+test("a model pushes, lists, audits and ends, and gets no secret and no link of other pushes", async () => {
+  const program = signedIn();
+  const earlier = (await program.run(["push", "--name", "earlier"], { stdin: "correct horse" })).stdout.trim();
+  const model = await connect(program);
+  const { tools } = await model.tools();
+  expect(tools.map(({ name }) => name)).toEqual(["push", "list", "audit", "end"]);
+  const made = await model.answer("push", { generate: 24, expire: "1h", views: 1, name: "made" });
+  expect(made).toMatchObject({ push: "1", views_remaining: 1, link: expect.stringMatching(/^http/) });
+  const { pushes } = await model.answer("list", {});
+  expect(pushes).toEqual([
+    expect.objectContaining({ push: "1", name: "made" }),
+    expect.objectContaining({ push: "2", name: "earlier", kind: "text" }),
+  ]);
+  const { stdout: password } = await program.run(["open", made.link]);
+  expect(password).toHaveLength(24);
+  expect((await model.answer("audit", { push: "1" })).entries.map(({ kind }: { kind: string }) => kind)).toEqual([
+    "creation",
+    "view",
+  ]);
+  expect(await model.answer("end", { push: "2" })).toEqual({ ended: true });
+  expect(await program.run(["open", earlier])).toMatchObject({ exitCode: 3 });
+  const seen = model.received.join();
+  for (const secret of [password, "correct horse", earlier.split("/").at(-2) ?? "", token])
+    expect(seen).not.toContain(secret);
+  expect(await model.close()).toBe(0);
+});
+
+test("opening is a tool only if the person who starts it allows it", async () => {
+  const program = signedIn();
+  const link = (await program.run(["push"], { stdin: "correct horse" })).stdout.trim();
+  const closed = await connect(program);
+  expect(JSON.stringify(await closed.call("open", { push: link }))).not.toContain("correct horse");
+  expect(await closed.close()).toBe(0);
+  const allowed = await connect(program, ["--show-secrets"]);
+  expect(await allowed.answer("open", { push: link })).toEqual({ expired: false, payload: "correct horse", files: [] });
+});
+
+describe("files", () => {
+  test("are shared only from the folder that was opened for this", async () => {
+    const program = signedIn();
+    const shared = join(program.folder, "shared");
+    mkdirSync(shared);
+    writeFileSync(join(shared, "plan.txt"), "the plan");
+    writeFileSync(join(program.folder, "private.txt"), "private");
+    symlinkSync("../private.txt", join(shared, "link.txt"));
+    const model = await connect(program, ["--files", "shared"]);
+    const { link } = await model.answer("push", { file: "plan.txt" });
+    expect(await program.run(["open", link, "--output", "-"])).toMatchObject({ stdout: "the plan" });
+    for (const file of ["../private.txt", "link.txt", "/etc/passwd", "missing.txt", ".", ""]) {
+      const refused = await model.call("push", { file });
+      expect(refused).toMatchObject({
+        isError: true,
+        content: [{ text: "There is no such file in the folder that was opened for this." }],
+      });
+    }
+    expect(model.received.join()).not.toContain("the plan");
+  });
+
+  test("are shared from nowhere without such a folder", async () => {
+    const program = signedIn();
+    writeFileSync(join(program.folder, "plan.txt"), "the plan");
+    const model = await connect(program);
+    expect(await model.call("push", { file: "plan.txt" })).toMatchObject({ isError: true });
+  });
+});
+
+test("mistakes are answered in words that a model can act on", async () => {
+  const model = await connect(signedIn());
+  const problem = async (name: string, input: object) => {
+    const { isError, content } = await model.call(name, input);
+    return isError === true ? content[0]?.text : undefined;
+  };
+  expect(await problem("push", {})).toBe("Give exactly one of generate, text and file.");
+  expect(await problem("push", { generate: 20, expire: "2h" })).toMatch(/^expire must be 15m/);
+  expect(await problem("audit", { push: "9" })).toBe("There is no push 9 in this session: call list first.");
+  expect(await problem("push", { text: "x", views: 1_000_000 })).toMatch(
+    /^The server answered 422: expire_after_views/,
+  );
+  expect(await problem("push", { text: "x", passphrase: "y" })).toMatch(/additional properties/);
+});
+
+test("without a configured server it does not start", async () => {
+  expect(await makeClientProgram("client").run(["mcp"])).toMatchObject({ exitCode: 2, stdout: "" });
+});
