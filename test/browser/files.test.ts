@@ -75,6 +75,40 @@ describe("the file field", () => {
     expect(await filesOf(page)).toEqual(["dropped.png", "image.png", "image-2.png"]);
   });
 
+  it.each(["drop", "paste"] as const)("is shown with what was typed after a %s on the form of a text", async (type) => {
+    const { page } = await site.visit({ signedIn: true });
+    await page.goto("/?kind=text");
+    const form = newPushForm(page);
+    await form.payload.fill("what they are");
+    await form.views.fill("7");
+    await transfer(page, type, ["dropped.png"], "#push_payload");
+    expect(await listed(page)).toEqual(["dropped.png"]);
+    expect(await page.evaluate("document.activeElement.id")).toBe("push_files");
+    expect(await form.payload.inputValue()).toBe("what they are");
+    expect(await form.views.inputValue()).toBe("7");
+    await transfer(page, type, ["second.png"]);
+    expect(await filesOf(page)).toEqual(["dropped.png", "second.png"]);
+  });
+
+  it("is not shown by a drop or a paste where files need an account, and the page is not left", async () => {
+    const { page } = await site.visit();
+    await page.goto("/");
+    const form = newPushForm(page);
+    await form.payload.fill("typed");
+    await transfer(page, "drop", ["dropped.png"]);
+    await transfer(page, "paste", ["image.png"]);
+    const dragging = await page.evaluate(`(() => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["x"], "dropped.png"));
+      const event = new DragEvent("dragover", { bubbles: true, cancelable: true, dataTransfer });
+      document.body.dispatchEvent(event);
+      return event.defaultPrevented;
+    })()`);
+    expect(dragging).toBe(true);
+    expect(await form.payload.inputValue()).toBe("typed");
+    expect(await page.locator(".tab[aria-current]").textContent()).toBe(en.kinds.text);
+  });
+
   it("leaves pasted text to the text field, even if a picture comes with it", async () => {
     const page = await openForm();
     await transfer(page, "paste", ["image.png"], "#push_payload", "text");

@@ -174,10 +174,9 @@ class FilePicker {
 
   #listenForDrops(): void {
     const mark = (isOver: boolean) => document.documentElement.toggleAttribute("data-dragging", isOver);
-    const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") === true;
     // Without this, the browser would leave the page and open the file.
     document.addEventListener("dragover", (event) => {
-      if (!hasFiles(event)) return;
+      if (!hasFiles(event.dataTransfer)) return;
       event.preventDefault();
       mark(true);
     });
@@ -185,7 +184,7 @@ class FilePicker {
       if (event.relatedTarget === null) mark(false);
     });
     document.addEventListener("drop", (event) => {
-      if (!hasFiles(event)) return;
+      if (!hasFiles(event.dataTransfer)) return;
       event.preventDefault();
       mark(false);
       this.#add(event.dataTransfer?.files);
@@ -193,12 +192,9 @@ class FilePicker {
   }
 
   #paste(event: ClipboardEvent): void {
-    const { files, types } = event.clipboardData ?? {};
-    // Copied from a document, text comes with its picture: in a text field the text is meant.
-    const isText = types?.includes("text/plain") === true && event.target instanceof HTMLTextAreaElement;
-    if (files === undefined || files.length === 0 || isText) return;
+    if (!isPastedFile(event)) return;
     event.preventDefault();
-    this.#add(files);
+    this.#add(event.clipboardData?.files);
   }
 
   #add(added: FileList | null | undefined): void {
@@ -273,6 +269,20 @@ class FilePicker {
     const element = this.#picker.querySelector(selector);
     if (element !== null && element.textContent !== text) element.textContent = text;
   }
+}
+
+export function hasFiles(data: DataTransfer | null): boolean {
+  return data?.types.includes("Files") === true;
+}
+
+/** Copied from a document, text comes with its picture: in a text field the text is meant. */
+export function isPastedFile({ clipboardData, target }: ClipboardEvent): boolean {
+  if (clipboardData === null || clipboardData.files.length === 0) return false;
+  return !(clipboardData.types.includes("text/plain") && isTextField(target));
+}
+
+function isTextField(target: EventTarget | null): boolean {
+  return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "file");
 }
 
 const rateMs = 5_000;

@@ -1,3 +1,5 @@
+import { hasFiles, isPastedFile } from "./files.ts";
+
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 const payloadName = "push[payload]";
@@ -31,6 +33,14 @@ export function enableKindTabs(enable: (part: ParentNode) => void): void {
     history.replaceState(history.state, "", tab.dataset.href);
   };
 
+  const files = tabs.find(({ value }) => value === "file");
+  const takesFiles = [document, ...templateParts("file")].some((part) => part.querySelector("[data-files]") !== null);
+  listenForFiles(takesFiles, () => {
+    if (files === undefined || kind.value === files.value) return;
+    show(files);
+    focusFirst();
+  });
+
   for (const tab of tabs) {
     tab.addEventListener("click", (event) => {
       event.preventDefault();
@@ -38,6 +48,22 @@ export function enableKindTabs(enable: (part: ParentNode) => void): void {
       focusFirst();
     });
   }
+}
+
+/**
+ * Files that are dropped or pasted on the form of another kind. It listens before the file picker, which is enabled by
+ * `showFiles` and takes them then.
+ */
+function listenForFiles(takesFiles: boolean, showFiles: () => void): void {
+  document.addEventListener("dragover", (event) => {
+    if (!hasFiles(event.dataTransfer)) return;
+    // Otherwise the browser would open the file in place of the page, with everything that was typed.
+    event.preventDefault();
+    if (!takesFiles && event.dataTransfer !== null) event.dataTransfer.dropEffect = "none";
+  });
+  if (!takesFiles) return;
+  document.addEventListener("drop", ({ dataTransfer }) => hasFiles(dataTransfer) && showFiles(), { capture: true });
+  document.addEventListener("paste", (event) => isPastedFile(event) && showFiles(), { capture: true });
 }
 
 function templateParts(kind: string): readonly HTMLElement[] {
