@@ -4,7 +4,7 @@ import { en } from "../../src/i18n/i18n.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
-const { dashboard } = en;
+const { created, dashboard } = en;
 
 const rowOf = (page: Page, name: string) =>
   page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: new RegExp(`^${name}`) }) });
@@ -37,7 +37,7 @@ describe.each([
 
     await page.getByRole("link", { name: dashboard.ended, exact: true }).click();
     await row.getByText(dashboard.endedByOwner).waitFor();
-    await row.getByRole("link", { name }).click();
+    await row.getByRole("link", { name, exact: true }).click();
     await page.getByRole("heading", { name, exact: true }).waitFor();
     expect(await page.locator(".timeline h3").allTextContents()).toEqual([
       dashboard.owner.expire,
@@ -213,4 +213,17 @@ it("relative times are updated while the page is open", async () => {
   expect(await made.textContent()).toBe("now");
   await page.clock.runFor(5 * 60_000);
   expect(await made.textContent()).toBe("5 minutes ago");
+});
+
+it("starts another push like one of the list that has ended", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  const { urlToken } = await site.push({ payload: "secret", name: "ended one", expire_after_views: 1 }, "owned");
+  await site.fetch(`/api/v2/pushes/${urlToken}`);
+  await page.goto("/p");
+  await rowOf(page, "ended one")
+    .getByRole("link", { name: `${created.anotherLike} ended one` })
+    .click();
+  await page.waitForURL(/another$/);
+  expect(await page.locator("#push_expire_after_views").inputValue()).toBe("1");
+  expect(await page.locator("#push_name").inputValue()).toBe("");
 });

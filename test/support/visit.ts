@@ -86,7 +86,7 @@ function faultsOf(response: Response): readonly string[] {
   if (!/^default-src 'none'/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has no policy`);
   if (/unsafe-/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has an unsafe policy`);
   // The Back button shows the empty form again with what was typed in it.
-  const isForm = response.request().method() === "GET" && /^\/$|^\/p\/(?:new|[\w-]+\/edit)$/.test(path);
+  const isForm = response.request().method() === "GET" && /^\/$|^\/p\/(?:new|[\w-]+\/(?:edit|another))$/.test(path);
   const cacheable = isForm && headers["cache-control"] === "private, no-cache";
   if (type === "document" && headers["cache-control"] !== "no-store" && !cacheable)
     faults.push(`${path} may be cached`);

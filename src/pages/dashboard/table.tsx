@@ -27,15 +27,16 @@ export interface PushTableProps {
  * link that it copies.
  */
 export function PushTable({ pushes, pushBaseUrl, search, nowMs, page }: PushTableProps) {
-  const { dashboard, actions } = page.messages;
+  const { dashboard, actions, created } = page.messages;
   return (
     <PostForm page={page} action={deletePath} class="push-list">
       <input type="hidden" name="next" value={searchPath(search)} />
-      <IconShapes names={[...kindNames, "key", "copy", "pencil", "trash"]} />
+      <IconShapes names={[...kindNames, "key", "copy", "pencil", "again", "trash"]} />
       <div hidden>
         <span id="select">{dashboard.select}</span>
         <span id="copy">{dashboard.copyLink}</span>
         <span id="edit">{dashboard.edit}</span>
+        <span id="another">{created.anotherLike}</span>
         <span id="delete">{dashboard.expire}</span>
       </div>
       <table class="push-table" data-copied={actions.copied} data-link-base={pushBaseUrl} data-now={nowMs}>
@@ -102,7 +103,7 @@ interface RowProps extends Pick<PushTableProps, "nowMs" | "page"> {
 
 function Row({ push, at, nowMs, page }: RowProps) {
   const { messages } = page;
-  const { dashboard, kinds } = messages;
+  const { created, dashboard, kinds } = messages;
   const path = `/p/${push.urlToken}`;
   const nameId = `n${at}`;
   const labelledBy = (label: string) => `${label} ${nameId}`;
@@ -155,6 +156,15 @@ function Row({ push, at, nowMs, page }: RowProps) {
               <IconReference name="trash" />
             </button>
           </>
+        )}
+        {push.expired && (
+          <a
+            href={pageHref(page, `${path}/another`)}
+            title={created.anotherLike}
+            aria-labelledby={labelledBy("another")}
+          >
+            <IconReference name="again" />
+          </a>
         )}
       </td>
     </tr>
