@@ -38,6 +38,25 @@ describe.each(["text", "url", "qr"])("the form for a %s push", (kind) => {
   });
 });
 
+it("the form for files is at most 1,300 px high at 390 px, with its button within 844 px, and starts at the field", async () => {
+  const page = await ownersForm("file", { width: 390, height: 844 });
+  expect(await heightOf(page)).toBeLessThanOrEqual(1_300);
+  expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(844);
+  expect(await focusedId(page)).toBe("push_files");
+});
+
+it("the form without an account has its button within 844 px at 390 px, without the keys where there is no keyboard", async () => {
+  const viewport = { width: 390, height: 844 };
+  const { page } = await site.visit({ viewport, hasTouch: true, isMobile: true });
+  await page.goto("/");
+  expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(844);
+  expect(await page.locator(".key-hint").isVisible()).toBe(false);
+  const { page: withKeyboard } = await site.visit({ viewport });
+  await withKeyboard.goto("/");
+  expect(await bottomOf(withKeyboard, "[data-sends-by-keys]")).toBeLessThanOrEqual(844);
+  expect(await withKeyboard.locator(".key-hint").isVisible()).toBe(true);
+});
+
 it("the form has two columns where there is room: the secret, and beside it when it expires", async () => {
   const page = await ownersForm("text", { width: 1280, height: 900 });
   const leftOf = async (selector: string) => (await page.locator(selector).boundingBox())?.x ?? Number.NaN;

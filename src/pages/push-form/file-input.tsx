@@ -42,10 +42,11 @@ export function FileInput({ id, name, label, problem, form, page: { messages } }
             name={`${name}[]`}
             multiple={maxFileUploads > 1}
             required={isNew}
+            data-focus={isNew ? true : undefined}
           />
         )}
       />
-      <p class="field-hint" hidden data-scripted>
+      <p class="field-hint drop-hint" hidden data-scripted>
         {files.dropHint}
       </p>
       <p class="field-problem" role="alert" data-files-problem />
