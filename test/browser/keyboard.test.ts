@@ -113,7 +113,8 @@ describe("with only the keyboard", () => {
     await tabTo(page, en.tokens.submit);
     await tabTo(page, en.tokens.revokeOne({ name: "test" }));
     await page.goto("/?kind=file");
-    await tabTo(page, en.newPush.files);
+    expect(await focusOf(page)).toEqual({ name: en.newPush.files, seen: true });
+    await tabTo(page, en.newPush.payload.file);
     await tabTo(page, en.newPush.submit);
   });
 });
