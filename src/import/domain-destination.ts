@@ -2,7 +2,7 @@ import type { Change } from "../accounts/accounts.ts";
 import { createUserAdoption, type UserAdoption, type UserAspect, userAspects } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
-import { type Database, nothingElse } from "../database/database.ts";
+import { type Database, nothingElse, type ReadConnection } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
 import type { Domain, Effects } from "../domain.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
@@ -204,15 +204,17 @@ async function updateUser(
     adoptedBefore(digests, imported, changed),
     async (tx, { refused }) => {
       const stillMissing = imported.missingParts.filter((part) => missingParts.some((missing) => missing === part));
-      const tokenRefused = refused.includes("api_token") ? (["api_token"] as const) : [];
+      const isTokenRefused = refused.includes("api_token");
+      const { api_token: token, ...others } = updatedAspects(
+        imported.aspects,
+        aspects,
+        changed.filter((aspect) => !refused.some((one) => one === aspect)),
+      );
       await rows.updateRecord(tx, "user", imported, {
-        missingParts: [...stillMissing, ...tokenRefused],
+        missingParts: [...stillMissing, ...(isTokenRefused ? (["api_token"] as const) : [])],
         identity: identity === "" ? imported.identity : identity,
-        aspects: updatedAspects(
-          imported.aspects,
-          aspects,
-          changed.filter((aspect) => !refused.some((one) => one === aspect)),
-        ),
+        // The token of before is gone, so each later run tries again, as after a first import without it.
+        aspects: isTokenRefused || token === undefined ? others : { ...others, api_token: token },
         related: noRelated,
       });
     },
@@ -266,15 +268,20 @@ class AccountUsedError extends Error {
   override readonly name = "AccountUsedError";
 }
 
+/** An account that another source's user was merged into is in use, too. */
+async function isUntouched({ users, rows, digests }: UserDeps, imported: ImportedUser, connection: ReadConnection) {
+  const untouched = await users.isUntouched(imported.id, adoptedBefore(digests, imported), connection);
+  return untouched === true ? !(await rows.isOfOtherSource(connection, imported.id)) : untouched;
+}
+
 async function deleteUntouched(
   domain: Domain,
-  { users, digests }: Pick<UserDeps, "users" | "digests">,
+  deps: UserDeps,
   imported: ImportedUser,
 ): Promise<Change["outcome"] | "used"> {
   try {
     const deletion = await domain.deleteAccount(imported.id, null, async (tx) => {
-      const isUntouched = await users.isUntouched(imported.id, adoptedBefore(digests, imported), tx);
-      if (isUntouched !== true) throw new AccountUsedError("The account was used.");
+      if ((await isUntouched(deps, imported, tx)) !== true) throw new AccountUsedError("The account was used.");
     });
     return deletion.outcome;
   } catch (error) {
@@ -285,19 +292,18 @@ async function deleteUntouched(
 
 async function withdrawUser(
   domain: Domain,
-  { users, rows, digests }: UserDeps,
+  deps: UserDeps,
   imported: ImportedUser,
 ): Promise<"removed" | "used" | "last_admin" | "gone"> {
-  const forget = () => domain.db.write((tx) => rows.deleteRecord(tx, "user", imported));
-  const isUntouched =
-    imported.aspects.email !== undefined && (await users.isUntouched(imported.id, adoptedBefore(digests, imported)));
-  if (isUntouched === false) return "used";
-  if (isUntouched === true) {
-    const outcome = await deleteUntouched(domain, { users, digests }, imported);
+  const forget = () => domain.db.write((tx) => deps.rows.deleteRecord(tx, "user", imported));
+  const untouched = imported.aspects.email !== undefined && (await isUntouched(deps, imported, domain.db.read));
+  if (untouched === false) return "used";
+  if (untouched === true) {
+    const outcome = await deleteUntouched(domain, deps, imported);
     if (outcome === "used" || outcome === "last_admin") return outcome;
   }
   await forget();
-  return isUntouched === true ? "removed" : "gone";
+  return untouched === true ? "removed" : "gone";
 }
 
 /** The source's style sheet replaces the one that an earlier run imported, unless that was changed here. */

@@ -193,8 +193,13 @@ test("a user whose backup codes were not imported is led to make new ones when s
   const page = await visitor.get(location ?? "");
   expect(page.body).toContain(en.factors.codes.missing);
   expect(page.body).toMatch(new RegExp(`href="/dashboard"[^>]*>${en.factors.codes.later}`));
-  const made = await visitor.post("/users/factors/backup_codes", { proof: password });
+  const action = "/users/factors/backup_codes?next=%2Fdashboard";
+  expect(page.body).toContain(`action="${action}"`);
+  const refused = await visitor.post(action, { proof: "wrong" });
+  expect([refused.statusCode, refused.body.includes(`action="${action}"`)]).toEqual([422, true]);
+  const made = await visitor.post(action, { proof: password });
   expect([made.statusCode, made.body.includes(en.factors.codes.madeHeading)]).toEqual([200, true]);
+  expect(made.body).toMatch(new RegExp(`href="/dashboard"[^>]*>${en.factors.codes.done}`));
   expect((await visitor.get("/users/factors")).body).not.toContain(en.factors.codes.missing);
 
   target.clock.advance(30_000);

@@ -265,11 +265,7 @@ export function createUserAdoption(deps: {
         return results;
       }),
     /** Whether nobody has used or changed the account since it was adopted. undefined: it does not exist. */
-    async isUntouched(
-      userId: number,
-      before: AdoptedBefore,
-      connection: ReadConnection = db.read,
-    ): Promise<boolean | undefined> {
+    async isUntouched(userId: number, before: AdoptedBefore, connection: ReadConnection): Promise<boolean | undefined> {
       const here = await store.findState(connection, userId);
       if (here === undefined) return undefined;
       const { passkeys, ownPushes } = here;

@@ -115,6 +115,9 @@ const recordsAfterOf = { user: recordsAfter("users", "user"), push: recordsAfter
 const rowAt = sql<[source: string, kind: string, sourceId: number], StoredRow>(
   `SELECT ${reading.selectList} FROM imported_rows WHERE source = ? AND kind = ? AND source_id = ?`,
 );
+const userOfOtherSource = sql<[userId: number, source: string], { found: number }>(
+  "SELECT 1 AS found FROM imported_rows WHERE kind = 'user' AND id = ? AND source <> ? LIMIT 1",
+);
 const recordedCounts = `SELECT coalesce(sum(CASE kind WHEN 'user' THEN 1 ELSE 0 END), 0) AS users,
     coalesce(sum(CASE kind WHEN 'push' THEN 1 ELSE 0 END), 0) AS pushes, coalesce(sum(audit_entries), 0) AS auditEntries,
     coalesce(sum(notifications), 0) AS notifications, coalesce(sum(files), 0) AS files
@@ -210,6 +213,9 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
       const [found] = await connection.all(recordsAfterOf.user, source, sourceId - 1, 1);
       return found?.rowSourceId === sourceId ? openUser(found) : undefined;
     },
+    /** Whether a user of another source was imported into this account, too. */
+    isOfOtherSource: async (read: ReadConnection, userId: number): Promise<boolean> =>
+      (await read.one(userOfOtherSource, userId, source)) !== undefined,
     /** By the source's ids. */
     async readUsers(): Promise<ReadonlyMap<number, ImportedUser>> {
       const users = new Map<number, ImportedUser>();

@@ -10,7 +10,7 @@ import { PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { changeOf, proofOffered, refusedChange, retryMessage } from "./changes.ts";
-import { renderBackupCodes, renderRefused } from "./handler.ts";
+import { renderFirstCodes, renderRefused } from "./handler.ts";
 import { appPath, factorsPath } from "./paths.ts";
 import { ProofFields, type ProofOffered } from "./proof.tsx";
 
@@ -30,7 +30,7 @@ export async function addApp(page: SignedInRequest): Promise<FastifyReply> {
   switch (answer.outcome) {
     case "added":
       if (answer.backupCodes === null) return page.redirect(factorsPath);
-      return renderBackupCodes(page, { codes: answer.backupCodes, added: true });
+      return renderFirstCodes(page, answer.backupCodes);
     case "wrong_code":
       return refuse(422, { at: "code", message: app.wrong });
     case "stale":

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { SignedInRequest } from "../request.ts";
-import { ownPath } from "../return-path.ts";
+import { ownPath, withNext } from "../return-path.ts";
 import { backupCodesView } from "./backup-codes.tsx";
 import { changeOf, proofOffered, type RefusedChange, refusedChange, relyingPartyOf } from "./changes.ts";
 import { type FactorsModel, type FormName, hasFactor } from "./model.ts";
@@ -18,13 +18,20 @@ export async function createBackupCodes(page: SignedInRequest): Promise<FastifyR
   const answer = await page.services.accounts.makeBackupCodes(changeOf(page, form));
   switch (answer.outcome) {
     case "made":
-      return renderBackupCodes(page, { codes: answer.backupCodes, added: false });
+      return page.render(backupCodesView, {
+        codes: answer.backupCodes,
+        added: false,
+        next: nextOf(page) ?? factorsPath,
+      });
     case "unknown":
       return page.notFound();
     default:
       return renderRefused(page, "backup_codes", refusedChange(page, answer));
   }
 }
+
+/** The page that a user without backup codes was on the way to when signing in. */
+const nextOf = (page: SignedInRequest) => ownPath(page.query("next"));
 
 type Shown = Partial<Pick<FactorsModel, "passkeyName" | "problem">>;
 
@@ -38,11 +45,11 @@ export async function renderFactors(page: SignedInRequest, status: number, shown
     ...shown,
     ...factors,
     proof,
-    next: page.isGet ? ownPath(page.query("next")) : null,
+    next: nextOf(page),
     required: !hasFactor(factors) && config.accounts.requireSecondFactor,
     passkeysPossible: relyingPartyOf(page.baseUrl) !== undefined,
   };
-  return page.render(factorsView, model, { status, selfPath: page.isGet ? factorsPath : null });
+  return page.render(factorsView, model, { status, selfPath: page.isGet ? withNext(factorsPath, model.next) : null });
 }
 
 /** The page again, with the problem at the proof of this form. */
@@ -55,12 +62,11 @@ export function renderRefused(
   return renderFactors(page, status, { ...shown, problem: { form, at: "proof", message } });
 }
 
-/** Answer without a redirect: the codes are not stored, so they can be shown only here. */
-export function renderBackupCodes(
-  page: SignedInRequest,
-  created: { readonly codes: readonly string[]; readonly added: boolean },
-): FastifyReply {
+/**
+ * The codes that were created with a first factor. Answer without a redirect: they are not stored, so they can be shown only here.
+ */
+export function renderFirstCodes(page: SignedInRequest, codes: readonly string[]): FastifyReply {
   // A user who was sent here for the required factor has one now, and goes on.
-  const next = created.added && page.services.config.accounts.requireSecondFactor ? "/" : factorsPath;
-  return page.render(backupCodesView, { ...created, next });
+  const next = page.services.config.accounts.requireSecondFactor ? "/" : factorsPath;
+  return page.render(backupCodesView, { codes, added: true, next });
 }

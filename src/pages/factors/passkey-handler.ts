@@ -5,7 +5,7 @@ import { textOf } from "../../http/body/form-fields.ts";
 import { sendJson } from "../../http/headers.ts";
 import type { SignedInRequest } from "../request.ts";
 import { changeOf, getRelyingParty, passkeyAnswerOf, refusedChange } from "./changes.ts";
-import { renderBackupCodes, renderFactors, renderRefused } from "./handler.ts";
+import { renderFactors, renderFirstCodes, renderRefused } from "./handler.ts";
 import type { FactorsProblem } from "./model.ts";
 import { factorsPath } from "./paths.ts";
 
@@ -35,7 +35,7 @@ export async function addPasskey(page: SignedInRequest): Promise<FastifyReply> {
   switch (answer.outcome) {
     case "added":
       if (answer.backupCodes === null) return page.redirect(factorsPath);
-      return renderBackupCodes(page, { codes: answer.backupCodes, added: true });
+      return renderFirstCodes(page, answer.backupCodes);
     case "bad_name":
       return refuse("name", passkeys.nameProblem({ max: passkeyNameCharactersMax }));
     case "bad_passkey":

@@ -3,6 +3,7 @@ import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { LocalTime } from "../parts/times.tsx";
+import { withNext } from "../return-path.ts";
 import { type FactorsModel, hasFactor } from "./model.ts";
 import { PasskeySection } from "./passkey-section.tsx";
 import { appPath, backupCodesPath, removeAppPath } from "./paths.ts";
@@ -117,7 +118,7 @@ function BackupCodesSection({ model, page }: SectionProps) {
           label={codes.make}
           explanation={codes.makeText}
           confirm={codes.makeConfirm}
-          action={backupCodesPath}
+          action={withNext(backupCodesPath, model.next)}
         />
       </div>
     </section>

@@ -42,7 +42,7 @@ export async function checkSecondFactor(page: WaitingRequest): Promise<FastifyRe
       const isByApp = passkey === null && backupCode === "";
       const lacksCodes = isByApp && (await accounts.findFactors(page.session.user.id)).backupCodesLeft === 0;
       // Imported users have none. Without them, a lost phone would lock the user out.
-      return enter(page, given.sessionToken, lacksCodes ? withNext(factorsPath, next) : (next ?? "/"));
+      return enter(page, given.sessionToken, lacksCodes ? withNext(factorsPath, next ?? "/") : (next ?? "/"));
     }
     case "session_ended":
       return page.redirect(withNext(signInPath, next));
