@@ -8,7 +8,7 @@ import type { Domain, Effects } from "../domain.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createByteBudgets } from "../pushes/create/byte-budgets.ts";
 import { createCapacity } from "../pushes/create/capacity.ts";
-import { importPush, type PushImportDeps } from "../pushes/create/import-push.ts";
+import { expiryOf, importPush, type PushImportDeps } from "../pushes/create/import-push.ts";
 import { reimportPush, withdrawPush } from "../pushes/create/reimport-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { type Aspect, type AspectDigests, digestKeyLabel, limitChanges, RowDigests } from "./aspects.ts";
@@ -57,7 +57,9 @@ export function createDomainDestination(
     importUser: (incoming, merge) => importUser(domain.db, users, rows, { run, incoming, merge }),
     async importPush({ push, ...record }): Promise<PushOutcome> {
       const { sourceId } = record;
-      const adoption = await importPush(deps, push, (tx, id) => rows.record(tx, "push", { ...record, id, run }));
+      const adoption = await importPush(deps, push, (tx, id) =>
+        rows.record(tx, "push", { ...record, id, run, expiresAt: expiryOf(push) }),
+      );
       if (adoption.outcome === "link_taken") return adoption;
       if (adoption.outcome === "known") return { outcome: "imported_before", imported: await getPush(rows, sourceId) };
       return { outcome: "imported", pushId: adoption.pushId, fileBytes: adoption.fileBytes };
@@ -72,8 +74,8 @@ export function createDomainDestination(
       ),
     records: (kind) => rows.records(kind),
     withdrawUser: (imported) => withdrawUser(domain, { users, rows, digests }, imported).catch(orGone),
-    withdrawPush: (imported) =>
-      withdrawPush(deps, { pushId: imported.id, importedEvents: imported.related.auditEntries }, (tx) =>
+    withdrawPush: (imported, expiredThere) =>
+      withdrawPush(deps, { pushId: imported.id, importedEvents: imported.related.auditEntries, expiredThere }, (tx) =>
         rows.deleteRecord(tx, "push", imported),
       ).catch(orGone),
     importStyleSheet: (css) => importStyleSheet(domain, { rows, digests }, { css, run }),
@@ -133,7 +135,7 @@ async function importUser(
       const all = tokenTaken ? [...own, "api_token" as const] : own;
       const { api_token: token, ...others } = record.aspects;
       const aspects = { ...(!merged && others), ...(!tokenTaken && token !== undefined && { api_token: token }) };
-      const recorded = { ...record, id, run, missingParts: all, aspects, related: noRelated };
+      const recorded = { ...record, id, run, missingParts: all, aspects, expiresAt: null, related: noRelated };
       return (await rows.record(tx, "user", recorded)) === "recorded";
     }),
   );
@@ -244,9 +246,10 @@ async function updatePush(
     changed: limitChanges(imported.aspects, aspects),
     importedEvents: imported.related.auditEntries,
   };
+  const expiresAt = expiryOf(push);
   const result = await reimportPush(deps, request, async (tx, { outcome, plan, pushId, lacksPassphrase }) => {
     if (outcome === "imported") {
-      return await rows.updateRecord(tx, "push", imported, { id: pushId, missingParts, aspects, related });
+      return await rows.updateRecord(tx, "push", imported, { id: pushId, missingParts, aspects, expiresAt, related });
     }
     const known = { ...imported.aspects, ...aspects };
     const { passphrase: _, ...withoutPassphrase } = known;
@@ -254,6 +257,7 @@ async function updatePush(
       missingParts: plan === "restricted" ? imported.missingParts : [],
       // What could not be compared or done is tried again by the next run.
       aspects: isComplete ? (lacksPassphrase ? withoutPassphrase : known) : imported.aspects,
+      expiresAt,
       related: imported.related,
     });
   });
@@ -329,7 +333,7 @@ async function importStyleSheet(
     await db.write((tx) => rows.updateRecord(tx, "style", imported, change));
     return { outcome: "updated" };
   }
-  const record = { ...change, sourceId: styleSheetId, id: styleSheetId, run };
+  const record = { ...change, sourceId: styleSheetId, id: styleSheetId, run, expiresAt: null };
   const recorded = await db.write((tx) => rows.record(tx, "style", record));
   return { outcome: recorded === "recorded" ? "imported" : "imported_before" };
 }

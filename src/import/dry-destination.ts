@@ -70,7 +70,7 @@ export async function createDryDestination(
     },
     records: (kind) => rows.records(kind),
     withdrawUser: async () => "removed",
-    withdrawPush: async (imported) => withdrawal(await readState(read, stateOf(imported))),
+    withdrawPush: async (imported, expiredThere) => withdrawal(await readState(read, stateOf(imported)), expiredThere),
     async importStyleSheet(css) {
       const imported = await rows.find("style", 0);
       const style = digests.of("style", css ?? "");

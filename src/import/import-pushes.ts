@@ -34,11 +34,11 @@ export async function importPushes(run: ImportRun): Promise<void> {
 }
 
 /** For pushes that the source does not have any more: it deletes ended pushes without an owner, and those of deleted users. */
-export async function withdrawPushes({ source, destination, results, signal }: ImportRun): Promise<void> {
+export async function withdrawPushes({ source, destination, results, signal, now }: ImportRun): Promise<void> {
   for await (const imported of absentPushes(source, destination)) {
     if (signal.aborted) return;
-    const { sourceId } = imported;
-    const outcome = await destination.withdrawPush(imported);
+    const { sourceId, expiresAt } = imported;
+    const outcome = await destination.withdrawPush(imported, expiresAt !== null && expiresAt <= now);
     if (outcome === "removed") results.reportWithdrawn("pushes", sourceId);
     if (outcome === "ended")
       results.reportKept("pushes", sourceId, "The source does not have it any more, so it has ended here.");
@@ -288,7 +288,7 @@ async function handleImportedBefore(run: ImportRun, row: PushRow, imported: Impo
   }
   const ownerId = owner.outcome === "here" ? owner.userId : null;
   if (isForgotten(run, row.row, ownerId)) {
-    await destination.withdrawPush(imported);
+    await destination.withdrawPush(imported, true);
     return skip(run, row, forgotten);
   }
   const details = await readDetails(run, row, ownerId);

@@ -249,6 +249,38 @@ test("a push that was given more time here stays open when its time passes there
   expect((await retrieve(app, 118)).body).toMatchObject({ expired: true, payload: null });
 });
 
+test("a push that was given more time here stays open when the source purges it after its time, and ends when it is deleted there before", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  const remove = (id: number) =>
+    changeSource(installation, async (run) => {
+      await run("DELETE FROM notify_by_emails WHERE audit_log_id IN (SELECT id FROM audit_logs WHERE push_id = ?)", id);
+      await run("DELETE FROM audit_logs WHERE push_id = ?", id);
+      await run("DELETE FROM pushes WHERE id = ?", id);
+    });
+  await changeSource(installation, (run) => run("DELETE FROM pushes WHERE id = 103"));
+  await target.run(installation);
+  {
+    const app = await target.serve();
+    await edit(app, 38, "alice@example.com", { expireAfterDays: 60 });
+    await edit(app, 118, "bob@example.org", { expireAfterDays: 60 });
+  }
+  await remove(118);
+  const report = withReport(target);
+  expect((await target.run(installation, ...report.options)).exitCode).toBe(4);
+  expect(problemsOf(report)).toEqual(["pushes 118 kept"]);
+  target.clock.advance(16 * dayMs);
+  await remove(38);
+  for (const options of [["--dry-run"], []]) {
+    const run = await target.run(installation, ...options, ...report.options);
+    expect([run.exitCode, problemsOf(report)], run.stdout + run.stderr).toEqual([0, []]);
+  }
+  const app = await target.serve();
+  expect((await retrieve(app, 38)).body).toMatchObject({ expired: false, views_remaining: 4 });
+  expect((await retrieve(app, 118)).body).toMatchObject({ expired: true, payload: null });
+  expect((await target.verify(installation)).exitCode).toBe(0);
+});
+
 test("what was edited here and there is verified as edited here", async () => {
   const target = makeImportTarget();
   const installation = installProduction();

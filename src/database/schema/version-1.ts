@@ -472,7 +472,7 @@ ${postgres(`
   -- Imported users and pushes, so that another run imports nothing twice. source: the installation. run: the import that
   -- created the row. missing_parts: separated by spaces, what could not be imported yet; '': complete. identity: a keyed digest of
   -- what never changes in the source's row. aspects: keyed digests of what may change there, as "name=digest" separated by
-  -- spaces. The counts are of what was imported with a push.
+  -- spaces. expires_at: when the time of a push is over at the source. The counts are of what was imported with a push.
   CREATE TABLE imported_rows (
     source TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -482,6 +482,7 @@ ${postgres(`
     missing_parts TEXT NOT NULL,
     identity TEXT NOT NULL,
     aspects TEXT NOT NULL,
+    expires_at INTEGER,
     audit_entries INTEGER NOT NULL,
     notifications INTEGER NOT NULL,
     files INTEGER NOT NULL,

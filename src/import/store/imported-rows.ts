@@ -3,7 +3,7 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { converted, integer, text } from "../../database/table.ts";
+import { converted, integer, nullable, text } from "../../database/table.ts";
 import { firstGeneration } from "../../pushes/seals.ts";
 import { isLinkTaken } from "../../pushes/store/find-link.ts";
 import { type AspectDigests, readAspects, writeAspects } from "../aspects.ts";
@@ -30,13 +30,15 @@ export interface ImportedRow {
   readonly identity: string;
   /** The row of the source as it was imported. */
   readonly aspects: AspectDigests;
+  /** When the time of a push is over at the source; null: it is no push. */
+  readonly expiresAt: number | null;
   /** The number of related rows that were imported with it. */
   readonly related: RelatedCounts;
 }
 
 /** The fields of a record that a later run may change. */
 export type RecordChange = Pick<ImportedRow, "missingParts" | "aspects" | "related"> &
-  Partial<Pick<ImportedRow, "id" | "identity">>;
+  Partial<Pick<ImportedRow, "id" | "identity" | "expiresAt">>;
 
 /** A user that was imported before. */
 export type ImportedUser = ImportedRow & {
@@ -65,13 +67,14 @@ export const importedRows = new AccessTable(
     missingParts: converted<readonly Part[], string>({ decode: readParts, encode: writeParts }),
     identity: text,
     aspects: converted<AspectDigests, string>({ decode: readAspects, encode: writeAspects }),
+    expiresAt: nullable(integer),
     auditEntries: integer,
     notifications: integer,
     files: integer,
   },
   ["source", "kind", "sourceId", "id", "run", "missingParts", "identity", "aspects"],
 );
-const reading = importedRows.reading("auditEntries", "notifications", "files");
+const reading = importedRows.reading("expiresAt", "auditEntries", "notifications", "files");
 type StoredRow = UnopenedRow<typeof reading>;
 
 const insertRow = importedRows.insertion("ON CONFLICT (source, kind, source_id) DO NOTHING");
@@ -82,6 +85,7 @@ const updateRow = sql<
     missingParts: string,
     identity: string,
     aspects: string,
+    expiresAt: number | null,
     auditEntries: number,
     notifications: number,
     files: number,
@@ -92,8 +96,8 @@ const updateRow = sql<
     macBefore: Buffer,
   ]
 >(
-  `UPDATE imported_rows SET id = ?, missing_parts = ?, identity = ?, aspects = ?, audit_entries = ?, notifications = ?,
-     files = ?, mac = ?
+  `UPDATE imported_rows SET id = ?, missing_parts = ?, identity = ?, aspects = ?, expires_at = ?, audit_entries = ?,
+     notifications = ?, files = ?, mac = ?
    WHERE source = ? AND kind = ? AND source_id = ? AND mac = ?`,
 );
 const deleteRow = sql<[source: string, kind: string, sourceId: number, mac: Buffer]>(
@@ -157,8 +161,10 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
           "could give rows to another account. The import has stopped: restore a backup from before the change.",
       );
     }
-    const { sourceId, id, run, missingParts, identity, aspects, auditEntries, notifications, files } = opened;
-    return { sourceId, id, run, missingParts, identity, aspects, related: { auditEntries, notifications, files } };
+    const { sourceId, id, run, missingParts, identity, aspects, expiresAt, auditEntries, notifications, files } =
+      opened;
+    const related = { auditEntries, notifications, files };
+    return { sourceId, id, run, missingParts, identity, aspects, expiresAt, related };
   }
   const macOf = (kind: ImportedKind, row: ImportedRow) => importedRows.mac(access, { ...row, source, kind });
   const openUser = (row: StoredRecord): ImportedUser => ({ ...open(row), accountExists: row.createdAt !== null });
@@ -196,7 +202,7 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
       const { auditEntries, notifications, files } = after.related;
       const { id, missingParts, identity, aspects } = after;
       const deciding = [id, writeParts(missingParts), identity, writeAspects(aspects)] as const;
-      const values = [...deciding, auditEntries, notifications, files, macOf(kind, after)] as const;
+      const values = [...deciding, after.expiresAt, auditEntries, notifications, files, macOf(kind, after)] as const;
       const key = [source, kind, before.sourceId, macOf(kind, before)] as const;
       if ((await tx.run(updateRow, ...values, ...key)) !== 1) throw new RecordChangedError(recordChanged);
     },

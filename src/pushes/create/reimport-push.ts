@@ -198,20 +198,26 @@ async function mergedPush(
   };
 }
 
+/** A push that the other installation does not have any more. */
+export type PushToWithdraw = Pick<PushToReimport, "pushId" | "importedEvents"> & {
+  /** Its time there is over, so it may have been deleted for that reason only. */
+  readonly expiredThere: boolean;
+};
+
 /**
- * For a push that the other installation does not have any more: removes it if nobody did anything with it here, and ends it otherwise.
+ * Removes the push if nobody did anything with it here, and ends it otherwise. One that has more time here than it had there stays.
  * @param settle runs in the same transaction.
  */
 export async function withdrawPush(
   { db, clock }: Pick<PushImportDeps, "db" | "clock">,
-  { pushId, importedEvents }: Pick<PushToReimport, "pushId" | "importedEvents">,
+  { pushId, importedEvents, expiredThere }: PushToWithdraw,
   settle: (tx: Transaction) => Promise<void>,
-): Promise<"removed" | "ended" | "gone"> {
+): Promise<Withdrawal> {
   const now = clock.now();
   const operations = createWriteOperations(db);
   return await db.write(async (tx) => {
     const here = await readImportedState(tx, pushId, importedEvents);
-    const outcome = withdrawal(here);
+    const outcome = withdrawal(here, expiredThere);
     if (here !== undefined && outcome === "ended")
       await endImportedPush(tx, operations, here, { at: now, reason: "owner" });
     if (outcome === "removed") await deleteImportedPush(tx, operations, pushId, now);
@@ -220,9 +226,13 @@ export async function withdrawPush(
   });
 }
 
+export type Withdrawal = "removed" | "ended" | "kept" | "gone";
+
 /** Decides without writing anything. */
-export function withdrawal(here: ImportedPushState | undefined): "removed" | "ended" | "gone" {
+export function withdrawal(here: ImportedPushState | undefined, expiredThere: boolean): Withdrawal {
   if (here === undefined) return "gone";
   if (!here.isTouched) return "removed";
-  return here.row.endedAt === null ? "ended" : "gone";
+  if (here.row.endedAt !== null) return "gone";
+  // It is still open, so its owner has given it more time here.
+  return expiredThere ? "kept" : "ended";
 }
