@@ -5,10 +5,13 @@ import type { Domain } from "../../src/domain.ts";
 import type { IncomingPush } from "../../src/import/destination.ts";
 import { createDomainDestination } from "../../src/import/domain-destination.ts";
 import { noRelated } from "../../src/import/source.ts";
+import { claimOperations } from "../../src/pushes/claim/claim-view.ts";
 import type { ImportedPush } from "../../src/pushes/create/import-push.ts";
 import { startTestApp } from "../support/app.ts";
-import { TestClock } from "../support/domain.ts";
+import { countEveryone, openTestDomain, stranger, TestClock } from "../support/domain.ts";
+import { makeFile } from "../support/files.ts";
 import { overrideWrite } from "../support/override-write.ts";
+import { pushDepsOf } from "../support/push-deps.ts";
 
 const now = Date.UTC(2026, 10, 20);
 
@@ -151,4 +154,92 @@ test("a view that is counted here while a later run replaces the push stays coun
   expect(await other.updatePush(update.now, viewedThere, true)).toMatchObject({ outcome: "updated", plan: "merged" });
   // Two of five were used there, and one here: the fewer remaining ones, less this view.
   expect(await retrieve()).toMatchObject({ payload: "the secret", views_remaining: 2 });
+});
+
+const incomingPush = (push: ImportedPush, aspects: IncomingPush["aspects"]): IncomingPush => ({
+  sourceId: 9,
+  push,
+  missingParts: [],
+  identity: "",
+  aspects,
+  related: noRelated,
+});
+const content = (payload: string, passphrase = "", files: readonly string[] = []): ImportedPush => ({
+  ...open,
+  kind: files.length > 0 ? "file" : "text",
+  open: { payload, passphrase, files: files.map((text) => makeFile(`${text}.txt`, text)) },
+});
+const ended: ImportedPush = { ...open, open: null, end: { at: now, reason: "owner" } };
+
+test.each([
+  ["gets its new text", content("before"), content("after"), { outcome: "revealed", payload: "after" }],
+  [
+    "is asked for its new passphrase",
+    content("before"),
+    content("after", "a passphrase"),
+    { outcome: "passphrase_required" },
+  ],
+  [
+    "is refused without the passphrase that it had",
+    content("before", "a passphrase"),
+    content("after"),
+    { outcome: "passphrase_required" },
+  ],
+  [
+    "gets its new files",
+    content("", "", ["before"]),
+    content("", "", ["after"]),
+    { outcome: "revealed", files: ["after.txt"] },
+  ],
+  ["is told that it has ended", content("before"), ended, { outcome: "gone" }],
+])("a view that has read a push when a later run replaces it %s", async (_, before, after, expected) => {
+  const clock = new TestClock(now);
+  await using fixture = await openTestDomain({ clock });
+  const { domain, effects } = fixture;
+  const destination = createDomainDestination(domain, effects, "test source");
+  await destination.importPush(incomingPush(before, destination.digests.all({ payload: "before" })));
+  const imported = await destination.pushFinder()(9);
+  if (imported === undefined) throw new Error("The push is not recorded.");
+  let replacements = 0;
+  const findSealed: typeof domain.store.findSealed = async (...request) => {
+    const sealed = await domain.store.findSealed(...request);
+    if (replacements === 0) {
+      replacements += 1;
+      const update = incomingPush(after, destination.digests.all({ payload: "after" }));
+      expect(await destination.updatePush(imported, update, true)).toMatchObject({ plan: "replaced" });
+    }
+    return sealed;
+  };
+  const store = { ...domain.store, findSealed };
+  const claim = await claimOperations(pushDepsOf(fixture, { store })).claimView(open.urlToken, countEveryone, stranger);
+  const files = claim.outcome === "revealed" ? claim.files.map(({ filename }) => filename) : [];
+  expect({ ...claim, files }).toMatchObject(expected);
+  if (claim.outcome === "revealed") expect(claim.push).toMatchObject({ viewsRemaining: 4 });
+});
+
+test("views while later runs replace a push again and again get one version each, and all are counted", async () => {
+  const clock = new TestClock(now);
+  await using app = await startTestApp({ clock });
+  const effects = { clock, random: systemRandom, monotonicMs: () => clock.now() };
+  const destination = createDomainDestination(app.app.domain, effects, "test source");
+  const versionOf = (version: number) => ({ ...content(`version ${version}`), expireAfterViews: 100 });
+  const incoming = (version: number) =>
+    incomingPush(versionOf(version), destination.digests.all({ payload: String(version) }));
+  await destination.importPush(incoming(0));
+  const retrieve = async () => (await app.server.inject({ url: `/api/v2/pushes/${open.urlToken}` })).json();
+  const update = async (version: number): Promise<void> => {
+    const imported = await destination.pushFinder()(9);
+    if (imported === undefined) throw new Error("The push is not recorded.");
+    const outcome = await destination.updatePush(imported, incoming(version), true);
+    if (outcome.outcome === "changed_meanwhile") await update(version);
+  };
+  const rounds = 10;
+  const viewsPerRound = 8;
+  for (let round = 1; round <= rounds; round += 1) {
+    const views = Array.from({ length: viewsPerRound }, retrieve);
+    const [answers] = await Promise.all([Promise.all(views), update(round)]);
+    for (const { payload } of answers) expect([`version ${round - 1}`, `version ${round}`]).toContain(payload);
+  }
+  const last = await retrieve();
+  expect(last).toMatchObject({ payload: `version ${rounds}`, views_remaining: 100 - rounds * viewsPerRound - 1 });
 });
