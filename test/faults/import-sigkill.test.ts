@@ -19,7 +19,7 @@ const kills = [1, 200, 201, 900];
 const counted = sql<[], { count: number }>("SELECT count(*) AS count FROM imported_rows");
 const brought = sql<[], DriverRow>(
   `SELECT imported_rows.source_id AS sourceId, users.email AS owner, pushes.kind AS kind, pushes.created_at AS createdAt,
-     expires_at AS expiresAt, ended_at AS endedAt, end_reason AS reason, views, refusals, audit_count AS events,
+     pushes.expires_at AS expiresAt, ended_at AS endedAt, end_reason AS reason, views, refusals, audit_count AS events,
      stored_bytes AS bytes, (SELECT count(*) FROM files WHERE push_id = pushes.id) AS files,
      (SELECT count(*) FROM audit_entries WHERE push_id = pushes.id) AS entries
    FROM imported_rows JOIN pushes ON pushes.id = imported_rows.id LEFT JOIN users ON users.id = pushes.owner_id
