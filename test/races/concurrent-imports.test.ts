@@ -191,7 +191,7 @@ test.each([
     content("", "", ["after"]),
     { outcome: "revealed", files: ["after.txt"] },
   ],
-  ["is told that it has ended", content("before"), ended, { outcome: "gone" }],
+  ["finds that it has ended", content("before"), ended, { outcome: "gone" }],
 ])("a view that has read a push when a later run replaces it %s", async (_, before, after, expected) => {
   const clock = new TestClock(now);
   await using fixture = await openTestDomain({ clock });
