@@ -57,6 +57,9 @@ export const clientBundle = {
   target: "node20",
 } as const satisfies BuildOptions;
 
+/** Libraries of age-encryption for keys that links do not have. */
+const notInBrowsers = ["@noble/post-quantum/hybrid.js", "@noble/curves/nist.js"];
+
 /** Each script directly under src/browser, the style sheets, and the icons; a changed content changes the name. */
 async function browserBundles(): Promise<BuildOptions & { metafile: true; write: false }> {
   const scripts = (await readdir(join(root, "src/browser")))
@@ -71,6 +74,7 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
     entryNames: "[name]-[hash]",
     outdir: assetsDir,
     loader: { ".svg": "copy", ".png": "copy" },
+    alias: Object.fromEntries(notInBrowsers.map((name) => [name, join(root, "src/age/not-in-browsers.ts")])),
     bundle: true,
     platform: "browser",
     format: "esm",

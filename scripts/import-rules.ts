@@ -34,7 +34,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "client-verbs": [],
   program: ["base", "config", "telemetry", "workers", "domain", "serve", "cli"],
   main: ["node-version.js", "client-verbs", "program"],
-  browser: ["base"],
+  browser: ["base", "age"],
 };
 
 /** Folders with an entry file: other folders may import only that file. */

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { apiReference } from "./api/api-reference.ts";
 import { registerApi } from "./api/routes.ts";
 import type { Clock, Every } from "./base/clock.ts";
@@ -17,7 +15,7 @@ import { createReadiness, registerProbes } from "./http/readiness.ts";
 import { createServer, type Server } from "./http/server.ts";
 import { startTimetable } from "./jobs/timetable.ts";
 import { renderMarkdown } from "./pages/about/markdown.ts";
-import { assetUrls } from "./pages/assets.ts";
+import { assetIntegrities, assetUrls, readManifest } from "./pages/assets.ts";
 import { renderFailure } from "./pages/failure.tsx";
 import { findOldAddress } from "./pages/old-addresses.ts";
 import { registerPages } from "./pages/routes.ts";
@@ -114,7 +112,9 @@ async function composeServer(
   const { requests, accounts, branding, mail, jobs, health, deleteAccount } = domain;
   const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
   const metricsGate = config.metrics && createMetricsGate(config.metrics);
-  const assetUrl = assetUrls(readManifest(options.assetsDir), "/assets");
+  const manifest = readManifest(options.assetsDir);
+  const assetUrl = assetUrls(manifest, "/assets");
+  const assetIntegrity = assetIntegrities(manifest, options.assetsDir);
   const server = createServer({
     config,
     clock,
@@ -122,7 +122,8 @@ async function composeServer(
     events,
     accounts,
     requestCounts: domain.limits.requests,
-    renderError: (refusal, request) => renderFailure(refusal, request, { assetUrl, config, branding, mail, version }),
+    renderError: (refusal, request) =>
+      renderFailure(refusal, request, { assetUrl, assetIntegrity, config, branding, mail, version }),
     findOldAddress,
     onUntrustedForwarder: forwarderRecorder(domain, options.effects, events),
     watch,
@@ -162,18 +163,12 @@ async function composeServer(
     bodyIntake,
     assetUrl,
     aboutHtml: config.about === undefined ? undefined : await renderMarkdown(config.about),
+    assetIntegrity,
     apiReference: apiReference(),
     events,
     assetsDir: options.assetsDir,
   });
   return server;
-}
-
-function readManifest(assetsDir: string): Readonly<Record<string, unknown>> {
-  const manifest: unknown = JSON.parse(readFileSync(join(assetsDir, "manifest.json"), "utf8"));
-  if (typeof manifest !== "object" || manifest === null)
-    throw new Error("The manifest of the assets is not an object.");
-  return { ...manifest };
 }
 
 function gaugesOf({ db, mail, argon2 }: Domain, clock: Clock): DomainGauges {

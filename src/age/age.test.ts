@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findLock } from "./age-header.ts";
 import { type LinkKey, makeLinkKey, readLinkKey } from "./link-key.ts";
 import { DamagedError, openFile, openText, WrongPassphraseError } from "./open.ts";
-import { sealFile, sealText } from "./seal.ts";
+import { sealedSize, sealFile, sealText } from "./seal.ts";
 import { readSealedFiles, writeSealedFiles } from "./sealed-files.ts";
 
 const secret = "\ufeffgeheim 🔑\r\nzweite Zeile\n";
@@ -71,16 +71,14 @@ describe("a file", () => {
     "of %d bytes opens as it was, and its sealed size is known before",
     async (size) => {
       const content = Buffer.alloc(size, "xyz");
-      const sealed = await sealFile(new Blob([content]).stream(), size, key.recipient);
-      const bytes = await read(sealed.content);
-      expect(bytes).toHaveLength(sealed.sizeBytes);
+      const bytes = await read(await sealFile(new Blob([content]).stream(), key.recipient));
+      expect(bytes).toHaveLength(sealedSize(size));
       expect(await read(await openFile(new Blob([bytes]).stream(), key.identity))).toEqual(content);
     },
   );
 
   test("that was cut or changed fails instead of opening in part", async () => {
-    const sealed = await sealFile(new Blob([Buffer.alloc(200_000)]).stream(), 200_000, key.recipient);
-    const bytes = await read(sealed.content);
+    const bytes = await read(await sealFile(new Blob([Buffer.alloc(200_000)]).stream(), key.recipient));
     const cut = await openFile(new Blob([bytes.subarray(0, 150_000)]).stream(), key.identity);
     await expect(read(cut)).rejects.toThrow();
     bytes.writeUInt8(bytes.readUInt8(100_000) ^ 1, 100_000);
@@ -96,8 +94,8 @@ describe("the age tool", () => {
     keyFile();
     const sealed = await sealText(secret, key.recipient, "");
     expect(age(["-d", "-i", "key.txt"], sealed).toString()).toBe(secret);
-    const file = await sealFile(new Blob([Buffer.alloc(200_000, 7)]).stream(), 200_000, key.recipient);
-    expect(age(["-d", "-i", "key.txt"], await read(file.content))).toEqual(Buffer.alloc(200_000, 7));
+    const file = await sealFile(new Blob([Buffer.alloc(200_000, 7)]).stream(), key.recipient);
+    expect(age(["-d", "-i", "key.txt"], await read(file))).toEqual(Buffer.alloc(200_000, 7));
   });
 
   test("opens a text under a passphrase in two steps", async () => {
@@ -165,7 +163,7 @@ describe("what the server recognises", () => {
 });
 
 describe("the list of sealed files", () => {
-  const files = [{ name: "ä.txt", type: "text/plain", size: 3 }];
+  const files = [{ stored: "1.age", name: "ä.txt", type: "text/plain", size: 3 }];
 
   test("is read as it was written, with and without an identity of the files", () => {
     for (const identity of [null, "AGE-SECRET-KEY-1X"]) {
@@ -178,7 +176,8 @@ describe("the list of sealed files", () => {
     "[]",
     "null",
     '{"text":"a"}',
-    '{"files":[{"name":1,"size":1}]}',
+    '{"files":[{"stored":"1.age","name":1,"size":1}]}',
+    '{"files":[{"name":"a","size":1}]}',
     '{"files":[null]}',
     '{"files":[],"text":1}',
     '{"files":[],"identity":1}',

@@ -34,16 +34,20 @@ export async function sealText(text: string, recipient: string, passphrase: stri
   return armor.encode(await outer.encrypt(sealed));
 }
 
-/**
- * Seals a file, in pieces of 64 KiB, as a binary age file.
- * @param sizeBytes of the file. @returns the sealed bytes, and how many there will be.
- */
-export async function sealFile(content: ReadableStream<Uint8Array>, sizeBytes: number, recipient: string) {
-  const sealed = await encrypterFor(recipient).encrypt(content);
-  return { content: sealed as ReadableStream<Uint8Array>, sizeBytes: sealed.size(sizeBytes) };
+/** Seals a file, in pieces of 64 KiB, as a binary age file of `sealedSize` bytes. */
+export async function sealFile(
+  content: ReadableStream<Uint8Array>,
+  recipient: string,
+): Promise<ReadableStream<Uint8Array>> {
+  return await encrypterFor(recipient).encrypt(content);
 }
 
-/** As `sealFile`, for a file whose size is not known before its end. */
-export async function sealStream(content: ReadableStream<Uint8Array>, recipient: string) {
-  return (await encrypterFor(recipient).encrypt(content)) as ReadableStream<Uint8Array>;
+/** The header for one X25519 recipient, and the nonce. */
+const headerBytes = 184;
+const pieceBytes = 64 * 1024;
+const tagBytes = 16;
+
+/** @returns the size of a sealed file, which has to be known before it is sealed. */
+export function sealedSize(sizeBytes: number): number {
+  return headerBytes + sizeBytes + tagBytes * Math.max(1, Math.ceil(sizeBytes / pieceBytes));
 }

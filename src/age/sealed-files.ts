@@ -5,13 +5,14 @@
 export interface SealedFiles {
   /** "": none. */
   readonly text: string;
-  /** Opens the files; null: the identity of the link does. A push with a passphrase needs one that only the passphrase opens. */
+  /** Opens the files; null: the identity of the link does. */
   readonly identity: string | null;
-  /** In the order of the stored files. */
   readonly files: readonly SealedFileDetails[];
 }
 
 export interface SealedFileDetails {
+  /** The name under which the sealed file is stored. */
+  readonly stored: string;
   readonly name: string;
   readonly type: string;
   readonly size: number;
@@ -39,9 +40,10 @@ export function readSealedFiles(opened: string): SealedFiles | undefined {
 
 function readDetails(value: unknown): SealedFileDetails | undefined {
   if (!isRecord(value)) return undefined;
-  const { name, type = "", size } = value;
-  if (typeof name !== "string" || typeof type !== "string" || typeof size !== "number") return undefined;
-  return { name, type, size };
+  const { stored, name, type = "", size } = value;
+  if (typeof stored !== "string" || typeof name !== "string" || typeof type !== "string" || typeof size !== "number")
+    return undefined;
+  return { stored, name, type, size };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -4,9 +4,12 @@ import { enableGenerators, enablePassphraseSuggestions } from "./parts/generator
 import { enableKindTabs } from "./parts/kinds.ts";
 import { keepMoreOptionsCurrent } from "./parts/more-options.ts";
 import { enableConcealButtons } from "./parts/preferences.ts";
+import { Sealing } from "./parts/sealing.ts";
 import { keepTyped } from "./parts/send.ts";
 import { randomBelowFrom } from "./parts/suggest.ts";
 
+// Before the file picker: it must not send a file that is to be sealed.
+const sealing = Sealing.enable();
 const randomBelow = randomBelowFrom((numbers) => crypto.getRandomValues(numbers));
 
 enableParts(document);
@@ -14,14 +17,14 @@ enableKindTabs(enableParts);
 enablePassphraseSuggestions(randomBelow);
 keepMoreOptionsCurrent();
 sendByKeys();
-keepTyped();
+keepTyped(sealing);
 
 /** What differs between the kinds of push. */
 function enableParts(root: ParentNode): void {
   enableConcealButtons(root);
   enableCounters(root);
   enableExpiry(root);
-  enableFilePicker(root);
+  enableFilePicker(root, sealing);
   enableGenerators(root, randomBelow);
   for (const element of root.querySelectorAll<HTMLElement>("[data-scripted]")) element.hidden = false;
 }

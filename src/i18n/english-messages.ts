@@ -1289,4 +1289,31 @@ export interface EnglishMessages {
     readonly outdatedHeading: string;
     readonly outdated: string;
   };
+  readonly endToEnd: {
+    readonly seal: string;
+    readonly sealHint: string;
+    readonly sealNeedsScript: string;
+    readonly sealNeedsHttps: string;
+    readonly sealFailed: string;
+    readonly linkOnce: string;
+    readonly keyGoneHeading: string;
+    readonly keyGoneText: string;
+    readonly missingHeading: string;
+    readonly missingText: string;
+    readonly wrongHeading: string;
+    readonly wrongText: string;
+    readonly insecureHeading: string;
+    readonly insecureText: string;
+    readonly needsScript: string;
+    readonly showSealed: string;
+    readonly sealedText: string;
+    readonly opening: string;
+    readonly damaged: string;
+    readonly passphraseHint: string;
+    readonly wrongPassphrase: string;
+    readonly saving: Message<{ filename: string }>;
+    readonly saved: Message<{ filename: string }>;
+    readonly saveFailed: Message<{ filename: string }>;
+    readonly notEditable: string;
+  };
 }

@@ -1,3 +1,7 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
 /** The logical names of the files that a build makes for browsers. */
 export type AssetName =
   | "sealpush.css"
@@ -10,10 +14,16 @@ export type AssetName =
   | "page.js"
   | "new-push.js"
   | "passkeys.js"
-  | "secret.js";
+  | "secret.js"
+  | "seal.js"
+  | "sealed-link.js"
+  | "open-sealed.js";
 
 /** The path of an asset on this server; it changes with the content. */
 export type AssetUrl = (name: AssetName) => string;
+
+/** The SHA-384 of an asset in the form of an integrity attribute: browsers do not run a script with other bytes. */
+export type AssetIntegrity = (name: AssetName) => string;
 
 /**
  * @param manifest logical name -> file name, as the build wrote it to `dist/assets/manifest.json`.
@@ -21,9 +31,31 @@ export type AssetUrl = (name: AssetName) => string;
  * @throws Error when the build does not contain the asset.
  */
 export function assetUrls(manifest: Readonly<Record<string, unknown>>, base: string): AssetUrl {
+  return (name) => `${base}/${fileNameIn(manifest, name)}`;
+}
+
+/** @param assetsDir the folder of the manifest. Each asset that is asked for is read once. */
+export function assetIntegrities(manifest: Readonly<Record<string, unknown>>, assetsDir: string): AssetIntegrity {
+  const found = new Map<AssetName, string>();
   return (name) => {
-    const fileName = manifest[name];
-    if (typeof fileName !== "string") throw new Error(`The build has no asset named ${name}.`);
-    return `${base}/${fileName}`;
+    const known = found.get(name);
+    if (known !== undefined) return known;
+    const digest = createHash("sha384").update(readFileSync(join(assetsDir, fileNameIn(manifest, name))));
+    const integrity = `sha384-${digest.digest("base64")}`;
+    found.set(name, integrity);
+    return integrity;
   };
+}
+
+function fileNameIn(manifest: Readonly<Record<string, unknown>>, name: AssetName): string {
+  const fileName = manifest[name];
+  if (typeof fileName !== "string") throw new Error(`The build has no asset named ${name}.`);
+  return fileName;
+}
+
+export function readManifest(assetsDir: string): Readonly<Record<string, unknown>> {
+  const manifest: unknown = JSON.parse(readFileSync(join(assetsDir, "manifest.json"), "utf8"));
+  if (typeof manifest !== "object" || manifest === null)
+    throw new Error("The manifest of the assets is not an object.");
+  return { ...manifest };
 }

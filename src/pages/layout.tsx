@@ -34,7 +34,7 @@ export function Layout({
   leadsTo,
   children,
 }: LayoutProps) {
-  const { messages, assetUrl, theme, appearance } = page;
+  const { messages, assetUrl, assetIntegrity, theme, appearance } = page;
   const { themeMode } = appearance;
   return (
     <html lang={messages.locale.tag} dir={messages.locale.dir} data-locale={messages.locale.formatTag}>
@@ -59,7 +59,7 @@ export function Layout({
         )}
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
         {(["page.js", ...scripts] as const).map((name) => (
-          <script key={name} type="module" src={assetUrl(name)} />
+          <script key={name} type="module" src={assetUrl(name)} integrity={assetIntegrity(name)} />
         ))}
       </head>
       <body>

@@ -3,7 +3,7 @@ import { renderToString } from "preact-render-to-string";
 import type { Theme } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
 import type { Messages } from "../i18n/i18n.ts";
-import type { AssetUrl } from "./assets.ts";
+import type { AssetIntegrity, AssetUrl } from "./assets.ts";
 
 /** A whole page, ready to be rendered: what every view returns. */
 export type Page = VNode;
@@ -44,6 +44,7 @@ export interface PageContext {
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */
   readonly formToken: string | null;
   readonly assetUrl: AssetUrl;
+  readonly assetIntegrity: AssetIntegrity;
   readonly theme: Theme;
   readonly appearance: Config["appearance"];
   /** Version of the application. */

@@ -20,7 +20,7 @@ import { chooseLocale, type Messages } from "../i18n/i18n.ts";
 import type { FailedEmails, MailServerState } from "../mail/mail.ts";
 import type { Actor, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
-import type { AssetUrl } from "./assets.ts";
+import type { AssetIntegrity, AssetUrl } from "./assets.ts";
 import { type Faults, type Page, type PageContext, pageHref } from "./page.ts";
 import { renderInPieces } from "./parts/long-text.tsx";
 import { robotView } from "./robot.tsx";
@@ -46,13 +46,14 @@ export interface PageServices {
   readonly assetUrl: AssetUrl;
   /** The operator's text about the instance; undefined: none. */
   readonly aboutHtml: string | undefined;
+  readonly assetIntegrity: AssetIntegrity;
   /** What the help pages show. */
   readonly apiReference: Readonly<Record<"v1" | "v2", ApiReference>>;
   readonly events: Pick<Events, "refusedUnavailable" | "singleSignOnRefused">;
 }
 
 /** What every page needs, including error pages. */
-export interface LayoutServices extends Pick<PageServices, "assetUrl" | "version"> {
+export interface LayoutServices extends Pick<PageServices, "assetUrl" | "assetIntegrity" | "version"> {
   readonly branding: Pick<Branding, "theme">;
   readonly mail: MailServerState;
   readonly config: Pick<Config, "defaultLocale" | "languages" | "namedProxies" | "appearance" | "secureCookies"> & {
@@ -82,6 +83,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     signIns: !services.config.accounts.loginsDisabled,
     formToken: request.formToken,
     assetUrl: services.assetUrl,
+    assetIntegrity: services.assetIntegrity,
     theme: services.branding.theme(),
     appearance: {
       ...appearance,

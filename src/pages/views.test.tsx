@@ -51,6 +51,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     },
     version: "0.0.0-test",
     assetUrl,
+    assetIntegrity: (name) => `sha384-${name}`,
     ...more,
   };
 }
@@ -83,7 +84,7 @@ function newPush(kind: KindName, more: Partial<NewPushForm> = {}, mayAttachFiles
     idempotencyKey: null,
     ...more,
   };
-  return { form, kinds: kindNames, mayAttachFiles, mayCreateWithoutAccount: true };
+  return { form, kinds: kindNames, mayAttachFiles, mayCreateWithoutAccount: true, sealedByDefault: true };
 }
 
 /** Hostile text in every field that has text, and every box ticked. */
@@ -100,6 +101,7 @@ const created: CreatedModel = {
   passphraseRequired: true,
   retrievalStep: true,
   deletableByViewer: true,
+  endToEnd: null,
   deletePath: `/p/${hostile}/expire`,
   kind: "text",
   owned: {
@@ -120,6 +122,8 @@ const created: CreatedModel = {
   },
 };
 
+const endToEnd = { underPassphrase: true, check: hostile };
+
 const step: StepModel = {
   action: `/p/${hostile}`,
   idempotencyKey: hostile,
@@ -128,12 +132,14 @@ const step: StepModel = {
   viewsRemaining: 1,
   expiresAt,
   viewer: "owner",
+  endToEnd: null,
   auditPath: `/p/${hostile}/audit`,
 };
 
 function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
   const files = [{ filename: hostile, sizeBytes: 812, href: `/files/${hostile}`, viewHref: `/files/${hostile}/view` }];
   const common = {
+    endToEnd: null,
     ticketTtlSeconds: 900,
     zipHref: `/files/zip/${hostile}`,
     viewsRemaining: 3,
@@ -183,7 +189,10 @@ function allPages(page: PageContext): readonly Page[] {
     newPushView(newPush("file", {}, false), page),
     newPushView(newPush("text", { refusal: page.messages.failure.unavailableText }), page),
     createdView(created, page),
+    createdView({ ...created, endToEnd }, page),
     stepView(step, page),
+    stepView({ ...step, endToEnd }, page),
+    ...(["text", "file"] as const).map((kind) => secretView(secret(kind, { endToEnd }), page)),
     stepView({ ...step, refusal: { reason: "too_many", retryAfterSeconds: 2 }, viewer: "recipient" }, page),
     ...kindNames.map((kind) => secretView(secret(kind), page)),
     secretView(secret("url", { payload: `https://example.com/${hostile}`, viewsRemaining: 0 }), page),
@@ -237,7 +246,8 @@ describe.each(languages.map((messages) => [messages.locale.tag, messages] as con
       for (const html of documents) {
         const tags = html.match(/<[^>]*>/g) ?? [];
         const scripts = tags.filter((each) => each.startsWith("<script"));
-        expect(scripts.every((each) => /^<script type="module" src="\/assets\/[a-z-]+\.js">$/.test(each))).toBe(true);
+        const loaded = /^<script type="module" src="\/assets\/([a-z-]+\.js)" integrity="sha384-\1">$/;
+        expect(scripts.every((each) => loaded.test(each))).toBe(true);
         expect(html).not.toMatch(/<script[^>]*>[^<]/);
         const attributes = tags.map((each) => each.replace(/"[^"]*"/g, '""'));
         expect(attributes.filter((each) => /^<style|\sstyle=|\son[a-z]+=|javascript:/i.test(each))).toEqual([]);

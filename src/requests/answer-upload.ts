@@ -1,4 +1,4 @@
-import { sealStream } from "../age/seal.ts";
+import { sealFile } from "../age/seal.ts";
 import type { SealedFileDetails } from "../age/sealed-files.ts";
 import type { IncomingFile, Upload } from "../pushes/pushes.ts";
 
@@ -31,9 +31,9 @@ export class AnswerUpload {
       return;
     }
     const counted = new CountedBytes(file.content);
-    const sealed = await sealStream(streamOf(counted), this.#recipient);
+    const sealed = await sealFile(streamOf(counted), this.#recipient);
     await this.upload.addFile({ ...stored, content: sealed });
-    this.#sealedHere.push({ name: file.filename, type: file.contentType, size: counted.bytes });
+    this.#sealedHere.push({ stored: stored.filename, name: file.filename, type: file.contentType, size: counted.bytes });
   }
 }
 

@@ -105,7 +105,7 @@ test("files are sealed while they arrive; their names are only in the sealed pay
   expect(readSealedFiles(await openText(payload, key.identity, ""))).toEqual({
     text: "and a text",
     identity: null,
-    files: [{ name: "secret-name.txt", type: "text/plain", size: 19 }],
+    files: [{ stored: "1.age", name: "secret-name.txt", type: "text/plain", size: 19 }],
   });
   const download = await pushes.openTicket(revealed[0]?.ticket ?? "", stranger);
   if (download === undefined) throw new Error("The ticket opens nothing.");

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
 import { openFile, openText } from "../../src/age/open.ts";
-import { sealStream, sealText } from "../../src/age/seal.ts";
+import { sealFile, sealText } from "../../src/age/seal.ts";
 import { readSealedFiles, writeSealedFiles } from "../../src/age/sealed-files.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { startMailSink } from "../support/mail-sink.ts";
@@ -161,11 +161,11 @@ describe("an answer", () => {
 
   test("that was sealed before it was sent is stored as it is", async () => {
     const asked = await ask();
-    const content = await sealStream(new Blob(["the file"]).stream(), key.recipient);
+    const content = await sealFile(new Blob(["the file"]).stream(), key.recipient);
     const list = writeSealedFiles({
       text: "",
       identity: null,
-      files: [{ name: "a.txt", type: "text/plain", size: 8 }],
+      files: [{ stored: "1.age", name: "a.txt", type: "text/plain", size: 8 }],
     });
     const form = new FormData();
     form.append("encryption", "age");

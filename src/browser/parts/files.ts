@@ -1,40 +1,23 @@
 import { pageLocale } from "./local-times.ts";
-import { FileUpload, NotOfferedError, UploadFailedError, type UploadWatch } from "./uploads.ts";
-
-const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
-
-/** @param per "-per-second" for a rate. */
-function formatSize(bytes: number, tag: string, per: "" | "-per-second" = ""): string {
-  const step = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
-  const unit = `${units[step] ?? "byte"}${per}`;
-  const format = new Intl.NumberFormat(tag, {
-    style: "unit",
-    unit,
-    unitDisplay: step === 0 ? "long" : "short",
-    maximumFractionDigits: 1,
-  });
-  return format.format(bytes / 1024 ** step);
-}
-
-/** @param template a message of the server with each name in braces. */
-function fillIn(template: string | undefined, values: Readonly<Record<string, string>>): string {
-  return (template ?? "").replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "");
-}
+import type { Sealing } from "./sealing.ts";
+import { fillIn, formatSize } from "./sizes.ts";
+import { FileUpload, NotOfferedError, UploadFailedError, type UploadSource, type UploadWatch } from "./uploads.ts";
 
 /**
  * Lists the files of the form's file field with a button for each that removes it. Choosing again, dropping and pasting add
  * files. They are put into the field itself, so the form is sent as it is without scripts.
  */
-export function enableFilePicker(root: ParentNode): void {
+export function enableFilePicker(root: ParentNode, sealing: Sealing | undefined): void {
   for (const picker of root.querySelectorAll<HTMLElement>("[data-files]")) {
     const field = document.getElementById(picker.dataset.files ?? "");
-    if (field instanceof HTMLInputElement) new FilePicker(picker, field).listen();
+    if (field instanceof HTMLInputElement) new FilePicker(picker, field, sealing).listen();
   }
 }
 
 class FilePicker {
   readonly #picker: HTMLElement;
   readonly #field: HTMLInputElement;
+  readonly #sealing: Sealing | undefined;
   readonly #tag = pageLocale();
   readonly #uploads = new Map<File, FileUpload>();
   #files: readonly File[] = [];
@@ -45,8 +28,9 @@ class FilePicker {
   /** Ends the sending of one file. */
   #current: { readonly file: File; readonly stop: AbortController } | null = null;
 
-  constructor(picker: HTMLElement, field: HTMLInputElement) {
+  constructor(picker: HTMLElement, field: HTMLInputElement, sealing: Sealing | undefined) {
     this.#picker = picker;
+    this.#sealing = sealing;
     this.#field = field;
   }
 
@@ -59,6 +43,9 @@ class FilePicker {
     this.#field.form?.addEventListener("change", () => this.#check());
     this.#listenForDrops();
     document.addEventListener("paste", (event) => this.#paste(event));
+    this.#sealing?.onChange(() => {
+      for (const file of this.#files) this.#forget(file);
+    });
     this.#add(this.#field.files);
     this.#listenForSending();
   }
@@ -133,7 +120,8 @@ class FilePicker {
       const file = this.#files.find((each) => !sent.has(each));
       if (file === undefined) return;
       const before = this.#files.reduce((sum, each) => sum + (sent.has(each) ? each.size : 0), 0);
-      const upload = this.#uploads.get(file) ?? new FileUpload(file, this.#picker.dataset.uploads ?? "");
+      const upload =
+        this.#uploads.get(file) ?? new FileUpload(this.#sourceOf(file), this.#picker.dataset.uploads ?? "");
       this.#uploads.set(file, upload);
       const watch: UploadWatch = {
         progress: (bytes) => this.#showProgress(progress, before + bytes),
@@ -153,6 +141,10 @@ class FilePicker {
     }
   }
 
+  #sourceOf(file: File): UploadSource {
+    return this.#sealing?.isOn === true ? this.#sealing.sourceOf(file) : file;
+  }
+
   #showProgress(progress: Progress, bytes: number): void {
     const total = this.#files.reduce((sum, { size }) => sum + size, 0);
     const bar = this.#picker.querySelector("progress");
@@ -168,6 +160,7 @@ class FilePicker {
   #forget(file: File): void {
     const upload = this.#uploads.get(file);
     this.#uploads.delete(file);
+    this.#sealing?.forget(file);
     if (this.#current?.file === file) this.#current.stop.abort();
     upload?.discard();
   }

@@ -1,4 +1,5 @@
 import { localiseExactTimes } from "./local-times.ts";
+import type { Sealing } from "./sealing.ts";
 
 /** Without an answer by then, the form can be sent again. A form with files may take as long as it needs. */
 const answerMsMax = 60_000;
@@ -10,10 +11,10 @@ const renewedFields = ["form_token", "account", "idempotency_key"] as const;
  * A form with `data-keeps-typed` is sent while its page stays, so that nothing typed or chosen is lost if it is refused or
  * the network fails. The messages of the answer are shown in this page; a success leads to the page that the answer names.
  */
-export function keepTyped(): void {
+export function keepTyped(sealing?: Sealing): void {
   const form = document.querySelector<HTMLFormElement>("form[data-keeps-typed]");
   const messages = document.querySelector<HTMLElement>("[data-form-messages]");
-  if (form !== null && messages !== null) new FormSender(form, messages).listen();
+  if (form !== null && messages !== null) new FormSender(form, messages, sealing).listen();
 }
 
 interface Answer {
@@ -26,11 +27,13 @@ interface Answer {
 class FormSender {
   readonly #form: HTMLFormElement;
   readonly #messages: HTMLElement;
+  readonly #sealing: Sealing | undefined;
   #state: "ready" | "sending" | "done" = "ready";
 
-  constructor(form: HTMLFormElement, messages: HTMLElement) {
+  constructor(form: HTMLFormElement, messages: HTMLElement, sealing: Sealing | undefined) {
     this.#form = form;
     this.#messages = messages;
+    this.#sealing = sealing;
   }
 
   listen(): void {
@@ -48,10 +51,17 @@ class FormSender {
   async #send(submitter: HTMLElement | null): Promise<void> {
     this.#state = "sending";
     const endWaiting = showWaiting(submitter, this.#messages.dataset.waiting ?? "");
-    const answer = await answerTo(this.#form.action, new FormData(this.#form, submitter));
+    const data = new FormData(this.#form, submitter);
+    const sealing = this.#sealing?.isOn === true ? this.#sealing : undefined;
+    if (sealing !== undefined && !(await sealing.seal(data))) {
+      this.#state = "ready";
+      endWaiting();
+      return;
+    }
+    const answer = await answerTo(this.#form.action, data);
     if (answer?.location) {
       this.#state = "done";
-      location.assign(answer.location);
+      location.assign(sealing === undefined ? answer.location : sealing.withKey(answer.location));
       return;
     }
     this.#state = "ready";

@@ -25,6 +25,15 @@ export interface UploadWatch {
   broken(isBroken: boolean): void;
 }
 
+/** What is sent: a file as it is, or sealed on the way. */
+export interface UploadSource {
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+  /** @returns the bytes from `start`; maybe fewer than there are up to `end`. */
+  slice(start: number, end: number): Blob | Promise<Blob>;
+}
+
 interface Answer {
   /** 0: none. */
   readonly status: number;
@@ -36,13 +45,13 @@ interface Answer {
  * kept in memory only: an upload continues after a broken connection, but not in another page.
  */
 export class FileUpload {
-  readonly file: File;
+  readonly file: UploadSource;
   readonly #endpoint: string;
   #path: string | null = null;
   #offset = 0;
 
   /** @param endpoint the path at which uploads begin. */
-  constructor(file: File, endpoint: string) {
+  constructor(file: UploadSource, endpoint: string) {
     this.file = file;
     this.#endpoint = endpoint;
   }
@@ -107,7 +116,7 @@ export class FileUpload {
 
   async #sendPart(watch: UploadWatch, signal: AbortSignal): Promise<Answer> {
     const start = this.#offset;
-    const part = this.file.slice(start, start + partBytes);
+    const part = await this.file.slice(start, start + partBytes);
     const headers = { "content-type": partType, "upload-offset": String(start) };
     const sent = (bytes: number) => watch.progress(start + Math.min(bytes, part.size));
     const answer = await ask("PATCH", this.#path ?? "", headers, signal, { body: part, sent });

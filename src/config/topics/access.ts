@@ -30,5 +30,11 @@ export const accessSettings = {
       type: boolean,
       default: "true",
     }),
+    sealedInBrowser: setting({
+      env: "PWP__SEAL_IN_BROWSER_DEFAULT",
+      doc: "Whether the form of a new push offers to seal texts and files in the browser already chosen, so that this server never sees the secret. People can choose otherwise; without JavaScript it is not offered.",
+      type: boolean,
+      default: "false",
+    }),
   },
 };

@@ -69,8 +69,9 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
     kind: push.kind,
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
-    passphraseRequired: push.passphraseRequired,
+    passphraseRequired: push.passphraseRequired || push.endToEnd?.underPassphrase === true,
     retrievalStep: push.retrievalStep,
+    endToEnd: push.endToEnd,
     deletableByViewer: push.deletableByViewer,
     deletePath: mayDelete(push, page.actor) ? `${path}/expire` : null,
     owned: isOwner
@@ -83,7 +84,7 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
         }
       : null,
     mailForm:
-      isOwner && page.services.config.linkDeliveries.enabled
+      isOwner && push.endToEnd === null && page.services.config.linkDeliveries.enabled
         ? {
             path: `${path}/notify_emails`,
             auditPath: auditPath(push.urlToken),
@@ -113,7 +114,8 @@ export async function downloadCode(page: PageRequest): Promise<FastifyReply> {
   const format = page.query("format");
   if (format !== "svg" && format !== "png") throw new AppError("invalid_request", "The format must be svg or png.");
   const push = await findPush(page);
-  if (push === undefined || push.expired) return renderGone(page);
+  // A code without the key in the link opens nothing.
+  if (push === undefined || push.expired || push.endToEnd !== null) return renderGone(page);
   const recipientTag = recipientOf(page);
   const plain = linkOf(push, page.pushBaseUrl);
   const link = recipientTag === null ? plain : withLocale(plain, recipientTag);

@@ -1,10 +1,12 @@
+import type { ComponentChildren } from "preact";
 import type { KindName } from "../../base/push-kinds.ts";
 import { findMessages, type Messages } from "../../i18n/i18n.ts";
+import type { EndToEnd } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { Notice } from "../parts/notice.tsx";
+import { MessageCard, Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import { LocalTime } from "../parts/times.tsx";
@@ -24,6 +26,8 @@ export interface CreatedModel {
   readonly passphraseRequired: boolean;
   readonly retrievalStep: boolean;
   readonly deletableByViewer: boolean;
+  /** null: the whole link is `link`. */
+  readonly endToEnd: EndToEnd | null;
   /** Path of the delete form; null: this reader may not delete. */
   readonly deletePath: string | null;
   readonly kind: KindName;
@@ -52,30 +56,75 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
   const recipient = findMessages(model.recipientTag ?? undefined, page.languages);
   const link = recipient === undefined ? model.link : withLocale(model.link, recipient.locale.tag);
   return (
-    <Layout page={page} title={created.title} privatePage width="wide">
-      <div class="page-heading no-print">
-        <h1>{created.heading}</h1>
-        <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
-      </div>
-      <div class="columns handover">
-        <div class="qr">
-          <div class="qr-frame" id="qr_code" data-part>
-            <QrCode text={link} label={created.qr} />
+    <Layout
+      page={page}
+      title={created.title}
+      privatePage
+      width="wide"
+      scripts={model.endToEnd === null ? [] : ["sealed-link.js"]}
+    >
+      <WithKey endToEnd={model.endToEnd} messages={messages}>
+        <div class="page-heading no-print">
+          <h1>{created.heading}</h1>
+          <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
+        </div>
+        <div class="columns handover">
+          <div class="qr">
+            <div class="qr-frame" id="qr_code" data-part>
+              <QrCode text={link} label={created.qr} />
+            </div>
+            {model.endToEnd === null && <CodeFiles model={model} page={page} />}
           </div>
-          <CodeFiles model={model} page={page} />
+          <div class="card stack">
+            <LinkToHandOut link={link} isMailing={isMailing(model.mailForm)} messages={messages} />
+            <Message model={model} link={link} messages={messages} recipient={recipient ?? messages} />
+            {model.endToEnd === null && <RecipientLanguage model={model} page={page} recipient={recipient} />}
+          </div>
+          <WhatHappens model={model} messages={messages} />
         </div>
-        <div class="card stack">
-          <LinkToHandOut link={link} isMailing={isMailing(model.mailForm)} messages={messages} />
-          <Message model={model} link={link} messages={messages} recipient={recipient ?? messages} />
-          <RecipientLanguage model={model} page={page} recipient={recipient} />
-        </div>
-        <WhatHappens model={model} messages={messages} />
-      </div>
+      </WithKey>
       {model.owned !== null && <Opened owned={model.owned} previewPath={model.previewPath} page={page} />}
       {model.mailForm !== null && <MailSection form={model.mailForm} page={page} />}
       <PrintedSheet model={model} messages={messages} recipient={recipient ?? messages} />
       <Next model={model} page={page} />
     </Layout>
+  );
+}
+
+interface WithKeyProps {
+  readonly endToEnd: EndToEnd | null;
+  readonly messages: Messages;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * The link of an end-to-end push is complete only in the browser that has sealed it: the script adds the key to these parts,
+ * or says that it does not have it (browser/parts/complete-link.ts).
+ */
+function WithKey({ endToEnd, messages, children }: WithKeyProps) {
+  if (endToEnd === null) return children;
+  const text = messages.endToEnd;
+  return (
+    <>
+      <div hidden data-key-state="missing">
+        <MessageCard icon="key" heading={text.keyGoneHeading}>
+          <p>{text.keyGoneText}</p>
+        </MessageCard>
+      </div>
+      <noscript>
+        <MessageCard icon="key" heading={text.keyGoneHeading}>
+          <p>{text.keyGoneText}</p>
+        </MessageCard>
+      </noscript>
+      <div hidden data-key-state="right" data-sealed-link={endToEnd.check ?? ""}>
+        <div class="no-print">
+          <Notice tone="warning" icon="key">
+            <p>{text.linkOnce}</p>
+          </Notice>
+        </div>
+        {children}
+      </div>
+    </>
   );
 }
 

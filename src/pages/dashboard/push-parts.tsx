@@ -74,7 +74,7 @@ export function PushActions({ listed, page, returnPath }: PushActionsProps) {
   const labelFor = (action: string) => dashboard.actionOn({ action, name: push.name ?? dashboard.noName });
   return (
     <div class="row-actions">
-      {!push.expired && (
+      {!push.expired && push.endToEnd === null && (
         <span class="copy">
           <a
             class="action"

@@ -135,14 +135,16 @@ function Row({ push, at, nowMs, page }: RowProps) {
       <td>
         {!push.expired && (
           <>
-            <a
-              href={pageHref(page, `${path}/preview`)}
-              title={dashboard.copyLink}
-              aria-labelledby={labelledBy("copy")}
-              data-link-end={push.retrievalStep ? "/r" : ""}
-            >
-              <IconReference name="copy" />
-            </a>
+            {push.endToEnd === null && (
+              <a
+                href={pageHref(page, `${path}/preview`)}
+                title={dashboard.copyLink}
+                aria-labelledby={labelledBy("copy")}
+                data-link-end={push.retrievalStep ? "/r" : ""}
+              >
+                <IconReference name="copy" />
+              </a>
+            )}
             <a href={pageHref(page, `${path}/edit`)} title={dashboard.edit} aria-labelledby={labelledBy("edit")}>
               <IconReference name="pencil" />
             </a>

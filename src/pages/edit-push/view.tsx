@@ -104,7 +104,14 @@ function EditForm({ model: { form, push }, page }: EditProps) {
 
 /** What only the key of the push decrypts. None of it is shown: each field takes a replacement. */
 function ContentControls({ form, page }: FormProps) {
-  const { edit } = page.messages;
+  const { edit, endToEnd } = page.messages;
+  if (form.edited?.push.endToEnd) {
+    return (
+      <Notice tone="info" icon="key">
+        <p>{endToEnd.notEditable}</p>
+      </Notice>
+    );
+  }
   return (
     <fieldset class="group">
       <legend>{edit.content}</legend>

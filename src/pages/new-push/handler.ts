@@ -315,6 +315,7 @@ function renderForm(
   const mayAttachFiles = form.account !== null || config.files.allowAnonymous;
   const offersFiles = mayAttachFiles || !config.accounts.loginsDisabled;
   const model = {
+    sealedByDefault: config.sealedInBrowser,
     form,
     kinds: enabledKinds(config).filter((kind) => kind !== "file" || offersFiles),
     mayAttachFiles,

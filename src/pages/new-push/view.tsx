@@ -1,4 +1,5 @@
 import type { KindName } from "../../base/push-kinds.ts";
+import { pushLimits } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Checkbox } from "../parts/fields.tsx";
@@ -26,6 +27,8 @@ export interface NewPushForm extends FilledForm {
 }
 
 export interface NewPushModel {
+  /** "Seal in this browser" is chosen at first. */
+  readonly sealedByDefault: boolean;
   readonly form: NewPushForm;
   /** The kinds that are switched on, in the order of the tabs. */
   readonly kinds: readonly KindName[];
@@ -146,7 +149,7 @@ function Limits({ form, page }: PartProps) {
   );
 }
 
-function PushForm({ model: { form, mayAttachFiles }, page }: ModelProps) {
+function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: ModelProps) {
   const { newPush } = page.messages;
   const { idempotencyKey, account, hiddenFields } = form;
   return (
@@ -164,6 +167,7 @@ function PushForm({ model: { form, mayAttachFiles }, page }: ModelProps) {
       <div class="push-end">
         <Limits form={form} page={page} />
         <Controls group="passphrase" form={form} page={page} />
+        <SealChoice checked={sealedByDefault} page={page} />
         {page.user === null && (
           <Checkbox
             id="push_remember"
@@ -187,6 +191,46 @@ function PushForm({ model: { form, mayAttachFiles }, page }: ModelProps) {
         </button>
       </div>
     </PostForm>
+  );
+}
+
+/** The choice to seal in the browser, with the texts that its script (browser/parts/sealing.ts) shows. It is not sent. */
+function SealChoice({ checked, page }: { readonly checked: boolean; readonly page: PageContext }) {
+  const { messages, assetUrl } = page;
+  const { endToEnd, problems } = messages;
+  return (
+    <>
+      <div
+        hidden
+        data-scripted
+        data-seals={assetUrl("seal.js")}
+        data-failed={endToEnd.sealFailed}
+        data-length={problems.payload({ max: pushLimits.payloadCharacters.text.max })}
+      >
+        <div class="checkbox">
+          <input
+            type="checkbox"
+            id="push_seal"
+            checked={checked}
+            aria-describedby="push_seal_hint"
+            autoComplete="off"
+          />
+          <div>
+            <label for="push_seal">{endToEnd.seal}</label>
+            <p class="field-hint" id="push_seal_hint">
+              {endToEnd.sealHint}
+            </p>
+            <p class="field-hint" hidden data-insecure>
+              {endToEnd.sealNeedsHttps}
+            </p>
+          </div>
+        </div>
+        <p class="field-problem" role="alert" data-seal-problem />
+      </div>
+      <noscript>
+        <p class="field-hint">{endToEnd.sealNeedsScript}</p>
+      </noscript>
+    </>
   );
 }
 

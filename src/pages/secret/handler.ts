@@ -12,7 +12,8 @@ import { secretView } from "./view.tsx";
 
 /**
  * The pages behind a secret link: `/p/:token`, and `/p/:token/r` for links that always show the retrieval step. A GET
- * claims a view only if the push needs neither a retrieval step nor a passphrase; otherwise the step's POST claims it.
+ * claims a view only if the push needs neither a retrieval step nor a passphrase nor a key that only the browser has; otherwise
+ * the step's POST claims it.
  */
 export async function showPush(
   page: PageRequest,
@@ -21,7 +22,7 @@ export async function showPush(
   const { urlToken } = page;
   const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
   if (urlToken === undefined || push === undefined) return renderGone(page);
-  if (!push.expired && (asksForStep || push.retrievalStep || push.passphraseRequired)) {
+  if (!push.expired && (asksForStep || push.retrievalStep || push.passphraseRequired || push.endToEnd !== null)) {
     return renderStep(page, { push, status: 200, refusal: null, asksForStep });
   }
   return await claim(page, { urlToken, passphrase: undefined, asksForStep });
@@ -101,6 +102,7 @@ function renderStep(
     passphraseRequired: push?.passphraseRequired ?? true,
     refusal,
     viewsRemaining: push?.viewsRemaining ?? null,
+    endToEnd: push?.endToEnd ?? null,
     expiresAt: push?.expiresAt ?? null,
     viewer: push === null ? "recipient" : viewerOf(push, page.actor),
     auditPath:
@@ -131,14 +133,16 @@ function renderSecret(
   const ended = viewer === "recipient" && push.viewsRemaining === 0;
   return page.render(secretView, {
     kind: push.kind,
+    endToEnd: push.endToEnd,
     payload,
     files: files.map(({ filename, contentType, sizeBytes, ticket }) => ({
       filename,
       sizeBytes,
       href: `/files/${ticket}`,
-      viewHref: mayBeViewable(contentType) ? `/files/${ticket}/view` : null,
+      viewHref: push.endToEnd === null && mayBeViewable(contentType) ? `/files/${ticket}/view` : null,
     })),
-    zipHref: (files.length > 1 ? zipPath(files.map(({ ticket }) => ticket)) : undefined) ?? null,
+    zipHref:
+      (files.length > 1 && push.endToEnd === null ? zipPath(files.map(({ ticket }) => ticket)) : undefined) ?? null,
     ticketTtlSeconds: config.files.ticketTtlSeconds,
     blur: config.kinds[push.kind].blur,
     viewsRemaining: push.viewsRemaining,

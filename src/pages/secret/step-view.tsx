@@ -1,11 +1,14 @@
+import type { ComponentChildren } from "preact";
 import { nameOf } from "../../branding/branding.ts";
+import type { Messages } from "../../i18n/i18n.ts";
+import type { EndToEnd } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { SealMark } from "../parts/logo.tsx";
-import { TooManyNotice } from "../parts/notice.tsx";
+import { Notice, TooManyNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 
@@ -28,6 +31,8 @@ export interface StepModel {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number | null;
   readonly viewer: Viewer;
+  /** null: the server shows the secret. */
+  readonly endToEnd: EndToEnd | null;
   /** The audit trail, for owners where it is served; null for everybody else. */
   readonly auditPath: string | null;
 }
@@ -40,40 +45,103 @@ export function stepView(model: StepModel, page: PageContext): Page {
   const { step } = messages;
   const lead = model.viewer === "owner" ? step.leadOwner : step.lead;
   return (
-    <Layout page={page} title={step.title} privatePage width="narrow">
+    <Layout
+      page={page}
+      title={step.title}
+      privatePage
+      width="narrow"
+      scripts={model.endToEnd === null ? [] : ["sealed-link.js"]}
+    >
       <div class="card card-centered">
         <div class="emblem">
           <SealMark />
         </div>
         <h1>{model.viewer === "owner" ? step.headingOwner : step.heading}</h1>
-        <p class="lead">{model.passphraseRequired ? step.leadPassphrase : lead}</p>
+        <p class="lead">{asksForPassphrase(model) ? step.leadPassphrase : lead}</p>
         <TooManyNotice
           messages={messages}
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
           formId={formId}
         />
-        <PostForm page={page} class="form" id={formId} action={model.action} autoComplete="off">
-          <input type="hidden" name="idempotency_key" value={model.idempotencyKey} />
-          {model.passphraseRequired && (
-            <InputField
-              id="passphrase"
-              label={step.passphrase}
-              problem={model.refusal?.reason === "wrong" ? step.wrong : undefined}
-              input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
-              inside={<ShowButton messages={messages} of="passphrase" />}
-              focus
-            />
-          )}
-          <button type="submit" class="button button-primary button-large button-wide">
-            <Icon name="key" />
-            <span>{step.open}</span>
-          </button>
-        </PostForm>
+        <SealedStep model={model} page={page}>
+          <PostForm page={page} class="form" id={formId} action={model.action} autoComplete="off">
+            <input type="hidden" name="idempotency_key" value={model.idempotencyKey} />
+            {model.passphraseRequired && (
+              <InputField
+                id="passphrase"
+                label={step.passphrase}
+                problem={model.refusal?.reason === "wrong" ? step.wrong : undefined}
+                input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
+                inside={<ShowButton messages={messages} of="passphrase" />}
+                focus
+              />
+            )}
+            <button type="submit" class="button button-primary button-large button-wide">
+              <Icon name="key" />
+              <span>{step.open}</span>
+            </button>
+          </PostForm>
+        </SealedStep>
         {model.refusal?.reason !== "too_many" && <Facts model={model} page={page} />}
         {model.auditPath !== null && <a href={pageHref(page, model.auditPath)}>{step.audit}</a>}
         {model.viewer === "recipient" && <About page={page} />}
       </div>
     </Layout>
+  );
+}
+
+function asksForPassphrase({ passphraseRequired, endToEnd }: StepModel): boolean {
+  return passphraseRequired || endToEnd?.underPassphrase === true;
+}
+
+interface SealedStepProps extends StepProps {
+  readonly children: ComponentChildren;
+}
+
+/** Before a view is spent, the script checks the key in the link (browser/parts/key-in-link.ts). */
+function SealedStep({ model: { endToEnd, action, idempotencyKey }, page, children }: SealedStepProps) {
+  if (endToEnd === null) return children;
+  const text = page.messages.endToEnd;
+  return (
+    <div data-sealed-step={endToEnd.check ?? ""}>
+      <div hidden data-key-state="right">
+        {children}
+      </div>
+      <KeyProblems messages={page.messages} />
+      <noscript>
+        <Notice tone="warning" icon="key">
+          <p>{text.needsScript}</p>
+        </Notice>
+        <PostForm page={page} class="form" action={action} autoComplete="off">
+          <input type="hidden" name="idempotency_key" value={idempotencyKey} />
+          <button type="submit" class="button button-wide">
+            {text.showSealed}
+          </button>
+        </PostForm>
+      </noscript>
+    </div>
+  );
+}
+
+/** Why a sealed secret cannot be opened here; a script shows one of them. */
+export function KeyProblems({ messages }: { readonly messages: Messages }) {
+  const text = messages.endToEnd;
+  const problems = [
+    { state: "missing", heading: text.missingHeading, text: text.missingText },
+    { state: "wrong", heading: text.wrongHeading, text: text.wrongText },
+    { state: "insecure", heading: text.insecureHeading, text: text.insecureText },
+  ] as const;
+  return (
+    <>
+      {problems.map((problem) => (
+        <div key={problem.state} hidden data-key-state={problem.state}>
+          <Notice tone="danger" icon="key" alert>
+            <h2 class="notice-heading">{problem.heading}</h2>
+            <p>{problem.text}</p>
+          </Notice>
+        </div>
+      ))}
+    </>
   );
 }
 
@@ -92,7 +160,12 @@ function About({ page: { messages, theme } }: { readonly page: PageContext }) {
   );
 }
 
-function Facts({ model, page }: { readonly model: StepModel; readonly page: PageContext }) {
+interface StepProps {
+  readonly model: StepModel;
+  readonly page: PageContext;
+}
+
+function Facts({ model, page }: StepProps) {
   const { messages } = page;
   const { step } = messages;
   return (

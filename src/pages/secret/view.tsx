@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { EarlierViews } from "../../pushes/pushes.ts";
+import type { EarlierViews, EndToEnd } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
@@ -11,6 +11,7 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
 import { LocalTime } from "../parts/times.tsx";
+import { SealedContent } from "./sealed-view.tsx";
 import type { Viewer } from "./step-view.tsx";
 
 interface SecretFile {
@@ -24,6 +25,8 @@ interface SecretFile {
 
 export interface SecretModel {
   readonly kind: KindName;
+  /** null: `payload` is the secret itself. */
+  readonly endToEnd: EndToEnd | null;
   readonly payload: string;
   readonly files: readonly SecretFile[];
   /** Path of all files as one archive; null where it is of no use. */
@@ -51,7 +54,12 @@ export interface SecretModel {
 export function secretView(model: SecretModel, page: PageContext): Page {
   const { secret } = page.messages;
   return (
-    <Layout page={{ ...page, selfPath: null }} title={secret.title} privatePage scripts={["secret.js"]}>
+    <Layout
+      page={{ ...page, selfPath: null }}
+      title={secret.title}
+      privatePage
+      scripts={model.endToEnd === null ? ["secret.js"] : ["secret.js", "open-sealed.js"]}
+    >
       <div class="page-heading">
         <h1>{secret[model.kind]}</h1>
       </div>
@@ -63,8 +71,12 @@ export function secretView(model: SecretModel, page: PageContext): Page {
       <Remaining model={model} page={page} />
       {model.earlierViews !== null && <Earlier views={model.earlierViews} messages={page.messages} />}
       <div class="card stack" data-secret>
-        <Payload model={model} page={page} />
-        {model.files.length > 0 && (
+        {model.endToEnd === null ? (
+          <Payload model={model} page={page} />
+        ) : (
+          <SealedContent model={{ ...model, endToEnd: model.endToEnd }} page={page} />
+        )}
+        {model.endToEnd === null && model.files.length > 0 && (
           <Files
             files={model.files}
             zipHref={model.zipHref}
@@ -241,7 +253,7 @@ function Choices({ messages: { secret }, blur }: Pick<VeiledProps, "messages" | 
   );
 }
 
-function TextPayload({ payload, blur, label, messages }: PayloadProps) {
+export function TextPayload({ payload, blur, label, messages }: PayloadProps) {
   return (
     <section class="secret-section">
       <Actions messages={messages} blur={blur}>

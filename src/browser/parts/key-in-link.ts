@@ -1,0 +1,40 @@
+import { checkOf, findIdentity } from "../../age/key-check.ts";
+
+/** What is known about the key in the address of this page. `insecure`: without HTTPS, browsers offer no cryptography. */
+export type KeyInLink =
+  | { readonly state: "right"; readonly identity: string }
+  | { readonly state: "missing" | "wrong" | "insecure" };
+
+/** @param check see `EndToEnd.check` of the push; "": it has none. */
+export async function keyInLink(check: string): Promise<KeyInLink> {
+  if (!isSecureContext) return { state: "insecure" };
+  const identity = findIdentity(location.hash);
+  if (identity === undefined) return { state: location.hash.length > 1 ? "wrong" : "missing" };
+  return check === "" || (await checkOf(identity)) === check ? { state: "right", identity } : { state: "wrong" };
+}
+
+/** Shows the element with `data-key-state` of this state among those below `root`. */
+export function showState(root: ParentNode, state: string): void {
+  for (const element of root.querySelectorAll<HTMLElement>("[data-key-state]")) {
+    element.hidden = element.dataset.keyState !== state;
+  }
+}
+
+/**
+ * Before a view is spent: shows the form of the retrieval step only if the link has the right key. The page that answers the
+ * form gets the key in its address, because browsers keep it out of the request.
+ */
+export function checkLinkFirst(): void {
+  const root = document.querySelector<HTMLElement>("[data-sealed-step]");
+  const form = root?.querySelector("form");
+  if (root === null || form === null || form === undefined) return;
+  const action = form.getAttribute("action") ?? "";
+  const update = async () => {
+    const found = await keyInLink(root.dataset.sealedStep ?? "");
+    if (found.state === "right") form.setAttribute("action", `${action}#${found.identity}`);
+    showState(root, found.state);
+  };
+  // Somebody pastes the whole link over the one that was cut: the browser does not load the page again.
+  addEventListener("hashchange", () => void update());
+  void update();
+}

@@ -1,0 +1,251 @@
+import { countCharacters } from "./fields.ts";
+import type { UploadSource } from "./uploads.ts";
+
+type Seal = typeof import("../seal.ts");
+type LinkKey = Awaited<ReturnType<Seal["makeLinkKey"]>>;
+
+/** Everything of a form that is sealed. Kept until the form has been accepted, so that files are sent and sealed once. */
+interface Sealer {
+  readonly seal: Seal;
+  /** In the link. */
+  readonly key: LinkKey;
+  /** Its identity is in the sealed payload. */
+  readonly filesKey: LinkKey;
+}
+
+const sealedKinds = ["text", "file"];
+/** Fields that the server must not get: it would see the passphrase, and does not have the link that it would mail. */
+const keptFields = ["push[passphrase]", "push[notify_emails_to]", "push[notify_emails_to_locale]"];
+
+/** The choice "Seal in this browser" of the form of a new push. */
+export class Sealing {
+  readonly #box: HTMLInputElement;
+  readonly #form: HTMLFormElement;
+  readonly #root: HTMLElement;
+  readonly #stored = new Map<File, string>();
+  #sealer: Sealer | undefined;
+  #filesNamed = 0;
+  /** The same content is sealed once, so that a repeated form is recognised by the server. */
+  #latest: { readonly text: string; readonly passphrase: string; readonly sealed: string } | undefined;
+
+  private constructor(root: HTMLElement, box: HTMLInputElement, form: HTMLFormElement) {
+    this.#root = root;
+    this.#box = box;
+    this.#form = form;
+  }
+
+  /** @returns undefined: this page has no such choice. Call it before the controls for files are enabled. */
+  static enable(): Sealing | undefined {
+    const root = document.querySelector<HTMLElement>("[data-seals]");
+    const box = root?.querySelector<HTMLInputElement>('input[type="checkbox"]');
+    if (root === null || box === null || box === undefined || box.form === null) return undefined;
+    const sealing = new Sealing(root, box, box.form);
+    sealing.#listen();
+    return sealing;
+  }
+
+  get isOn(): boolean {
+    return this.#box.checked && !this.#box.disabled && sealedKinds.includes(this.#kind);
+  }
+
+  /** Calls `listener` when files that have been sent must be sent again, because they are sealed or not. */
+  onChange(listener: () => void): void {
+    this.#box.addEventListener("change", listener);
+  }
+
+  /** The file as it is sent. Only while the form is being sent. */
+  sourceOf(file: File): UploadSource {
+    const { seal, filesKey } = this.#ready();
+    let stored = this.#stored.get(file);
+    if (stored === undefined) {
+      this.#filesNamed += 1;
+      stored = `${this.#filesNamed}.age`;
+      this.#stored.set(file, stored);
+    }
+    return new SealedSource(seal, file, stored, filesKey.recipient);
+  }
+
+  /** The file is not part of the form any more. */
+  forget(file: File): void {
+    this.#stored.delete(file);
+  }
+
+  get #kind(): string {
+    const field = this.#form.elements.namedItem("push[kind]");
+    return field instanceof HTMLInputElement ? field.value : "";
+  }
+
+  #listen(): void {
+    const insecure = this.#root.querySelector<HTMLElement>("[data-insecure]");
+    if (!isSecureContext) {
+      this.#box.disabled = true;
+      insecure?.removeAttribute("hidden");
+    }
+    const update = () => {
+      this.#root.hidden = !sealedKinds.includes(this.#kind);
+      for (const field of this.#form.querySelectorAll<HTMLInputElement>('[name^="push[notify_emails_to"]')) {
+        field.disabled = this.isOn;
+      }
+    };
+    this.#form.addEventListener("input", update);
+    this.#form.addEventListener("change", update);
+    addEventListener("pageshow", (event) => {
+      update();
+      // Another push needs another key.
+      if (event.persisted) this.#reset();
+    });
+    update();
+    // Before all other listeners, so that no file is sent before there is a key.
+    this.#form.addEventListener(
+      "submit",
+      (event) => {
+        if (!this.isOn || this.#sealer !== undefined) return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        void this.#prepare().then((isReady) => isReady && this.#form.requestSubmit(event.submitter));
+      },
+      { capture: true },
+    );
+  }
+
+  async #prepare(): Promise<boolean> {
+    try {
+      const seal: Seal = await import(this.#root.dataset.seals ?? "");
+      this.#sealer = { seal, key: await seal.makeLinkKey(), filesKey: await seal.makeLinkKey() };
+      return true;
+    } catch (error) {
+      // The script could not be loaded: what was typed is still in the form.
+      if (!(error instanceof TypeError)) throw error;
+      this.#say(this.#root.dataset.failed);
+      return false;
+    }
+  }
+
+  #ready(): Sealer {
+    if (this.#sealer === undefined) throw new Error("There is no key to seal with.");
+    return this.#sealer;
+  }
+
+  #reset(): void {
+    this.#sealer = undefined;
+    this.#latest = undefined;
+    this.#stored.clear();
+  }
+
+  /**
+   * Replaces the secret in the data of the form by the sealed one.
+   * @returns whether it can be sent: the secret is not empty, and not too long.
+   */
+  async seal(data: FormData): Promise<boolean> {
+    const { seal, key, filesKey } = this.#ready();
+    this.#say("");
+    const passphrase = textIn(data, "push[passphrase]");
+    for (const name of keptFields) data.delete(name);
+    const text = textIn(data, "push[payload]").replaceAll("\r\n", "\n");
+    const limit = Number(document.querySelector<HTMLElement>("[data-counter-of][data-limit]")?.dataset.limit);
+    const isFilePush = this.#kind === "file";
+    if (countCharacters(text) > limit || (text === "" && !isFilePush)) {
+      this.#say(this.#root.dataset.length);
+      return false;
+    }
+    if (isFilePush) await this.#sealOtherFiles(data);
+    const files = [...this.#stored].map(([{ name, type, size }, stored]) => ({ stored, name, type, size }));
+    const content = isFilePush ? seal.writeSealedFiles({ text, identity: filesKey.identity, files }) : text;
+    if (this.#latest?.text !== content || this.#latest.passphrase !== passphrase) {
+      // The page shows that it works before the work begins, which takes seconds under a passphrase.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      this.#latest = { text: content, passphrase, sealed: await seal.sealText(content, key.recipient, passphrase) };
+    }
+    data.set("push[payload]", this.#latest.sealed);
+    data.set("push[encryption]", "age");
+    data.set("push[encryption_check]", key.check);
+    return true;
+  }
+
+  /** @returns the address of the page that follows, which shows the link with the key in this address. */
+  withKey(location: string): string {
+    return `${location}#${this.#ready().key.identity}`;
+  }
+
+  /** Files that were not sent before the form, because this server does not take them in parts: they are in its data. */
+  async #sealOtherFiles(data: FormData): Promise<void> {
+    const name = "push[files][]";
+    const files = data.getAll(name).filter((value) => value instanceof File && (value.name !== "" || value.size > 0));
+    data.delete(name);
+    for (const file of files) {
+      if (!(file instanceof File)) continue;
+      const source = this.sourceOf(file);
+      data.append(name, await source.slice(0, source.size), source.name);
+    }
+  }
+
+  #say(problem: string | undefined): void {
+    const element = this.#root.querySelector("[data-seal-problem]");
+    if (element !== null) element.textContent = problem ?? "";
+  }
+}
+
+function textIn(data: FormData, name: string): string {
+  const value = data.get(name);
+  return typeof value === "string" ? value : "";
+}
+
+/** The most that is sealed in advance, and so in memory: what has not arrived at the server is sent again from there. */
+const partBytes = 8 * 1024 ** 2;
+
+/** A file that is sealed while it is sent, and read in order. A new start seals it again, under another key of its own. */
+class SealedSource implements UploadSource {
+  readonly name: string;
+  readonly type = "application/octet-stream";
+  readonly size: number;
+  readonly #open: () => Promise<ReadableStreamDefaultReader<Uint8Array>>;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** The sealed bytes from `#start` that may be needed again. */
+  #pieces: Uint8Array[] = [];
+  #start = 0;
+
+  constructor(seal: Seal, file: File, name: string, recipient: string) {
+    this.name = name;
+    this.size = seal.sealedSize(file.size);
+    this.#open = async () => (await seal.sealFile(file.stream(), recipient)).getReader();
+  }
+
+  /** @returns the bytes from `start`, at most 8 MiB unless all of them are asked for. */
+  async slice(start: number, end: number): Promise<Blob> {
+    if (start === 0) await this.#restart();
+    this.#drop(start);
+    const wanted = start === 0 && end === this.size ? end : Math.min(end - start, partBytes);
+    while (this.#held < wanted) {
+      const { done, value } = await (this.#reader ?? (await this.#restart())).read();
+      if (done) break;
+      this.#pieces.push(value);
+    }
+    return new Blob(this.#pieces.map((piece) => new Uint8Array(piece))).slice(0, wanted);
+  }
+
+  get #held(): number {
+    return this.#pieces.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  async #restart(): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+    await this.#reader?.cancel();
+    this.#pieces = [];
+    this.#start = 0;
+    this.#reader = await this.#open();
+    return this.#reader;
+  }
+
+  /** @throws Error for bytes that are not kept any more: the server has acknowledged them. */
+  #drop(start: number): void {
+    let bytes = start - this.#start;
+    if (bytes < 0) throw new Error("The server asks for bytes that it has acknowledged.");
+    while (bytes > 0) {
+      const [first] = this.#pieces;
+      if (first === undefined) throw new Error("The server has acknowledged bytes that were not sent.");
+      if (first.length > bytes) this.#pieces[0] = first.subarray(bytes);
+      else this.#pieces.shift();
+      bytes -= Math.min(bytes, first.length);
+    }
+    this.#start = start;
+  }
+}

@@ -1,0 +1,113 @@
+import type { EndToEnd } from "../../pushes/pushes.ts";
+import type { PageContext } from "../page.ts";
+import { ShowButton } from "../parts/buttons.tsx";
+import { ExactText } from "../parts/exact-text.tsx";
+import { InputField } from "../parts/fields.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice } from "../parts/notice.tsx";
+import { KeyProblems } from "./step-view.tsx";
+import { type SecretModel, TextPayload } from "./view.tsx";
+
+interface SealedContentProps {
+  readonly model: SecretModel & { readonly endToEnd: EndToEnd };
+  readonly page: PageContext;
+}
+
+/**
+ * What the sender has sealed, as the server has it; without scripts, for the age tool. The script opens it in these elements
+ * (browser/parts/open-sealed.ts).
+ */
+export function SealedContent({ model, page }: SealedContentProps) {
+  const { messages } = page;
+  const { endToEnd: text, step, secret } = messages;
+  const { payload, kind, files, blur, endToEnd } = model;
+  return (
+    <div class="stack" data-sealed>
+      <KeyProblems messages={messages} />
+      <p role="status" hidden data-key-state="opening">
+        {text.opening}
+      </p>
+      <div hidden data-key-state="damaged">
+        <Notice tone="danger" icon="alert" alert>
+          <p>{text.damaged}</p>
+        </Notice>
+      </div>
+      {endToEnd.underPassphrase && (
+        <div hidden data-key-state="passphrase">
+          <form class="form" autoComplete="off" data-sealed-passphrase>
+            <InputField
+              id="sealed_passphrase"
+              label={step.passphrase}
+              hint={text.passphraseHint}
+              input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
+              inside={<ShowButton messages={messages} of="sealed_passphrase" />}
+            />
+            <p class="field-problem" role="alert" hidden data-wrong-passphrase>
+              {text.wrongPassphrase}
+            </p>
+            <button type="submit" class="button button-primary button-large">
+              <Icon name="key" />
+              <span>{step.open}</span>
+            </button>
+          </form>
+        </div>
+      )}
+      <div hidden data-key-state="opened">
+        <div data-opened-text>
+          <TextPayload
+            payload=""
+            blur={blur}
+            label={kind === "file" ? secret.message : secret.text}
+            messages={messages}
+          />
+        </div>
+      </div>
+      {payload !== "" && (
+        <details class="disclosure" data-sealed-text>
+          <summary>{text.sealedText}</summary>
+          <ExactText id="sealed" text={payload} />
+        </details>
+      )}
+      {files.length > 0 && <SealedFiles model={model} page={page} />}
+    </div>
+  );
+}
+
+function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }: SealedContentProps) {
+  const { endToEnd: text, newPush, secret, formats } = messages;
+  const named = { filename: "{filename}" };
+  return (
+    <section aria-labelledby="files" data-sealed-files>
+      <h2 class="section-heading" id="files">
+        {newPush.files}
+      </h2>
+      <ul class="files">
+        {files.map(({ filename, href, sizeBytes }) => (
+          <li
+            key={href}
+            class="file"
+            data-sealed-file={filename}
+            data-label={secret.download(named)}
+            data-saving={text.saving(named)}
+            data-saved={text.saved(named)}
+            data-failed={text.saveFailed(named)}
+          >
+            <Icon name="file" />
+            <div class="file-text">
+              <span class="file-name" dir="auto">
+                {filename}
+              </span>
+              <span class="file-size">{formats.bytes(sizeBytes)}</span>
+              <progress max={1} value={0} aria-label={secret.download({ filename })} hidden />
+              <span role="status" />
+            </div>
+            <a class="button button-icon" href={href} download aria-label={secret.download({ filename })}>
+              <Icon name="download" />
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ticketTtlSeconds / 60)) })}</p>
+    </section>
+  );
+}

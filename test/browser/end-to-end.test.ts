@@ -1,0 +1,308 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeLinkKey } from "../../src/age/link-key.ts";
+import { sealFile, sealText } from "../../src/age/seal.ts";
+import { writeSealedFiles } from "../../src/age/sealed-files.ts";
+import { en } from "../../src/i18n/i18n.ts";
+import { newPushForm } from "../support/browser-forms.ts";
+import { expectAccessibleLayout } from "../support/layout-tests.ts";
+import { openSite } from "../support/site.ts";
+import type { VisitOptions } from "../support/visit.ts";
+
+const site = openSite();
+const { endToEnd, step, secret } = en;
+const secretText = "geheim 🔑 <b>\n zweite Zeile";
+
+async function openForm(kind: "text" | "file" = "text", options: VisitOptions = {}): Promise<Page> {
+  const { page } = await site.visit(kind === "file" ? { ...options, signedIn: true } : options);
+  await page.goto(`/?kind=${kind}`);
+  await page.getByLabel(endToEnd.seal, { exact: true }).check();
+  return page;
+}
+
+/** Sends the form and reads the link from the page that follows. */
+async function sendForLink(page: Page): Promise<string> {
+  await newPushForm(page).submit.click();
+  await page.waitForURL("**/preview");
+  await page.locator("#link").waitFor();
+  return await page.locator("#link").inputValue();
+}
+
+async function sealInPage(text: string, passphrase = ""): Promise<{ page: Page; link: string }> {
+  const page = await openForm();
+  const form = newPushForm(page);
+  await form.payload.fill(text);
+  if (passphrase !== "") await form.passphrase.fill(passphrase);
+  return { page, link: await sendForLink(page) };
+}
+
+async function openLink(link: string, viewport?: { width: number; height: number }): Promise<Page> {
+  const { page } = await site.visit();
+  if (viewport !== undefined) await page.setViewportSize(viewport);
+  await page.goto(link);
+  return page;
+}
+
+const openButton = (page: Page) => page.getByRole("button", { name: step.open });
+const previewOf = async (link: string) =>
+  (await site.fetch(`/api/v2/pushes/${tokenOf(link)}/preview`)).json() as Promise<Record<string, unknown>>;
+const tokenOf = (link: string) => new URL(link).pathname.split("/")[2] ?? "";
+async function stored(link: string): Promise<string> {
+  return (await (await site.fetch(`/api/v2/pushes/${tokenOf(link)}`)).json()).payload;
+}
+
+describe("a text sealed in the browser", () => {
+  it("opens in the browser of its recipient exactly as it was typed, and the server has only the sealed text", async () => {
+    const { link } = await sealInPage(secretText);
+    expect(link).toMatch(/\/p\/[0-9a-z]{32}\/r#AGE-SECRET-KEY-1[0-9A-Z]{58}$/);
+    const page = await openLink(link);
+    await openButton(page).click();
+    await page.getByText(secret.reveal).first().click();
+    await page.getByText("zweite Zeile").waitFor();
+    expect(await page.locator("#payload").textContent()).toBe(secretText);
+    expect(await stored(link)).toMatch(/^-----BEGIN AGE ENCRYPTED FILE-----\n/);
+  });
+
+  it("opens with the age tool, and the page opens what the age tool has sealed", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "sealpush-age-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const keyFile = join(folder, "key.txt");
+    const { link } = await sealInPage(secretText);
+    writeFileSync(keyFile, new URL(link).hash.slice(1));
+    expect(execFileSync("age", ["-d", "-i", keyFile], { input: await stored(link) }).toString()).toBe(secretText);
+
+    const key = await makeLinkKey();
+    const payload = execFileSync("age", ["-a", "-r", key.recipient], { input: secretText }).toString();
+    const { path } = await site.push({ payload, encryption: "age" });
+    const page = await openLink(`${path}#${key.identity}`);
+    await openButton(page).click();
+    await page.locator("#payload", { hasText: "zweite Zeile" }).waitFor({ state: "attached" });
+    expect(await page.locator("#payload").textContent()).toBe(secretText);
+  });
+
+  it("is protected by a passphrase that never leaves the browsers, and a wrong one can be corrected", async () => {
+    const { link } = await sealInPage(secretText, "correct horse");
+    expect(await previewOf(link)).toMatchObject({ encryption: "age", encryption_passphrase: true });
+    const page = await openLink(link);
+    await page.getByText(step.leadPassphrase).waitFor();
+    await openButton(page).click();
+    const field = page.getByLabel(step.passphrase, { exact: true });
+    await field.fill("wrong horse");
+    await openButton(page).click();
+    await page.getByText(endToEnd.wrongPassphrase).waitFor();
+    await field.fill("correct horse");
+    await openButton(page).click();
+    await page.getByText(secret.reveal).first().waitFor();
+    expect(await page.locator("#payload").textContent()).toBe(secretText);
+  });
+
+  it("shows its whole link once: in the field, the message, the email and the QR code, but not after a reload", async () => {
+    const { page, link } = await sealInPage("x");
+    expect(new URL(page.url()).hash).toBe("");
+    expect(await page.locator("#message").inputValue()).toContain(link);
+    expect(decodeURIComponent((await page.locator("#mail_message").getAttribute("href")) ?? "")).toContain(link);
+    expect(await page.locator("#link_printed").textContent()).toBe(link);
+    await page.getByText(endToEnd.linkOnce).waitFor();
+    await page.reload();
+    await page.getByText(endToEnd.keyGoneText).waitFor();
+    expect(await page.locator("#link").isVisible()).toBe(false);
+  });
+
+  it("keeps what was typed and says why, when the server refuses the form", async () => {
+    const page = await openForm();
+    const form = newPushForm(page);
+    await form.payload.fill(secretText);
+    await page.evaluate("document.querySelector('#push_expire_after_views').max = ''");
+    await page.locator("#push_expire_after_views").fill("100000");
+    await form.submit.click();
+    await page.getByText(en.problems.heading).first().waitFor();
+    expect(await form.payload.inputValue()).toBe(secretText);
+  });
+
+  it("says what to do when the server cannot be reached", async () => {
+    const page = await openForm("text", { expectedErrors: /ERR_FAILED/ });
+    const form = newPushForm(page);
+    await form.payload.fill(secretText);
+    await page.route("**/p", (route) => route.abort());
+    await form.submit.click();
+    await page.getByText(en.sending.unansweredHeading).waitFor();
+    expect(await form.payload.inputValue()).toBe(secretText);
+  });
+});
+
+describe("before a view is spent", () => {
+  async function expectNoView(link: string): Promise<void> {
+    const page = await openLink(link.replace(/#.*/, ""));
+    await page.getByText(step.viewsLeft({ count: 5 })).waitFor();
+  }
+
+  it("a missing key and a changed one are reported, and the form is not offered", async () => {
+    const { link } = await sealInPage("x");
+    const missing = await openLink(link.replace(/#.*/, ""));
+    await missing.getByText(endToEnd.missingText).waitFor();
+    expect(await openButton(missing).isVisible()).toBe(false);
+    for (const wrong of [link.slice(0, -1), `${link.replace(/#.*/, "")}#${(await makeLinkKey()).identity}`]) {
+      const page = await openLink(wrong);
+      await page.getByText(endToEnd.wrongText).waitFor();
+      expect(await openButton(page).isVisible()).toBe(false);
+    }
+    await expectNoView(link);
+  });
+
+  it("the whole link can be pasted over the one that was cut", async () => {
+    const { link } = await sealInPage("x");
+    const page = await openLink(link.slice(0, -1));
+    await page.getByText(endToEnd.wrongText).waitFor();
+    await page.goto(link);
+    await openButton(page).waitFor();
+  });
+
+  it("the step is shown even if the link has none, because the key has to be checked", async () => {
+    const key = await makeLinkKey();
+    const payload = await sealText("x", key.recipient, "");
+    const push = { payload, encryption: "age", encryption_check: key.check, retrieval_step: false };
+    const { path } = await site.push(push);
+    const page = await openLink(`${path}#${key.identity}`);
+    await openButton(page).click();
+    await page.locator("#payload", { hasText: "x" }).waitFor({ state: "attached" });
+  });
+});
+
+it("a sealed text that was changed is reported and not shown", async () => {
+  const key = await makeLinkKey();
+  const other = await sealText("x", (await makeLinkKey()).recipient, "");
+  const { path } = await site.push({ payload: other, encryption: "age", encryption_check: key.check });
+  const page = await openLink(`${path}#${key.identity}`);
+  await openButton(page).click();
+  await page.getByText(endToEnd.damaged).waitFor();
+  expect(await page.locator("#payload").isVisible()).toBe(false);
+});
+
+describe("files sealed in the browser", () => {
+  const content = Buffer.alloc(9_000_000, "0123456789abcdef");
+
+  it.each(["", "correct horse"])(
+    "are saved by the recipient as they were, with their names (passphrase: %j)",
+    async (passphrase) => {
+      const page = await openForm("file");
+      const form = newPushForm(page);
+      await form.files.setInputFiles([
+        { name: "große Datei.bin", mimeType: "application/octet-stream", buffer: content },
+        { name: "b.html", mimeType: "text/html", buffer: Buffer.from("<script>alert(1)</script>") },
+      ]);
+      await form.payload.fill("the message");
+      if (passphrase !== "") await form.passphrase.fill(passphrase);
+      const link = await sendForLink(page);
+      const names = (await (await site.fetch(`/api/v2/pushes/${tokenOf(link)}`)).json()).files.map(
+        ({ filename }: { filename: string }) => filename,
+      );
+      expect(names).toEqual(["1.age", "2.age"]);
+
+      const recipient = await openLink(link);
+      // Headless browsers have no dialog for choosing a file: this one saves as browsers without it do.
+      await recipient.evaluate("delete window.showSaveFilePicker");
+      await recipient.addInitScript("delete window.showSaveFilePicker");
+      await openButton(recipient).click();
+      if (passphrase !== "") {
+        await recipient.getByLabel(step.passphrase, { exact: true }).fill(passphrase);
+        await openButton(recipient).click();
+      }
+      for (const [filename, expected] of [
+        ["große Datei.bin", content],
+        ["b.html", Buffer.from("<script>alert(1)</script>")],
+      ] as const) {
+        const download = recipient.waitForEvent("download");
+        await recipient.getByRole("link", { name: secret.download({ filename }) }).click();
+        const saved = await download;
+        expect(saved.suggestedFilename()).toBe(filename);
+        expect(readFileSync(await saved.path()).equals(expected)).toBe(true);
+        await recipient.getByText(endToEnd.saved({ filename })).waitFor();
+      }
+      expect(await recipient.locator("#payload").textContent()).toBe("the message");
+    },
+  );
+
+  it("are written to the chosen file as a stream, and not at all if they were changed", async () => {
+    const key = await makeLinkKey();
+    const small = content.subarray(0, 3_000_000);
+    const sealed = Buffer.from(
+      await new Response(await sealFile(new Blob([small]).stream(), key.recipient)).arrayBuffer(),
+    );
+    const changed = Buffer.from(sealed);
+    changed.writeUInt8(changed.readUInt8(2_000_000) ^ 1, 2_000_000);
+    const list = writeSealedFiles({
+      text: "",
+      identity: null,
+      files: [
+        { stored: "1.age", name: "whole.bin", type: "", size: small.length },
+        { stored: "2.age", name: "changed.bin", type: "", size: small.length },
+      ],
+    });
+    const payload = await sealText(list, key.recipient, "");
+    const files = [sealed, changed].map((bytes, at) => ({ filename: `${at + 1}.age`, data: bytes.toString("base64") }));
+    const { path } = await site.push({ kind: "file", payload, files, encryption: "age" }, "owned");
+    const page = await openLink(path);
+    const chooser = `window.showSaveFilePicker = async ({ suggestedName }) =>
+      (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })`;
+    await page.addInitScript(chooser);
+    await page.goto(`${path}#${key.identity}`);
+    await openButton(page).click();
+    await page.getByRole("link", { name: secret.download({ filename: "whole.bin" }) }).click();
+    await page.getByText(endToEnd.saved({ filename: "whole.bin" })).waitFor();
+    await page.getByRole("link", { name: secret.download({ filename: "changed.bin" }) }).click();
+    await page.getByText(endToEnd.saveFailed({ filename: "changed.bin" })).waitFor();
+    const sizes = await page.evaluate(`(async () => {
+      const folder = await navigator.storage.getDirectory();
+      const sizes = [];
+      for (const name of ["whole.bin", "changed.bin"]) {
+        const handle = await folder.getFileHandle(name);
+        sizes.push((await handle.getFile()).size);
+      }
+      return sizes;
+    })()`);
+    expect(sizes).toEqual([small.length, 0]);
+  });
+});
+
+describe("without JavaScript", () => {
+  it("the form says that sealing needs it, and does not offer it", async () => {
+    const { page } = await site.visit({ javaScriptEnabled: false });
+    await page.goto("/");
+    expect(await page.locator("noscript .field-hint").allInnerTexts()).toContain(endToEnd.sealNeedsScript);
+    expect(await page.getByLabel(endToEnd.seal).isVisible()).toBe(false);
+  });
+
+  it("the recipient can get the sealed text for the age tool", async () => {
+    const { link } = await sealInPage("x");
+    const { page } = await site.visit({ javaScriptEnabled: false });
+    await page.goto(link);
+    expect(await page.locator("noscript .notice p").innerText()).toBe(endToEnd.needsScript);
+    await page.locator("noscript button").click();
+    await page.getByText(endToEnd.sealedText).click();
+    await page.getByText("BEGIN AGE ENCRYPTED FILE").waitFor();
+  });
+});
+
+describe("at the width of a phone and of a desk", () => {
+  it.each([
+    { width: 360, height: 740 },
+    { width: 1280, height: 900 },
+  ])("every page is accessible: $width", async (viewport) => {
+    const { page, link } = await sealInPage("x", "p");
+    await page.setViewportSize(viewport);
+    await expectAccessibleLayout(page);
+    const recipient = await openLink(link, viewport);
+    await openButton(recipient).waitFor();
+    await expectAccessibleLayout(recipient);
+    await openButton(recipient).click();
+    await recipient.getByLabel(step.passphrase, { exact: true }).waitFor();
+    await expectAccessibleLayout(recipient);
+    const cut = await openLink(link.slice(0, -1), viewport);
+    await cut.getByText(endToEnd.wrongText).waitFor();
+    await expectAccessibleLayout(cut);
+  });
+});
