@@ -33,7 +33,12 @@ export class AnswerUpload {
     const counted = new CountedBytes(file.content);
     const sealed = await sealFile(streamOf(counted), this.#recipient);
     await this.upload.addFile({ ...stored, content: sealed });
-    this.#sealedHere.push({ stored: stored.filename, name: file.filename, type: file.contentType, size: counted.bytes });
+    this.#sealedHere.push({
+      stored: stored.filename,
+      name: file.filename,
+      type: file.contentType,
+      size: counted.bytes,
+    });
   }
 }
 

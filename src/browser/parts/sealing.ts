@@ -180,8 +180,10 @@ export class Sealing {
   }
 
   #say(problem: string | undefined): void {
-    const element = this.#root.querySelector("[data-seal-problem]");
-    if (element !== null) element.textContent = problem ?? "";
+    const element = this.#root.querySelector<HTMLElement>("[data-seal-problem]");
+    if (element === null) return;
+    element.textContent = problem ?? "";
+    element.hidden = element.textContent === "";
   }
 }
 

@@ -225,7 +225,7 @@ function SealChoice({ checked, page }: { readonly checked: boolean; readonly pag
             </p>
           </div>
         </div>
-        <p class="field-problem" role="alert" data-seal-problem />
+        <p class="field-problem" role="alert" hidden data-seal-problem />
       </div>
       <noscript>
         <p class="field-hint">{endToEnd.sealNeedsScript}</p>
