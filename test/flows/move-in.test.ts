@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
 import { engine } from "../support/engine.ts";
@@ -18,6 +18,7 @@ import { type Mariadb, mariadbProgram, startMariadb } from "../support/password-
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { freePort } from "../support/postgres/guarded-process.ts";
 import { runToItsEnd, spawnProgram } from "../support/processes.ts";
+import { environmentOf, startObjectStore } from "../support/s3/object-store.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
 type Environment = Readonly<Record<string, string>>;
@@ -169,6 +170,43 @@ async function lineOf(output: NodeJS.ReadableStream | null, pattern: RegExp): Pr
     });
   });
 }
+
+test("files in a bucket are moved into the data folder, and the bucket is only read", async () => {
+  const store = await startObjectStore();
+  const push = expected.production.pushes.find(({ tag }) => tag === "file-three-unicode");
+  const installation = installProduction((connection) => {
+    connection.prepare("UPDATE active_storage_blobs SET service_name = 'minio'").run();
+    // The server's clock is the real one.
+    const created = new Date().toISOString().replace("T", " ").replace("Z", "000");
+    connection.prepare("UPDATE pushes SET created_at = ?, expire_after_days = 90 WHERE id = ?").run(created, push?.id);
+  });
+  const { storageFolder } = installation;
+  for (const path of readdirSync(storageFolder, { recursive: true, encoding: "utf8" })) {
+    const key = basename(path);
+    if (!/^[0-9a-z]{28}$/.test(key)) continue;
+    store.objects.set(key, readFileSync(join(storageFolder, path)));
+    rmSync(join(storageFolder, path));
+  }
+  const objects = new Map(store.objects);
+  const swapped = await swap(installation, { ...environmentOf(store), PWP__FILES__STORAGE: "minio" });
+  const expectFiles = async (server: ServerProcess) => {
+    const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${push?.url_token}`);
+    const { files } = (await answer.json()) as { files: readonly { url: string }[] };
+    const contents = await Promise.all(files.map(async ({ url }) => await (await fetch(url)).bytes()));
+    const keys = push?.files.map(({ key }) => key) ?? [];
+    expect(keys).toHaveLength(3);
+    expect(contents.map((bytes) => Buffer.from(bytes))).toEqual(keys.map((key) => objects.get(key)));
+  };
+
+  const first = await swapped.serve("yes");
+  await expectFiles(first);
+  await first.stop();
+  expect([new Set(store.operations), store.objects]).toEqual([new Set(["GetObject"]), objects]);
+  swapped.expectUnchanged();
+
+  await store.close();
+  await expectFiles(await swapped.serve("yes"));
+});
 
 test("while it imports, /up answers 503 with the progress, and a killed import continues", async () => {
   const installation = withMany();
