@@ -72,7 +72,7 @@ export default defineConfig({
     // They end what hangs and judge no speed: a machine that is shared may stop for seconds.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     pool: "forks",
     maxWorkers: 2,
     globalSetup: "test/support/postgres/global-setup.ts",

@@ -73,7 +73,7 @@ test.each(Object.entries(victims))(
     fixture.clock.advance(hourMs);
     const late = await create(stranger.address);
     const server = await startServer({ dataDir });
-    await expect.poll(async () => (await progress(db))?.finished_at ?? null, { timeout: 60_000 }).not.toBeNull();
+    await expect.poll(async () => (await progress(db))?.finished_at ?? null).not.toBeNull();
     expect(await progress(db)).toMatchObject({ ended: floodSize, ended_bytes: floodSize * 10 });
     expect(await countOf(db, "pushes WHERE ended_at IS NOT NULL")).toBe(floodSize);
     expect(await countOf(db, "payloads")).toBe(2);
