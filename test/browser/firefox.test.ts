@@ -38,6 +38,12 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     await Promise.all([page.waitForNavigation(), page.locator(`main ${form} button[type=submit]`).click()]);
   }
 
+  async function signIn(page: Page): Promise<void> {
+    await page.locator("input[name=email]").fill(email);
+    await page.locator("input[name=password]").fill(password);
+    await submit(page, "form");
+  }
+
   const textOf = (page: Page, selector: string) => page.$eval(selector, (element) => element.textContent);
 
   it("a text is created, and opened behind a passphrase", async () => {
@@ -64,9 +70,7 @@ describe.runIf(program !== undefined)("in Firefox", () => {
   it("somebody signs in, and the list has the push that they created", async () => {
     const page = await visit();
     await goto(page, "/p");
-    await page.locator("input[name=email]").fill(email);
-    await page.locator("input[name=password]").fill(password);
-    await submit(page, "form");
+    await signIn(page);
     expect(new URL(page.url()).pathname).toBe("/p");
     await goto(page, "/");
     await page.locator("#push_payload").fill("secret");
@@ -77,5 +81,23 @@ describe.runIf(program !== undefined)("in Firefox", () => {
       `/p/${token}/preview`,
     );
     expect(await site.auditKinds(token)).toEqual(["creation"]);
+  });
+
+  const limited = openSite({ PWP__THROTTLING__MINUTE: "100" });
+
+  it("the Back button shows what was typed in a form that was sent without scripts and refused for too many requests", async () => {
+    const page = await visit();
+    await page.goto(new URL("/", limited.baseUrl).href);
+    await page.locator("#push_payload").fill("typed");
+    for (let status = 0; status !== 429; ) ({ status } = await limited.fetch("/"));
+    await Promise.all([
+      page.waitForNavigation(),
+      // Fires no event, so that the form's script does not send it.
+      page.$eval("form[data-keeps-typed]", (form) => (form as HTMLFormElement).submit()),
+    ]);
+    expect(await textOf(page, "main")).toContain(en.failure.goBack);
+    await page.evaluate(() => history.back());
+    await page.waitForSelector("#push_payload");
+    expect(await page.$eval("#push_payload", (field) => (field as HTMLTextAreaElement).value)).toBe("typed");
   });
 });

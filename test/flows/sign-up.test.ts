@@ -248,6 +248,7 @@ test.each([
   expect(refused.body).toContain('id="password_problem"');
   expect(refused.body.toLowerCase()).toContain(reason);
   expect(refused.body).not.toContain(`value="${candidate}"`.replace(ada, "\0"));
+  expect(refused.body).toContain(`value="${ada}"`);
   expect(await find(fixture, ada)).toBeUndefined();
 });
 
