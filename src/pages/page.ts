@@ -1,4 +1,4 @@
-import type { VNode } from "preact";
+import { options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { Theme } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
@@ -7,6 +7,14 @@ import type { AssetIntegrity, AssetUrl } from "./assets.ts";
 
 /** A whole page, ready to be rendered: what every view returns. */
 export type Page = VNode;
+
+const afterVNode = options.vnode;
+// Preact leaves out attributes that are `false`, but a browser translates what does not say "no", which can send a secret to
+// a translation service.
+options.vnode = (vnode) => {
+  if ("translate" in vnode.props && vnode.props.translate === false) vnode.props.translate = "no";
+  afterVNode?.(vnode);
+};
 
 /** @returns the HTML document, from its doctype on. */
 export function renderPage(page: Page): string {

@@ -70,3 +70,8 @@ test("reloading the opened page shows the secret again and says so; the form of 
   expect((await open(other)).statusCode).toBe(404);
   expect((await open("x")).statusCode).toBe(404);
 });
+
+test("browsers are asked not to translate an opened secret, which could send it to a translation service", async () => {
+  const opened = await get(`/p/${await create({ retrieval_step: false })}`);
+  expect(/<[^>]* translate="no"[^>]*>secret</.exec(opened.body)).not.toBe(null);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withLocale } from "./page.ts";
+import { renderPage, withLocale } from "./page.ts";
 
 test.each([
   ["/", "/?locale=pt-BR"],
@@ -11,4 +11,8 @@ test.each([
   ["https://push.example.com/p/t/r?locale=de", "https://push.example.com/p/t/r?locale=pt-BR"],
 ])("the language is the only `locale` of %s", (address, expected) => {
   expect(withLocale(address, "pt-BR")).toBe(expected);
+});
+
+test("text that must not be translated says so to browsers", () => {
+  expect(renderPage(<p translate={false}>secret</p>)).toBe('<!doctype html><p translate="no">secret</p>');
 });
