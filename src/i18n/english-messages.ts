@@ -1010,6 +1010,7 @@ export interface EnglishMessages {
       readonly endManyConfirm: string;
       readonly recent: string;
       readonly started: string;
+      readonly deletedPushes: string;
       readonly progressOf: Message<{ size: string; count: number }>;
       readonly running: string;
       readonly finished: string;
@@ -1020,6 +1021,7 @@ export interface EnglishMessages {
     readonly noMails: string;
     readonly mailOff: string;
     readonly unreadable: string;
+    readonly recipient: string;
     readonly written: string;
     readonly attempts: string;
     readonly lastError: string;
@@ -1039,6 +1041,7 @@ export interface EnglishMessages {
     readonly retryDeletions: string;
     readonly jobList: string;
     readonly noJobs: string;
+    readonly jobName: string;
     readonly jobInterval: string;
     readonly jobStarted: string;
     readonly jobSucceeded: string;

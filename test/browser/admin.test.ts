@@ -227,14 +227,16 @@ async function endMany(page: Page, proof: string): Promise<void> {
   await page.waitForLoadState();
 }
 
-it("shows a user, a push and an entry of the trail in at most 64 pixels of a wide screen, and 152 of a narrow one", async () => {
+it("shows a user, a push, a job and an entry of the trail in at most 64 pixels of a wide screen, and 176 of a narrow one", async () => {
   const { page } = await site.visit({ signedIn: "administrator" });
   await site.push({ payload: "secret" }, "owned");
-  for (const path of ["/admin/users", "/admin/pushes", "/admin/trail"]) {
-    for (const [width, heightMax] of [
-      [1280, 64],
-      [390, 152],
-    ] as const) {
+  for (const [path, ...sizes] of [
+    ["/admin/users", [1280, 64], [390, 152]],
+    ["/admin/pushes", [1280, 64], [390, 152]],
+    ["/admin/jobs", [1280, 64], [390, 176]],
+    ["/admin/trail", [1280, 64], [390, 152]],
+  ] as const) {
+    for (const [width, heightMax] of sizes) {
       await page.setViewportSize({ width, height: 800 });
       await page.goto(path);
       const rows = await page.locator("tbody tr").all();
@@ -244,4 +246,13 @@ it("shows a user, a push and an entry of the trail in at most 64 pixels of a wid
       expect({ path, width, tooHigh }).toEqual({ path, width, tooHigh: [] });
     }
   }
+});
+
+it("keeps each word of the links to the other pages whole on a narrow screen", async () => {
+  const { page } = await site.visit({ signedIn: "administrator" });
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto("/admin");
+  const links = await page.locator(".admin-sections a").all();
+  const heights = await Promise.all(links.map(async (link) => (await link.boundingBox())?.height));
+  expect(heights).toEqual(links.map(() => 40));
 });

@@ -13,11 +13,10 @@ import {
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
 import { ProofFields, type ProofOffered } from "../factors/proof.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { Fact } from "../parts/fact.tsx";
 import { Field, InputField, TextField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { BothTimes } from "../parts/times.tsx";
+import { RelativeTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
@@ -138,11 +137,7 @@ export function bulkEndingView(model: BulkEndingModel, page: PageContext): Page 
           <h2 class="section-heading" id="recent">
             {admin.bulk.recent}
           </h2>
-          <ul class="card admin-rows">
-            {latest.map((request) => (
-              <RequestRow key={request.id} request={request} nowMs={model.nowMs} messages={page.messages} />
-            ))}
-          </ul>
+          <RequestTable model={model} messages={page.messages} />
         </section>
       )}
     </AdminFrame>
@@ -252,6 +247,33 @@ function Preview({ preview, model: { typed, proof, proofProblem }, page }: Previ
   );
 }
 
+function RequestTable({ model, messages }: { readonly model: BulkEndingModel; readonly messages: Messages }) {
+  const { bulk, state } = messages.admin;
+  return (
+    <div class="card admin-list">
+      <table class="admin-table admin-actions">
+        <caption class="visually-hidden">{bulk.recent}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{bulk.deletedPushes}</th>
+            <th scope="col">{state}</th>
+            <th scope="col">{bulk.started}</th>
+            <th scope="col">{bulk.network}</th>
+            <th scope="col">{bulk.createdBefore}</th>
+            <th scope="col">{bulk.largerMib}</th>
+            <th scope="col">{bulk.whose}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {model.latest.map((request) => (
+            <RequestRow key={request.id} request={request} nowMs={model.nowMs} messages={messages} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 interface RequestRowProps {
   readonly request: BulkEnding;
   readonly nowMs: number;
@@ -262,32 +284,30 @@ function RequestRow({ request, nowMs, messages }: RequestRowProps) {
   const { admin, formats } = messages;
   const { bulk } = admin;
   const { network, createdBefore, largerThanBytes, requestedAt, finishedAt } = request;
+  const isOlder = createdBefore < requestedAt;
+  const isLarger = largerThanBytes > 0;
   return (
-    <li class="row">
-      <div class="row-main">
+    <tr>
+      <th scope="row">{bulk.progressOf({ count: request.ended, size: formats.bytes(request.endedBytes) })}</th>
+      <td>
         <span class={finishedAt === null ? "badge badge-active" : "badge"}>
           {finishedAt === null ? bulk.running : bulk.finished}
         </span>
-        <span>{bulk.progressOf({ count: request.ended, size: formats.bytes(request.endedBytes) })}</span>
-      </div>
-      <dl class="admin-row-facts">
-        <Fact label={bulk.started}>
-          <BothTimes timeMs={requestedAt} nowMs={nowMs} messages={messages} />
-        </Fact>
-        {network !== "" && (
-          <Fact label={bulk.network}>
-            <span dir="ltr">{network}</span>
-          </Fact>
-        )}
-        {createdBefore < requestedAt && (
-          <Fact label={bulk.createdBefore}>
-            <BothTimes timeMs={createdBefore} nowMs={nowMs} messages={messages} />
-          </Fact>
-        )}
-        {largerThanBytes > 0 && <Fact label={bulk.largerMib}>{formats.number(largerThanBytes / mebibyte)}</Fact>}
-        <Fact label={bulk.whose}>{ownersName(request.owners, messages)}</Fact>
-      </dl>
-    </li>
+      </td>
+      <td data-label={bulk.started}>
+        <RelativeTime timeMs={requestedAt} nowMs={nowMs} messages={messages} />
+      </td>
+      <td data-label={network === "" ? undefined : bulk.network}>
+        <bdi dir="ltr">{network}</bdi>
+      </td>
+      <td data-label={isOlder ? bulk.createdBefore : undefined}>
+        {isOlder && <RelativeTime timeMs={createdBefore} nowMs={nowMs} messages={messages} />}
+      </td>
+      <td data-label={isLarger ? bulk.largerMib : undefined}>
+        {isLarger && formats.number(largerThanBytes / mebibyte)}
+      </td>
+      <td data-label={bulk.whose}>{ownersName(request.owners, messages)}</td>
+    </tr>
   );
 }
 

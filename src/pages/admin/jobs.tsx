@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import type { ComponentChildren } from "preact";
 import { isJobName, type JobRun, nextRunOf } from "../../database/job-runs.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
@@ -99,15 +100,7 @@ export function jobsView(model: JobsModel, page: PageContext): Page {
         <h2 class="section-heading" id="job_list">
           {admin.jobList}
         </h2>
-        {runs.length === 0 ? (
-          <p>{admin.noJobs}</p>
-        ) : (
-          <ul class="card admin-rows">
-            {runs.map((run) => (
-              <JobRow key={run.name} run={run} model={model} page={page} />
-            ))}
-          </ul>
-        )}
+        {runs.length === 0 ? <p>{admin.noJobs}</p> : <JobTable model={model} page={page} />}
       </section>
     </AdminFrame>
   );
@@ -176,6 +169,34 @@ function RunButton({ page, action, label, accessibleLabel, job }: RunButtonProps
   );
 }
 
+function JobTable({ model, page }: { readonly model: JobsModel; readonly page: PageContext }) {
+  const { admin } = page.messages;
+  return (
+    <div class="card admin-list">
+      <table class="admin-table admin-actions">
+        <caption class="visually-hidden">{admin.jobList}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{admin.jobName}</th>
+            <th scope="col">{admin.jobInterval}</th>
+            <th scope="col">{admin.jobStarted}</th>
+            <th scope="col">{admin.jobSucceeded}</th>
+            <th scope="col">{admin.jobDuration}</th>
+            <th scope="col">{admin.jobNext}</th>
+            <th scope="col">{admin.jobFailure}</th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {model.runs.map((run) => (
+            <JobRow key={run.name} run={run} model={model} page={page} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 interface JobRowProps {
   readonly run: JobRun;
   readonly model: JobsModel;
@@ -188,41 +209,34 @@ function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
   const { name, everyMs, startedAt, succeededAt, durationMs, failedAt, failure } = run;
   const title = admin.jobNames[name];
   const next = processes === 0 ? undefined : nextRunOf(run, nowMs);
+  const ago = (timeMs: number) => <RelativeTime timeMs={timeMs} nowMs={nowMs} messages={messages} />;
   return (
-    <li class="row">
-      <div class="row-main">
-        <h3 class="row-title">{title}</h3>
+    <tr>
+      <th scope="row" class="admin-long">
+        {title}{" "}
         <code class="badge" dir="ltr">
           {name}
         </code>
         {failedAt !== null && failedAt >= (succeededAt ?? 0) && (
           <span class="badge badge-danger">{admin.jobFailing}</span>
         )}
-      </div>
-      <dl class="admin-row-facts job-facts">
-        <Fact label={admin.jobInterval}>{formats.duration(everyMs)}</Fact>
-        <Fact label={admin.jobStarted}>
-          {startedAt === null ? admin.never : <RelativeTime timeMs={startedAt} nowMs={nowMs} messages={messages} />}
-        </Fact>
-        <Fact label={admin.jobSucceeded}>
-          {succeededAt === null ? admin.never : <BothTimes timeMs={succeededAt} nowMs={nowMs} messages={messages} />}
-        </Fact>
-        {durationMs !== null && <Fact label={admin.jobDuration}>{formats.duration(durationMs)}</Fact>}
-        {next !== undefined && (
-          <Fact label={admin.jobNext}>
-            <RelativeTime timeMs={next} nowMs={nowMs} messages={messages} />
-          </Fact>
-        )}
+      </th>
+      <td data-label={admin.jobInterval}>{formats.duration(everyMs)}</td>
+      <td data-label={admin.jobStarted}>{startedAt === null ? admin.never : ago(startedAt)}</td>
+      <td data-label={admin.jobSucceeded}>{succeededAt === null ? admin.never : ago(succeededAt)}</td>
+      <LabelledCell label={admin.jobDuration}>{durationMs !== null && formats.duration(durationMs)}</LabelledCell>
+      <LabelledCell label={admin.jobNext}>{next !== undefined && ago(next)}</LabelledCell>
+      <LabelledCell label={admin.jobFailure}>
         {failedAt !== null && (
-          <Fact label={admin.jobFailure} long>
+          <>
             <code lang="en" dir="ltr">
               {failure}
             </code>{" "}
             <BothTimes timeMs={failedAt} nowMs={nowMs} messages={messages} />
-          </Fact>
+          </>
         )}
-      </dl>
-      <div class="row-actions">
+      </LabelledCell>
+      <td>
         <RunButton
           page={page}
           action={jobPaths.run}
@@ -230,7 +244,21 @@ function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
           accessibleLabel={admin.actionOn({ action: admin.runJob, name: title })}
           job={name}
         />
-      </div>
-    </li>
+      </td>
+    </tr>
+  );
+}
+
+interface LabelledCellProps {
+  readonly label: string;
+  /** false: there is no value, and a narrow screen shows no label either. */
+  readonly children: ComponentChildren;
+}
+
+function LabelledCell({ label, children }: LabelledCellProps) {
+  return (
+    <td class="admin-long" data-label={children === false ? undefined : label}>
+      {children}
+    </td>
   );
 }

@@ -3,7 +3,6 @@ import { pageOf } from "../../http/parameters.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import { type FailedEmail, failedPageSize } from "../../mail/mail.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
-import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
@@ -74,15 +73,7 @@ export function mailsView(model: MailsModel, page: PageContext): Page {
         </Notice>
       )}
       {model.outcome !== null && <Outcome outcome={model.outcome} messages={page.messages} />}
-      {model.emails.length === 0 ? (
-        <p>{admin.noMails}</p>
-      ) : (
-        <ul class="card admin-rows">
-          {model.emails.map((email) => (
-            <EmailRow key={email.id} email={email} nowMs={model.nowMs} page={page} />
-          ))}
-        </ul>
-      )}
+      {model.emails.length === 0 ? <p>{admin.noMails}</p> : <EmailTable model={model} page={page} />}
       <Pager messages={page.messages} number={model.page} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>
   );
@@ -104,6 +95,32 @@ function Outcome({
   );
 }
 
+function EmailTable({ model, page }: { readonly model: MailsModel; readonly page: PageContext }) {
+  const { admin } = page.messages;
+  return (
+    <div class="card admin-list">
+      <table class="admin-table admin-actions">
+        <caption class="visually-hidden">{admin.mails}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{admin.recipient}</th>
+            <th scope="col">{admin.kind}</th>
+            <th scope="col">{admin.written}</th>
+            <th scope="col">{admin.attempts}</th>
+            <th scope="col">{admin.lastError}</th>
+            <td />
+          </tr>
+        </thead>
+        <tbody>
+          {model.emails.map((email) => (
+            <EmailRow key={email.id} email={email} nowMs={model.nowMs} page={page} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 interface EmailRowProps {
   readonly email: FailedEmail;
   readonly nowMs: number;
@@ -115,41 +132,40 @@ function EmailRow({ email, nowMs, page }: EmailRowProps) {
   const { admin } = messages;
   const name = email.to ?? admin.unreadable;
   return (
-    <li class="row">
-      <div class="row-main">
-        <h2 class="row-title" dir="auto">
-          {name}
-        </h2>
-        {email.kind !== null && <code class="badge">{email.kind}</code>}
-      </div>
-      <dl class="admin-row-facts">
-        <Fact label={admin.written}>
-          <BothTimes timeMs={email.createdAt} nowMs={nowMs} messages={messages} />
-        </Fact>
-        <Fact label={admin.attempts}>{messages.formats.number(email.attempts)}</Fact>
-        <Fact label={admin.lastError} long>
-          <span lang="en" dir="ltr">
-            {email.lastError}
-          </span>
-        </Fact>
-      </dl>
-      <div class="row-actions">
-        <PostForm page={page} action={`${adminPaths.mails}/${email.id}/retry`}>
-          <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
-            <Icon name="again" />
-            <span>{admin.retry}</span>
-          </button>
-        </PostForm>
-        <Confirm
-          page={page}
-          icon="trash"
-          label={admin.discard}
-          accessibleLabel={admin.actionOn({ action: admin.discard, name })}
-          explanation={admin.discardText}
-          confirm={admin.confirm}
-          action={`${adminPaths.mails}/${email.id}/discard`}
-        />
-      </div>
-    </li>
+    <tr>
+      <th scope="row" class="admin-long">
+        <bdi translate={email.to === null ? undefined : false}>{name}</bdi>
+      </th>
+      <td>{email.kind !== null && <code class="badge">{email.kind}</code>}</td>
+      <td data-label={admin.written}>
+        <BothTimes timeMs={email.createdAt} nowMs={nowMs} messages={messages} />
+      </td>
+      <td data-label={admin.attempts}>{messages.formats.number(email.attempts)}</td>
+      <td class="admin-long" data-label={admin.lastError}>
+        <span lang="en" dir="ltr">
+          {email.lastError}
+        </span>
+      </td>
+      <td>
+        <div class="row-actions">
+          <PostForm page={page} action={`${adminPaths.mails}/${email.id}/retry`}>
+            <button type="submit" class="link-button action" aria-label={admin.actionOn({ action: admin.retry, name })}>
+              <Icon name="again" />
+              <span>{admin.retry}</span>
+            </button>
+          </PostForm>
+          <Confirm
+            page={page}
+            icon="trash"
+            label={admin.discard}
+            accessibleLabel={admin.actionOn({ action: admin.discard, name })}
+            explanation={admin.discardText}
+            confirm={admin.confirm}
+            action={`${adminPaths.mails}/${email.id}/discard`}
+            group="action"
+          />
+        </div>
+      </td>
+    </tr>
   );
 }

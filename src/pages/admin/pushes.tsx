@@ -192,7 +192,7 @@ function PushTable({ model, page }: PushTableProps) {
   const { admin, dashboard } = page.messages;
   return (
     <div class="card admin-list">
-      <table class="admin-table admin-pushes">
+      <table class="admin-table admin-actions admin-pushes">
         <caption class="visually-hidden">{admin.pushes}</caption>
         <thead>
           <tr>
@@ -232,7 +232,7 @@ function TableRow({ push, model, page }: PushRowProps) {
       <th scope="row">
         <PushLink push={push} page={page} />
       </th>
-      <td data-label={admin.owner}>
+      <td class="admin-long" data-label={admin.owner}>
         <bdi>{ownerName(push, model, messages)}</bdi>
       </td>
       <td>{kinds[push.kind]}</td>
