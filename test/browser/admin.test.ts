@@ -204,7 +204,7 @@ describe.each([
       await page.reload();
       return await page.getByText(bulk.finished, { exact: true }).count();
     };
-    await expect.poll(finished, { timeout: 20_000 }).toBe(1);
+    await expect.poll(finished).toBe(1);
     expect(await (await own.fetch(`/api/v2/pushes/${urlToken}`)).json()).toMatchObject({
       expired: true,
       deleted: true,
