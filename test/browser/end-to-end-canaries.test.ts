@@ -11,7 +11,7 @@ import { memoryOf } from "../support/process-memory.ts";
 import { startServer } from "../support/server.ts";
 
 const { endToEnd, step } = en;
-/** Of an identity, this beginning is in the server's own code. */
+/** Every identity begins so; the server has it in its own code. */
 const prefix = "AGE-SECRET-KEY-1";
 
 it("no byte of a sealed secret, its passphrase, its key or the name of a file reaches the server", async () => {

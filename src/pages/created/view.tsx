@@ -117,12 +117,14 @@ function WithKey({ endToEnd, messages, children }: WithKeyProps) {
         </MessageCard>
       </noscript>
       <div hidden data-key-state="right" data-sealed-link={endToEnd.check ?? ""}>
-        <div class="no-print">
-          <Notice tone="warning" icon="key">
-            <p>{text.linkOnce}</p>
-          </Notice>
+        <div class="with-key">
+          <div class="no-print">
+            <Notice tone="warning" icon="key">
+              <p>{text.linkOnce}</p>
+            </Notice>
+          </div>
+          {children}
         </div>
-        {children}
       </div>
     </>
   );
