@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { type BuildOptions, build } from "esbuild";
+import clientPackage from "../packages/client/package.json" with { type: "json" };
 
 export const root = dirname(import.meta.dirname);
 export const serverFile = join(root, "dist/main.js");
@@ -55,6 +56,9 @@ export const clientBundle = {
   ],
   outdir: dirname(clientFile),
   target: "node20",
+  // It contains what it needs, except the optional package.
+  packages: "bundle",
+  external: Object.keys(clientPackage.optionalDependencies).flatMap((name) => [name, `${name}/*`]),
 } as const satisfies BuildOptions;
 
 /** Libraries of age-encryption for keys that links do not have. */

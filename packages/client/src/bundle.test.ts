@@ -2,10 +2,12 @@ import { resolve } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 
-test("the client needs nothing but the Web's interfaces, so browsers can load it", async () => {
+test("the client needs nothing but the Web's interfaces, and loads what only end-to-end pushes need on demand", async () => {
   const { outputFiles, metafile } = await build({
     entryPoints: [resolve(import.meta.dirname, "client.ts")],
     bundle: true,
+    splitting: true,
+    outdir: "bundle",
     minify: true,
     platform: "browser",
     format: "esm",
@@ -13,6 +15,11 @@ test("the client needs nothing but the Web's interfaces, so browsers can load it
     write: false,
     metafile: true,
   });
-  expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports)).toEqual([]);
-  expect(outputFiles[0]?.contents.length).toBeLessThan(16 * 1024);
+  const outputs = Object.values(metafile.outputs);
+  expect(outputs.flatMap(({ imports }) => imports).filter(({ external }) => external === true)).toEqual([]);
+  const client = outputs.find(({ entryPoint }) => entryPoint?.endsWith("client.ts") === true);
+  const atOnce = client?.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path) ?? [];
+  const sizes = [client, ...atOnce.map((path) => metafile.outputs[path])].map((output) => output?.bytes ?? 0);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(16 * 1024);
+  expect(outputFiles.length).toBeGreaterThan(1);
 });

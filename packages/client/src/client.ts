@@ -10,7 +10,7 @@ import type {
 } from "./api-types.ts";
 import { downloadChunks, type FileToDownload } from "./download.ts";
 import { ClientError } from "./errors.ts";
-import { type LinkParts, serverOf, urlTokenIn } from "./link.ts";
+import { type LinkParts, readLink, serverOf, urlTokenIn } from "./link.ts";
 import { formBody, type NewFile, type Progress } from "./multipart.ts";
 import { randomHex } from "./random-hex.ts";
 import { type ApiAnswer, errorOf, type RequestBody, Transport, textAt } from "./transport.ts";
@@ -55,6 +55,21 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface CreateOptions extends CallOptions {
+  readonly endToEnd?: boolean;
+  readonly onProgress?: Progress;
+}
+
+export interface RetrieveOptions extends CallOptions {
+  readonly passphrase?: string;
+  /** Gets another passphrase for an end-to-end push, whose view is not spent twice. Undefined: there is none. */
+  readonly askPassphrase?: () => Promise<string | undefined>;
+}
+
+export type Retrieved = Omit<Foreign<RetrievedPush>, "files"> & {
+  readonly files: readonly (RetrievedPush["files"][number] & FileToDownload)[];
+};
+
 /** `limited`: the token is valid, but may not read lists. */
 export type TokenState = "none" | "valid" | "limited" | "refused";
 
@@ -93,15 +108,35 @@ export class SealpushClient {
     });
   }
 
-  /** @param options.onProgress gets the sent bytes of all files, if a file is no Blob. */
-  async create(
+  /**
+   * @param options.endToEnd seals the push before it is sent, with its passphrase; the key is in the link.
+   * @param options.onProgress gets the sent bytes of all files, if a file is no Blob.
+   */
+  async create(push: NewPush, { endToEnd = false, ...options }: CreateOptions = {}): Promise<Foreign<CreatedPush>> {
+    if (!endToEnd) return await this.#create(push, this.#token !== undefined, options);
+    if ((await this.#apiVersion(options)) === "v1") {
+      throw new ClientError("invalid", "This server does not know end-to-end pushes.");
+    }
+    const { sealPush } = await import("./end-to-end.ts");
+    const sealed = await sealPush(push);
+    // Another attempt would seal the files again, so the server would compare other bytes.
+    const isKeyed = this.#token !== undefined && push.files === undefined;
+    const made = await this.#create(sealed.push, isKeyed, options);
+    if (made.encryption !== "age") {
+      await this.end(made.url_token, options);
+      throw new ClientError("invalid", "This server does not know end-to-end pushes.");
+    }
+    return { ...made, html_url: `${made.html_url}#${sealed.fragment}` };
+  }
+
+  async #create(
     push: NewPush,
-    options: CallOptions & { readonly onProgress?: Progress } = {},
+    isKeyed: boolean,
+    options: Omit<CreateOptions, "endToEnd">,
   ): Promise<Foreign<CreatedPush>> {
     const api = await this.#apiVersion(options);
     const { path, wrapper } = api === "v2" ? { path: "/api/v2/pushes", wrapper: "push" } : endpointsOfV1(push);
     const { files = [], ...fields } = push;
-    const isKeyed = this.#token !== undefined;
     const answer = await this.#transport.send({
       method: "POST",
       path: this.#withLanguage(path),
@@ -115,13 +150,42 @@ export class SealpushClient {
   }
 
   /**
-   * Retrieves a push, which counts a view. After the push has ended, `expired` is true and `payload` null.
+   * Retrieves a push, which counts a view. After the push has ended, `expired` is true and `payload` null. The link of an end-to-end push contains its
+   * key: a wrong one is found before a view is spent. Without the key, such a push has the sealed age text as its payload.
    * @param push its url_token or its link. @throws ClientError wrong_passphrase if it is wrong or missing.
    */
-  async retrieve(
-    push: string,
-    { passphrase, signal }: CallOptions & { readonly passphrase?: string } = {},
-  ): Promise<Foreign<RetrievedPush>> {
+  async retrieve(push: string, options: RetrieveOptions = {}): Promise<Retrieved> {
+    const fragment = readLink(push)?.fragment ?? "";
+    if (fragment === "") return await this.#retrieve(push, options);
+    const { openPayload, readKey } = await import("./end-to-end.ts");
+    const { encryption_check: check, encryption_passphrase: isProtected = false } = await this.#previewIfKnown(
+      push,
+      options,
+    );
+    const key = await readKey(fragment, check);
+    let passphrase = options.passphrase ?? (isProtected ? await options.askPassphrase?.() : undefined);
+    if (isProtected && passphrase === undefined) throw wrongPassphrase(undefined);
+    const { signal } = options;
+    const sealed = await this.#retrieve(push, signal === undefined ? {} : { signal });
+    if (sealed.payload === null) return sealed;
+    for (;;) {
+      const opened = await openPayload(sealed.payload, key, passphrase ?? "");
+      if (opened === undefined) {
+        passphrase = await options.askPassphrase?.();
+        if (passphrase === undefined) throw wrongPassphrase("", sealed.payload);
+        continue;
+      }
+      const { fileIdentity: identity, text } = opened;
+      const files = sealed.files.map((file) => {
+        const details = opened.files?.find(({ stored }) => stored === file.filename);
+        const { name = file.filename.replace(/\.age$/, ""), type = "" } = details ?? {};
+        return { ...file, filename: name, content_type: type, identity };
+      });
+      return { ...sealed, payload: text === "" ? null : text, files };
+    }
+  }
+
+  async #retrieve(push: string, { passphrase, signal }: RetrieveOptions): Promise<Retrieved> {
     const path = await this.#pathOf(push, "", { signal });
     const headers = { "idempotency-key": randomHex() };
     const get = (query: string, more: Readonly<Record<string, string>>) =>
@@ -143,8 +207,7 @@ export class SealpushClient {
       answer = await get(`?${new URLSearchParams({ passphrase: sent })}`, {});
     }
     if (isWrongPassphrase(answer)) {
-      const problem = sent === undefined ? "This push needs a passphrase." : "That passphrase is wrong.";
-      throw new ClientError("wrong_passphrase", problem, { status: 401 });
+      throw wrongPassphrase(sent);
     }
     const found = this.#pushIn<RetrievedPush>(answer);
     return { ...found, files: Array.isArray(found.files) ? found.files : [] };
@@ -153,9 +216,18 @@ export class SealpushClient {
   /** The link of a push. Counts no view. */
   async preview(push: string, options: CallOptions = {}): Promise<Preview> {
     const answer = await this.#get(await this.#pathOf(push, "/preview", options), options);
-    const url = textAt(answer.value, "url");
-    if (url === undefined) throw otherProgram(answer);
-    return { url };
+    if (textAt(answer.value, "url") === undefined) throw otherProgram(answer);
+    return answer.value as Preview;
+  }
+
+  /** A public gateway has no previews. */
+  async #previewIfKnown(push: string, options: CallOptions): Promise<Partial<Preview>> {
+    try {
+      return await this.preview(push, options);
+    } catch (error) {
+      if (error instanceof ClientError && error.code === "not_found") return {};
+      throw error;
+    }
   }
 
   /** The audit trail of an own push, oldest first, 50 a page. */
@@ -191,8 +263,11 @@ export class SealpushClient {
    * The content of a file of a retrieved push. A broken download continues where it stopped.
    * @throws ClientError not_found if the address has expired.
    */
-  download(file: FileToDownload, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
-    return downloadChunks(file, this.server, options.signal);
+  async *download(file: FileToDownload, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
+    const chunks = downloadChunks(file, this.server, options.signal);
+    if (file.identity === undefined) return yield* chunks;
+    const { openChunks } = await import("./end-to-end.ts");
+    yield* openChunks(chunks, file.identity);
   }
 
   async version(options: CallOptions = {}): Promise<ServerVersion> {
@@ -260,6 +335,15 @@ export class SealpushClient {
     const link = textAt(answer.value, "html_url") ?? `${this.server}/p/${encodeURIComponent(token)}`;
     return { ...(answer.value as Foreign<Answer>), html_url: link };
   }
+}
+
+/** @param given undefined: there was none. @param sealedText what it does not open. */
+function wrongPassphrase(given: string | undefined, sealedText?: string): ClientError {
+  const problem = given === undefined ? "This push needs a passphrase." : "That passphrase is wrong.";
+  return new ClientError("wrong_passphrase", problem, {
+    status: 401,
+    ...(sealedText === undefined ? {} : { sealedText }),
+  });
 }
 
 function otherProgram({ status }: ApiAnswer): ClientError {

@@ -4,6 +4,8 @@ import { errorOf, lostAnswer } from "./transport.ts";
 /** A file of a retrieved push. */
 export interface FileToDownload {
   readonly url: string;
+  /** What opens a file of an end-to-end push. */
+  readonly identity?: string;
 }
 
 /** How often a download may break without a byte in between. */

@@ -24,6 +24,8 @@ export class ClientError extends Error {
   /** What is wrong with each field, if the server named fields. */
   readonly fields: Readonly<Record<string, readonly string[]>> | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** The age text of an end-to-end push that was retrieved and that the passphrase does not open: its view is spent. */
+  readonly sealedText: string | undefined;
 
   constructor(
     code: ClientErrorCode,
@@ -32,6 +34,7 @@ export class ClientError extends Error {
       readonly status?: number;
       readonly fields?: ClientError["fields"];
       readonly retryAfterSeconds?: number;
+      readonly sealedText?: string;
     } = {},
   ) {
     super(message);
@@ -39,6 +42,7 @@ export class ClientError extends Error {
     this.status = more.status;
     this.fields = more.fields;
     this.retryAfterSeconds = more.retryAfterSeconds;
+    this.sealedText = more.sealedText;
   }
 }
 

@@ -8,6 +8,8 @@ export interface NewFile {
   readonly content_type?: string;
   /** A Blob, such as a File of a browser; or a function that reads the content from its start, called for each attempt. */
   readonly content: Blob | (() => AsyncIterable<Uint8Array>);
+  /** The size of a function's content. It is needed only to seal the file end to end. */
+  readonly sizeBytes?: number;
 }
 
 export type Progress = (sentBytes: number) => void;
@@ -57,7 +59,7 @@ async function* formParts(
     const typeLine = type === undefined ? "" : `content-type: ${escaped(type)}\r\n`;
     const disposition = `form-data; name="${fileField}"; filename="${escaped(filename)}"`;
     yield encoder.encode(`--${boundary}\r\ncontent-disposition: ${disposition}\r\n${typeLine}\r\n`);
-    for await (const part of content instanceof Blob ? chunksOf(content) : content()) {
+    for await (const part of content instanceof Blob ? chunksIn(content.stream()) : content()) {
       yield part;
       sentBytes += part.length;
       onProgress?.(sentBytes);
@@ -72,13 +74,17 @@ function escaped(name: string): string {
   return name.replace(/\r/g, "%0D").replace(/\n/g, "%0A").replace(/"/g, "%22");
 }
 
-async function* chunksOf(blob: Blob): AsyncGenerator<Uint8Array> {
-  const reader = blob.stream().getReader();
+export async function* chunksIn(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
 }
 
-/** Reads only as fast as the network takes the parts. */
-function streamOf(parts: AsyncGenerator<Uint8Array>, onFailure: (error: unknown) => void): ReadableStream<Uint8Array> {
+/** Reads only as fast as the parts are taken. */
+export function streamOf(
+  content: AsyncIterable<Uint8Array>,
+  onFailure: (error: unknown) => void = () => undefined,
+): ReadableStream<Uint8Array> {
+  const parts = content[Symbol.asyncIterator]();
   return new ReadableStream({
     async pull(controller) {
       try {
@@ -91,7 +97,7 @@ function streamOf(parts: AsyncGenerator<Uint8Array>, onFailure: (error: unknown)
       }
     },
     async cancel() {
-      await parts.return(undefined);
+      await parts.return?.();
     },
   });
 }

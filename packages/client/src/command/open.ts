@@ -1,5 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { ClientError } from "../errors.ts";
+import { readLink } from "../link.ts";
 import { askForPassphrase, findPassphrase, passphraseOption, pushArgument } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, isSet, type RunVerb, textOf } from "./io.ts";
 import { saveFile } from "./saved-files.ts";
@@ -14,6 +15,7 @@ export const open: RunVerb = async (given, io) => {
   // A view must not be spent on files that cannot be saved.
   if (folder !== "-") await access(folder, constants.W_OK);
   const { client } = await connectForPush(named, given, io);
+  await refuseWithoutKey(client, named, io);
   const opened = await retrieve(client, named, await passphraseOption(given, io), io);
   if (opened.expired && opened.payload === null && opened.files.length === 0) {
     throw new CommandRefused("This push has ended. Ask its sender for a new one.", exitCodes.ended);
@@ -55,6 +57,22 @@ export const open: RunVerb = async (given, io) => {
   return saved.every((file) => file.saved_as !== null) ? exitCodes.ok : exitCodes.failed;
 };
 
+/** Opening an end-to-end push without its key would spend a view on a text that only the key opens. */
+async function refuseWithoutKey(client: Connection["client"], push: string, io: CommandIo): Promise<void> {
+  if ((readLink(push)?.fragment ?? "") !== "") return;
+  const { encryption } = await client.preview(push, { signal: io.interruption }).catch((error: unknown) => {
+    // A public gateway has no previews; an unknown push is reported by its retrieval.
+    if (error instanceof ClientError && error.code === "not_found") return { encryption: undefined };
+    throw error;
+  });
+  if (encryption === "age") {
+    throw new CommandRefused(
+      "This push is sealed end to end. Name its whole link with the part after #, which is its key. No view was spent.",
+      exitCodes.usage,
+    );
+  }
+}
+
 /** @throws ClientError wrong_passphrase if nobody can be asked for another one. */
 async function retrieve(client: Connection["client"], push: string, given: string | undefined, io: CommandIo) {
   let passphrase = given;
@@ -62,10 +80,18 @@ async function retrieve(client: Connection["client"], push: string, given: strin
     try {
       return await client.retrieve(push, {
         signal: io.interruption,
+        askPassphrase: makeAsk(passphrase === undefined, io),
         ...(passphrase === undefined ? {} : { passphrase }),
       });
     } catch (error) {
       const isWrong = error instanceof ClientError && error.code === "wrong_passphrase";
+      if (isWrong && error.sealedText !== undefined) {
+        io.stdout(error.sealedText);
+        io.stderr(
+          "The view is spent. Standard output has the sealed text: the age tool opens it with the passphrase and the key.\n",
+        );
+        throw error;
+      }
       if (!isWrong || attempt > passphraseAttemptsMax) throw error;
       const next = passphrase === undefined ? await findPassphrase(io) : await askForPassphrase(io);
       if (next === undefined) throw error;
@@ -73,6 +99,23 @@ async function retrieve(client: Connection["client"], push: string, given: strin
       passphrase = next;
     }
   }
+}
+
+/** Asks until a passphrase opens what was retrieved, a bounded number of times. */
+function makeAsk(isFirstMissing: boolean, io: CommandIo): () => Promise<string | undefined> {
+  let isFirst = isFirstMissing;
+  let attempts = 0;
+  return async () => {
+    attempts += 1;
+    if (attempts > passphraseAttemptsMax) return undefined;
+    if (isFirst) {
+      isFirst = false;
+      return await findPassphrase(io);
+    }
+    if (io.ask === undefined) return undefined;
+    io.stderr("That passphrase is wrong.\n");
+    return await askForPassphrase(io);
+  };
 }
 
 /** Programs get the very text. A terminal gets no control characters, and a line end after the last line. */

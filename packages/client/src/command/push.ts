@@ -23,7 +23,11 @@ export const push: RunVerb = async (given, io) => {
     ...(passphrase === undefined ? {} : { passphrase }),
   };
   const made = await client
-    .create(wanted, { signal: io.interruption, ...(progress === undefined ? {} : { onProgress: progress.show }) })
+    .create(wanted, {
+      signal: io.interruption,
+      endToEnd: isSet(given, "e2e"),
+      ...(progress === undefined ? {} : { onProgress: progress.show }),
+    })
     .finally(() => progress?.clear());
   warnOfLongerLife(fields, made.expire_after_days, io);
   if (isSet(given, "json")) {
@@ -91,6 +95,9 @@ interface FilesToSend {
 async function filesOf(given: Given, io: CommandIo): Promise<FilesToSend> {
   const name = textOf(given, "as");
   if (name !== undefined) {
+    if (isSet(given, "e2e")) {
+      throw new CommandRefused("--e2e needs files whose size is known: name a file instead of --as.", exitCodes.usage);
+    }
     if (given.positionals.length > 0)
       throw new CommandRefused("--as sends standard input: name no files.", exitCodes.usage);
     return { list: [{ filename: name, content: onlyOnce(io.stdin) }], sizeBytes: undefined };
@@ -100,11 +107,12 @@ async function filesOf(given: Given, io: CommandIo): Promise<FilesToSend> {
   for (const path of given.positionals) {
     const file = await openFile(path, "r");
     try {
-      sizeBytes += await sizeOf(file, path);
+      const size = await sizeOf(file, path);
+      sizeBytes += size;
+      list.push({ filename: basename(path), content: () => createReadStream(path), sizeBytes: size });
     } finally {
       await file.close();
     }
-    list.push({ filename: basename(path), content: () => createReadStream(path) });
   }
   return { list, sizeBytes };
 }

@@ -51,6 +51,7 @@ export const verbs: readonly Verb[] = [
       { name: "views", short: "v", value: "<number>", description: "how often it can be opened" },
       { name: "passphrase", short: "p", description: "ask for a passphrase, or take it from SEALPUSH_PASSPHRASE" },
       passphraseFile,
+      { name: "e2e", description: "seal it end to end: the server never sees it, and the link contains the key" },
       { name: "kind", value: "<kind>", description: "text, url or qr; default: text" },
       { name: "as", value: "<filename>", description: "send standard input as a file with this name" },
       { name: "name", value: "<text>", description: "a label that only you see" },
