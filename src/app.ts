@@ -152,6 +152,7 @@ async function composeServer(
     clock,
     random,
     pushes,
+    requests,
     accounts,
     branding,
     mail,

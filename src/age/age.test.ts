@@ -6,8 +6,8 @@ import { armor, Encrypter, generateHybridIdentity, identityToRecipient } from "a
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findLock } from "./age-header.ts";
 import { type LinkKey, makeLinkKey, readLinkKey } from "./link-key.ts";
-import { DamagedError, openFile, openText, WrongPassphraseError } from "./open.ts";
-import { sealedSize, sealFile, sealText } from "./seal.ts";
+import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "./open.ts";
+import { isRecipient, sealedSize, sealFile, sealText, sealUnderPassphrase } from "./seal.ts";
 import { readSealedFiles, writeSealedFiles } from "./sealed-files.ts";
 
 const secret = "\ufeffgeheim 🔑\r\nzweite Zeile\n";
@@ -64,6 +64,21 @@ describe("a text", () => {
     lines.splice(-3, 1, body.replace(/^./, body.startsWith("A") ? "B" : "A"));
     await expect(openText(lines.join("\n"), key.identity, "")).rejects.toThrow(DamagedError);
   });
+});
+
+test("an identity under a passphrase opens with it, also between the comments of age-keygen", async () => {
+  const sealed = await sealUnderPassphrase(`# created: now\n# public key: x\n${key.identity}\n`, "correct horse");
+  expect(findLock(sealed)).toBe("passphrase");
+  expect(await openIdentity(sealed, "correct horse")).toBe(key.identity);
+  await expect(openIdentity(sealed, "wrong horse")).rejects.toThrow(WrongPassphraseError);
+});
+
+test("a recipient is recognised by its form and its checksum", () => {
+  expect(isRecipient(key.recipient)).toBe(true);
+  const last = key.recipient.endsWith("q") ? "p" : "q";
+  for (const wrong of [`${key.recipient.slice(0, -1)}${last}`, key.recipient.toUpperCase(), key.identity, "", "age1"]) {
+    expect(isRecipient(wrong)).toBe(false);
+  }
 });
 
 describe("a file", () => {

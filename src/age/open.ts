@@ -22,6 +22,15 @@ export async function openText(sealed: string, identity: string, passphrase: str
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
+/**
+ * Opens an identity that is sealed under a passphrase alone, also a file of `age-keygen`, which has comments.
+ * @throws WrongPassphraseError, DamagedError.
+ */
+export async function openIdentity(sealed: string, passphrase: string): Promise<string> {
+  const text = new TextDecoder().decode(await openOuter(sealed, passphrase));
+  return text.split(/\r?\n/).find((line) => line.startsWith("AGE-SECRET-KEY-1")) ?? "";
+}
+
 async function openOuter(sealed: string, passphrase: string): Promise<Uint8Array> {
   const opened = await openWith(
     decode(sealed),

@@ -27,11 +27,15 @@ export function isRecipient(text: string): boolean {
  */
 export async function sealText(text: string, recipient: string, passphrase: string): Promise<string> {
   const sealed = await encrypterFor(recipient).encrypt(text);
-  if (passphrase === "") return armor.encode(sealed);
+  return passphrase === "" ? armor.encode(sealed) : await sealUnderPassphrase(sealed, passphrase);
+}
+
+/** Seals as an armored age file that the passphrase alone opens. */
+export async function sealUnderPassphrase(content: Uint8Array | string, passphrase: string): Promise<string> {
   const outer = new Encrypter();
   outer.setScryptWorkFactor(scryptWorkFactor);
   outer.setPassphrase(passphrase);
-  return armor.encode(await outer.encrypt(sealed));
+  return armor.encode(await outer.encrypt(content));
 }
 
 /** Seals a file, in pieces of 64 KiB, as a binary age file of `sealedSize` bytes. */

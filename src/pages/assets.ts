@@ -15,6 +15,7 @@ export type AssetName =
   | "new-push.js"
   | "passkeys.js"
   | "secret.js"
+  | "requests.js"
   | "seal.js"
   | "sealed-link.js"
   | "open-sealed.js";

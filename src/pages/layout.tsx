@@ -107,7 +107,7 @@ function Header({ page }: { readonly page: PageContext }) {
 
 /** Signed in, there are too many links for one row of a narrow screen, so they are in a menu there. */
 function Navigation({ page }: { readonly page: PageContext }) {
-  const { nav } = page.messages;
+  const { nav, requests } = page.messages;
   const link = (path: string, label: string) => (
     <a href={pageHref(page, path)} aria-current={currentIn(page.selfPath, path)}>
       {label}
@@ -128,6 +128,7 @@ function Navigation({ page }: { readonly page: PageContext }) {
         <div class="site-nav">
           {link("/", nav.newPush)}
           {link("/p", nav.pushes)}
+          {link("/requests", requests.heading)}
           {link("/users/token", nav.apiTokens)}
           {link("/users/edit", nav.account)}
           {page.user.admin && link("/admin", nav.administration)}

@@ -19,6 +19,7 @@ import type { SessionCookies } from "../http/session-cookie.ts";
 import { chooseLocale, type Messages } from "../i18n/i18n.ts";
 import type { FailedEmails, MailServerState } from "../mail/mail.ts";
 import type { Actor, Pushes } from "../pushes/pushes.ts";
+import type { Requests } from "../requests/requests.ts";
 import type { Events } from "../telemetry/events.ts";
 import type { AssetIntegrity, AssetUrl } from "./assets.ts";
 import { type Faults, type Page, type PageContext, pageHref } from "./page.ts";
@@ -32,6 +33,7 @@ export interface PageServices {
   readonly clock: Clock;
   readonly random: Random;
   readonly pushes: Pushes;
+  readonly requests: Requests;
   readonly accounts: Accounts;
   /** An account and its pushes; see Domain. */
   deleteAccount(userId: number, by: Administrator | null): Promise<Change>;

@@ -78,6 +78,9 @@ import { createPush, showAnother, showNewPush, showShared } from "./new-push/han
 import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
 import { handlePage, type PageRoute, type PageServices } from "./request.ts";
+import { answerRequest, showRequest } from "./requests/answer.tsx";
+import { closeRequest, createRequest, showAnswers, showNewRequest, showRequests } from "./requests/handler.ts";
+import { newRequestPath, requestsPath } from "./requests/paths.ts";
 import {
   requestReset,
   requestResetPath,
@@ -213,6 +216,20 @@ const pageRoutes: readonly PageRoute[] = [
     handler: downloadAudit,
   },
   { method: "GET", path: aboutPath, group: "recipient", access: "page", handler: showAbout },
+  { method: "GET", path: requestsPath, group: "internal", access: "page_session", handler: showRequests },
+  { method: "POST", path: requestsPath, group: "internal", access: "page_session", handler: createRequest },
+  { method: "GET", path: newRequestPath, group: "internal", access: "page_session", handler: showNewRequest },
+  { method: "GET", path: "/requests/:token", group: "recipient", access: "page", handler: showRequest },
+  {
+    method: "POST",
+    path: "/requests/:token",
+    group: "recipient",
+    access: "page",
+    streamsFiles: true,
+    handler: answerRequest,
+  },
+  { method: "GET", path: "/requests/:token/answers", group: "internal", access: "page_session", handler: showAnswers },
+  { method: "POST", path: "/requests/:token/close", group: "internal", access: "page_session", handler: closeRequest },
   { method: "GET", path: "/help/api", group: "internal", access: "page", handler: showApiHelp },
   { method: "GET", path: "/api", group: "internal", access: "public", handler: showApiV1Help },
   { method: "GET", path: signInPath, group: "internal", access: "page", handler: ifSignInEnabled(showSignIn) },

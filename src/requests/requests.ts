@@ -24,7 +24,7 @@ import {
 import type { RequestRow, RequestStore } from "./store/request-store.ts";
 
 export type { AnswerUpload } from "./answer-upload.ts";
-export { type NewRequest, type OpenRequest, type OwnedRequest, requestLimits } from "./request.ts";
+export { daysMaxOf, type NewRequest, type OpenRequest, type OwnedRequest, requestLimits } from "./request.ts";
 
 /** Requests per page. */
 export const requestsPerPage = 50;

@@ -32,6 +32,7 @@ const recipientPaths = [
   "/p/:token/expire",
   "/api/v2/pushes/:url_token",
   "/api/v2/pushes/:url_token.json",
+  "/requests/:token",
   "/api/sealpush/requests/:url_token",
   "/api/sealpush/requests/:url_token.json",
   "/files/:ticket",

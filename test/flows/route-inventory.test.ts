@@ -80,6 +80,13 @@ GET    /api/v2/pushes/active                  api_token scope:read
 GET    /api/v2/pushes/expired                 api_token scope:read
 GET    /api/v2/version                        public
 GET    /api/sealpush/requests                 api_token scope:read
+GET    /requests                              page_session
+POST   /requests                              page_session  changes
+GET    /requests/new                          page_session
+GET    /requests/:token                       page
+POST   /requests/:token                       page          changes
+GET    /requests/:token/answers               page_session
+POST   /requests/:token/close                 page_session  changes
 POST   /api/sealpush/requests                 api_token     changes scope:create
 GET    /api/sealpush/requests/:url_token      public
 POST   /api/sealpush/requests/:url_token      public        changes

@@ -1,0 +1,65 @@
+import { readLinkKey } from "../../age/link-key.ts";
+import { openIdentity, WrongPassphraseError } from "../../age/open.ts";
+
+/**
+ * The page of a request's answers: adds the key to their links. It is in the private link, behind `#`, or opens with the
+ * passphrase. It never leaves this browser.
+ */
+export async function findRequestKey(): Promise<void> {
+  const root = document.querySelector<HTMLElement>("[data-encryption-check]");
+  if (root === null) return;
+  const check = root.dataset.encryptionCheck ?? "";
+  const sealed = root.dataset.identitySealed ?? "";
+  if (isSecureContext && (await unlock(root, check, location.hash))) {
+    const field = document.querySelector<HTMLInputElement>("#private_link");
+    if (field !== null) field.value = location.href;
+    return;
+  }
+  show("missing");
+  const form = root.querySelector<HTMLFormElement>("form[data-unlock]");
+  form?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void unlockWith(form, root, check, sealed);
+  });
+}
+
+async function unlockWith(form: HTMLFormElement, root: HTMLElement, check: string, sealed: string): Promise<void> {
+  const input = form.querySelector<HTMLInputElement>("#unlock_passphrase");
+  const problem = form.querySelector<HTMLElement>("[data-wrong-passphrase]");
+  const status = root.querySelector<HTMLElement>("[data-request-key-status]");
+  if (input === null || problem === null || status === null) return;
+  problem.hidden = true;
+  status.textContent = status.dataset.unlocking ?? "";
+  // The page shows that it works before the work begins, which takes seconds.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const isOpen = await openIdentity(sealed, input.value).then(
+    (identity) => unlock(root, check, identity),
+    (error: unknown) => {
+      if (error instanceof WrongPassphraseError) return false;
+      throw error;
+    },
+  );
+  status.textContent = isOpen ? (status.dataset.unlocked ?? "") : "";
+  status.classList.toggle("visually-hidden", !isOpen);
+  problem.hidden = isOpen;
+  if (isOpen) input.value = "";
+  else input.focus();
+}
+
+/** @param text the fragment of the address, or an identity. @returns whether it is the key of this request. */
+async function unlock(root: HTMLElement, check: string, text: string): Promise<boolean> {
+  const key = await readLinkKey(text);
+  if (key === undefined || key.check !== check) return false;
+  for (const link of root.querySelectorAll<HTMLAnchorElement>("a[data-answer-link]")) {
+    link.hash = key.identity;
+    link.hidden = false;
+  }
+  show("found");
+  return true;
+}
+
+function show(state: "found" | "missing"): void {
+  for (const element of document.querySelectorAll<HTMLElement>("[data-request-key]")) {
+    element.hidden = element.dataset.requestKey !== state;
+  }
+}

@@ -1,0 +1,3 @@
+export const requestsPath = "/requests";
+export const newRequestPath = "/requests/new";
+export const answersPath = (urlToken: string) => `${requestsPath}/${urlToken}/answers`;

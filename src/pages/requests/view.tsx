@@ -1,0 +1,413 @@
+import type { OwnedPush } from "../../pushes/pushes.ts";
+import { type OwnedRequest, requestLimits } from "../../requests/requests.ts";
+import { stateName } from "../dashboard/push-parts.tsx";
+import { Layout } from "../layout.tsx";
+import { type Page, type PageContext, pageHref } from "../page.ts";
+import { CopyButton, ShowButton } from "../parts/buttons.tsx";
+import { keepFirstLineEnd } from "../parts/exact-text.tsx";
+import { Fact } from "../parts/fact.tsx";
+import { Checkbox, Field, InputField, TextField } from "../parts/fields.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
+import { Pager } from "../parts/pager.tsx";
+import { Confirm, PostForm } from "../parts/post-form.tsx";
+import { LocalTime } from "../parts/times.tsx";
+import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
+
+interface RequestsModel {
+  readonly requests: readonly OwnedRequest[];
+  readonly number: number;
+  readonly hasMore: boolean;
+}
+
+export function requestsView({ requests, number, hasMore }: RequestsModel, page: PageContext): Page {
+  const { messages } = page;
+  const text = messages.requests;
+  const newRequest = (
+    <a class="button button-primary" href={pageHref(page, newRequestPath)}>
+      {text.make}
+    </a>
+  );
+  return (
+    <Layout page={page} title={text.heading} privatePage width="regular">
+      <div class="heading-row">
+        <div class="page-heading">
+          <h1>{text.heading}</h1>
+          <p class="lead">{text.lead}</p>
+        </div>
+        {requests.length > 0 && newRequest}
+      </div>
+      {requests.length === 0 ? (
+        <div class="card card-centered">
+          <p>{text.none}</p>
+          {newRequest}
+        </div>
+      ) : (
+        <section class="card">
+          <ul class="rows">
+            {requests.map((request) => (
+              <li key={request.urlToken} class="row">
+                <h2 class="row-title">
+                  <a href={pageHref(page, answersPath(request.urlToken))} dir="auto" translate={false}>
+                    {request.title}
+                  </a>
+                </h2>
+                <RequestFacts request={request} page={page} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <Pager
+        messages={messages}
+        number={number}
+        hasMore={hasMore}
+        hrefOf={(other) => pageHref(page, `${requestsPath}?page=${other}`)}
+      />
+    </Layout>
+  );
+}
+
+function RequestFacts({ request, page }: { readonly request: OwnedRequest; readonly page: PageContext }) {
+  const { requests: text } = page.messages;
+  const { state, answers, answersMax, expiresAt } = request;
+  return (
+    <dl class="row-facts">
+      <Fact label={text.state}>
+        <span class={state === "open" ? "badge badge-active" : "badge"}>{text.states[state]}</span>
+      </Fact>
+      <Fact label={text.answers}>{text.answersOf({ used: answers, allowed: answersMax })}</Fact>
+      <Fact label={text.until}>
+        <LocalTime timeMs={expiresAt} messages={page.messages} />
+      </Fact>
+    </dl>
+  );
+}
+
+export type RequestField = "title" | "note" | "wantsText" | "wantsFiles" | "answersMax" | "expireAfterDays";
+
+export interface RequestForm {
+  readonly title: string;
+  readonly note: string;
+  readonly wantsText: boolean;
+  readonly wantsFiles: boolean;
+  /** As typed. */
+  readonly answersMax: string;
+  readonly expireAfterDays: string;
+  readonly problems: Readonly<Partial<Record<RequestField, string>>>;
+  readonly refusal: string | null;
+}
+
+const fieldIds: Readonly<Record<RequestField, string>> = {
+  title: "title",
+  note: "note",
+  wantsText: "wants_text",
+  wantsFiles: "wants_files",
+  answersMax: "answers_max",
+  expireAfterDays: "expire_after_days",
+};
+
+interface NewRequestModel {
+  readonly form: RequestForm;
+  readonly daysMax: number;
+  readonly takesFiles: boolean;
+}
+
+/** The script makes the key when the form is sent (browser/parts/make-request.ts). */
+export function newRequestView({ form, daysMax, takesFiles }: NewRequestModel, page: PageContext): Page {
+  const { messages } = page;
+  const { requests: text, problems } = messages;
+  const labels = {
+    title: text.title,
+    note: text.note,
+    wantsText: text.wants,
+    wantsFiles: text.wantsFiles,
+    answersMax: text.answersMax,
+    expireAfterDays: text.days,
+  };
+  const found = problemsAt(fieldIds, form.problems, (field) => labels[field], messages);
+  return (
+    <Layout page={page} title={text.make} privatePage width="regular" scripts={["requests.js"]}>
+      <div class="page-heading">
+        <h1>{text.make}</h1>
+        <p class="lead">{text.lead}</p>
+      </div>
+      {form.refusal !== null && (
+        <Notice tone="danger" icon="alert" alert>
+          <p>{form.refusal}</p>
+        </Notice>
+      )}
+      {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+      <div data-needs-script>
+        <Notice tone="warning" icon="alert">
+          <p>{text.needsScript}</p>
+        </Notice>
+      </div>
+      <div hidden data-insecure>
+        <Notice tone="warning" icon="alert">
+          <p>{text.needsHttps}</p>
+        </Notice>
+      </div>
+      <section class="card">
+        <PostForm page={page} class="form" action={requestsPath} id="request" autoComplete="off">
+          <TextField
+            id={fieldIds.title}
+            label={text.title}
+            hint={text.titleHint}
+            problem={form.problems.title}
+            value={form.title}
+            required
+          />
+          <Field
+            id={fieldIds.note}
+            label={text.note}
+            hint={text.noteHint}
+            problem={form.problems.note}
+            control={(attributes) => (
+              <textarea {...attributes} class="input" name={fieldIds.note} rows={3} dir="auto" autoComplete="off">
+                {keepFirstLineEnd(form.note)}
+              </textarea>
+            )}
+          />
+          <fieldset class="choices">
+            <legend class="field-label">{text.wants}</legend>
+            {form.problems.wantsText !== undefined && <p class="field-problem">{form.problems.wantsText}</p>}
+            <Checkbox
+              id={fieldIds.wantsText}
+              name={fieldIds.wantsText}
+              label={text.wantsText}
+              hint={text.wantsTextHint}
+              checked={form.wantsText}
+            />
+            {takesFiles && (
+              <Checkbox
+                id={fieldIds.wantsFiles}
+                name={fieldIds.wantsFiles}
+                label={text.wantsFiles}
+                hint={text.wantsFilesHint}
+                checked={form.wantsFiles}
+              />
+            )}
+          </fieldset>
+          <InputField
+            id={fieldIds.answersMax}
+            label={text.answersMax}
+            problem={form.problems.answersMax}
+            value={form.answersMax}
+            input={{ type: "number", min: 1, max: requestLimits.answersMax, required: true, inputMode: "numeric" }}
+          />
+          <InputField
+            id={fieldIds.expireAfterDays}
+            label={text.days}
+            problem={form.problems.expireAfterDays}
+            value={form.expireAfterDays}
+            input={{ type: "number", min: 1, max: daysMax, required: true, inputMode: "numeric" }}
+          />
+          <Field
+            id="key_passphrase"
+            label={text.passphrase}
+            hint={text.passphraseHint}
+            control={(attributes) => (
+              // Without a name, so that browsers never send it.
+              <div class="input-with-button">
+                <input {...attributes} class="input" type="password" dir="auto" autoComplete="new-password" />
+                <ShowButton messages={messages} of="key_passphrase" />
+              </div>
+            )}
+          />
+          <input type="hidden" name="recipient" value="" />
+          <input type="hidden" name="encryption_check" value="" />
+          <input type="hidden" name="identity_sealed" value="" />
+          <div class="form-end" hidden data-scripted>
+            <button type="submit" class="button button-primary button-large">
+              {text.submit}
+            </button>
+          </div>
+        </PostForm>
+      </section>
+    </Layout>
+  );
+}
+
+interface AnswersModel {
+  readonly request: OwnedRequest;
+  readonly answers: readonly OwnedPush[];
+  /** For those who shall answer. */
+  readonly link: string;
+}
+
+/** The script adds the key to the links of the answers (browser/parts/request-key.ts). */
+export function answersView({ request, answers, link }: AnswersModel, page: PageContext): Page {
+  const { messages } = page;
+  const { requests: text } = messages;
+  return (
+    <Layout page={page} title={text.heading} privatePage width="regular" scripts={["requests.js"]}>
+      <div class="page-heading">
+        <h1 dir="auto" translate={false}>
+          {request.title}
+        </h1>
+        {request.note !== "" && (
+          <p class="lead request-note" dir="auto">
+            {request.note}
+          </p>
+        )}
+      </div>
+      <section class="card stack">
+        <RequestFacts request={request} page={page} />
+        {request.state === "open" && (
+          <LinkField id="link" label={text.link} hint={text.linkHint} value={link} page={page} primary />
+        )}
+        {request.identitySealed === "" && (
+          <div hidden data-request-key="found">
+            <LinkField id="private_link" label={text.privateLink} hint={text.privateHint} value="" page={page} />
+          </div>
+        )}
+      </section>
+      <section
+        class="card stack"
+        aria-labelledby="answers"
+        data-encryption-check={request.encryptionCheck}
+        data-identity-sealed={request.identitySealed}
+      >
+        <h2 class="section-heading" id="answers">
+          {text.answers}
+        </h2>
+        {answers.length === 0 ? <p>{text.noAnswers}</p> : <AnswerKey request={request} page={page} />}
+        {answers.length > 0 && (
+          <>
+            <p>{text.once}</p>
+            <ul class="rows">
+              {answers.map((push, at) => (
+                <AnswerRow key={push.urlToken} push={push} number={at + 1} page={page} />
+              ))}
+            </ul>
+          </>
+        )}
+      </section>
+      {request.state === "open" && (
+        <Confirm
+          page={page}
+          icon="clock"
+          label={text.close}
+          explanation={text.closeText}
+          confirm={text.close}
+          action={`${requestsPath}/${request.urlToken}/close`}
+        />
+      )}
+    </Layout>
+  );
+}
+
+interface LinkFieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly page: PageContext;
+  readonly primary?: boolean;
+}
+
+function LinkField({ id, label, hint, value, page: { messages }, primary = false }: LinkFieldProps) {
+  return (
+    <Field
+      id={id}
+      label={label}
+      hint={hint}
+      control={(attributes) => (
+        <div class="input-row">
+          <input {...attributes} class="input input-link" type="text" readOnly value={value} dir="ltr" data-select />
+          <CopyButton messages={messages} of={id} label={messages.requests.copyLink} primary={primary} />
+        </div>
+      )}
+    />
+  );
+}
+
+/** What is needed before the answers can be opened. */
+function AnswerKey({ request, page }: { readonly request: OwnedRequest; readonly page: PageContext }) {
+  const { messages } = page;
+  const { requests: text } = messages;
+  return (
+    <>
+      <p
+        class="visually-hidden"
+        role="status"
+        data-request-key-status
+        data-unlocked={text.unlocked}
+        data-unlocking={text.unlocking}
+      />
+      {request.identitySealed === "" ? (
+        <div data-request-key="missing">
+          <Notice tone="warning" icon="key">
+            <p>{text.keyMissing}</p>
+          </Notice>
+        </div>
+      ) : (
+        <form class="form" autoComplete="off" hidden data-request-key="missing" data-unlock>
+          <InputField
+            id="unlock_passphrase"
+            label={text.passphrase}
+            hint={text.unlockHint}
+            input={{ type: "password", required: true, autoComplete: "off", spellcheck: false }}
+            inside={<ShowButton messages={messages} of="unlock_passphrase" />}
+          />
+          <p class="field-problem" role="alert" hidden data-wrong-passphrase>
+            {text.wrongPassphrase}
+          </p>
+          <div class="form-end">
+            <button type="submit" class="button button-primary">
+              <Icon name="key" />
+              <span>{text.unlock}</span>
+            </button>
+          </div>
+        </form>
+      )}
+    </>
+  );
+}
+
+function AnswerRow({
+  push,
+  number,
+  page,
+}: {
+  readonly push: OwnedPush;
+  readonly number: number;
+  readonly page: PageContext;
+}) {
+  const { messages } = page;
+  const { requests: text, dashboard, kinds } = messages;
+  const name = text.answer({ number });
+  const path = `/p/${push.urlToken}`;
+  const labelled = (action: string) => dashboard.actionOn({ action, name });
+  return (
+    <li class="row">
+      <h3 class="row-title">{name}</h3>
+      <dl class="row-facts">
+        <Fact label={kinds.label}>{kinds[push.kind]}</Fact>
+        <Fact label={text.state}>
+          <span class={push.expired ? "badge" : "badge badge-active"}>{stateName(push, messages)}</span>
+        </Fact>
+        <Fact label={messages.tokens.created}>
+          <LocalTime timeMs={push.createdAt} messages={messages} />
+        </Fact>
+      </dl>
+      <div class="row-actions">
+        {!push.expired && (
+          <a
+            class="button button-primary"
+            href={pageHref(page, `${path}/r`)}
+            aria-label={labelled(text.openAnswer)}
+            hidden
+            data-answer-link
+          >
+            {text.openAnswer}
+          </a>
+        )}
+        <a class="button" href={pageHref(page, `${path}/audit`)} aria-label={labelled(dashboard.audit)}>
+          {dashboard.audit}
+        </a>
+      </div>
+    </li>
+  );
+}

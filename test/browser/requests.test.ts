@@ -1,0 +1,237 @@
+import type { Page, Request } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { openFile, openText } from "../../src/age/open.ts";
+import { readSealedFiles } from "../../src/age/sealed-files.ts";
+import { en } from "../../src/i18n/i18n.ts";
+import { expectAccessibleLayout } from "../support/layout-tests.ts";
+import { openSite } from "../support/site.ts";
+
+const site = openSite();
+const { requests: text } = en;
+const secret = "hunter2 🔑";
+const passphrase = "correct horse";
+
+interface Asked {
+  /** For those who answer. */
+  readonly link: string;
+  /** The page of the answers, with its fragment. */
+  readonly answersUrl: string;
+  readonly requests: readonly Request[];
+}
+
+/** Makes a request with the form. */
+async function ask(page: Page, choose: (page: Page) => Promise<void> = async () => undefined): Promise<Asked> {
+  const requests: Request[] = [];
+  page.on("request", (request) => requests.push(request));
+  await page.goto("/requests/new");
+  await page.getByLabel(text.title, { exact: true }).fill("Root password");
+  await page.getByLabel(text.note, { exact: true }).fill("For the new server");
+  await choose(page);
+  await page.getByRole("button", { name: text.submit }).click();
+  await page.waitForURL(/\/answers/);
+  return { link: await page.locator("#link").inputValue(), answersUrl: page.url(), requests };
+}
+
+async function answer(page: Page, link: string, payload: string): Promise<void> {
+  await page.goto(link);
+  await page.getByLabel(text.text, { exact: true }).fill(payload);
+  await page.getByRole("button", { name: text.send }).click();
+  await page.getByRole("heading", { name: text.sentHeading }).waitFor();
+}
+
+/** The answers in the order in which they came: the push and the identity in its link. */
+async function answersOn(page: Page) {
+  const links = page.locator("a[data-answer-link]:visible");
+  await links.first().waitFor();
+  const hrefs = await links.evaluateAll((found) => found.map((link) => Reflect.get(link, "href") as string));
+  return await Promise.all(
+    hrefs.map(async (href) => {
+      const { pathname, hash } = new URL(href);
+      const pushToken = pathname.split("/")[2] ?? "";
+      const push = await (await site.fetch(`/api/v2/pushes/${pushToken}`)).json();
+      return { push, identity: hash.slice(1) };
+    }),
+  );
+}
+
+const sentBy = (requests: readonly Request[]) =>
+  requests
+    .map((request) => `${request.url()} ${JSON.stringify(request.headers())} ${request.postData() ?? ""}`)
+    .join("\n");
+
+describe("a request whose key is in the private link", () => {
+  test("is answered in another browser, which seals the answer, and opens with the private link alone", async () => {
+    const owner = await site.visit({ signedIn: true });
+    const { link, answersUrl, requests } = await ask(owner.page);
+    const identity = new URL(answersUrl).hash.slice(1);
+    expect(identity).toMatch(/^AGE-SECRET-KEY-1/);
+    expect(sentBy(requests)).not.toContain("AGE-SECRET-KEY");
+    expect(await owner.page.locator("#private_link").inputValue()).toBe(answersUrl);
+    expect(link).not.toContain("#");
+
+    const other = await site.visit();
+    const sent: Request[] = [];
+    other.page.on("request", (request) => sent.push(request));
+    await answer(other.page, link, secret);
+    const posted =
+      sent
+        .find((request) => request.method() === "POST")
+        ?.postDataBuffer()
+        ?.toString() ?? "";
+    expect(posted).toContain("BEGIN AGE ENCRYPTED FILE");
+    expect(posted).not.toContain("hunter2");
+
+    await owner.page.goto(answersUrl);
+    await owner.page.reload();
+    await owner.page.getByRole("link", { name: text.openAnswer }).click();
+    expect(new URL(owner.page.url()).hash).toBe(`#${identity}`);
+    await owner.page.getByRole("button", { name: en.step.open }).click();
+    await expect.poll(() => owner.page.locator("#payload").textContent()).toBe(secret);
+    // It was opened once, also by its owner.
+    await owner.page.goto(answersUrl);
+    await owner.page.reload();
+    await owner.page.getByText(en.dashboard.endedByViews).waitFor();
+    expect(await owner.page.getByRole("link", { name: text.openAnswer }).count()).toBe(0);
+    expect(site.logLines.join("")).not.toContain("AGE-SECRET-KEY");
+  });
+
+  test("says without the key, and with another one, that it cannot be opened", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    const { link, answersUrl } = await ask(page);
+    const other = await ask(page);
+    const stranger = await site.visit();
+    await answer(stranger.page, link, secret);
+    const { origin, pathname } = new URL(answersUrl);
+    for (const hash of ["", new URL(other.answersUrl).hash, "#AGE-SECRET-KEY-1X"]) {
+      await page.goto("about:blank");
+      await page.goto(`${origin}${pathname}${hash}`);
+      await page.getByText(text.keyMissing).waitFor();
+      expect(await page.getByRole("link", { name: text.openAnswer }).count()).toBe(0);
+    }
+  });
+
+  test("takes text and files, sealed with their names", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    const { link, answersUrl } = await ask(page, (form) => form.getByLabel(text.wantsFiles, { exact: true }).check());
+    const stranger = await site.visit();
+    await stranger.page.goto(link);
+    await stranger.page.getByLabel(text.text, { exact: true }).fill("see the file");
+    await stranger.page.getByLabel(text.files, { exact: true }).setInputFiles([
+      { name: "plan.txt", mimeType: "text/plain", buffer: Buffer.alloc(200_000, "the plan") },
+      { name: "b.bin", mimeType: "application/octet-stream", buffer: Buffer.from([1, 2, 3]) },
+    ]);
+    await stranger.page.getByRole("button", { name: text.send }).click();
+    await stranger.page.getByRole("heading", { name: text.sentHeading }).waitFor();
+    await page.goto(answersUrl);
+    await page.reload();
+    const [found] = await answersOn(page);
+    const { payload, files } = found?.push ?? {};
+    expect(readSealedFiles(await openText(payload, found?.identity ?? "", ""))).toMatchObject({
+      text: "see the file",
+      files: [
+        { name: "plan.txt", type: "text/plain", size: 200_000 },
+        { name: "b.bin", size: 3 },
+      ],
+    });
+    const { body } = await fetch(files[1].url);
+    if (body === null) throw new Error("The file is empty.");
+    const opened = await new Response(await openFile(body, found?.identity ?? "")).arrayBuffer();
+    expect([...new Uint8Array(opened)]).toEqual([1, 2, 3]);
+  });
+});
+
+test("with a passphrase, the answers open wherever the owner signs in, and the server gets neither", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  const { link, answersUrl, requests } = await ask(page, (form) =>
+    form.getByLabel(text.passphrase, { exact: true }).fill(passphrase),
+  );
+  expect(new URL(answersUrl).hash).toBe("");
+  expect(sentBy(requests)).not.toContain("AGE-SECRET-KEY");
+  expect(sentBy(requests)).not.toMatch(/correct.{1,3}horse/);
+  await answer((await site.visit()).page, link, secret);
+
+  const device = await site.visit({ signedIn: true });
+  await device.page.goto(answersUrl);
+  const field = device.page.getByLabel(text.passphrase, { exact: true });
+  await field.fill("wrong horse");
+  await device.page.getByRole("button", { name: text.unlock }).click();
+  await device.page.getByText(text.wrongPassphrase).waitFor();
+  await field.fill(passphrase);
+  await device.page.getByRole("button", { name: text.unlock }).click();
+  const [found] = await answersOn(device.page);
+  expect(await openText(found?.push.payload, found?.identity ?? "", "")).toBe(secret);
+});
+
+describe("without JavaScript", () => {
+  test("a request cannot be made, and the page says why", async () => {
+    const { page } = await site.visit({ signedIn: true, javaScriptEnabled: false });
+    await page.goto("/requests/new");
+    await page.getByText(text.needsScript).waitFor();
+    expect(await page.getByRole("button", { name: text.submit }).isVisible()).toBe(false);
+  });
+
+  test("an answer is sealed by the server, and the page says so before", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    const { link, answersUrl } = await ask(page);
+    const stranger = await site.visit({ javaScriptEnabled: false });
+    await stranger.page.goto(link);
+    await stranger.page.getByText(text.serverSeals).waitFor();
+    await answer(stranger.page, link, `${secret}\nsecond line`);
+    await page.goto(answersUrl);
+    await page.reload();
+    const [found] = await answersOn(page);
+    expect(await openText(found?.push.payload, found?.identity ?? "", "")).toBe(`${secret}\nsecond line`);
+  });
+});
+
+test("an empty answer is refused before it is sent, and a closed request takes none", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  const { link, answersUrl } = await ask(page, (form) => form.getByLabel(text.wantsFiles, { exact: true }).check());
+  const stranger = await site.visit({ expectedErrors: /410/ });
+  await stranger.page.goto(link);
+  await stranger.page.getByRole("button", { name: text.send }).click();
+  await stranger.page.getByText(text.nothing).waitFor();
+  await page.goto(answersUrl);
+  await page.locator("summary").filter({ hasText: text.close }).click();
+  await page.getByRole("button", { name: text.close }).click();
+  await page.waitForURL(/\/requests$/);
+  await page.getByText(text.states.closed).first().waitFor();
+  await stranger.page.goto(link);
+  await stranger.page.getByRole("heading", { name: text.endedHeading }).waitFor();
+});
+
+describe("the pages fit and are accessible:", () => {
+  test("the form of a new request and the list", async () => {
+    const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
+    await page.goto("/requests/new");
+    await expectAccessibleLayout(page);
+    await ask(page);
+    await page.goto("/requests");
+    await expectAccessibleLayout(page);
+  });
+
+  test("the page of the answers, with the key and with a passphrase", async () => {
+    const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
+    const { link, answersUrl } = await ask(page);
+    await answer((await site.visit()).page, link, secret);
+    await page.goto(answersUrl);
+    await page.reload();
+    await page.getByRole("link", { name: text.openAnswer }).waitFor();
+    await expectAccessibleLayout(page);
+    const locked = await ask(page, (form) => form.getByLabel(text.passphrase, { exact: true }).fill(passphrase));
+    await answer((await site.visit()).page, locked.link, secret);
+    await page.goto(locked.answersUrl);
+    await page.getByRole("button", { name: text.unlock }).waitFor();
+    await expectAccessibleLayout(page);
+  });
+
+  test("the page that answers, with and without scripts, and after it was sent", async () => {
+    const owner = await site.visit({ signedIn: true });
+    const { link } = await ask(owner.page, (form) => form.getByLabel(text.wantsFiles, { exact: true }).check());
+    const { page } = await site.visit({ reducedMotion: "reduce" });
+    await page.goto(link);
+    await expectAccessibleLayout(page);
+    await answer(page, link, secret);
+    await expectAccessibleLayout(page);
+  });
+});
