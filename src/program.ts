@@ -18,6 +18,8 @@ import { ClusterWorkers } from "./workers/cluster-workers.ts";
 import { Supervisor } from "./workers/supervisor.ts";
 import { joinPrimary } from "./workers/worker-link.ts";
 
+const assetsDir = join(import.meta.dirname, "assets");
+
 /** How long a stop may take after the grace period. */
 const drainMsMax = 30_000;
 /** Signals that arrive within this time count as one. */
@@ -76,7 +78,7 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     effects,
     every: systemEvery,
     logDestination: process.stdout,
-    assetsDir: join(import.meta.dirname, "assets"),
+    assetsDir,
     version: packageJson.version,
     memoryBytes: memoryBytes() / config.workers,
     privateBytes: readPrivateBytes,
@@ -283,6 +285,7 @@ const cliIo = (): CliIo => ({
   interruption,
   environment: process.env,
   ...effects,
+  assetsDir,
   version: packageJson.version,
   serve,
 });

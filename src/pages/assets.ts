@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { integrityOf } from "../http/built-assets.ts";
 
 /** The logical names of the files that a build makes for browsers. */
 export type AssetName =
@@ -41,8 +39,7 @@ export function assetIntegrities(manifest: Readonly<Record<string, unknown>>, as
   return (name) => {
     const known = found.get(name);
     if (known !== undefined) return known;
-    const digest = createHash("sha384").update(readFileSync(join(assetsDir, fileNameIn(manifest, name))));
-    const integrity = `sha384-${digest.digest("base64")}`;
+    const integrity = integrityOf(assetsDir, fileNameIn(manifest, name));
     found.set(name, integrity);
     return integrity;
   };
@@ -52,11 +49,4 @@ function fileNameIn(manifest: Readonly<Record<string, unknown>>, name: AssetName
   const fileName = manifest[name];
   if (typeof fileName !== "string") throw new Error(`The build has no asset named ${name}.`);
   return fileName;
-}
-
-export function readManifest(assetsDir: string): Readonly<Record<string, unknown>> {
-  const manifest: unknown = JSON.parse(readFileSync(join(assetsDir, "manifest.json"), "utf8"));
-  if (typeof manifest !== "object" || manifest === null)
-    throw new Error("The manifest of the assets is not an object.");
-  return { ...manifest };
 }

@@ -10,6 +10,7 @@ import { writeSealedFiles } from "../../src/age/sealed-files.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
+import { runProgram } from "../support/processes.ts";
 import { openSite } from "../support/site.ts";
 import type { VisitOptions } from "../support/visit.ts";
 
@@ -266,6 +267,19 @@ describe("files sealed in the browser", () => {
     })()`);
     expect(sizes).toEqual([small.length, 0]);
   });
+});
+
+it("the page that decrypts names the hashes of its scripts that the command line prints", async () => {
+  const { link } = await sealInPage("x");
+  const page = await openLink(link);
+  await openButton(page).click();
+  await page.locator("#payload").waitFor({ state: "attached" });
+  const named: string[] = await page.evaluate(
+    "[...document.scripts].map(({ integrity, src }) => integrity + '  ' + new URL(src).pathname)",
+  );
+  const { stdout } = await runProgram(["scripts"], {});
+  expect(named.filter((script) => script.includes("/open-sealed-"))).toHaveLength(1);
+  for (const script of named) expect(stdout).toContain(`${script}\n`);
 });
 
 describe("without JavaScript", () => {
