@@ -2,7 +2,6 @@ import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 import { signOnSettingsPath } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
-import { brandingParts } from "../branding/branding.ts";
 import type { Config } from "../config/config.ts";
 import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
 import { immutableFor, indexablePaths } from "../http/headers.ts";
@@ -23,18 +22,8 @@ import {
   showAccountDeleted,
 } from "./account/handler.ts";
 import { accountPath } from "./account/model.ts";
-import { bulkEndingPath, showBulkEnding, startBulkEnding } from "./admin/bulk-ending.tsx";
-import { adminPaths } from "./admin/frame.tsx";
-import { jobPaths, retryDeletions, retryEmails, runJob, showJobs } from "./admin/jobs.tsx";
-import { discardMail, retryMail, showMails } from "./admin/mails.tsx";
-import { showOverview } from "./admin/overview.tsx";
-import { deletePush as deletePushRecord, showPush as showAdministeredPush } from "./admin/push.tsx";
-import { endPush, findPush, showPushes } from "./admin/pushes.tsx";
-import { showSettings } from "./admin/settings.tsx";
-import { resetTheme, sendBrandingFile, setThemeLogo, setThemeName, setThemeStyle, showTheme } from "./admin/theme.tsx";
-import { showTrail } from "./admin/trail.tsx";
-import { changeUser, showUser, userActions } from "./admin/user.tsx";
-import { createUser, showUsers } from "./admin/users.tsx";
+import { adminRoutes } from "./admin/routes.ts";
+import { sendBrandingFile } from "./admin/theme.tsx";
 import { showApiHelp, showApiV1Help } from "./api-help/api-help.tsx";
 import { downloadAudit, showAudit } from "./audit/handler.ts";
 import {
@@ -439,108 +428,8 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "POST", path: tokensPath, group: "internal", access: "page_session", handler: createToken },
   { method: "POST", path: `${tokensPath}/:id/revoke`, group: "internal", access: "page_session", handler: revokeToken },
   { method: "POST", path: themeChoicePath, group: "internal", access: "page", handler: chooseTheme },
-  { method: "GET", path: adminPaths.overview, group: "internal", access: "page_admin", handler: showOverview },
-  { method: "GET", path: adminPaths.users, group: "internal", access: "page_admin", handler: showUsers },
-  { method: "POST", path: adminPaths.users, group: "internal", access: "page_admin", handler: createUser },
-  { method: "GET", path: `${adminPaths.users}/:id`, group: "internal", access: "page_admin", handler: showUser },
-  ...userActions.map(
-    (action): PageRoute => ({
-      method: "POST",
-      path: `${adminPaths.users}/:id/${action}`,
-      group: "internal",
-      access: "page_admin",
-      handler: (page) => changeUser(page, action),
-    }),
-  ),
-  { method: "GET", path: adminPaths.pushes, group: "internal", access: "page_admin", handler: showPushes },
-  {
-    method: "GET",
-    path: `${adminPaths.pushes}/find`,
-    group: "internal",
-    access: "page_admin",
-    handler: (page) => page.redirect(adminPaths.pushes),
-  },
-  { method: "POST", path: `${adminPaths.pushes}/find`, group: "internal", access: "page_admin", handler: findPush },
-  {
-    method: "GET",
-    path: `${adminPaths.pushes}/:id`,
-    group: "internal",
-    access: "page_admin",
-    handler: showAdministeredPush,
-  },
-  {
-    method: "POST",
-    path: `${adminPaths.pushes}/:id/delete`,
-    group: "internal",
-    access: "page_admin",
-    handler: deletePushRecord,
-    retrieval: true,
-  },
-  {
-    method: "POST",
-    path: `${adminPaths.pushes}/:id/expire`,
-    group: "internal",
-    access: "page_admin",
-    handler: endPush,
-    retrieval: true,
-  },
-  { method: "GET", path: bulkEndingPath, group: "internal", access: "page_admin", handler: showBulkEnding },
-  {
-    method: "POST",
-    path: bulkEndingPath,
-    group: "internal",
-    access: "page_admin",
-    handler: startBulkEnding,
-    retrieval: true,
-  },
-  { method: "GET", path: adminPaths.mails, group: "internal", access: "page_admin", handler: showMails },
-  {
-    method: "POST",
-    path: `${adminPaths.mails}/:id/retry`,
-    group: "internal",
-    access: "page_admin",
-    handler: retryMail,
-  },
-  {
-    method: "POST",
-    path: `${adminPaths.mails}/:id/discard`,
-    group: "internal",
-    access: "page_admin",
-    handler: discardMail,
-  },
-  { method: "GET", path: adminPaths.jobs, group: "internal", access: "page_admin", handler: showJobs },
-  { method: "POST", path: jobPaths.run, group: "internal", access: "page_admin", handler: runJob },
-  { method: "POST", path: jobPaths.retryEmails, group: "internal", access: "page_admin", handler: retryEmails },
-  { method: "POST", path: jobPaths.retryDeletions, group: "internal", access: "page_admin", handler: retryDeletions },
-  { method: "GET", path: adminPaths.settings, group: "internal", access: "page_admin", handler: showSettings },
-  { method: "GET", path: adminPaths.theme, group: "internal", access: "page_admin", handler: showTheme },
-  { method: "POST", path: `${adminPaths.theme}/name`, group: "internal", access: "page_admin", handler: setThemeName },
-  {
-    method: "POST",
-    path: `${adminPaths.theme}/logo`,
-    group: "internal",
-    access: "page_admin",
-    handler: setThemeLogo,
-    streamsFiles: true,
-  },
-  {
-    method: "POST",
-    path: `${adminPaths.theme}/style`,
-    group: "internal",
-    access: "page_admin",
-    handler: setThemeStyle,
-  },
-  ...brandingParts.map(
-    (part): PageRoute => ({
-      method: "POST",
-      path: `${adminPaths.theme}/${part}/reset`,
-      group: "internal",
-      access: "page_admin",
-      handler: (page) => resetTheme(page, part),
-    }),
-  ),
   { method: "GET", path: `${brandingPath}/:filename`, group: "recipient", access: "public", handler: sendBrandingFile },
-  { method: "GET", path: adminPaths.trail, group: "internal", access: "page_admin", handler: showTrail },
+  ...adminRoutes,
   ...webAppRoutes,
   ...oldAddressRoutes,
 ];
