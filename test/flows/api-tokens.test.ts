@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allScopes, type Scope, type TokenLimits } from "../../src/accounts/accounts.ts";
+import { makeLinkKey } from "../../src/age/link-key.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import { clientAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
@@ -46,13 +47,23 @@ async function makePush(headers: Record<string, string>, fields: object = {}): P
 
 const lists = "/api/v2/pushes/active";
 
-/** A body that every route that creates a push accepts: each route reads its own wrapper. */
+const linkKey = await makeLinkKey();
+
+/** A body that every route that creates something accepts: each route reads its own wrapper. */
 const creation = JSON.stringify({
   push: { payload: "x" },
   password: { payload: "x" },
   url: { payload: "https://example.com/" },
   file_push: { files: [{ filename: "a.txt", content_type: "text/plain", data: "eA==" }] },
+  request: { title: "A password", recipient: linkKey.recipient, encryption_check: linkKey.check },
 });
+
+async function makeRequest(headers: Record<string, string>): Promise<string> {
+  const url = "/api/sealpush/requests";
+  const answer = await ask({ method: "POST", url, headers: { ...json, ...headers }, payload: creation });
+  expect(answer.statusCode).toBe(201);
+  return answer.json().url_token;
+}
 
 describe("API token scopes", () => {
   test.each<Scope>(["create", "read", "expire"])(
@@ -62,7 +73,9 @@ describe("API token scopes", () => {
       const everything = await makeToken({});
       const tried = new Set<string | null>();
       for (const route of app.app.routes.filter(({ access }) => access.startsWith("api"))) {
-        const urlToken = await makePush(everything.bearer, { deletable_by_viewer: true });
+        const urlToken = route.pattern.startsWith("/api/sealpush/requests")
+          ? await makeRequest(everything.bearer)
+          : await makePush(everything.bearer, { deletable_by_viewer: true });
         const answer = await ask({
           method: route.method,
           url: route.pattern.replace(":url_token", urlToken),

@@ -34,6 +34,7 @@ const withoutMac: Readonly<Record<string, string>> = {
   totp_factors:
     "the sealed secret contains the user, users.second_factors counts it, and a lower last_step gives what an older row gives",
   backup_codes: "the digest contains the user",
+  requests: "the sealed details contain the request and its owner",
 };
 
 test("every table whose rows belong to a user is an access table, or needs no MAC", async () => {
