@@ -49,7 +49,7 @@ export const oldAddresses: readonly OldAddress[] = [
   ]),
   { from: "/pages/api", to: "/help/api" },
   { from: "/pages/about", to: aboutPath },
-  { from: "/pages/:id", to: "/" },
+  { from: "/pages/:page", to: "/" },
   { from: "/feedbacks", to: "/" },
   { from: "/feedbacks/new", to: "/" },
   { from: "/users", to: signUpPath },

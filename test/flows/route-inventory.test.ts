@@ -160,7 +160,7 @@ GET    /p/active.json                         api_token scope:read
 GET    /p/expired                             public
 GET    /p/expired.json                        api_token scope:read
 GET    /p/new                                 page_creator
-GET    /pages/:id                             public
+GET    /pages/:page                             public
 GET    /pages/about                           public
 GET    /pages/api                             public
 GET    /r                                     public
