@@ -1,7 +1,8 @@
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { makeLinkKey } from "../../src/age/link-key.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
-import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, password, startTestApp, type TestApp } from "../support/app.ts";
 import { changesBetween, rowsOfOthers } from "../support/database-rows.ts";
 import { createOwnedPushes, type OwnedPushes } from "../support/owned-pushes.ts";
 import { signInClient } from "../support/signed-in-client.ts";
@@ -13,13 +14,34 @@ type Credentials = Readonly<Record<string, string>>;
 
 let fixture: TestApp;
 let ownedPushes: OwnedPushes;
+let requestToken: string;
 
 async function open(withFactors = true): Promise<void> {
   const opened = await startTestApp();
   onTestFinished(() => opened[Symbol.asyncDispose]());
   fixture = opened;
   ownedPushes = await createOwnedPushes(fixture, withFactors);
+  requestToken = await makeRequest();
 }
+
+const requestCanaries = ["request's title", "request's note"] as const;
+
+/** A request for a secret, of the owner of the pushes. */
+async function makeRequest(): Promise<string> {
+  const [title, note] = requestCanaries.map((name) => ownedPushes.canaries.makeCore(name));
+  const { recipient, check } = await makeLinkKey();
+  const made = await fixture.server.inject({
+    method: "POST",
+    url: "/api/sealpush/requests",
+    headers: bearer(ownedPushes.apiToken),
+    payload: { request: { title, note, recipient, encryption_check: check } },
+  });
+  expect(made.statusCode).toBe(201);
+  return made.json().url_token;
+}
+
+/** These show what is asked for to everybody who has the link. */
+const showsRequest = ({ pattern }: RouteEntry) => /\/requests\/:(url_)?token(\.json)?$/.test(pattern);
 
 /** Every route but signing out, which would end the session of the test. */
 const walked = (): readonly RouteEntry[] => fixture.app.routes.filter(({ pattern }) => pattern !== "/users/sign_out");
@@ -47,6 +69,7 @@ function idsFor(pattern: string): readonly number[] {
 function addressesOf({ pattern }: RouteEntry): readonly string[] {
   const path = pattern === "/p/:token/audit/download" ? `${pattern}?format=json` : pattern;
   if (path.includes(":id")) return idsFor(pattern).map((id) => path.replace(":id", String(id)));
+  if (/\/requests\/:/.test(path)) return [path.replace(/:\w+/, requestToken)];
   if (/:(url_)?token\b/.test(path)) return ownedPushes.urlTokens.map((token) => path.replace(/:(url_)?token\b/, token));
   return [path.replace(/:\w+/, "1")];
 }
@@ -100,7 +123,8 @@ async function requestEveryRoute(
     for (const url of addressesOf(route)) {
       const { status, text } = await send(route, url, credentials, isOwners(route) ? form : {});
       expect([route.method, url, status < 500], text).toEqual([route.method, url, true]);
-      const shown = ownedPushes.canaries.namesIn(Buffer.from(text)).filter((name) => !mayShow(route).includes(name));
+      const allowed = [...mayShow(route), ...(showsRequest(route) ? requestCanaries : [])];
+      const shown = ownedPushes.canaries.namesIn(Buffer.from(text)).filter((name) => !allowed.includes(name));
       if (shown.length > 0) leaks.push([route.method, url, status, shown]);
     }
   }
@@ -131,6 +155,8 @@ test("in the owner's own session, the requests find the canaries in the owner's 
     "push's name",
     "push's note",
     "referrer",
+    "request's note",
+    "request's title",
     "subject",
     "user agent",
   ]);
