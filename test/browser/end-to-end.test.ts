@@ -85,6 +85,19 @@ describe("a text sealed in the browser", () => {
     expect(await page.locator("#payload").textContent()).toBe(secretText);
   });
 
+  it("opens with the command, and the page opens what the command has sealed", async () => {
+    const environment = { SEALPUSH_SERVER: site.baseUrl };
+    const { link } = await sealInPage(secretText);
+    expect(await runProgram(["open", link], environment)).toMatchObject({ exitCode: 0, stdout: secretText });
+
+    const pushed = await runProgram(["push", "--e2e"], environment, secretText);
+    expect(pushed).toMatchObject({ exitCode: 0 });
+    const page = await openLink(pushed.stdout.trim());
+    await openButton(page).click();
+    await page.locator("#payload", { hasText: "zweite Zeile" }).waitFor({ state: "attached" });
+    expect(await page.locator("#payload").textContent()).toBe(secretText);
+  });
+
   it("is protected by a passphrase that never leaves the browsers, and a wrong one can be corrected", async () => {
     const { link } = await sealInPage(secretText, "correct horse");
     expect(await previewOf(link)).toMatchObject({ encryption: "age", encryption_passphrase: true });

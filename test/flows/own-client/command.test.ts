@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { makeClientProgram, storeLogin } from "../../support/client-program.ts";
 import { freePort } from "../../support/postgres/guarded-process.ts";
@@ -16,8 +16,8 @@ beforeAll(async () => {
   });
   server = await app.listen();
   token = await app.makeToken("ada@example.com");
-  return () => app[Symbol.asyncDispose]();
 });
+afterAll(() => app[Symbol.asyncDispose]());
 
 const signedIn = (which: "whole" | "client" = "whole") =>
   makeClientProgram(which, { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });

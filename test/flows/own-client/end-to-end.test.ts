@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SealpushClient } from "@sealpush/client";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { makeClientProgram } from "../../support/client-program.ts";
 import { sendJson, startStandIn } from "../../support/stand-in.ts";
@@ -14,8 +14,8 @@ beforeAll(async () => {
   app = await startTestApp();
   server = await app.listen();
   token = await app.makeToken("ada@example.com");
-  return () => app[Symbol.asyncDispose]();
 });
+afterAll(() => app[Symbol.asyncDispose]());
 
 const secret = "correct horse 🔑\n";
 const signedIn = () => makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });

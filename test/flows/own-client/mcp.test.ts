@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { type ClientProgram, makeClientProgram } from "../../support/client-program.ts";
 
@@ -14,8 +14,8 @@ beforeAll(async () => {
   app = await startTestApp();
   server = await app.listen();
   token = await app.makeToken("ada@example.com");
-  return () => app[Symbol.asyncDispose]();
 });
+afterAll(() => app[Symbol.asyncDispose]());
 
 const signedIn = () => makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
 
