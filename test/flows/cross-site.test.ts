@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeLinkKey } from "../../src/age/link-key.ts";
 import type { RouteAccess } from "../../src/http/request.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { addUnusablePasskey, clientAt } from "../support/accounts.ts";
-import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, password, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn } from "../support/domain.ts";
 
 /** The first user, who matters to no test: paths with an id refer to this user. */
@@ -12,12 +13,13 @@ const admin = "admin@example.com";
 const halfSignedIn = "half@example.com";
 
 let app: TestApp;
+let adminToken: string;
 beforeAll(async () => {
   // Some routes exist only if the server sends email.
   const mails = { PWP__MAIL__SMTP_ADDRESS: "127.0.0.1", PWP__OVERRIDE_BASE_URL: "http://127.0.0.1:5100" };
   app = await startTestApp({ environment: mails });
   await app.makeToken(bystander);
-  await app.makeToken(admin, true);
+  adminToken = await app.makeToken(admin, true);
   await app.makeToken(halfSignedIn);
   const half = await app.app.domain.accounts.findUserByEmail(halfSignedIn);
   await addUnusablePasskey(app.app.domain, { id: half?.id ?? 0 });
@@ -27,13 +29,27 @@ afterAll(() => app[Symbol.asyncDispose]());
 const changing = (): readonly RouteEntry[] =>
   app.app.routes.filter(({ access, changesState }) => access.startsWith("page") && changesState);
 
-/** Paths use a push that the administrator owns, because some handlers load it before they read the form. */
+/** Paths use a push or a request that the administrator owns, because some handlers load it before they read the form. */
 async function addressOf({ pattern }: RouteEntry): Promise<string> {
-  if (!pattern.startsWith("/p/:token")) return pattern.replace(/:[a-z_]+/g, "1");
   const { accounts, pushes } = app.app.domain;
   const owner = await accounts.findUserByEmail(admin);
-  const push = await pushes.create({ payload: "secret" }, signedIn(owner?.id ?? 0));
-  return pattern.replace(":token", push.urlToken);
+  if (pattern.startsWith("/p/:token")) {
+    const push = await pushes.create({ payload: "secret" }, signedIn(owner?.id ?? 0));
+    return pattern.replace(":token", push.urlToken);
+  }
+  if (pattern.startsWith("/requests/:token")) return pattern.replace(":token", await makeRequest());
+  return pattern.replace(/:[a-z_]+/g, "1");
+}
+
+async function makeRequest(): Promise<string> {
+  const { recipient, check } = await makeLinkKey();
+  const made = await app.server.inject({
+    method: "POST",
+    url: "/api/sealpush/requests",
+    headers: bearer(adminToken),
+    payload: { request: { title: "A password", recipient, encryption_check: check } },
+  });
+  return made.json().url_token;
 }
 
 interface Signed {
