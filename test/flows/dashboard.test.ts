@@ -264,6 +264,10 @@ test("the trail's page shows note, settings, files, and who was signed in", asyn
   expect(body.match(/rob@example\.com/g)).toHaveLength(1);
   expect(body.match(/Someone who has the link opened it/g)).toHaveLength(2);
   expect(body.match(/<dt>Signed in as/g)).toHaveLength(1);
+  for (const format of ["csv", "json"]) {
+    const download = await get(`/p/${urlToken}/audit/download?format=${format}`, ada);
+    expect(download.body.match(/rob@example\.com/g)).toHaveLength(1);
+  }
   await post(`/p/${urlToken}/expire`, ada, { next: "/p" });
   expect(await read()).toContain("&lt;plan>.pdf");
 });

@@ -28,10 +28,12 @@ function trailOf(...events: TrailEvent[]): WholeTrail {
 
 function viewBy(userAgent: string, referrer = ""): TrailEvent {
   const times = { createdAt: made, updatedAt: made + 1_000, times: 2 };
-  return { kind: "view", by: "holder", userId: null, address: "192.0.2.1", userAgent, referrer, ...times };
+  return { kind: "view", by: "holder", userId: 7, address: "192.0.2.1", userAgent, referrer, ...times };
 }
 
 const end: TrailEvent = { kind: "limit", reason: "views", createdAt: made + 2_000, updatedAt: made + 2_000 };
+
+const emailOf = async (userId: number) => (userId === 7 ? "rob@example.com" : "");
 
 async function written(parts: AsyncIterable<string>): Promise<string> {
   let text = "";
@@ -40,10 +42,10 @@ async function written(parts: AsyncIterable<string>): Promise<string> {
 }
 
 test("CSV follows RFC 4180, with a byte order mark by which spreadsheets recognise UTF-8", async () => {
-  expect(await written(trailAsCsv(trailOf(viewBy('a "b", ü', "https://example.com"), end)))).toBe(
-    "\uFEFFcreated_at,updated_at,kind,by,ip,user_agent,referrer,times,notify_by_email_recipients,notify_by_email_status,notify_by_email_successful_sends\r\n" +
-      '"2026-01-15T12:00:00.000Z","2026-01-15T12:00:01.000Z","view","holder","192.0.2.1","a ""b"", ü","https://example.com","2","","",""\r\n' +
-      '"2026-01-15T12:00:02.000Z","2026-01-15T12:00:02.000Z","ended_by_views","server","","","","1","","",""\r\n',
+  expect(await written(trailAsCsv(trailOf(viewBy('a "b", ü', "https://example.com"), end), emailOf))).toBe(
+    "\uFEFFcreated_at,updated_at,kind,by,email,ip,user_agent,referrer,times,notify_by_email_recipients,notify_by_email_status,notify_by_email_successful_sends\r\n" +
+      '"2026-01-15T12:00:00.000Z","2026-01-15T12:00:01.000Z","view","holder","rob@example.com","192.0.2.1","a ""b"", ü","https://example.com","2","","",""\r\n' +
+      '"2026-01-15T12:00:02.000Z","2026-01-15T12:00:02.000Z","ended_by_views","server","","","","","1","","",""\r\n',
   );
 });
 
@@ -51,7 +53,7 @@ test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", '=HYP
   "a user agent that a spreadsheet would execute as a formula is text: %j",
   async (formula) => {
     expect(csvField(formula).startsWith(`"'`)).toBe(true);
-    expect(await written(trailAsCsv(trailOf(viewBy(formula))))).toContain(csvField(formula));
+    expect(await written(trailAsCsv(trailOf(viewBy(formula)), emailOf))).toContain(csvField(formula));
   },
 );
 
@@ -74,7 +76,7 @@ test.each([",", ";", "\t", "|", "\n", "\r", "\u2028"])(
 );
 
 test("JSON has the same events and the name of the push, but no working link", async () => {
-  const text = await written(trailAsJson(trailOf(viewBy("agent"), end)));
+  const text = await written(trailAsJson(trailOf(viewBy("agent"), end), emailOf));
   expect(JSON.parse(text)).toEqual({
     push: {
       name: 'VPN "office"',
@@ -91,6 +93,7 @@ test("JSON has the same events and the name of the push, but no working link", a
       {
         kind: "view",
         by: "holder",
+        email: "rob@example.com",
         ip: "192.0.2.1",
         user_agent: "agent",
         referrer: "",
@@ -101,6 +104,7 @@ test("JSON has the same events and the name of the push, but no working link", a
       {
         kind: "ended_by_views",
         by: "server",
+        email: "",
         ip: "",
         user_agent: "",
         referrer: "",
@@ -111,5 +115,5 @@ test("JSON has the same events and the name of the push, but no working link", a
     ],
   });
   expect(text).not.toContain(push.urlToken);
-  expect(JSON.parse(await written(trailAsJson(trailOf())))).toMatchObject({ logs: [] });
+  expect(JSON.parse(await written(trailAsJson(trailOf(), emailOf)))).toMatchObject({ logs: [] });
 });

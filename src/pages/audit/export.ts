@@ -5,6 +5,8 @@ import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
 interface ExportedEvent {
   readonly kind: string;
   readonly by: string;
+  /** Of the person who was signed in; "": nobody was, or the account was deleted. */
+  readonly email: string;
   readonly ip: string;
   readonly user_agent: string;
   readonly referrer: string;
@@ -19,26 +21,30 @@ const columns: readonly Exclude<keyof ExportedEvent, "notify_by_email">[] = [
   "updated_at",
   "kind",
   "by",
+  "email",
   "ip",
   "user_agent",
   "referrer",
   "times",
 ];
 
+/** @returns the email address of a user; "": the account was deleted. */
+export type EmailOf = (userId: number) => Promise<string>;
+
 const mailColumns = ["recipients", "status", "successful_sends"] as const;
 
 /** RFC 4180, with a byte order mark: without it spreadsheets do not recognise UTF-8. */
-export async function* trailAsCsv({ events }: WholeTrail): AsyncGenerator<string, void> {
+export async function* trailAsCsv({ events }: WholeTrail, emailOf: EmailOf): AsyncGenerator<string, void> {
   yield `\uFEFF${[...columns, ...mailColumns.map((column) => `notify_by_email_${column}`)].join(",")}\r\n`;
   for await (const event of events) {
-    const exported = exportedEvent(event);
+    const exported = await exportedEvent(event, emailOf);
     const mails = mailColumns.map((column) => exported.notify_by_email?.[column] ?? "");
     yield `${[...columns.map((column) => exported[column]), ...mails].map((cell) => csvField(String(cell))).join(",")}\r\n`;
   }
 }
 
 /** One JSON object: the push and, oldest first, its `logs`. */
-export async function* trailAsJson({ push, events }: WholeTrail): AsyncGenerator<string, void> {
+export async function* trailAsJson({ push, events }: WholeTrail, emailOf: EmailOf): AsyncGenerator<string, void> {
   const about = {
     name: push.name,
     note: push.note,
@@ -53,20 +59,22 @@ export async function* trailAsJson({ push, events }: WholeTrail): AsyncGenerator
   yield `{"push":${JSON.stringify(about)},"logs":[`;
   let separator = "\n";
   for await (const event of events) {
-    yield separator + JSON.stringify(exportedEvent(event));
+    yield separator + JSON.stringify(await exportedEvent(event, emailOf));
     separator = ",\n";
   }
   yield "\n]}\n";
 }
 
-function exportedEvent(event: TrailEvent): ExportedEvent {
+async function exportedEvent(event: TrailEvent, emailOf: EmailOf): Promise<ExportedEvent> {
   const times = { created_at: timestamp(event.createdAt), updated_at: timestamp(event.updatedAt) };
   if (event.kind === "limit") {
-    return { kind: `ended_by_${event.reason}`, by: "server", ip: "", user_agent: "", referrer: "", times: 1, ...times };
+    const nobody = { email: "", ip: "", user_agent: "", referrer: "" };
+    return { kind: `ended_by_${event.reason}`, by: "server", ...nobody, times: 1, ...times };
   }
-  const { kind, by, address, userAgent, referrer, linkDelivery } = event;
+  const { kind, by, userId, address, userAgent, referrer, linkDelivery } = event;
+  const email = userId === null ? "" : await emailOf(userId);
   const mails = linkDelivery === undefined ? {} : { notify_by_email: presentLinkDelivery(linkDelivery) };
-  return { kind, by, ip: address, user_agent: userAgent, referrer, times: event.times, ...times, ...mails };
+  return { kind, by, email, ip: address, user_agent: userAgent, referrer, times: event.times, ...times, ...mails };
 }
 
 /**

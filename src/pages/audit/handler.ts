@@ -60,5 +60,11 @@ export async function downloadAudit(page: SignedInRequest): Promise<FastifyReply
   const day = new Date(page.services.clock.now()).toISOString().slice(0, 10);
   page.reply.header("content-type", type);
   page.reply.header("content-disposition", attachment(`audit-${day}.${format}`));
-  return sendPieces(page.reply, write(trail));
+  const emails = new Map<number, string>();
+  const emailOf = async (userId: number): Promise<string> => {
+    const email = emails.get(userId) ?? (await page.services.accounts.findUser(userId))?.email ?? "";
+    emails.set(userId, email);
+    return email;
+  };
+  return sendPieces(page.reply, write(trail, emailOf));
 }
