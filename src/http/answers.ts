@@ -9,8 +9,11 @@ const mebibyte = 1024 * 1024;
 
 /** Larger answers are sent in slices, so that the progress of their reader is visible. */
 const sliceBytes = 64 * 1024;
-/** Answers up to this length are neither counted nor sliced: the number of connections limits them. */
-const uncountedCharacters = 32 * 1024;
+/**
+ * Answers up to this length are neither counted nor sliced: the number of connections limits them. The form of a new push,
+ * which has to work for everybody, is shorter.
+ */
+const uncountedCharacters = 48 * 1024;
 /** What a streamed answer holds: the slices that wait, and what its source reads ahead. */
 const streamBytes = 512 * 1024;
 
