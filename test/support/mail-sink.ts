@@ -56,6 +56,8 @@ export interface MailSink {
   holdMessages(until: Promise<unknown>): void;
   /** Settles when a message hangs. */
   held(): Promise<void>;
+  /** How many connections have ended. Each server makes one at its start, to check the mail server. */
+  ended(): number;
   stop(): Promise<void>;
 }
 
@@ -80,6 +82,7 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
   } = options;
   const tls = encryption === "none" ? undefined : makeCertificate();
   const kept = new KeptMails();
+  let ended = 0;
   const server = new SMTPServer({
     ...(tls !== undefined && { key: tls.key, cert: tls.certificate }),
     secure: encryption === "implicit",
@@ -93,6 +96,9 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
       const isRight = password === undefined ? validatePassword(signIn?.password ?? "") : password === signIn?.password;
       if (username === signIn?.userName && isRight) return done(null, { user: username ?? "" });
       done(Object.assign(new Error("Authentication failed"), { responseCode: 535 }));
+    },
+    onClose: () => {
+      ended += 1;
     },
     onMailFrom: (_address, _session, done) => done(kept.refusalAt("sender")),
     onRcptTo: (_address, _session, done) => done(kept.refusalAt("recipient")),
@@ -134,6 +140,7 @@ async function launchMailSink(options: MailSinkOptions, atTheEnd: AtTheEnd): Pro
     refuseNext: (times, refusal) => kept.refuse(times, refusal),
     holdMessages: (until) => kept.hold(until),
     held: () => kept.held,
+    ended: () => ended,
   };
 }
 
