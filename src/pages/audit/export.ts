@@ -5,7 +5,7 @@ import type { TrailEvent, WholeTrail } from "../../pushes/pushes.ts";
 interface ExportedEvent {
   readonly kind: string;
   readonly by: string;
-  /** Of the person who was signed in; "": nobody was, or the account was deleted. */
+  /** The person who was signed in; "": nobody was, or the account was deleted. */
   readonly email: string;
   readonly ip: string;
   readonly user_agent: string;
