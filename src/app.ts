@@ -21,6 +21,7 @@ import { renderFailure } from "./pages/failure.tsx";
 import { findOldAddress } from "./pages/old-addresses.ts";
 import { registerPages } from "./pages/routes.ts";
 import { watchPushes } from "./pushes/pushes.ts";
+import { watchRequests } from "./requests/requests.ts";
 import type { DomainGauges } from "./telemetry/domain-gauges.ts";
 import type { Events } from "./telemetry/events.ts";
 import type { DestinationStream } from "./telemetry/logger.ts";
@@ -110,8 +111,9 @@ async function composeServer(
 ): Promise<Server> {
   const { version } = options;
   const { clock, random, monotonicMs } = options.effects;
-  const { requests, accounts, branding, mail, jobs, health, deleteAccount } = domain;
+  const { accounts, branding, mail, jobs, health, deleteAccount } = domain;
   const pushes = metrics === undefined ? domain.pushes : watchPushes(domain.pushes, metrics);
+  const requests = metrics === undefined ? domain.requests : watchRequests(domain.requests, metrics);
   const metricsGate = config.metrics && createMetricsGate(config.metrics);
   const manifest = readManifest(options.assetsDir);
   const assetUrl = assetUrls(manifest, "/assets");

@@ -1361,6 +1361,8 @@ export interface EnglishMessages {
     readonly once: string;
     readonly close: string;
     readonly closeText: string;
+    readonly delete: string;
+    readonly deleteText: string;
     readonly states: {
       readonly open: string;
       readonly full: string;

@@ -68,7 +68,14 @@ import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
 import { handlePage, type PageRoute, type PageServices } from "./request.ts";
 import { answerRequest, showRequest } from "./requests/answer.tsx";
-import { closeRequest, createRequest, showAnswers, showNewRequest, showRequests } from "./requests/handler.ts";
+import {
+  closeRequest,
+  createRequest,
+  deleteRequest,
+  showAnswers,
+  showNewRequest,
+  showRequests,
+} from "./requests/handler.ts";
 import { newRequestPath, requestsPath } from "./requests/paths.ts";
 import {
   requestReset,
@@ -219,6 +226,13 @@ const pageRoutes: readonly PageRoute[] = [
   },
   { method: "GET", path: "/requests/:token/answers", group: "internal", access: "page_session", handler: showAnswers },
   { method: "POST", path: "/requests/:token/close", group: "internal", access: "page_session", handler: closeRequest },
+  {
+    method: "POST",
+    path: "/requests/:token/delete",
+    group: "internal",
+    access: "page_session",
+    handler: deleteRequest,
+  },
   { method: "GET", path: "/help/api", group: "internal", access: "page", handler: showApiHelp },
   { method: "GET", path: "/api", group: "internal", access: "public", handler: showApiV1Help },
   { method: "GET", path: signInPath, group: "internal", access: "page", handler: ifSignInEnabled(showSignIn) },

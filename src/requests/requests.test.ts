@@ -165,6 +165,7 @@ test("nobody but its owner reads or closes a request, and a push's link opens no
   const other = signedIn((owner.user?.id ?? 0) + 1);
   await expect(requests.findOwned(urlToken, other)).rejects.toMatchObject({ code: "not_found" });
   await expect(requests.close(urlToken, other)).rejects.toMatchObject({ code: "not_found" });
+  await expect(requests.delete(urlToken, other)).rejects.toMatchObject({ code: "not_found" });
   await expect(requests.findOwned(urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   await expect(requests.create(wanted(), stranger)).rejects.toMatchObject({ code: "not_authenticated" });
   expect(await requests.list(other, 1)).toEqual([]);
@@ -226,6 +227,37 @@ test("requests end with their account, and nobody answers one of a disabled acco
   await deleteAccount(ownerId, null);
   expect(await countRows(db, "requests")).toBe(0);
   expect(await countRows(db, "request_answers")).toBe(0);
+});
+
+test("of the answers that arrive while a request is deleted, none is left", async () => {
+  const { requests, pushes, db } = fixture.domain;
+  const { urlToken } = await ask({ answersMax: 20 });
+  await answer(urlToken);
+  const answers = Array.from({ length: 6 }, () => answer(urlToken));
+  const removal = requests.delete(urlToken, owner);
+  const later = Array.from({ length: 6 }, () => answer(urlToken));
+  await Promise.allSettled([...answers, removal, ...later]);
+  await removal;
+  expect(await countRows(db, "requests")).toBe(0);
+  expect(await countRows(db, "request_answers")).toBe(0);
+  const left = await pushes.list(owner.user?.id ?? 0, "active", 1);
+  expect([...left]).toEqual([]);
+});
+
+test("an export has every request of its owner, newest first", async () => {
+  const { requests } = fixture.domain;
+  for (let made = 0; made < 60; made += 1) {
+    if (made % 2 === 0) fixture.clock.advance(1);
+    const { urlToken } = await ask({ title: `${made}` });
+    await requests.close(urlToken, owner);
+  }
+  const ownerId = owner.user?.id ?? 0;
+  const listed = [...(await requests.list(owner, 1)), ...(await requests.list(owner, 2))];
+  const exported = [];
+  for await (const request of requests.exportOwned(ownerId)) exported.push(request);
+  expect(exported).toHaveLength(60);
+  expect(exported).toEqual(listed);
+  expect((await requests.exportOwned(ownerId + 1).next()).done).toBe(true);
 });
 
 test("an old request is removed when its answers must have ended, and one account has a limited number of open ones", async () => {

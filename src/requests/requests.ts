@@ -58,7 +58,7 @@ export interface RequestDeps {
   readonly urlTokens: UrlTokens;
   readonly ids: Ids;
   readonly store: RequestStore;
-  readonly pushes: Pick<Pushes, "beginUpload" | "create" | "listOwned">;
+  readonly pushes: Pick<Pushes, "beginUpload" | "create" | "expire" | "listOwned">;
   readonly emails: AnswerEmails;
   /** The row was not sealed for this owner. */
   readonly onForgedRow: (table: string) => void;
@@ -148,6 +148,34 @@ export function createRequests(deps: RequestDeps) {
     },
 
     /**
+     * Deletes the request and its answers. They end first: without the request, its page no longer opens them, and a key under
+     * a passphrase is lost. After a failure it can be repeated. @throws AppError not_authenticated, not_found.
+     */
+    async delete(urlToken: string, actor: Actor): Promise<void> {
+      const row = await ownedRow(deps, urlToken, actor);
+      // From now on, no answer arrives that would be left.
+      await store.close(row.id, clock.now());
+      for (const push of await deps.pushes.listOwned(row.ownerId, await store.answers(row.id))) {
+        await deps.pushes.expire(push.urlToken, actor);
+      }
+      await store.remove(row.id);
+    },
+
+    /** All requests of an owner, newest first. */
+    async *exportOwned(ownerId: number): AsyncGenerator<OwnedRequest> {
+      const now = clock.now();
+      let last: RequestRow | null = null;
+      do {
+        const rows: readonly RequestRow[] = await store.listAfter(ownerId, last, requestsPerPage);
+        for (const row of rows) {
+          const opened = openRow(deps, row);
+          if (opened !== undefined) yield toOwned(opened, now);
+        }
+        last = rows.at(requestsPerPage - 1) ?? null;
+      } while (last !== null);
+    },
+
+    /**
      * Before the first file of an answer arrives.
      * @throws AppError not_found, invalid_fields (it takes no more answers, or no files), unavailable.
      */
@@ -193,6 +221,29 @@ export function createRequests(deps: RequestDeps) {
 
     /** For the timetable: when a request is removed, its answers have ended. @returns how many, at most `limit`. */
     removeOld: (limit: number): Promise<number> => store.removeExpired(clock.now() - daysMaxOf(config) * dayMs, limit),
+  };
+}
+
+/** Counts requests and answers, without identifying the request or the person. */
+export interface RequestWatch {
+  requested(): void;
+  /** @param isSealed it was sealed before it arrived. */
+  answered(isSealed: boolean): void;
+}
+
+/** Wraps the operations and reports requests and answers to `watch`. */
+export function watchRequests(requests: Requests, watch: RequestWatch): Requests {
+  return {
+    ...requests,
+    async create(wanted, actor) {
+      const made = await requests.create(wanted, actor);
+      watch.requested();
+      return made;
+    },
+    async answer(urlToken, answer, actor) {
+      await requests.answer(urlToken, answer, actor);
+      watch.answered(answer.isSealed);
+    },
   };
 }
 

@@ -13,11 +13,13 @@ export const claimOutcomes = [
 export type CountedClaim = (typeof claimOutcomes)[number];
 
 const mailOutcomes = ["sent", "put_off", "given_up"] as const;
+/** The party that sealed the answer to a request. */
+const sealers = ["sender", "server"] as const;
 type MailOutcome = (typeof mailOutcomes)[number];
 
 export type DomainCounters = ReturnType<typeof createDomainCounters>;
 
-/** Counters of what happens in the domain, apart from requests. All label values come from this program. */
+/** Counters of what happens in the domain, apart from HTTP requests. All label values come from this program. */
 export function createDomainCounters(registry: Registry, clock: Clock) {
   const registers = [registry];
   const claims = new Counter({
@@ -35,6 +37,18 @@ export function createDomainCounters(registry: Registry, clock: Clock) {
     registers,
   });
   for (const kind of kindNames) fromZero(pushes, kind);
+  const requests = new Counter({
+    name: "sealpush_secret_requests_created_total",
+    help: "Requests for secrets created.",
+    registers,
+  });
+  const answers = new Counter({
+    name: "sealpush_secret_request_answers_total",
+    help: "Answers to requests for secrets, by who has sealed them.",
+    labelNames: ["sealed_by"],
+    registers,
+  });
+  for (const sealer of sealers) fromZero(answers, sealer);
   const sweepDone = countSweeps(registry, clock);
   const failures = new Counter({
     name: "sealpush_job_failures_total",
@@ -62,6 +76,8 @@ export function createDomainCounters(registry: Registry, clock: Clock) {
   return {
     claimed: (outcome: CountedClaim) => claimsBy[outcome]?.inc(),
     created: (kind: KindName) => pushes.inc({ kind }),
+    requested: () => requests.inc(),
+    answered: (isSealed: boolean) => answers.inc({ sealed_by: isSealed ? sealers[0] : sealers[1] }),
     jobDone(job: string, counts: Readonly<Record<string, number>>) {
       if (job === "sweep") sweepDone(counts);
     },

@@ -200,6 +200,23 @@ test("an empty answer is refused before it is sent, and a closed request takes n
   await stranger.page.getByRole("heading", { name: text.endedHeading }).waitFor();
 });
 
+test("a request is deleted with its answers, and the page says so before", async () => {
+  const { page } = await site.visit({ signedIn: true });
+  const { link, answersUrl } = await ask(page);
+  await answer((await site.visit()).page, link, secret);
+  await page.goto(answersUrl);
+  await page.reload();
+  const opening = await page.getByRole("link", { name: text.openAnswer }).getAttribute("href");
+  await page.locator("summary").filter({ hasText: text.delete }).click();
+  await page.getByText(text.deleteText).waitFor();
+  await page.getByRole("button", { name: text.delete }).click();
+  await page.waitForURL(/\/requests$/);
+  const { pathname } = new URL(answersUrl);
+  expect(await page.locator(`a[href="${pathname}"]`).count()).toBe(0);
+  const push = await (await site.fetch(`/api/v2/pushes/${new URL(opening ?? "").pathname.split("/")[2]}`)).json();
+  expect(push).toMatchObject({ deleted: true, payload: null });
+});
+
 describe("the pages fit and are accessible:", () => {
   test("the form of a new request and the list", async () => {
     const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });

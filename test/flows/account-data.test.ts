@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { makeLinkKey } from "../../src/age/link-key.ts";
+import { sealUnderPassphrase } from "../../src/age/seal.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
@@ -73,6 +75,36 @@ test("the download contains no payload, link, token or digest", async () => {
     (["hex", "base64", "base64url"] as const).map((form) => digest.toString(form)),
   );
   for (const text of [...hidden, ...digests]) expect(body).not.toContain(text);
+});
+
+test("the download contains the account's requests, without their links and keys", async () => {
+  await using fixture = await startTestApp();
+  const person = await signInClient(fixture, ada, { join: true });
+  const { requests } = fixture.app.domain;
+  const key = await makeLinkKey();
+  const identitySealed = await sealUnderPassphrase(key.identity, "a passphrase");
+  const asked = {
+    title: "Root password",
+    note: "for the server",
+    wantsText: true,
+    wantsFiles: true,
+    answersMax: 2,
+    expireAfterDays: 7,
+    recipient: key.recipient,
+    encryptionCheck: key.check,
+    identitySealed,
+  };
+  const actor = signedIn(await idOf(fixture, ada));
+  const { urlToken } = await requests.create(asked, actor);
+  await requests.create({ ...asked, title: "second", wantsFiles: false, identitySealed: "" }, actor);
+  await requests.answer(urlToken, { payload: secret, isSealed: false, files: undefined }, stranger);
+  const { answer, data } = await dataOf(person);
+  expect(data.requests).toMatchObject([
+    { title: "second", wants_files: false, state: "open", answers: 0, key_under_passphrase: false },
+    { title: "Root password", note: "for the server", answers: 1, answers_max: 2, key_under_passphrase: true },
+  ]);
+  expect(data.pushes).toMatchObject([{ name: "Root password", end_to_end: true }]);
+  for (const text of [urlToken, key.recipient, key.check, "AGE ENCRYPTED"]) expect(answer.body).not.toContain(text);
 });
 
 test("the download contains nothing of other users", async () => {

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { makeLinkKey } from "../../src/age/link-key.ts";
+import { sealText } from "../../src/age/seal.ts";
 import { dayMs } from "../../src/base/clock.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";
 import { metricsOn, metricsToken, readSeries, scrape } from "../support/metrics.ts";
 import { rawRequest } from "../support/raw-request.ts";
@@ -125,6 +127,30 @@ describe("what is counted", () => {
     const kinds = ["text", "url", "file", "qr"];
     const made = kinds.map((kind) => series.get(`sealpush_pushes_created_total{kind="${kind}"}`));
     expect(made).toEqual([2, 1, 0, 0]);
+  });
+
+  it("are requests for secrets, and answers by who has sealed them", async () => {
+    const { app, origin, ask } = await start();
+    const { recipient, check } = await makeLinkKey();
+    const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+      ask(path, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      });
+    const path = "/api/sealpush/requests";
+    const request = { title: "A password", recipient, encryption_check: check, answers_max: 3 };
+    const { text } = await post(path, { request }, bearer(await app.makeToken("owner@example.com")));
+    const link = `${path}/${JSON.parse(text).url_token}`;
+    const sealed = { payload: await sealText("a", recipient, ""), encryption: "age" };
+    const given = [sealed, { payload: "b" }, { payload: "c" }, { payload: "one too many" }];
+    for (const answer of given) await post(link, answer);
+    const series = await readSeries(origin);
+    expect(series.get("sealpush_secret_requests_created_total")).toBe(1);
+    const answers = ["sender", "server"].map((sealer) =>
+      series.get(`sealpush_secret_request_answers_total{sealed_by="${sealer}"}`),
+    );
+    expect(answers).toEqual([1, 2]);
   });
 
   it("is the sweeper's lag and the queue lengths", async () => {

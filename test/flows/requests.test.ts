@@ -97,6 +97,24 @@ describe("a request", () => {
     expect([late.status, late.body]).toEqual([422, { request: ["takes no more answers."] }]);
   });
 
+  test("is deleted by its owner with its answers, whose audit trails stay", async () => {
+    const asked = await ask();
+    const url = `${path}/${asked.url_token}`;
+    for (const payload of ["hunter2", "hunter3"]) await send(url, { payload });
+    const { pushes } = await answersTo(asked);
+    await retrieved(pushes[0].url_token);
+    const remove = async () => {
+      const answer = await fetch(`${origin}${url}`, { method: "DELETE", headers: bearer(token) });
+      return [answer.status, await answer.json()];
+    };
+    expect(await remove()).toEqual([200, { message: "The request and its answers were deleted." }]);
+    expect(await remove()).toEqual([404, { error: "not-found" }]);
+    expect((await send(url)).status).toBe(404);
+    expect(await retrieved(pushes[1].url_token)).toMatchObject({ expired: true, deleted: true, payload: null });
+    const { body } = await send(`/api/v2/pushes/${pushes[1].url_token}/audit`, undefined, bearer(token));
+    expect(body.logs.map(({ kind }: { kind: string }) => kind)).toEqual(["creation", "expire", "failed_view"]);
+  });
+
   test("of somebody else is unknown, and an unknown one is", async () => {
     const asked = await ask();
     const other = bearer(await app.makeToken("other@example.com"));
@@ -104,6 +122,8 @@ describe("a request", () => {
       expect((await send(url, undefined, other)).status).toBe(404);
     }
     expect((await send(`${path}/${asked.url_token}/close`, {}, other)).status).toBe(404);
+    const removal = await fetch(`${origin}${path}/${asked.url_token}`, { method: "DELETE", headers: other });
+    expect(removal.status).toBe(404);
     expect((await send(`${path}/${"a".repeat(32)}`)).status).toBe(404);
     expect((await send(`${path}/${"a".repeat(32)}`, { payload: "x" })).status).toBe(404);
     expect((await send(path, { request: {} })).status).toBe(401);

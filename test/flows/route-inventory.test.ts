@@ -87,9 +87,11 @@ GET    /requests/:token                       page
 POST   /requests/:token                       page          changes
 GET    /requests/:token/answers               page_session
 POST   /requests/:token/close                 page_session  changes
+POST   /requests/:token/delete                page_session  changes
 POST   /api/sealpush/requests                 api_token     changes scope:create
 GET    /api/sealpush/requests/:url_token      public
 POST   /api/sealpush/requests/:url_token      public        changes
+DELETE /api/sealpush/requests/:url_token      api_token     changes scope:expire
 GET    /api/sealpush/requests/:url_token/answers api_token scope:read
 POST   /api/sealpush/requests/:url_token/close api_token    changes scope:expire
 GET    /api_tokens                            public

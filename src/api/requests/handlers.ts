@@ -49,6 +49,11 @@ export const close: ApiHandler = async (request, reply, { requests }) => {
   return sendJson(reply, 200, presentOwned(await requests.close(urlTokenOf(request), request.actor), request));
 };
 
+export const remove: ApiHandler = async (request, reply, { requests }) => {
+  await requests.delete(urlTokenOf(request), request.actor);
+  return sendJson(reply, 200, { message: "The request and its answers were deleted." } satisfies MessageAnswer);
+};
+
 export const answer: ApiHandler = async (request, reply, { requests, bodyIntake }) => {
   const urlToken = urlTokenOf(request);
   const received = await receiveAnswer(request, { requests, bodyIntake }, urlToken);

@@ -145,4 +145,23 @@ export const operations: readonly Operation[] = [
     },
     handler: handlers.close,
   },
+  {
+    ...internal,
+    id: "deleteRequest",
+    method: "DELETE",
+    path: pathOfOne,
+    scope: "expire",
+    changesState: true,
+    summary: "Delete your request with its answers",
+    description: "The request is removed. Its answers end, also those that nobody has opened; their audit trails stay.",
+    parameters: ["url_token"],
+    answers: {
+      200: { description: "It was deleted.", schema: MessageAnswer },
+      ...badToken,
+      ...lacksScope,
+      ...notYours,
+      ...always,
+    },
+    handler: handlers.remove,
+  },
 ];

@@ -43,6 +43,7 @@ test("the reader's reference has every endpoint with its fields", () => {
     "POST /api/sealpush/requests/{url_token}",
     "GET /api/sealpush/requests/{url_token}/answers",
     "POST /api/sealpush/requests/{url_token}/close",
+    "DELETE /api/sealpush/requests/{url_token}",
   ]);
   const create = endpoints.find(({ id }) => id === "createPush");
   expect(create?.fields.map(({ name }) => name)).toContain("expire_after_duration");

@@ -5,11 +5,12 @@ import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentAllOptions } from "../../http/push-options.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
+import type { OwnedRequest } from "../../requests/requests.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
 
 /**
  * `GET /users/edit/data`: all data about the user that the server can read, as one JSON document. It has no links of
- * pushes: a file in a download folder must not open a secret.
+ * pushes or requests: a file in a download folder must not open a secret.
  */
 export function downloadData({ session, reply, services }: SignedInRequest): Promise<FastifyReply> {
   reply.header("content-type", jsonType);
@@ -17,7 +18,7 @@ export function downloadData({ session, reply, services }: SignedInRequest): Pro
   return sendPieces(reply, documentOf(session.user, services));
 }
 
-async function* documentOf(user: User, { accounts, pushes, clock }: PageServices): AsyncGenerator<string> {
+async function* documentOf(user: User, { accounts, pushes, requests, clock }: PageServices): AsyncGenerator<string> {
   const exported = pushes.exportOwned(user.id)[Symbol.asyncIterator]();
   try {
     let next = await exported.next();
@@ -38,7 +39,13 @@ async function* documentOf(user: User, { accounts, pushes, clock }: PageServices
       second_factors: presentFactors(factors),
       single_sign_on: identities.map(presentIdentity),
     };
-    yield `${JSON.stringify(head).slice(0, -1)},"pushes":[`;
+    yield `${JSON.stringify(head).slice(0, -1)},"requests":[`;
+    let separator = "";
+    for await (const request of requests.exportOwned(user.id)) {
+      yield `${separator}\n${JSON.stringify(presentRequest(request))}`;
+      separator = ",";
+    }
+    yield '],"pushes":[';
     for (let comma = ""; next.done !== true; comma = ",") {
       yield* pushPieces(next.value, comma);
       next = await exported.next();
@@ -78,6 +85,21 @@ async function* pushPieces({ push, files, events }: ExportedPush, comma: string)
     separator = ",";
   }
   yield "]}";
+}
+
+function presentRequest(request: OwnedRequest) {
+  return {
+    title: request.title,
+    note: request.note,
+    wants_text: request.wantsText,
+    wants_files: request.wantsFiles,
+    state: request.state,
+    created_at: timestamp(request.createdAt),
+    expires_at: timestamp(request.expiresAt),
+    answers: request.answers,
+    answers_max: request.answersMax,
+    key_under_passphrase: request.identitySealed !== "",
+  };
 }
 
 function presentEvent(event: TrailEvent) {

@@ -71,6 +71,14 @@ export async function closeRequest(page: SignedInRequest): Promise<FastifyReply>
   return page.redirect(requestsPath);
 }
 
+/** `POST /requests/:token/delete` */
+export async function deleteRequest(page: SignedInRequest): Promise<FastifyReply> {
+  const { urlToken } = page;
+  if (urlToken === undefined) return page.notFound();
+  await page.services.requests.delete(urlToken, page.actor);
+  return page.redirect(requestsPath);
+}
+
 /** @throws AppError invalid_fields. */
 function readNewRequest(fields: FormFields): NewRequest {
   const named = Object.fromEntries(Object.keys(fields).map((name) => [name, textOf(fields, name)]));

@@ -284,16 +284,28 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
           </>
         )}
       </section>
-      {request.state === "open" && (
+      <div class="stack">
+        {request.state === "open" && (
+          <Confirm
+            page={page}
+            icon="clock"
+            label={text.close}
+            explanation={text.closeText}
+            confirm={text.close}
+            action={`${requestsPath}/${request.urlToken}/close`}
+            group="ending"
+          />
+        )}
         <Confirm
           page={page}
-          icon="clock"
-          label={text.close}
-          explanation={text.closeText}
-          confirm={text.close}
-          action={`${requestsPath}/${request.urlToken}/close`}
+          icon="trash"
+          label={text.delete}
+          explanation={text.deleteText}
+          confirm={text.delete}
+          action={`${requestsPath}/${request.urlToken}/delete`}
+          group="ending"
         />
-      )}
+      </div>
     </Layout>
   );
 }

@@ -25,6 +25,9 @@ const byLink = requests.select<[id: number, check: Buffer]>("WHERE id = ? AND li
 const ofOwner = requests.select<[ownerId: number, limit: number, offset: number]>(
   "WHERE owner_id = ? ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?",
 );
+const ofOwnerBefore = requests.select<[ownerId: number, createdAt: number, id: number, limit: number]>(
+  "WHERE owner_id = ? AND (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?",
+);
 const canBeAnswered = "closed_at IS NULL AND expires_at > ? AND answers < answers_max";
 const countOpen = sql<[ownerId: number, now: number], { open: number }>(
   `SELECT count(*) AS open FROM requests WHERE owner_id = ? AND ${canBeAnswered}`,
@@ -62,6 +65,12 @@ export function createRequestStore(db: Database) {
     /** Newest first. */
     list: async (ownerId: number, limit: number, offset: number): Promise<readonly RequestRow[]> =>
       (await db.read.all(ofOwner, ownerId, limit, offset)).map((stored) => requests.decode(stored)),
+    /** The next ones after this one, newest first; null: from the newest. */
+    async listAfter(ownerId: number, last: RequestRow | null, limit: number): Promise<readonly RequestRow[]> {
+      const { createdAt, id } = last ?? { createdAt: Number.MAX_SAFE_INTEGER, id: 0 };
+      const stored = await db.read.all(ofOwnerBefore, ownerId, createdAt, id, limit);
+      return stored.map((row) => requests.decode(row));
+    },
     async close(id: number, now: number): Promise<void> {
       await db.autocommit({ retry: "idempotent" }).run(close, now, id);
     },
@@ -78,6 +87,9 @@ export function createRequestStore(db: Database) {
     /** The ids of the pushes, in the order in which they came. */
     answers: async (requestId: number): Promise<readonly number[]> =>
       (await db.read.all(answersOf, requestId)).map(({ pushId }) => pushId),
+    async remove(id: number): Promise<void> {
+      await db.autocommit({ retry: "idempotent" }).run(remove, id);
+    },
     /** Removes requests that expired before then. @returns how many, at most `limit`. */
     removeExpired: (before: number, limit: number): Promise<number> =>
       db.write(async (tx) => {
