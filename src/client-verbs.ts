@@ -4,10 +4,12 @@
  */
 const clientVerbs = {
   push: "Share a secret and print its link.",
-  open: "Open a push: print its text and save its files. Counts a view.",
+  open: "Open a push or an answer: print its text and save its files. Counts a view.",
+  request: "Ask somebody for a secret: print the link to send, and the private link that opens the answers.",
+  answer: "Answer a request with a text or files, sealed before they leave.",
   list: "List your active pushes, newest first, in columns separated by tabs.",
   audit: "Show who opened your push, oldest first, in columns separated by tabs.",
-  end: "End a push at once.",
+  end: "End a push at once, or close a request.",
   generate: "Print a random password.",
   login: "Store the address of your server and your API token.",
   logout: "Remove the stored API token. It stays valid until you revoke it at /users/token.",

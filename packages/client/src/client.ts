@@ -13,13 +13,15 @@ import { ClientError } from "./errors.ts";
 import { type LinkParts, readLink, serverOf, urlTokenIn } from "./link.ts";
 import { formBody, type NewFile, type Progress } from "./multipart.ts";
 import { randomHex } from "./random-hex.ts";
-import { type ApiAnswer, errorOf, type RequestBody, Transport, textAt } from "./transport.ts";
+import { Requests } from "./requests.ts";
+import { type ApiAnswer, errorOf, otherProgram, type RequestBody, Transport, textAt } from "./transport.ts";
 
 export type * from "./api-types.ts";
 export { durationMinutes } from "./api-types.ts";
 export { ClientError, type ClientErrorCode } from "./errors.ts";
 export { type Expiry, expiryOf } from "./expiry.ts";
 export { type PasswordOptions, randomPassword } from "./password.ts";
+export type { AnswersOptions, CreatedRequest, NewAnswer, NewRequest } from "./requests.ts";
 export type { LinkParts, NewFile, Progress };
 
 export interface ClientOptions {
@@ -83,6 +85,8 @@ export type TokenState = "none" | "valid" | "limited" | "refused";
 export class SealpushClient {
   /** The server's address without a slash at its end. */
   readonly server: string;
+  /** Asks people for secrets, and answers such requests. Only Sealpush has them. */
+  readonly requests: Requests;
   readonly #transport: Transport;
   readonly #token: string | undefined;
   readonly #language: string | undefined;
@@ -106,6 +110,7 @@ export class SealpushClient {
       fetch: options.fetch ?? ((input, init) => fetch(input, init)),
       wait: options.wait ?? waitFor,
     });
+    this.requests = new Requests(this.#transport, this.server);
   }
 
   /**
@@ -344,16 +349,6 @@ function wrongPassphrase(given: string | undefined, sealedText?: string): Client
     status: 401,
     ...(sealedText === undefined ? {} : { sealedText }),
   });
-}
-
-function otherProgram({ status }: ApiAnswer): ClientError {
-  return new ClientError(
-    "not_this_api",
-    "The answer is not one of Sealpush or Password Pusher. Check the server's address.",
-    {
-      status,
-    },
-  );
 }
 
 /** A token is wrong: the server answers 401 as well, with another text. */

@@ -1,12 +1,13 @@
 import { type LinkKey, makeLinkKey, readLinkKey } from "../../../src/age/link-key.ts";
-import { openFile, openText, WrongPassphraseError } from "../../../src/age/open.ts";
-import { sealFile, sealText } from "../../../src/age/seal.ts";
+import { openFile, openIdentity, openText, WrongPassphraseError } from "../../../src/age/open.ts";
+import { isRecipient, sealFile, sealText, sealUnderPassphrase } from "../../../src/age/seal.ts";
 import { readSealedFiles, type SealedFileDetails, writeSealedFiles } from "../../../src/age/sealed-files.ts";
 import type { NewPush } from "./client.ts";
 import { ClientError } from "./errors.ts";
 import { chunksIn, type NewFile, streamOf } from "./multipart.ts";
+import type { NewAnswer } from "./requests.ts";
 
-/** The format is described in docs/end-to-end.md. This file is loaded only for end-to-end pushes. */
+/** The format is described in docs/end-to-end.md. This file is loaded only for end-to-end pushes and for requests. */
 
 export interface SealedPush {
   /** What the server gets. */
@@ -25,19 +26,47 @@ export async function sealPush(push: NewPush): Promise<SealedPush> {
     );
   }
   const key = await makeLinkKey();
-  const sealed = { ...rest, encryption: "age", encryption_check: key.check } as const;
-  if (files.length === 0) {
-    const text = await sealText(payload, key.recipient, passphrase);
-    return { push: { ...sealed, payload: text }, fragment: key.identity };
-  }
+  const sealed = await sealContent(payload, files, key.recipient, passphrase);
+  return { push: { ...rest, encryption: "age", encryption_check: key.check, ...sealed }, fragment: key.identity };
+}
+
+async function sealContent(payload: string, files: readonly NewFile[], recipient: string, passphrase: string) {
+  if (files.length === 0) return { payload: await sealText(payload, recipient, passphrase) };
   // Only the payload is sealed under the passphrase, so it contains another key for the files.
-  const fileKey = passphrase === "" ? key : await makeLinkKey();
-  const list = { text: payload, identity: fileKey === key ? null : fileKey.identity, files: files.map(detailsOf) };
-  const text = await sealText(writeSealedFiles(list), key.recipient, passphrase);
+  const fileKey = passphrase === "" ? undefined : await makeLinkKey();
+  const list = { text: payload, identity: fileKey?.identity ?? null, files: files.map(detailsOf) };
   return {
-    push: { ...sealed, payload: text, files: files.map((file, at) => sealedFile(file, storedName(at), fileKey)) },
-    fragment: key.identity,
+    payload: await sealText(writeSealedFiles(list), recipient, passphrase),
+    files: files.map((file, at) => sealedFile(file, storedName(at), fileKey?.recipient ?? recipient)),
   };
+}
+
+/** @throws ClientError invalid for a file of unknown size; not_this_api if the server named no recipient. */
+export async function sealAnswer({ payload = "", files = [] }: NewAnswer, recipient: string) {
+  if (!isRecipient(recipient)) {
+    throw new ClientError(
+      "not_this_api",
+      "The server named no age recipient to seal the answer for. Nothing was sent.",
+    );
+  }
+  return await sealContent(payload, files, recipient, "");
+}
+
+/** The key of a request for a secret. @param passphrase "": the identity stays here. */
+export async function makeRequestKey(passphrase: string) {
+  const { identity, recipient, check } = await makeLinkKey();
+  const sealed = passphrase === "" ? "" : await sealUnderPassphrase(identity, passphrase);
+  return { identity, fields: { recipient, encryption_check: check, identity_sealed: sealed } };
+}
+
+/** @returns undefined if the passphrase is wrong. @throws ClientError invalid if the key was changed. */
+export async function openRequestKey(sealed: string, passphrase: string): Promise<string | undefined> {
+  try {
+    return await openIdentity(sealed, passphrase);
+  } catch (error) {
+    if (error instanceof WrongPassphraseError) return undefined;
+    throw new ClientError("invalid", "The key of the request was damaged or changed after it was sealed.");
+  }
 }
 
 const storedName = (at: number) => `${at + 1}.age`;
@@ -48,7 +77,7 @@ function detailsOf({ filename, content_type: type, content, sizeBytes }: NewFile
   return { stored: storedName(at), name: filename, type: type ?? (content instanceof Blob ? content.type : ""), size };
 }
 
-function sealedFile(file: NewFile, filename: string, { recipient }: LinkKey): NewFile {
+function sealedFile(file: NewFile, filename: string, recipient: string): NewFile {
   async function* content() {
     const plain = file.content instanceof Blob ? file.content.stream() : streamOf(file.content());
     yield* chunksIn(await sealFile(plain, recipient));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readLink, urlTokenIn } from "./link.ts";
+import { readLink, readRequestLink, urlTokenIn } from "./link.ts";
 
 const server = "https://push.example.com";
 
@@ -35,6 +35,13 @@ describe("readLink", () => {
   ])("%s is no link of a push", (text) => {
     expect(readLink(text)).toBeUndefined();
   });
+});
+
+test.each(["", "/answers", "/answers/"])("readRequestLink reads a link to a request that ends with %j", (end) => {
+  const link = `${server}/push/requests/abc-_1${end}`;
+  expect(readRequestLink(`${link}#key`)).toEqual({ server: `${server}/push`, urlToken: "abc-_1", fragment: "key" });
+  expect(readLink(link)).toBeUndefined();
+  expect(readRequestLink(`${server}/p/abc-_1`)).toBeUndefined();
 });
 
 describe("urlTokenIn", () => {

@@ -12,20 +12,40 @@ const tokenPattern = /^[A-Za-z0-9_-]{1,64}$/;
 /** `/p/<token>`, also under older paths, with a language in front, and with the retrieval step behind. */
 const linkPath = /^(.*?)\/(?:[a-z]{2}(?:-[A-Za-z]{2,4})?\/)?[pfr]\/([A-Za-z0-9_-]{1,64})(?:\.json|\/r|\/preview)?\/?$/;
 
+/** The link to send, and the private link to the answers. */
+const requestPath = /^(.*?)\/requests\/([A-Za-z0-9_-]{1,64})(?:\/answers)?\/?$/;
+
 /** @returns undefined if the text is not the link of a push. */
 export function readLink(text: string): LinkParts | undefined {
+  return readParts(text, linkPath);
+}
+
+/** @returns undefined if the text is not a link of a request for a secret. */
+export function readRequestLink(text: string): LinkParts | undefined {
+  return readParts(text, requestPath);
+}
+
+function readParts(text: string, path: RegExp): LinkParts | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin, pathname, hash } = new URL(text);
-  const [, folder = "", urlToken] = linkPath.exec(pathname) ?? [];
+  const [, folder = "", urlToken] = path.exec(pathname) ?? [];
   if ((protocol !== "http:" && protocol !== "https:") || urlToken === undefined) return undefined;
   return { server: `${origin}${folder}`, urlToken, fragment: hash.slice(1) };
 }
 
 /** @param push a url_token or a link of this server. @throws ClientError invalid. */
 export function urlTokenIn(push: string, server: string): string {
-  if (tokenPattern.test(push)) return push;
-  const link = readLink(push);
-  if (link === undefined) throw new ClientError("invalid", "This is neither the link of a push nor its token.");
+  return tokenIn(push, readLink(push), server, "push");
+}
+
+/** @param request a url_token or a link of this server. @throws ClientError invalid. */
+export function requestTokenIn(request: string, server: string): string {
+  return tokenIn(request, readRequestLink(request), server, "request");
+}
+
+function tokenIn(text: string, link: LinkParts | undefined, server: string, what: "push" | "request"): string {
+  if (tokenPattern.test(text)) return text;
+  if (link === undefined) throw new ClientError("invalid", `This is neither the link of a ${what} nor its token.`);
   // The folder in front of the path cannot be distinguished from a language.
   if (new URL(link.server).origin !== new URL(server).origin) {
     throw new ClientError("invalid", `The link belongs to ${link.server} and not to ${server}.`);

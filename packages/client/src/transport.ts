@@ -17,7 +17,7 @@ export interface RequestBody {
  */
 type Repetition = "always" | "with_key" | "never";
 
-interface ApiRequest {
+export interface ApiRequest {
   readonly method: "GET" | "POST" | "DELETE";
   /** From the root of the server. */
   readonly path: string;
@@ -218,6 +218,15 @@ export function errorOf({ status, value }: ApiAnswer, hint = "", retryAfterSecon
     ...(fields === undefined ? {} : { fields }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
+}
+
+/** For an answer without what this API answers. */
+export function otherProgram({ status }: ApiAnswer): ClientError {
+  return new ClientError(
+    "not_this_api",
+    "The answer is not one of Sealpush or Password Pusher. Check the server's address.",
+    { status },
+  );
 }
 
 /** The body of a 422: a map of fields. */

@@ -67,7 +67,7 @@ test("a model pushes, lists, audits and ends, and gets no secret and no link of 
   const earlier = (await program.run(["push", "--name", "earlier"], { stdin: "correct horse" })).stdout.trim();
   const model = await connect(program);
   const { tools } = await model.tools();
-  expect(tools.map(({ name }) => name)).toEqual(["push", "list", "audit", "end"]);
+  expect(tools.map(({ name }) => name)).toEqual(["push", "list", "audit", "end", "request", "requests", "answers"]);
   const made = await model.answer("push", { generate: 24, expire: "1h", views: 1, name: "made" });
   expect(made).toMatchObject({ push: "1", views_remaining: 1, link: expect.stringMatching(/^http/) });
   const { pushes } = await model.answer("list", {});
@@ -97,6 +97,43 @@ test("opening is a tool only if the person who starts it allows it", async () =>
   expect(await closed.close()).toBe(0);
   const allowed = await connect(program, ["--show-secrets"]);
   expect(await allowed.answer("open", { push: link })).toEqual({ expired: false, payload: "correct horse", files: [] });
+});
+
+test("a model asks for a secret and lists the answers, and gets neither them nor what opens them", async () => {
+  const program = makeClientProgram("whole", {
+    SEALPUSH_SERVER: server,
+    SEALPUSH_TOKEN: token,
+    SEALPUSH_PASSPHRASE: "open sesame",
+  });
+  const model = await connect(program);
+  const made = await model.answer("request", { title: "Root password", note: "of db1", expire: "3d" });
+  expect(made).toMatchObject({ request: "1", state: "open", answers: 0, answers_max: 1 });
+  expect(made).not.toHaveProperty("private_link");
+  expect(await program.run(["answer", made.link_to_send], { stdin: "correct horse" })).toMatchObject({ exitCode: 0 });
+  expect((await model.answer("requests", {})).requests).toContainEqual(
+    expect.objectContaining({ request: "1", title: "Root password", state: "full", answers: 1 }),
+  );
+  const { pushes } = await model.answer("answers", { request: "1" });
+  expect(pushes).toEqual([expect.objectContaining({ push: "1", kind: "text", expired: false })]);
+  expect(await model.call("open", { push: "1" })).toMatchObject({ message: "Tool open not found" });
+  for (const secret of ["correct horse", "open sesame", "AGE-SECRET-KEY", token]) {
+    expect(model.received.join()).not.toContain(secret);
+  }
+  expect(await program.run(["open", made.link_to_send])).toMatchObject({ exitCode: 0, stdout: "correct horse" });
+
+  const allowed = await connect(program, ["--show-secrets"]);
+  const other = await allowed.answer("request", { title: "Another" });
+  await program.run(["answer", other.link_to_send], { stdin: "battery staple" });
+  const [waiting] = (await allowed.answer("answers", { request: other.request })).pushes;
+  expect(await allowed.answer("open", { push: waiting.push })).toMatchObject({ payload: "battery staple" });
+});
+
+test("a model asks for nothing that nobody could open", async () => {
+  const model = await connect(signedIn());
+  expect(await model.call("request", { title: "Root password" })).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining("SEALPUSH_PASSPHRASE") }],
+  });
 });
 
 describe("files", () => {

@@ -5,8 +5,16 @@ import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, textOf } 
 const textBytesMax = 4 * 1_024 * 1_024;
 const lineBytesMax = 16 * 1_024;
 
+/** Asked for without showing it, or all of standard input. @param hint follows the problem. @throws CommandRefused. */
+export async function readSecret(io: CommandIo, hint: string): Promise<string> {
+  const isAsked = io.terminals.stdin && io.ask !== undefined;
+  const secret = isAsked ? await io.ask("Secret: ", "hidden") : await readInput(io, hint);
+  if (secret === "") throw new CommandRefused("The secret is empty.", exitCodes.usage);
+  return secret;
+}
+
 /** All of standard input. A line end after a single line is not part of it: `echo` adds one. @throws CommandRefused. */
-export async function readInput(io: CommandIo, hint: string): Promise<string> {
+async function readInput(io: CommandIo, hint: string): Promise<string> {
   const text = decodeUtf8(await readBytes(io, textBytesMax), `Standard input is not UTF-8.${hint}`);
   return /^[^\n]*\n$/.test(text) ? text.replace(/\r?\n$/, "") : text;
 }
@@ -46,7 +54,7 @@ function onlyLine(text: string, source: string, what: string): string {
   return line;
 }
 
-/** The argument that names a push; - reads it from standard input. @throws CommandRefused usage. */
+/** The argument that names a push or a request; - reads it from standard input. @throws CommandRefused usage. */
 export async function pushArgument({ positionals: [named] }: Given, io: CommandIo): Promise<string> {
   if (named === "-") return (await readLine(io, "link")).trim();
   if (named !== undefined) return named;
@@ -70,6 +78,25 @@ export async function passphraseOption(given: Given, io: CommandIo): Promise<str
     );
   }
   return found;
+}
+
+export const passphraseAttemptsMax = 3;
+
+/** Asks until a passphrase opens what was received, a bounded number of times. */
+export function makeAsk(isFirstMissing: boolean, io: CommandIo): () => Promise<string | undefined> {
+  let isFirst = isFirstMissing;
+  let attempts = 0;
+  return async () => {
+    attempts += 1;
+    if (attempts > passphraseAttemptsMax) return undefined;
+    if (isFirst) {
+      isFirst = false;
+      return await findPassphrase(io);
+    }
+    if (io.ask === undefined) return undefined;
+    io.stderr("That passphrase is wrong.\n");
+    return await askForPassphrase(io);
+  };
 }
 
 /** From the environment, else from the person at the terminal. */

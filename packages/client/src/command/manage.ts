@@ -1,12 +1,21 @@
-import { pushArgument } from "./input.ts";
+import type { SealpushClient } from "../client.ts";
+import { readRequestLink } from "../link.ts";
+import { passphraseOption, pushArgument } from "./input.ts";
 import { type CommandIo, exitCodes, type Given, isSet, numberOf, type RunVerb } from "./io.ts";
 import { connect, connectForPush } from "./settings.ts";
 import { table } from "./text.ts";
 
 export const list: RunVerb = async (given, io) => {
+  if (given.positionals.length > 0) return await listAnswers(given, io);
+  if (isSet(given, "requests")) return await listRequests(given, io);
   const { client } = await connect(given, io);
   const pushes = await client.list(isSet(given, "expired") ? "expired" : "active", pageOf(given, io));
   if (isSet(given, "json")) return printJson(pushes, io);
+  printPushes(pushes, io);
+  return exitCodes.ok;
+};
+
+function printPushes(pushes: Awaited<ReturnType<SealpushClient["list"]>>, io: CommandIo): void {
   const rows = pushes.map((push) => [
     push.html_url,
     push.kind,
@@ -16,8 +25,34 @@ export const list: RunVerb = async (given, io) => {
     push.name,
   ]);
   io.stdout(table(["link", "kind", "created", "expires", "views left", "name"], rows));
+}
+
+async function listRequests(given: Given, io: CommandIo): Promise<number> {
+  const { client } = await connect(given, io);
+  const requests = await client.requests.list(pageOf(given, io));
+  if (isSet(given, "json")) return printJson(requests, io);
+  const rows = requests.map(({ html_url, state, created_at, expires_at, answers, answers_max, title }) => [
+    html_url,
+    state,
+    created_at,
+    expires_at,
+    `${answers} of ${answers_max}`,
+    title,
+  ]);
+  io.stdout(table(["link", "state", "created", "expires", "answers", "title"], rows));
   return exitCodes.ok;
-};
+}
+
+/** With the private link or the passphrase, the links of the answers contain the key. */
+async function listAnswers(given: Given, io: CommandIo): Promise<number> {
+  const named = await pushArgument(given, io);
+  const { client } = await connectForPush(named, given, io);
+  const passphrase = await passphraseOption(given, io);
+  const found = await client.requests.answers(named, { passphrase, signal: io.interruption });
+  if (isSet(given, "json")) return printJson(found, io);
+  printPushes(found.pushes, io);
+  return exitCodes.ok;
+}
 
 export const audit: RunVerb = async (given, io) => {
   const named = await pushArgument(given, io);
@@ -38,6 +73,12 @@ export const audit: RunVerb = async (given, io) => {
 export const end: RunVerb = async (given, io) => {
   const named = await pushArgument(given, io);
   const { client } = await connectForPush(named, given, io);
+  if (readRequestLink(named) !== undefined) {
+    const closed = await client.requests.close(named, { signal: io.interruption });
+    if (isSet(given, "json")) return printJson(closed, io);
+    io.stdout("The request is closed. Answers that have come can still be opened.\n");
+    return exitCodes.ok;
+  }
   const ended = await client.end(named, { signal: io.interruption });
   if (isSet(given, "json")) return printJson(ended, io);
   io.stdout("The push has ended.\n");

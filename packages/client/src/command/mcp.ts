@@ -7,7 +7,13 @@ import { connect } from "./settings.ts";
 export const mcp: RunVerb = async (given, io) => {
   const { client } = await connect(given, io);
   const { McpServer, fromJsonSchema, serveStdio } = await loadSdk();
-  const tools = makeTools({ client, files: textOf(given, "files"), showsSecrets: isSet(given, "show-secrets") });
+  const passphrase = io.environment.SEALPUSH_PASSPHRASE ?? "";
+  const tools = makeTools({
+    client,
+    files: textOf(given, "files"),
+    showsSecrets: isSet(given, "show-secrets"),
+    passphrase: passphrase === "" ? undefined : passphrase,
+  });
   const handle = serveStdio(() => {
     const server = new McpServer({ name: "sealpush", version: packageJson.version });
     for (const tool of tools) {

@@ -1,13 +1,19 @@
 import { access, constants } from "node:fs/promises";
 import { ClientError } from "../errors.ts";
-import { readLink } from "../link.ts";
-import { askForPassphrase, findPassphrase, passphraseOption, pushArgument } from "./input.ts";
+import { readLink, readRequestLink } from "../link.ts";
+import {
+  askForPassphrase,
+  findPassphrase,
+  makeAsk,
+  passphraseAttemptsMax,
+  passphraseOption,
+  pushArgument,
+} from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, isSet, type RunVerb, textOf } from "./io.ts";
+import { answerToOpen } from "./request.ts";
 import { saveFile } from "./saved-files.ts";
 import { type Connection, connectForPush } from "./settings.ts";
 import { harmless, progressOn } from "./text.ts";
-
-const passphraseAttemptsMax = 3;
 
 export const open: RunVerb = async (given, io) => {
   const named = await pushArgument(given, io);
@@ -15,8 +21,12 @@ export const open: RunVerb = async (given, io) => {
   // A view must not be spent on files that cannot be saved.
   if (folder !== "-") await access(folder, constants.W_OK);
   const { client } = await connectForPush(named, given, io);
-  await refuseWithoutKey(client, named, io);
-  const opened = await retrieve(client, named, await passphraseOption(given, io), io);
+  const passphrase = await passphraseOption(given, io);
+  const isRequest = readRequestLink(named) !== undefined;
+  if (!isRequest) await refuseWithoutKey(client, named, io);
+  const opened = isRequest
+    ? await retrieve(client, await answerToOpen(client, named, passphrase, io), undefined, io)
+    : await retrieve(client, named, passphrase, io);
   if (opened.expired && opened.payload === null && opened.files.length === 0) {
     throw new CommandRefused("This push has ended. Ask its sender for a new one.", exitCodes.ended);
   }
@@ -99,23 +109,6 @@ async function retrieve(client: Connection["client"], push: string, given: strin
       passphrase = next;
     }
   }
-}
-
-/** Asks until a passphrase opens what was retrieved, a bounded number of times. */
-function makeAsk(isFirstMissing: boolean, io: CommandIo): () => Promise<string | undefined> {
-  let isFirst = isFirstMissing;
-  let attempts = 0;
-  return async () => {
-    attempts += 1;
-    if (attempts > passphraseAttemptsMax) return undefined;
-    if (isFirst) {
-      isFirst = false;
-      return await findPassphrase(io);
-    }
-    if (io.ask === undefined) return undefined;
-    io.stderr("That passphrase is wrong.\n");
-    return await askForPassphrase(io);
-  };
 }
 
 /** Programs get the very text. A terminal gets no control characters, and a line end after the last line. */

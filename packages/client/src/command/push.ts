@@ -1,9 +1,7 @@
-import { createReadStream } from "node:fs";
-import { type FileHandle, open as openFile } from "node:fs/promises";
-import { basename } from "node:path";
-import type { NewFile, NewPush } from "../client.ts";
+import type { NewPush } from "../client.ts";
 import { type Expiry, expiryOf } from "../expiry.ts";
-import { passphraseOption, readInput } from "./input.ts";
+import { type FilesToSend, filesAt } from "./files.ts";
+import { passphraseOption, readSecret } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect } from "./settings.ts";
 import { progressOn } from "./text.ts";
@@ -78,51 +76,19 @@ function yesOrNo(given: Given, name: string): boolean | undefined {
 }
 
 async function secretOf(given: Given, io: CommandIo): Promise<string> {
-  const isAsked = io.terminals.stdin && io.ask !== undefined;
-  const hint = ' Send it as a file: "sealpush push --as <filename>".';
-  const secret = isAsked ? await io.ask("Secret: ", "hidden") : await readInput(io, hint);
-  if (secret === "") throw new CommandRefused("The secret is empty.", exitCodes.usage);
+  const secret = await readSecret(io, ' Send it as a file: "sealpush push --as <filename>".');
   return textOf(given, "kind") === "url" ? secret.trim() : secret;
 }
 
-interface FilesToSend {
-  readonly list: readonly NewFile[];
-  /** Undefined if it is not known before the end. */
-  readonly sizeBytes: number | undefined;
-}
-
-/** Files are opened before anything is sent, so a wrong name is noticed first. */
 async function filesOf(given: Given, io: CommandIo): Promise<FilesToSend> {
   const name = textOf(given, "as");
-  if (name !== undefined) {
-    if (isSet(given, "e2e")) {
-      throw new CommandRefused("--e2e needs files whose size is known: name a file instead of --as.", exitCodes.usage);
-    }
-    if (given.positionals.length > 0)
-      throw new CommandRefused("--as sends standard input: name no files.", exitCodes.usage);
-    return { list: [{ filename: name, content: onlyOnce(io.stdin) }], sizeBytes: undefined };
+  if (name === undefined) return await filesAt(given.positionals);
+  if (isSet(given, "e2e")) {
+    throw new CommandRefused("--e2e needs files whose size is known: name a file instead of --as.", exitCodes.usage);
   }
-  let sizeBytes = 0;
-  const list: NewFile[] = [];
-  for (const path of given.positionals) {
-    const file = await openFile(path, "r");
-    try {
-      const size = await sizeOf(file, path);
-      sizeBytes += size;
-      list.push({ filename: basename(path), content: () => createReadStream(path), sizeBytes: size });
-    } finally {
-      await file.close();
-    }
-  }
-  return { list, sizeBytes };
-}
-
-async function sizeOf(file: FileHandle, path: string): Promise<number> {
-  const found = await file.stat();
-  if (found.isFile()) return found.size;
-  throw new CommandRefused(
-    `${path} is not a file.${found.isDirectory() ? " Pack the folder first, for example with tar or zip." : ""}`,
-  );
+  if (given.positionals.length > 0)
+    throw new CommandRefused("--as sends standard input: name no files.", exitCodes.usage);
+  return { list: [{ filename: name, content: onlyOnce(io.stdin) }], sizeBytes: undefined };
 }
 
 /** Standard input cannot be read again for another attempt. */

@@ -1,7 +1,7 @@
 import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { SealpushClient } from "../client.ts";
-import { readLink, serverOf } from "../link.ts";
+import { readLink, readRequestLink, serverOf } from "../link.ts";
 import { randomHex } from "../random-hex.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, textOf } from "./io.ts";
 import { systemErrorCode } from "./system-error.ts";
@@ -30,11 +30,11 @@ export async function connect(given: Given, io: CommandIo, language?: string): P
 }
 
 /**
- * @param push the link of a push, or its url_token. A link decides which server is used, and gets the token only if the token is
+ * @param push the link of a push or a request, or its url_token. A link decides which server is used, and gets the token only if the token is
  * that server's.
  */
 export async function connectForPush(push: string, given: Given, io: CommandIo): Promise<Connection> {
-  const link = readLink(push);
+  const link = readLink(push) ?? readRequestLink(push);
   if (link === undefined) return await connect(given, io);
   const chosen = await findServer(given, io);
   if (chosen !== undefined && new URL(chosen).origin === new URL(link.server).origin)

@@ -73,7 +73,7 @@ on most servers.`,
   },
   {
     name: "open",
-    summary: "Open a push: print its text and save its files. Counts a view.",
+    summary: "Open a push or an answer: print its text and save its files. Counts a view.",
     takes: "<link>",
     argumentsMax: 1,
     options: [
@@ -93,14 +93,60 @@ on most servers.`,
       json,
     ],
     details: `${linkDetails} A passphrase that is needed is taken from
-SEALPUSH_PASSPHRASE, or asked for. Files never replace others: they get another name.`,
+SEALPUSH_PASSPHRASE, or asked for. Files never replace others: they get another name. The private link of a request opens
+its oldest answer that was not opened yet.`,
     load: async () => (await import("./open.ts")).open,
+  },
+  {
+    name: "request",
+    summary: "Ask somebody for a secret: print the link to send, and the private link that opens the answers.",
+    takes: "<title>",
+    argumentsMax: 1,
+    options: [
+      { name: "note", value: "<text>", description: "what those who answer see below the title" },
+      { name: "wants", value: "<what>", description: "text, files or both; default: text" },
+      { name: "answers", value: "<number>", description: "how many answers it takes, 1 to 100; default: 1" },
+      { name: "expire", short: "e", value: "<time>", description: "when it closes, such as 3d or 2w; default: 7d" },
+      {
+        name: "passphrase",
+        short: "p",
+        description: "seal the key under a passphrase, which is asked for or taken from SEALPUSH_PASSPHRASE",
+      },
+      passphraseFile,
+      server,
+      json,
+    ],
+    details: `The key is made here. Without a passphrase it is only in the private link, so keep that. Needs a token.
+sealpush open <private link> opens the answers one by one; sealpush list <private link> lists them.`,
+    load: async () => (await import("./request.ts")).request,
+  },
+  {
+    name: "answer",
+    summary: "Answer a request with a text or files, sealed before they leave.",
+    takes: "<link> [file...]",
+    argumentsMax: 11,
+    completes: "files",
+    options: [server],
+    details: `The link is the one that the person who asks has sent; a token is not needed. Without files, the secret is read from standard
+input, or asked for without showing it.`,
+    load: async () => (await import("./request.ts")).answer,
   },
   {
     name: "list",
     summary: "List your active pushes, newest first, in columns separated by tabs.",
-    argumentsMax: 0,
-    options: [{ name: "expired", description: "list those that have ended" }, page, server, json],
+    takes: "[link]",
+    argumentsMax: 1,
+    options: [
+      { name: "expired", description: "list those that have ended" },
+      { name: "requests", description: "list your requests" },
+      { name: "passphrase", short: "p", description: "the passphrase of the request that is named" },
+      passphraseFile,
+      page,
+      server,
+      json,
+    ],
+    details: `With the link of your request, its answers are listed, oldest first. The private link or the passphrase adds the key to their
+links.`,
     load: async () => (await import("./manage.ts")).list,
   },
   {
@@ -114,7 +160,7 @@ SEALPUSH_PASSPHRASE, or asked for. Files never replace others: they get another 
   },
   {
     name: "end",
-    summary: "End a push at once.",
+    summary: "End a push at once, or close a request.",
     takes: "<link>",
     argumentsMax: 1,
     options: [server, json],
@@ -165,8 +211,8 @@ stored in config.json and the token in the file token, which only you can read, 
       { name: "show-secrets", description: "also open pushes, so that their secrets reach the model" },
       server,
     ],
-    details: `The tools are push, list, audit and end. No secret of a push reaches the model: it shares passwords that are generated here, and
-files whose content it does not see.`,
+    details: `The tools are push, list, audit, end, request, requests and answers. No secret reaches the model: it shares passwords that are
+generated here, and files whose content it does not see. The answers to its requests open with SEALPUSH_PASSPHRASE.`,
     load: async () => (await import("./mcp.ts")).mcp,
   },
   {

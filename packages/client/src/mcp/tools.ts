@@ -4,6 +4,8 @@ import { basename, relative, resolve, sep } from "node:path";
 import type { NewPush, SealpushClient } from "../client.ts";
 import { expiryOf } from "../expiry.ts";
 import { randomPassword } from "../password.ts";
+import { Numbers } from "./numbers.ts";
+import { requestTools } from "./request-tools.ts";
 
 /** What a tool answers to the model: plain data, without the secret of any push. */
 export type ToolAnswer = Readonly<Record<string, unknown>>;
@@ -23,10 +25,12 @@ export interface ToolOptions {
   readonly files: string | undefined;
   /** Adds the tool that opens pushes, whose secrets then reach the model. */
   readonly showsSecrets: boolean;
+  /** Seals the keys of requests, so that the model gets none. */
+  readonly passphrase: string | undefined;
 }
 
 const pushSchema = { type: "string", description: "A number from list or push, or a link." } as const;
-const pageSchema = {
+export const pageSchema = {
   type: "integer",
   minimum: 1,
   maximum: 200,
@@ -37,19 +41,11 @@ const pageSchema = {
  * A link opens a secret, so lists give numbers instead, which only this process can resolve. The link of a new push is given:
  * to hand it out is what the tool is for.
  */
-export function makeTools({ client, files, showsSecrets }: ToolOptions): readonly Tool[] {
-  const tokens: string[] = [];
-  const numberOf = (urlToken: string): string => {
-    if (!tokens.includes(urlToken)) tokens.push(urlToken);
-    return String(tokens.indexOf(urlToken) + 1);
-  };
-  const pushOf = ({ push }: Readonly<Record<string, unknown>>): string => {
-    const named = String(push);
-    if (!/^\d{1,6}$/.test(named)) return named;
-    const token = tokens[Number(named) - 1];
-    if (token === undefined) throw new Error(`There is no push ${named} in this session: call list first.`);
-    return token;
-  };
+export function makeTools(options: ToolOptions): readonly Tool[] {
+  const { client, files, showsSecrets } = options;
+  const pushes = new Numbers("push", "list");
+  const numberOf = (urlToken: string) => pushes.numberOf(urlToken);
+  const pushOf = ({ push }: Readonly<Record<string, unknown>>) => pushes.namedBy(String(push));
 
   const push: Tool = {
     name: "push",
@@ -154,7 +150,7 @@ export function makeTools({ client, files, showsSecrets }: ToolOptions): readonl
       return { expired: opened.expired, payload: opened.payload, files: opened.files.map(({ filename }) => filename) };
     },
   };
-  return [push, list, audit, end, ...(showsSecrets ? [open] : [])];
+  return [push, list, audit, end, ...requestTools(options, pushes), ...(showsSecrets ? [open] : [])];
 }
 
 async function contentOf(

@@ -1,0 +1,36 @@
+import { createReadStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
+import type { NewFile } from "../client.ts";
+import { CommandRefused } from "./io.ts";
+
+export interface FilesToSend {
+  readonly list: readonly NewFile[];
+  /** Undefined if it is not known before the end. */
+  readonly sizeBytes: number | undefined;
+}
+
+/** Files are opened before anything is sent, so a wrong name is noticed first. */
+export async function filesAt(paths: readonly string[]): Promise<FilesToSend> {
+  let sizeBytes = 0;
+  const list: NewFile[] = [];
+  for (const path of paths) {
+    const file = await open(path, "r");
+    try {
+      const size = await sizeOf(file, path);
+      sizeBytes += size;
+      list.push({ filename: basename(path), content: () => createReadStream(path), sizeBytes: size });
+    } finally {
+      await file.close();
+    }
+  }
+  return { list, sizeBytes };
+}
+
+async function sizeOf(file: FileHandle, path: string): Promise<number> {
+  const found = await file.stat();
+  if (found.isFile()) return found.size;
+  throw new CommandRefused(
+    `${path} is not a file.${found.isDirectory() ? " Pack the folder first, for example with tar or zip." : ""}`,
+  );
+}

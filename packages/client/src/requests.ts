@@ -1,0 +1,141 @@
+import type { CreateRequestRequest, OwnedRequest, RequestAnswers, Request as SecretRequest } from "./api-types.ts";
+import type { CallOptions } from "./client.ts";
+import { ClientError } from "./errors.ts";
+import { readRequestLink, requestTokenIn } from "./link.ts";
+import { formBody, type NewFile, type Progress } from "./multipart.ts";
+import { type ApiRequest, errorOf, otherProgram, type RequestBody, type Transport } from "./transport.ts";
+
+export type NewRequest = Omit<CreateRequestRequest["request"], "recipient" | "encryption_check" | "identity_sealed"> & {
+  /** Seals the key under it, so that the answers open on any device. Without it the private link contains the key. */
+  readonly passphrase?: string;
+};
+
+export type CreatedRequest = OwnedRequest & {
+  /** Leads to the answers. It opens them, unless the key is sealed under a passphrase. */
+  readonly private_link: string;
+};
+
+export interface NewAnswer {
+  readonly payload?: string;
+  readonly files?: readonly NewFile[];
+}
+
+export interface AnswersOptions extends CallOptions {
+  readonly passphrase?: string | undefined;
+  /** Gets another passphrase after a wrong one, or the first. Undefined: there is none. */
+  readonly askPassphrase?: () => Promise<string | undefined>;
+}
+
+const path = "/api/sealpush/requests";
+
+/** Requests for secrets. Each is named by a link or its url_token. All methods throw a ClientError. */
+export class Requests {
+  readonly #transport: Transport;
+  readonly #server: string;
+
+  constructor(transport: Transport, server: string) {
+    this.#transport = transport;
+    this.#server = server;
+  }
+
+  /** Makes the key here. The server gets the public part, and the other only if it is sealed under the passphrase. */
+  async create({ passphrase = "", ...wanted }: NewRequest, options: CallOptions = {}): Promise<CreatedRequest> {
+    const { makeRequestKey } = await import("./end-to-end.ts");
+    const { identity, fields } = await makeRequestKey(passphrase);
+    const content = JSON.stringify({ request: { ...wanted, ...fields } });
+    const body = () => ({ content, type: "application/json" });
+    const made = await this.#call<OwnedRequest>("POST", path, options, body).catch(explainUnknownPath);
+    const answers = `${made.html_url}/answers`;
+    return { ...made, private_link: passphrase === "" ? `${answers}#${identity}` : answers };
+  }
+
+  /** The own requests, newest first, 50 a page. */
+  async list({
+    page = 1,
+    ...options
+  }: CallOptions & { readonly page?: number } = {}): Promise<readonly OwnedRequest[]> {
+    const found = await this.#call<unknown>("GET", `${path}?page=${page}`, options).catch(explainUnknownPath);
+    if (!Array.isArray(found)) throw otherProgram({ status: 200, value: found });
+    return found;
+  }
+
+  /** What is asked for, and the recipient to seal the answer for. Needs no token. */
+  async find(request: string, options: CallOptions = {}): Promise<SecretRequest> {
+    return await this.#call("GET", this.#pathOf(request), options);
+  }
+
+  /** Seals the answer before it is sent. Needs no token. @param request what `find` has returned. */
+  async answer(
+    { url_token: urlToken, recipient }: Pick<SecretRequest, "url_token" | "recipient">,
+    answer: NewAnswer,
+    { onProgress, ...options }: CallOptions & { readonly onProgress?: Progress } = {},
+  ): Promise<void> {
+    const { sealAnswer } = await import("./end-to-end.ts");
+    const { payload, files = [] } = await sealAnswer(answer, recipient);
+    const fields = { encryption: "age", payload };
+    const body = (): RequestBody =>
+      files.length === 0
+        ? { content: JSON.stringify(fields), type: "application/json" }
+        : formBody(Object.entries(fields), "files[]", files, onProgress);
+    await this.#call("POST", this.#pathOf(urlToken), options, body);
+  }
+
+  /**
+   * An own request and its answers, oldest first. Counts no view. With the private link or the passphrase, the `html_url` of each answer contains
+   * the key, so that `retrieve` opens it.
+   * @throws ClientError wrong_passphrase; invalid if the key in the link is not the one of this request.
+   */
+  async answers(request: string, options: AnswersOptions = {}): Promise<RequestAnswers> {
+    const found = await this.#call<RequestAnswers>("GET", `${this.#pathOf(request)}/answers`, options);
+    const identity = await identityFor(found, readRequestLink(request)?.fragment ?? "", options);
+    if (identity === undefined) return found;
+    return { ...found, pushes: found.pushes.map((push) => ({ ...push, html_url: `${push.html_url}#${identity}` })) };
+  }
+
+  /** Ends an own request: it takes no more answers. Those that have come stay. */
+  async close(request: string, options: CallOptions = {}): Promise<OwnedRequest> {
+    return await this.#call("POST", `${this.#pathOf(request)}/close`, options, undefined, "always");
+  }
+
+  #pathOf(request: string): string {
+    return `${path}/${requestTokenIn(request, this.#server)}`;
+  }
+
+  async #call<Answer>(
+    method: "GET" | "POST",
+    callPath: string,
+    { signal }: CallOptions,
+    body?: () => RequestBody,
+    repetition: ApiRequest["repetition"] = method === "GET" ? "always" : "never",
+  ): Promise<Answer> {
+    const sent = body === undefined ? {} : { body };
+    const answer = await this.#transport.send({ method, path: callPath, ...sent, repetition, signal });
+    if (answer.status !== 200 && answer.status !== 201) throw errorOf(answer);
+    if (typeof answer.value !== "object" || answer.value === null) throw otherProgram(answer);
+    return answer.value as Answer;
+  }
+}
+
+/** @returns undefined: neither the link nor a passphrase gives the key. */
+async function identityFor(
+  { encryption_check: check, identity_sealed: sealed }: RequestAnswers,
+  fragment: string,
+  { passphrase, askPassphrase }: AnswersOptions,
+): Promise<string | undefined> {
+  if (fragment === "" && sealed === "") return undefined;
+  const { openRequestKey, readKey } = await import("./end-to-end.ts");
+  if (fragment !== "") return (await readKey(fragment, check)).identity;
+  for (let given = passphrase ?? (await askPassphrase?.()); given !== undefined; given = await askPassphrase?.()) {
+    const identity = await openRequestKey(sealed, given);
+    if (identity !== undefined) return (await readKey(identity, check)).identity;
+    if (askPassphrase === undefined) throw new ClientError("wrong_passphrase", "That passphrase is wrong.");
+  }
+  if (passphrase === undefined && askPassphrase === undefined) return undefined;
+  throw new ClientError("wrong_passphrase", "The answers need the passphrase of the request.");
+}
+
+/** These addresses exist on each server that has requests. */
+function explainUnknownPath(error: unknown): never {
+  if (!(error instanceof ClientError && error.code === "not_found")) throw error;
+  throw new ClientError("invalid", "This server does not know requests.", { status: 404 });
+}

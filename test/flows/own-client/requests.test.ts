@@ -1,0 +1,204 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SealpushClient } from "@sealpush/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startTestApp, type TestApp } from "../../support/app.ts";
+import { makeClientProgram } from "../../support/client-program.ts";
+import { sendJson, startStandIn } from "../../support/stand-in.ts";
+
+let app: TestApp;
+let server: string;
+let token: string;
+
+beforeAll(async () => {
+  app = await startTestApp();
+  server = await app.listen();
+  token = await app.makeToken("ada@example.com");
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+const signedIn = () => makeClientProgram("whole", { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token });
+/** Somebody without an account, and without a configured server. */
+const stranger = () => makeClientProgram("client");
+
+/** Both links that `request` prints. */
+function linksIn({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) {
+  const [, toSend, privateLink] = /^link to send: (\S+)\nprivate link: (\S+)\n$/.exec(stdout) ?? [];
+  if (toSend === undefined || privateLink === undefined) throw new Error(`No links: ${stdout}${stderr}`);
+  return { toSend, privateLink };
+}
+
+describe("the command", () => {
+  test("request, answer, list, open and end: the server gets neither the secret nor the key", async () => {
+    const program = signedIn();
+    const made = await program.run([
+      "request",
+      "Root password",
+      "--note",
+      "of db1",
+      "--answers",
+      "3",
+      "--expire",
+      "3d",
+    ]);
+    const { toSend, privateLink } = linksIn(made);
+    expect(toSend).toMatch(new RegExp(`^${server}/requests/[\\w-]+$`));
+    const [answersLink, identity = ""] = privateLink.split("#");
+    expect(answersLink).toBe(`${toSend}/answers`);
+    expect(identity).toMatch(/^AGE-SECRET-KEY-1/);
+    expect(await program.run(["open", privateLink])).toMatchObject({
+      exitCode: 3,
+      stderr: "Nobody has answered yet.\n",
+    });
+
+    for (const stdin of ["correct horse\n", "battery staple\n"]) {
+      expect(await stranger().run(["answer", toSend], { stdin })).toMatchObject({
+        exitCode: 0,
+        stdout: "The answer was sent. Only the person who asked can open it.\n",
+      });
+    }
+    const requests = await program.run(["list", "--requests"]);
+    expect(requests.stdout).toMatch(new RegExp(`^link\tstate.*\n${toSend}\topen\t.*\t2 of 3\tRoot password\n`));
+    const listed = (await program.run(["list", privateLink])).stdout.split("\n").slice(1, -1);
+    expect(listed.map((row) => row.replace(/^[^\t#]+/, "").split("\t")[0])).toEqual([`#${identity}`, `#${identity}`]);
+    expect((await program.run(["list", toSend])).stdout).not.toContain("#");
+
+    expect(await program.run(["open", privateLink])).toMatchObject({
+      exitCode: 0,
+      stdout: "correct horse",
+      stderr: "Answers that wait after this one: 1.\n",
+    });
+    expect(await program.run(["open", "-"], { stdin: privateLink })).toMatchObject({ stdout: "battery staple" });
+    expect(await program.run(["open", privateLink])).toMatchObject({
+      exitCode: 3,
+      stderr: "All answers were opened or have ended.\n",
+    });
+
+    expect(await program.run(["end", toSend])).toMatchObject({
+      stdout: "The request is closed. Answers that have come can still be opened.\n",
+    });
+    expect(await stranger().run(["answer", toSend], { stdin: "late" })).toMatchObject({
+      exitCode: 3,
+      stderr: "This request takes no more answers.\n",
+    });
+    expect(app.logLines.join()).not.toContain(identity);
+  });
+
+  test("files are asked for, sealed with their names, and saved", async () => {
+    const [program, other] = [signedIn(), stranger()];
+    const { toSend, privateLink } = linksIn(await program.run(["request", "The plan", "--wants", "files"]));
+    writeFileSync(join(other.folder, "plan.txt"), "the plan");
+    expect(await other.run(["answer", toSend], { stdin: "a text" })).toMatchObject({
+      exitCode: 2,
+      stderr: "This request asks for files: name them.\n",
+    });
+    expect(await other.run(["answer", toSend, "missing.txt"])).toMatchObject({ exitCode: 1 });
+    expect(await other.run(["answer", toSend, "plan.txt"])).toMatchObject({ exitCode: 0 });
+    expect(await program.run(["open", privateLink])).toMatchObject({ exitCode: 0, stderr: "Saved plan.txt.\n" });
+    expect(readFileSync(join(program.folder, "plan.txt"), "utf8")).toBe("the plan");
+
+    const text = linksIn(await program.run(["request", "A word"]));
+    expect(await other.run(["answer", text.toSend, "plan.txt"])).toMatchObject({
+      exitCode: 2,
+      stderr: "This request asks for a text, not for files.\n",
+    });
+  });
+
+  test("with a passphrase, the private link has no key, and a wrong passphrase spends no view", async () => {
+    const program = signedIn();
+    const right = { environment: { SEALPUSH_PASSPHRASE: "open sesame" } };
+    const { toSend, privateLink } = linksIn(await program.run(["request", "Root password", "--passphrase"], right));
+    expect(privateLink).toBe(`${toSend}/answers`);
+    await stranger().run(["answer", toSend], { stdin: "correct horse" });
+    const wrong = { environment: { SEALPUSH_PASSPHRASE: "open barley" } };
+    expect(await program.run(["open", privateLink], wrong)).toMatchObject({ exitCode: 4, stdout: "" });
+    expect((await program.run(["list", "--passphrase", privateLink], right)).stdout).toContain("#AGE-SECRET-KEY-1");
+    expect(await program.run(["open", privateLink], right)).toMatchObject({ exitCode: 0, stdout: "correct horse" });
+  });
+
+  test("without the key, with another one, or without a token, no view is spent", async () => {
+    const program = signedIn();
+    const { toSend, privateLink } = linksIn(await program.run(["request", "Root password"]));
+    const other = linksIn(await program.run(["request", "Another"]));
+    await stranger().run(["answer", toSend], { stdin: "correct horse" });
+    expect(await program.run(["open", toSend])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^Name the whole private link .* No view was spent\.\n$/),
+    });
+    const mixed = `${toSend}/answers#${other.privateLink.split("#")[1]}`;
+    expect(await program.run(["open", mixed])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/No view was spent\.\n$/),
+    });
+    expect(await stranger().run(["open", privateLink])).toMatchObject({ exitCode: 5, stdout: "" });
+    expect(await program.run(["open", privateLink])).toMatchObject({ exitCode: 0, stdout: "correct horse" });
+  });
+
+  test("prints JSON, and names what is wrong", async () => {
+    const program = signedIn();
+    const made = JSON.parse((await program.run(["request", "A word", "--wants", "both", "--json"])).stdout);
+    expect(made).toMatchObject({ title: "A word", wants_text: true, wants_files: true, answers_max: 1 });
+    expect(made.private_link).toContain("#AGE-SECRET-KEY-1");
+    const problems = [
+      [["request"], "Name what you ask for: those who answer see it as the title."],
+      [["request", "A word", "--expire", "1h"], "--expire must be whole days or weeks such as 3d or 2w."],
+      [["request", "A word", "--wants", "money"], "--wants must be one of text, files, both."],
+      [["request", "A word", "--answers", "101"], "--answers must be a whole number from 1 to 100."],
+    ] as const;
+    for (const [argv, problem] of problems) {
+      expect(await program.run(argv)).toMatchObject({ exitCode: 2, stdout: "", stderr: `${problem}\n` });
+    }
+    expect(await stranger().run(["answer", `${server}/requests/unknown`], { stdin: "x" })).toMatchObject({
+      exitCode: 3,
+    });
+  });
+
+  test("at a terminal, the person who answers reads what is asked for before they type", async () => {
+    const { toSend, privateLink } = linksIn(await signedIn().run(["request", "Root password", "--note", "of db1"]));
+    const { exitCode, shown } = await stranger().runAtTerminal(
+      ["answer", toSend],
+      [{ to: "Secret: ", type: "correct horse\r" }],
+    );
+    expect({ exitCode, shown }).toMatchObject({ exitCode: 0 });
+    expect(shown).toMatch(/Root password\s+of db1\s+Secret: /);
+    expect(shown).not.toContain("correct horse");
+    expect(await signedIn().run(["open", privateLink])).toMatchObject({ stdout: "correct horse" });
+  });
+});
+
+describe("the client", () => {
+  test("sends nothing that opens an answer", async () => {
+    const sent: string[] = [];
+    const recorded: typeof fetch = async (input, init) => {
+      const request = new Request(input, init);
+      sent.push(`${request.url} ${await request.clone().text()}`);
+      return await fetch(request);
+    };
+    const owner = new SealpushClient({ server, token, fetch: recorded });
+    const made = await owner.requests.create({ title: "Root password", wants_files: true, passphrase: "open sesame" });
+    const other = new SealpushClient({ server, fetch: recorded });
+    const asked = await other.requests.find(made.html_url);
+    const files = [{ filename: "private name.txt", content: new Blob(["the content"]) }];
+    await other.requests.answer(asked, { payload: "see the file", files });
+    const { pushes } = await owner.requests.answers(made.url_token, { passphrase: "open sesame" });
+    const opened = await owner.retrieve(pushes[0]?.html_url ?? "");
+    expect(opened).toMatchObject({ payload: "see the file", files: [{ filename: "private name.txt" }] });
+    const all = sent.join();
+    for (const secret of ["open sesame", "AGE-SECRET-KEY", "private name", "the content", "see the file"]) {
+      expect(all).not.toContain(secret);
+    }
+  });
+
+  test("explains a server without requests, and sends no answer if there is nobody to seal it for", async () => {
+    const other = await startStandIn((_request, _incoming, response) =>
+      sendJson(response, 404, { error: "not-found" }),
+    );
+    const client = new SealpushClient({ server: other.origin });
+    await expect(client.requests.create({ title: "x" })).rejects.toThrow("This server does not know requests.");
+    await expect(client.requests.list()).rejects.toThrow("This server does not know requests.");
+    await expect(client.requests.answer({ url_token: "abc", recipient: "ada" }, { payload: "x" })).rejects.toThrow(
+      "no age recipient",
+    );
+    expect(other.requests).toEqual(["POST /api/sealpush/requests", "GET /api/sealpush/requests?page=1"]);
+  });
+});
