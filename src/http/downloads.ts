@@ -1,14 +1,15 @@
 import { Readable } from "node:stream";
+import { crc32 } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import { viewableTypeOf } from "../base/viewable-type.ts";
+import { zip, zipBytes, zipNames } from "../base/zip.ts";
 import type { Download, Pushes } from "../pushes/pushes.ts";
 import type { Events } from "../telemetry/events.ts";
 import { reserveStream } from "./answers.ts";
 import { reportStoredFile } from "./errors.ts";
 import { attachment, inline } from "./headers.ts";
-import { viewableTypeOf } from "./viewable-type.ts";
-import { zip, zipBytes, zipNames } from "./zip.ts";
 
 interface DownloadDeps {
   readonly pushes: Pick<Pushes, "openTicket">;
@@ -107,7 +108,9 @@ async function answerZip(
     sizeBytes: download.sizeBytes,
     read: () => wholeOf(download),
   }));
-  const verified = isHead ? undefined : await verifiedStream(zip(entries, deps.clock.now()), request, deps.events);
+  const verified = isHead
+    ? undefined
+    : await verifiedStream(zip(entries, deps.clock.now(), crc32), request, deps.events);
   reply.header("content-type", "application/zip").header("content-disposition", attachment("files.zip"));
   return reply.header("content-length", String(zipBytes(entries))).send(verified?.stream);
 }

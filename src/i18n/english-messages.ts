@@ -1317,6 +1317,9 @@ export interface EnglishMessages {
     readonly saving: Message<{ filename: string }>;
     readonly saved: Message<{ filename: string }>;
     readonly saveFailed: Message<{ filename: string }>;
+    readonly look: Message<{ filename: string }>;
+    readonly notShown: Message<{ filename: string }>;
+    readonly lookFailed: Message<{ filename: string }>;
     readonly notEditable: string;
   };
   readonly requests: {

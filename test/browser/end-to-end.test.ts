@@ -196,6 +196,19 @@ it("a sealed text that was changed is reported and not shown", async () => {
   expect(await page.locator("#payload").isVisible()).toBe(false);
 });
 
+/** The names in the directory of an archive, and that it is one; src/base/zip.test.ts has all details. */
+function namesIn(archive: Buffer): string[] {
+  const end = archive.length - 22;
+  expect(archive.readUInt32LE(end)).toBe(0x0605_4b50);
+  const names: string[] = [];
+  for (let at = archive.readUInt32LE(end + 16); at < end; ) {
+    const nameEnd = at + 46 + archive.readUInt16LE(at + 28);
+    names.push(archive.toString("utf8", at + 46, nameEnd));
+    at = nameEnd + archive.readUInt16LE(at + 30);
+  }
+  return names;
+}
+
 describe("files sealed in the browser", () => {
   const content = Buffer.alloc(9_000_000, "0123456789abcdef");
 
@@ -240,6 +253,49 @@ describe("files sealed in the browser", () => {
     },
   );
 
+  it("are looked at in the page as pictures and texts, in which nothing runs, and are saved together as one archive", async () => {
+    const picture = Buffer.from(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+      "base64",
+    );
+    const markup = '<img src="/nothing" onerror="document.title=1"><script>document.title=1</script>';
+    const page = await openForm("file");
+    const form = newPushForm(page);
+    await form.files.setInputFiles([
+      { name: "dot.png", mimeType: "image/png", buffer: picture },
+      { name: "page.csv", mimeType: "text/csv", buffer: Buffer.from(markup) },
+      { name: "wrong.png", mimeType: "image/png", buffer: Buffer.from("PK\x03\x04\0") },
+      { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc(1_048_577, "x") },
+      { name: "page.csv/", mimeType: "text/html", buffer: Buffer.from("x") },
+    ]);
+    const recipient = await openLink(await sendForLink(page));
+    await recipient.evaluate("delete window.showSaveFilePicker");
+    await recipient.addInitScript("delete window.showSaveFilePicker");
+    await openButton(recipient).click();
+    await recipient.getByText("dot.png").waitFor();
+    const look = (filename: string) =>
+      recipient.getByRole("button", { name: endToEnd.look({ filename }), exact: true });
+    await look("dot.png").click();
+    await recipient.getByRole("img", { name: "dot.png" }).waitFor();
+    expect(await recipient.evaluate("document.querySelector('[data-looked] img').naturalWidth")).toBe(1);
+    await look("page.csv").click();
+    await recipient.getByText(markup).waitFor();
+    expect(await recipient.title()).toContain(secret.title);
+    await expectAccessibleLayout(recipient);
+    await look("page.csv").click();
+    await recipient.getByText(markup).waitFor({ state: "hidden" });
+    await look("wrong.png").click();
+    await recipient.getByText(endToEnd.notShown({ filename: "wrong.png" })).waitFor();
+    expect(await look("large.txt").isVisible()).toBe(false);
+
+    const download = recipient.waitForEvent("download");
+    await recipient.getByRole("button", { name: /ZIP/ }).click();
+    const saved = await download;
+    await recipient.getByText(endToEnd.saved({ filename: "files.zip" })).waitFor();
+    const names = ["dot.png", "page.csv", "wrong.png", "large.txt", "page.csv_"];
+    expect(namesIn(readFileSync(await saved.path()))).toEqual(names);
+  });
+
   it("are written to the chosen file as a stream, and not at all if they were changed", async () => {
     const key = await makeLinkKey();
     const small = content.subarray(0, 3_000_000);
@@ -269,16 +325,18 @@ describe("files sealed in the browser", () => {
     await page.getByText(endToEnd.saved({ filename: "whole.bin" })).waitFor();
     await page.getByRole("link", { name: secret.download({ filename: "changed.bin" }) }).click();
     await page.getByText(endToEnd.saveFailed({ filename: "changed.bin" })).waitFor();
+    await page.getByRole("button", { name: /ZIP/ }).click();
+    await page.getByText(endToEnd.saveFailed({ filename: "files.zip" })).waitFor();
     const sizes = await page.evaluate(`(async () => {
       const folder = await navigator.storage.getDirectory();
       const sizes = [];
-      for (const name of ["whole.bin", "changed.bin"]) {
+      for (const name of ["whole.bin", "changed.bin", "files.zip"]) {
         const handle = await folder.getFileHandle(name);
         sizes.push((await handle.getFile()).size);
       }
       return sizes;
     })()`);
-    expect(sizes).toEqual([small.length, 0]);
+    expect(sizes).toEqual([small.length, 0, 0]);
   });
 });
 

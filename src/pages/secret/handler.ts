@@ -1,9 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { unreachable } from "../../base/errors.ts";
+import { mayBeViewable } from "../../base/viewable-type.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import { zipPath } from "../../http/downloads.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
-import { mayBeViewable } from "../../http/viewable-type.ts";
 import type { Actor, ClaimOutcome, Push } from "../../pushes/pushes.ts";
 import { renderGone } from "../gone.tsx";
 import type { PageRequest } from "../request.ts";

@@ -6,7 +6,7 @@ import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { KeyProblems } from "./step-view.tsx";
-import { type SecretModel, TextPayload } from "./view.tsx";
+import { type SecretModel, scrollable, TextPayload } from "./view.tsx";
 
 interface SealedContentProps {
   readonly model: SecretModel & { readonly endToEnd: EndToEnd };
@@ -77,21 +77,23 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
   const { endToEnd: text, newPush, secret, formats } = messages;
   const named = { filename: "{filename}" };
   return (
-    <section aria-labelledby="files" data-sealed-files>
+    <section
+      aria-labelledby="files"
+      data-sealed-files
+      data-download={secret.download(named)}
+      data-look={text.look(named)}
+      data-saving={text.saving(named)}
+      data-saved={text.saved(named)}
+      data-failed={text.saveFailed(named)}
+      data-not-shown={text.notShown(named)}
+      data-look-failed={text.lookFailed(named)}
+    >
       <h2 class="section-heading" id="files">
         {newPush.files}
       </h2>
       <ul class="files">
-        {files.map(({ filename, href, sizeBytes }) => (
-          <li
-            key={href}
-            class="file"
-            data-sealed-file={filename}
-            data-label={secret.download(named)}
-            data-saving={text.saving(named)}
-            data-saved={text.saved(named)}
-            data-failed={text.saveFailed(named)}
-          >
+        {files.map(({ filename, href, sizeBytes }, at) => (
+          <li key={href} class="file" data-sealed-file={filename} data-bytes={sizeBytes}>
             <Icon name="file" />
             <div class="file-text">
               <span class="file-name" dir="auto">
@@ -101,12 +103,28 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
               <progress max={1} value={0} aria-label={secret.download({ filename })} hidden />
               <span role="status" />
             </div>
+            <button type="button" class="button button-icon" hidden aria-expanded="false" aria-controls={`look_${at}`}>
+              <Icon name="eye" />
+            </button>
             <a class="button button-icon" href={href} download aria-label={secret.download({ filename })}>
               <Icon name="download" />
             </a>
+            <div class="secret-box file-look" id={`look_${at}`} hidden {...scrollable(filename)} data-looked />
           </li>
         ))}
       </ul>
+      {files.length > 1 && (
+        <div class="files-all" hidden data-save-all={secret.downloadAll({ size: "{size}" })}>
+          <button type="button" class="button">
+            <Icon name="download" />
+            <span />
+          </button>
+          <div class="file-text">
+            <progress max={1} value={0} aria-labelledby="files" hidden />
+            <span role="status" />
+          </div>
+        </div>
+      )}
       <p class="field-hint">{secret.filesUntil({ count: Math.max(1, Math.round(ticketTtlSeconds / 60)) })}</p>
     </section>
   );

@@ -181,7 +181,7 @@ interface VeiledProps extends Pick<PayloadProps, "messages" | "blur" | "label"> 
 }
 
 /** It can have the focus, so that people scroll it with the keyboard. */
-const scrollable = (label: string) => ({ role: "group", "aria-label": label, tabIndex: 0 }) as const;
+export const scrollable = (label: string) => ({ role: "group", "aria-label": label, tabIndex: 0 }) as const;
 
 /**
  * A box of limited height that scrolls. If it is veiled, its content is neither shown nor read out until somebody opens it:

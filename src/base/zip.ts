@@ -1,5 +1,3 @@
-import { crc32 } from "node:zlib";
-
 /** One file of an archive. */
 export interface ZipEntry {
   /** See `zipNames`. */
@@ -9,18 +7,24 @@ export interface ZipEntry {
   read(): AsyncIterable<Uint8Array>;
 }
 
+/** CRC-32 of `bytes` after others of that CRC: browsers have none, and node:zlib has a fast one. */
+type Crc32 = (bytes: Uint8Array, crc: number) => number;
+
 /** From here on a size or an offset has 64 bits (PKWARE APPNOTE 6.3.10, 4.3.9 and 4.5.3). */
 const zip64From = 0xffff_ffff;
 const localHeaderBytes = 30;
 const centralHeaderBytes = 46;
 const endBytes = 22;
 const zip64EndBytes = 56 + 20;
+/** The compression method "none". */
+const stored = 0;
 /** Bit 3: CRC and sizes follow the content. Bit 11: names are UTF-8. */
 const flags = 0x0808;
 /** A regular file that its owner may read and write; others may read it. Made on Unix. */
 const fileMode = 0o100_644;
 const madeOnUnix = 3 << 8;
 
+const utf8 = (text: string) => new TextEncoder().encode(text);
 const isLarge = (value: number) => value >= zip64From;
 const versionFor = (large: boolean) => (large ? 45 : 20);
 const localExtraBytes = (sizeBytes: number) => (isLarge(sizeBytes) ? 20 : 0);
@@ -34,7 +38,7 @@ export function zipBytes(entries: readonly Pick<ZipEntry, "name" | "sizeBytes">[
   let offset = 0;
   let directory = 0;
   for (const { name, sizeBytes } of entries) {
-    const nameBytes = Buffer.byteLength(name);
+    const nameBytes = utf8(name).length;
     directory += centralHeaderBytes + nameBytes + centralExtraBytes(sizeBytes, offset);
     offset += localHeaderBytes + nameBytes + localExtraBytes(sizeBytes) + sizeBytes + descriptorBytes(sizeBytes);
   }
@@ -47,9 +51,13 @@ export function zipBytes(entries: readonly Pick<ZipEntry, "name" | "sizeBytes">[
  * @param modifiedMs the time of all files, since the epoch.
  * @throws what the entries throw, and Error for an entry of another length.
  */
-export async function* zip(entries: readonly ZipEntry[], modifiedMs: number): AsyncGenerator<Uint8Array, void> {
+export async function* zip(
+  entries: readonly ZipEntry[],
+  modifiedMs: number,
+  crc32: Crc32,
+): AsyncGenerator<Uint8Array, void> {
   const time = dosTime(modifiedMs);
-  const directory: Buffer[] = [];
+  const directory: Uint8Array[] = [];
   let offset = 0;
   for (const entry of entries) {
     const header = localHeader(entry, time);
@@ -70,94 +78,110 @@ export async function* zip(entries: readonly ZipEntry[], modifiedMs: number): As
     offset += bytes + descriptor.length;
     directory.push(centralHeader(entry, time, crc, startsAt));
   }
-  const central = Buffer.concat(directory);
-  yield central;
-  yield endOf(entries.length, central.length, offset);
+  yield* directory;
+  const directoryBytes = directory.reduce((bytes, { length }) => bytes + length, 0);
+  yield endOf(entries.length, directoryBytes, offset);
 }
 
-function localHeader({ name, sizeBytes }: ZipEntry, time: number): Buffer {
-  const nameBytes = Buffer.from(name, "utf8");
+/** A record, written field after field; numbers are little-endian. */
+class RecordWriter {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(length: number) {
+    this.bytes = new Uint8Array(length);
+    this.#view = new DataView(this.bytes.buffer);
+  }
+
+  shorts(...values: readonly number[]): this {
+    for (const value of values) this.#view.setUint16(this.#advance(2), value, true);
+    return this;
+  }
+
+  longs(...values: readonly number[]): this {
+    for (const value of values) this.#view.setUint32(this.#advance(4), value, true);
+    return this;
+  }
+
+  /** 64 bits each. */
+  larges(...values: readonly number[]): this {
+    for (const value of values) this.#view.setBigUint64(this.#advance(8), BigInt(value), true);
+    return this;
+  }
+
+  text(bytes: Uint8Array): this {
+    this.bytes.set(bytes, this.#advance(bytes.length));
+    return this;
+  }
+
+  #advance(length: number): number {
+    const at = this.#at;
+    this.#at += length;
+    return at;
+  }
+}
+
+function localHeader({ name, sizeBytes }: ZipEntry, time: number): Uint8Array {
+  const nameBytes = utf8(name);
   const large = isLarge(sizeBytes);
-  const header = Buffer.alloc(localHeaderBytes + nameBytes.length + localExtraBytes(sizeBytes));
-  header.writeUInt32LE(0x0403_4b50, 0);
-  header.writeUInt16LE(versionFor(large), 4);
-  header.writeUInt16LE(flags, 6);
-  header.writeUInt32LE(time, 10);
-  if (large) header.writeUInt32LE(zip64From, 18);
-  if (large) header.writeUInt32LE(zip64From, 22);
-  header.writeUInt16LE(nameBytes.length, 26);
-  header.writeUInt16LE(localExtraBytes(sizeBytes), 28);
-  nameBytes.copy(header, localHeaderBytes);
-  if (large) writeZip64Extra(header, localHeaderBytes + nameBytes.length, [sizeBytes, sizeBytes]);
-  return header;
+  const extraBytes = localExtraBytes(sizeBytes);
+  const size = large ? zip64From : 0;
+  const header = new RecordWriter(localHeaderBytes + nameBytes.length + extraBytes)
+    .longs(0x0403_4b50)
+    .shorts(versionFor(large), flags, stored)
+    .longs(time, 0, size, size)
+    .shorts(nameBytes.length, extraBytes)
+    .text(nameBytes);
+  if (large) writeZip64Extra(header, [sizeBytes, sizeBytes]);
+  return header.bytes;
 }
 
-function dataDescriptor(crc: number, bytes: number): Buffer {
-  const descriptor = Buffer.alloc(descriptorBytes(bytes));
-  descriptor.writeUInt32LE(0x0807_4b50, 0);
-  descriptor.writeUInt32LE(crc, 4);
-  if (isLarge(bytes)) {
-    descriptor.writeBigUInt64LE(BigInt(bytes), 8);
-    descriptor.writeBigUInt64LE(BigInt(bytes), 16);
-  } else {
-    descriptor.writeUInt32LE(bytes, 8);
-    descriptor.writeUInt32LE(bytes, 12);
-  }
-  return descriptor;
+function dataDescriptor(crc: number, bytes: number): Uint8Array {
+  const descriptor = new RecordWriter(descriptorBytes(bytes)).longs(0x0807_4b50, crc);
+  return (isLarge(bytes) ? descriptor.larges(bytes, bytes) : descriptor.longs(bytes, bytes)).bytes;
 }
 
-function centralHeader({ name, sizeBytes }: ZipEntry, time: number, crc: number, offset: number): Buffer {
-  const nameBytes = Buffer.from(name, "utf8");
+function centralHeader({ name, sizeBytes }: ZipEntry, time: number, crc: number, offset: number): Uint8Array {
+  const nameBytes = utf8(name);
   const extraBytes = centralExtraBytes(sizeBytes, offset);
-  const header = Buffer.alloc(centralHeaderBytes + nameBytes.length + extraBytes);
-  header.writeUInt32LE(0x0201_4b50, 0);
-  header.writeUInt16LE(madeOnUnix | versionFor(true), 4);
-  header.writeUInt16LE(versionFor(extraBytes > 0), 6);
-  header.writeUInt16LE(flags, 8);
-  header.writeUInt32LE(time, 12);
-  header.writeUInt32LE(crc, 16);
-  header.writeUInt32LE(Math.min(sizeBytes, zip64From), 20);
-  header.writeUInt32LE(Math.min(sizeBytes, zip64From), 24);
-  header.writeUInt16LE(nameBytes.length, 28);
-  header.writeUInt16LE(extraBytes, 30);
-  header.writeUInt16LE(fileMode, 40);
-  header.writeUInt32LE(Math.min(offset, zip64From), 42);
-  nameBytes.copy(header, centralHeaderBytes);
+  const size = Math.min(sizeBytes, zip64From);
+  const header = new RecordWriter(centralHeaderBytes + nameBytes.length + extraBytes)
+    .longs(0x0201_4b50)
+    .shorts(madeOnUnix | versionFor(true), versionFor(extraBytes > 0), flags, stored)
+    .longs(time, crc, size, size)
+    // No comment, the first disk, no attribute of a text.
+    .shorts(nameBytes.length, extraBytes, 0, 0, 0, 0, fileMode)
+    .longs(Math.min(offset, zip64From))
+    .text(nameBytes);
   const large = [...(isLarge(sizeBytes) ? [sizeBytes, sizeBytes] : []), ...(isLarge(offset) ? [offset] : [])];
-  if (large.length > 0) writeZip64Extra(header, centralHeaderBytes + nameBytes.length, large);
-  return header;
+  if (large.length > 0) writeZip64Extra(header, large);
+  return header.bytes;
 }
 
-function writeZip64Extra(header: Buffer, at: number, values: readonly number[]): void {
-  header.writeUInt16LE(1, at);
-  header.writeUInt16LE(8 * values.length, at + 2);
-  for (const [index, value] of values.entries()) header.writeBigUInt64LE(BigInt(value), at + 4 + 8 * index);
+function writeZip64Extra(header: RecordWriter, values: readonly number[]): void {
+  header.shorts(1, 8 * values.length).larges(...values);
 }
 
-function endOf(count: number, directoryBytes: number, offset: number): Buffer {
+function endOf(count: number, directoryBytes: number, offset: number): Uint8Array {
   const large = needsZip64End([offset, directoryBytes]);
-  const end = Buffer.alloc((large ? zip64EndBytes : 0) + endBytes);
-  let at = 0;
+  const end = new RecordWriter((large ? zip64EndBytes : 0) + endBytes);
   if (large) {
-    end.writeUInt32LE(0x0606_4b50, 0);
-    end.writeBigUInt64LE(44n, 4);
-    end.writeUInt16LE(madeOnUnix | versionFor(true), 12);
-    end.writeUInt16LE(versionFor(true), 14);
-    end.writeBigUInt64LE(BigInt(count), 24);
-    end.writeBigUInt64LE(BigInt(count), 32);
-    end.writeBigUInt64LE(BigInt(directoryBytes), 40);
-    end.writeBigUInt64LE(BigInt(offset), 48);
-    end.writeUInt32LE(0x0706_4b50, 56);
-    end.writeBigUInt64LE(BigInt(offset + directoryBytes), 64);
-    end.writeUInt32LE(1, 72);
-    at = zip64EndBytes;
+    end
+      .longs(0x0606_4b50)
+      .larges(44)
+      .shorts(madeOnUnix | versionFor(true), versionFor(true))
+      .longs(0, 0)
+      .larges(count, count, directoryBytes, offset)
+      .longs(0x0706_4b50, 0)
+      .larges(offset + directoryBytes)
+      .longs(1);
   }
-  end.writeUInt32LE(0x0605_4b50, at);
-  end.writeUInt16LE(count, at + 8);
-  end.writeUInt16LE(count, at + 10);
-  end.writeUInt32LE(Math.min(directoryBytes, zip64From), at + 12);
-  end.writeUInt32LE(Math.min(offset, zip64From), at + 16);
-  return end;
+  return end
+    .longs(0x0605_4b50)
+    .shorts(0, 0, count, count)
+    .longs(Math.min(directoryBytes, zip64From), Math.min(offset, zip64From))
+    .shorts(0).bytes;
 }
 
 /** Two seconds are its smallest unit, and 1980 its first year. UTC: the archive does not know its reader's time zone. */

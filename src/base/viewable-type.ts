@@ -28,7 +28,7 @@ const notInTexts = /[^\P{Cc}\t\n\f\r]/u;
  * @returns undefined: the file must be saved.
  */
 export function viewableTypeOf(first: Uint8Array): string | undefined {
-  const beginning = Buffer.from(first.subarray(0, beginningBytes)).toString("latin1");
+  const beginning = String.fromCharCode(...first.subarray(0, beginningBytes));
   const [picture] = signatures.find(([, at, bytes]) => beginning.startsWith(bytes, at)) ?? [];
   if (picture !== undefined) return picture;
   return isText(first) ? "text/plain; charset=utf-8" : undefined;

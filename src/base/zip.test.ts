@@ -30,7 +30,7 @@ function zeros(name: string, sizeBytes: number): ZipEntry {
 /** @param headBytes the bytes that are kept of the beginning and of the end. */
 async function written(entries: readonly ZipEntry[]) {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of zip(entries, modifiedMs)) chunks.push(chunk);
+  for await (const chunk of zip(entries, modifiedMs, crc32)) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -80,7 +80,7 @@ describe("an archive", () => {
   ])("has 64-bit sizes and offsets for %s", { timeout: 120_000 }, async (_what, entries) => {
     let bytes = 0;
     let end = Buffer.alloc(0);
-    for await (const chunk of zip(entries, modifiedMs)) {
+    for await (const chunk of zip(entries, modifiedMs, crc32)) {
       bytes += chunk.length;
       end = Buffer.concat([end, chunk.subarray(-1_000)]).subarray(-1_000);
     }
@@ -105,7 +105,7 @@ describe("an archive", () => {
         isClosed = true;
       }
     }
-    const archive = zip([{ name: "a", sizeBytes: 1_000, read }], modifiedMs);
+    const archive = zip([{ name: "a", sizeBytes: 1_000, read }], modifiedMs, crc32);
     await archive.next();
     await archive.return();
     expect(isClosed).toBe(true);
