@@ -5,6 +5,8 @@ export type RefusalCode =
   | "invalid_request"
   | "not_authenticated"
   | "forbidden"
+  /** This server requires a second factor, and the user has none. */
+  | "factor_required"
   | "not_found"
   | "method_not_allowed"
   | "too_large"

@@ -74,7 +74,7 @@ function tokenHook(scope: Scope | null, needsToken: boolean, deps: Authenticatio
       if (holder === undefined) {
         done(new AppError("not_authenticated", "That API token is not valid."));
       } else if (lacksFactor(holder.user, deps)) {
-        done(new AppError("forbidden", `This server asks for a second factor: set one up at ${factorsPath} first.`));
+        done(factorRequired());
       } else if (scope !== null && !holder.scopes.includes(scope)) {
         done(new AppError("forbidden", `This API token lacks the scope "${scope}".`));
       } else {
@@ -117,6 +117,7 @@ type SignInState =
 function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
   const { access, changesState } = declared;
   return (request, reply, done) => {
+    const { keepsTyped, sendsBackSignedOut } = request.routeOptions.config;
     request.actor = anonymousActor(request);
     // A gateway may share its host name with the complete server, and with it the cookie. It has no page of a session.
     const sessionToken = request.listener.groups.has("internal")
@@ -140,11 +141,10 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       if (access === "page_waiting" && signIn.state === "waiting") request.session = signIn.session;
       const path = requiredStep(access, signIn, deps);
       if (path === undefined) done();
-      // A redirect would lose a form with a secret. The handler of a new push sends it back; after the error, the Back button
-      // shows it again.
-      else if (signIn.state === "anonymous" && request.routeOptions.config.keepsTyped === true) {
-        done(access === "page_creator" ? undefined : new AppError("not_authenticated", "This session has ended."));
-      } else redirectTo(path, request, reply);
+      // A redirect would lose what was typed. The handler sends the form back; after an error, the Back button shows it again.
+      else if (keepsTyped !== true) redirectTo(path, request, reply);
+      else if (signIn.state === "lacking_factor") done(factorRequired());
+      else done(sendsBackSignedOut === true ? undefined : new AppError("not_authenticated", "This session has ended."));
     }, done);
   };
 }
@@ -186,6 +186,10 @@ function requiredStep(access: RouteAccess, signIn: SignInState, deps: Authentica
 
 function lacksFactor(user: User, deps: AuthenticationDeps): boolean {
   return deps.requireSecondFactor && !user.hasSecondFactor;
+}
+
+function factorRequired(): AppError {
+  return new AppError("factor_required", `This server asks for a second factor: set one up at ${factorsPath} first.`);
 }
 
 function identify(request: FastifyRequest, user: User): void {

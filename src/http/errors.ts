@@ -8,6 +8,8 @@ import { sendJson, sendPage } from "./headers.ts";
 /** The answer to a refused request. Only this file maps refusals to status codes. */
 export interface Refusal {
   readonly status: number;
+  /** undefined: an error of the framework, or a bug. */
+  readonly code?: RefusalCode;
   readonly message: string;
   readonly fields: FieldProblems | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -20,6 +22,7 @@ const statusOf: Readonly<Record<RefusalCode, number>> = {
   invalid_request: 400,
   not_authenticated: 401,
   forbidden: 403,
+  factor_required: 403,
   not_found: 404,
   method_not_allowed: 405,
   too_large: 413,
@@ -51,6 +54,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
     const mayRetry = status === 503 || status === 429;
     return {
       status,
+      code,
       message: code === "not_found" ? "not-found" : message,
       fields,
       retryAfterSeconds: mayRetry ? (retryAfterSeconds ?? retryAfterSecondsDefault) : undefined,

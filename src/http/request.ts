@@ -70,6 +70,8 @@ declare module "fastify" {
     streamsFiles?: boolean;
     /** What was typed in this form must not be lost: without the session that it needs, it is not redirected. */
     keepsTyped?: boolean;
+    /** A form that keeps what was typed reaches its handler also without a session: the handler sends it back. */
+    sendsBackSignedOut?: boolean;
     /** Open to users who lack a required second factor, so that they can set one up or sign out. */
     beforeFactor?: boolean;
     /** The route may reveal a secret or end a push: declared prefetches and HEAD requests never reach the handler. */

@@ -233,6 +233,9 @@ export interface EnglishMessages {
     readonly unavailableText: string;
     readonly reference: Message<{ id: string }>;
     readonly home: string;
+    readonly factor: string;
+    readonly factorText: string;
+    readonly factorLink: string;
     readonly signedOut: string;
     readonly signedOutText: string;
     readonly goBack: string;

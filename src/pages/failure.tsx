@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { signInPath } from "../http/authentication.ts";
+import { factorsPath, signInPath } from "../http/authentication.ts";
 import type { Refusal } from "../http/errors.ts";
 import type { Messages } from "../i18n/i18n.ts";
 import { Layout } from "./layout.tsx";
@@ -17,6 +17,7 @@ export function renderFailure(refusal: Refusal, request: FastifyRequest, service
     requestId: request.id,
     retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1),
     keepsTyped: request.routeOptions.config?.keepsTyped === true,
+    lacksFactor: refusal.code === "factor_required",
   };
   return renderPage(failureView(model, pageContext(request, services, null)));
 }
@@ -28,8 +29,10 @@ interface FailureModel {
   readonly requestId: string;
   /** For 429: seconds until another try makes sense, at least 1. */
   readonly retryAfterSeconds: number;
-  /** The request was a form of a push, which the Back button shows again as it was. */
+  /** The request was a form that the Back button shows again as it was. */
   readonly keepsTyped: boolean;
+  /** This server requires a second factor, and the user has none. */
+  readonly lacksFactor: boolean;
 }
 
 interface Explanation {
@@ -38,12 +41,14 @@ interface Explanation {
   readonly text: string;
 }
 
-function explain({ status, retryAfterSeconds, keepsTyped }: FailureModel, { failure }: Messages): Explanation {
+function explain(model: FailureModel, { failure }: Messages): Explanation {
+  const { status, retryAfterSeconds, keepsTyped, lacksFactor } = model;
   switch (status) {
     case 401:
       if (keepsTyped) return { icon: "shield", heading: failure.signedOut, text: failure.signedOutText };
       return { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
     case 403:
+      if (lacksFactor) return { icon: "shield", heading: failure.factor, text: failure.factorText };
       return { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
     case 404:
       return { icon: "alert", heading: failure.notFound, text: failure.notFoundText };
@@ -62,8 +67,7 @@ function explain({ status, retryAfterSeconds, keepsTyped }: FailureModel, { fail
 
 /** Shows a person that a request was refused or failed: no details, one reference. */
 export function failureView(model: FailureModel, page: PageContext): Page {
-  const { failure, sending } = page.messages;
-  const { status, keepsTyped } = model;
+  const { failure } = page.messages;
   const { icon, heading, text } = explain(model, page.messages);
   return (
     <Layout page={page} title={heading} privatePage width="narrow">
@@ -71,22 +75,39 @@ export function failureView(model: FailureModel, page: PageContext): Page {
         <p class="lead" data-failure>
           {text}
         </p>
-        {keepsTyped && <p>{failure.goBack}</p>}
+        {model.keepsTyped && <p>{failure.goBack}</p>}
         <p class="reference">{failure.reference({ id: model.requestId })}</p>
-        {status === 401 && keepsTyped ? (
-          <a
-            class="button button-primary"
-            href={pageHref(page, signInPath)}
-            target="_blank"
-            rel="noopener"
-            data-failure-action
-          >
-            {sending.signIn}
-          </a>
-        ) : (
-          <HomeButton page={page} />
-        )}
+        <NextStep model={model} page={page} />
       </MessageCard>
     </Layout>
+  );
+}
+
+interface NextStepProps {
+  readonly model: FailureModel;
+  readonly page: PageContext;
+}
+
+function NextStep({ model: { status, keepsTyped, lacksFactor }, page }: NextStepProps) {
+  const { failure, sending } = page.messages;
+  if (lacksFactor) return <InNewTab path={factorsPath} label={failure.factorLink} page={page} />;
+  if (status === 401 && keepsTyped) return <InNewTab path={signInPath} label={sending.signIn} page={page} />;
+  return <HomeButton page={page} />;
+}
+
+/** The form with what was typed stays in its own tab. */
+function InNewTab({
+  path,
+  label,
+  page,
+}: {
+  readonly path: string;
+  readonly label: string;
+  readonly page: PageContext;
+}) {
+  return (
+    <a class="button button-primary" href={pageHref(page, path)} target="_blank" rel="noopener" data-failure-action>
+      {label}
+    </a>
   );
 }

@@ -307,7 +307,12 @@ type PageHandler<Request extends PageRequest> = (page: Request) => FastifyReply 
 type RouteHandler =
   | { readonly access: "public" | "page" | "page_creator"; readonly handler: PageHandler<PageRequest> }
   | { readonly access: "page_waiting"; readonly handler: PageHandler<WaitingRequest> }
-  | { readonly access: "page_session" | "page_admin"; readonly handler: PageHandler<SignedInRequest> };
+  | {
+      readonly access: "page_session" | "page_admin";
+      readonly handler: PageHandler<SignedInRequest>;
+      /** With `keepsTyped`: sends the form back filled when its session has ended. Absent: the Back button shows it again. */
+      readonly whenSignedOut?: PageHandler<PageRequest>;
+    };
 
 /** One line of the table in `routes.ts`. `http/request.ts` describes the flags. */
 export type PageRoute = RouteHandler & {
@@ -345,6 +350,8 @@ export function handlePage(
       return route.handler(new WaitingRequest(request, reply, services));
     case "page_session":
     case "page_admin":
+      if (request.user === null && route.whenSignedOut !== undefined)
+        return route.whenSignedOut(new PageRequest(request, reply, services));
       return route.handler(new SignedInRequest(request, reply, services));
   }
 }

@@ -38,7 +38,7 @@ import { downloadCode, mailLink, showCreated, showOpened } from "./created/handl
 import { deletePath, deleteSelected } from "./dashboard/deletion.tsx";
 import { showDashboard } from "./dashboard/handler.ts";
 import { deletePush } from "./deleted.tsx";
-import { saveEdit, showEdit } from "./edit-push/handler.ts";
+import { returnEdit, saveEdit, showEdit } from "./edit-push/handler.ts";
 import {
   confirmNewEmail,
   emailConfirmedPath,
@@ -202,6 +202,7 @@ const pageRoutes: readonly PageRoute[] = [
     streamsFiles: true,
     keepsTyped: true,
     handler: saveEdit,
+    whenSignedOut: returnEdit,
   },
   { method: "GET", path: "/p/:token/audit", group: "internal", access: "page_session", handler: showAudit },
   {
@@ -462,7 +463,16 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
     server.route({
       method,
       url: path,
-      config: { access, group, changesState, retrieval, beforeFactor, streamsFiles, keepsTyped },
+      config: {
+        access,
+        group,
+        changesState,
+        retrieval,
+        beforeFactor,
+        streamsFiles,
+        keepsTyped,
+        sendsBackSignedOut: access === "page_creator" || "whenSignedOut" in route,
+      },
       handler: (request, reply) => handlePage(route, request, reply, services),
     });
   }

@@ -202,10 +202,10 @@ function allPages(page: PageContext): readonly Page[] {
     goneView(page),
     robotView(page),
     ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
-      failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: false }, page),
+      failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: false, lacksFactor: false }, page),
     ),
-    ...[401, 429].map((status) =>
-      failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: true }, page),
+    ...[401, 403, 429].map((status) =>
+      failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: true, lacksFactor: true }, page),
     ),
     ...(["signed_out", "other_account", "outdated"] as const).map((sessionProblem) =>
       newPushView(

@@ -179,6 +179,33 @@ it("an edit stays after its session has ended, and is saved after signing in aga
   expect(await site.ownPush(urlToken)).toMatchObject({ note: "a long note" });
 });
 
+it("an edit comes back filled without scripts after its session has ended, and is saved after signing in again", async () => {
+  const { urlToken } = await site.push({ payload: "x", name: "before", passphrase: "phrase" }, "owned");
+  const { page, context } = await site.visit({ signedIn: true, javaScriptEnabled: false });
+  await page.goto(`/p/${urlToken}/edit`);
+  const { note, views } = newPushForm(page);
+  const payload = page.getByLabel(en.edit.newContent.text, { exact: true });
+  await note.fill("a long note");
+  await views.fill("7");
+  await payload.fill(secret);
+  await page.getByLabel(en.edit.currentPassphrase, { exact: true }).fill("phrase");
+  await context.clearCookies();
+  const save = page.getByRole("button", { name: en.edit.submit });
+  await save.click();
+  await alert(page).getByText(sending.signedOut).waitFor();
+  expect(await payload.inputValue()).toBe(secret);
+  const [tab] = await Promise.all([
+    context.waitForEvent("page"),
+    page.getByRole("link", { name: sending.signIn }).click(),
+  ]);
+  await signInAt(tab);
+  await page.getByLabel(en.edit.currentPassphrase, { exact: true }).fill("phrase");
+  await Promise.all([page.waitForURL(/preview/), save.click()]);
+  expect(await site.ownPush(urlToken)).toMatchObject({ note: "a long note", name: "before", expire_after_views: 7 });
+  const opened = await site.fetch(`/api/v2/pushes/${urlToken}?passphrase=phrase`);
+  expect(await opened.json()).toMatchObject({ payload: secret });
+});
+
 it("an edit that another one has overtaken stays beside the push as it is stored by now", async () => {
   const { urlToken } = await site.push({ payload: "x", expire_after_views: 5 }, "owned");
   const { page } = await site.visit({ signedIn: true });

@@ -74,10 +74,37 @@ describe("a form of a session that has ended", () => {
     expect(answer.body).toContain(escaped);
   });
 
-  test("changes no push, and says how to get back to what was typed", async () => {
+  test("changes no push and comes back filled, without the current passphrase, and says nothing about the push", async () => {
     const created = await ada.post("/p", await adasForm());
     const path = (created.location ?? "").replace("/preview", "");
-    const answer = await ask(fixture, `${path}/edit`, { "push[expire_after_views]": "9" });
+    const edit = {
+      ...typed,
+      "push[name]": "not a name",
+      "push[current_passphrase]": "current phrase",
+      "push[remove_files][]": "77",
+      "push[notify_on_view]": "1",
+    };
+    const answers = [];
+    for (const url of [`${path}/edit`, "/p/unknown/edit"]) {
+      const answer = await ask(fixture, url, edit);
+      expect(answer.statusCode).toBe(401);
+      expect(answer.headers["cache-control"]).toBe("no-store");
+      expect(answer.body).toContain(sending.signedOutHeading);
+      expectTyped(answer.body);
+      expect(answer.body).toContain('name="push[current_passphrase]"');
+      expect(answer.body).not.toContain("current phrase");
+      expect(answer.body).toContain('type="hidden" name="push[remove_files][]" value="77"');
+      expect(answer.body).toContain('type="hidden" name="push[notify_on_view]" value="1"');
+      answers.push(answer.body.replaceAll(url, ""));
+    }
+    expect(answers[0]).toBe(answers[1]);
+    expect((await ada.get(`${path}/edit`)).body).not.toContain("not a name");
+  });
+
+  test("gets a short answer where its script keeps the page of an edit", async () => {
+    const created = await ada.post("/p", await adasForm());
+    const path = (created.location ?? "").replace("/preview", "");
+    const answer = await ask(fixture, `${path}/edit`, typed, { headers: { prefer: "return=minimal" } });
     expect(answer.statusCode).toBe(401);
     expect(answer.body).toContain(failure.signedOutText);
     expect(answer.body).toContain(failure.goBack);

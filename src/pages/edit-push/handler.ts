@@ -6,7 +6,9 @@ import { renderGone } from "../gone.tsx";
 import {
   describeProblems,
   editableFields,
+  type FilledForm,
   filesTooLarge,
+  hiddenFieldsOf,
   mayHaveFiles,
   type PushProblems,
   type PushValues,
@@ -14,14 +16,17 @@ import {
 } from "../push-form/fields.tsx";
 import {
   describeWait,
+  enabledKinds,
   formLimits,
   offeredMails,
   type PushForm,
   receivePushForm,
+  receiveWithoutFiles,
   type SentFields,
   type SessionProblem,
+  textIn,
 } from "../push-form/form.ts";
-import type { SignedInRequest } from "../request.ts";
+import type { PageRequest, SignedInRequest } from "../request.ts";
 import { editView } from "./view.tsx";
 
 async function findEditable({ urlToken, services, actor }: SignedInRequest): Promise<EditablePush | undefined> {
@@ -35,8 +40,7 @@ export async function showEdit(page: SignedInRequest): Promise<FastifyReply> {
   const form = formFor(editable, page);
   const filled = { ...form, values: valuesOf(form), problems: {}, refusal: null };
   const selfPath = `/p/${editable.push.urlToken}/edit`;
-  const model = { form: filled, push: editable.push, changedMeanwhile: false, sessionProblem: null };
-  return page.render(editView, model, { selfPath, keepsTyped: true });
+  return page.render(editView, modelOf(filled, editable), { selfPath, keepsTyped: true });
 }
 
 /** An edit that was sent, for sending its form back. */
@@ -70,6 +74,51 @@ export async function saveEdit(page: SignedInRequest): Promise<FastifyReply> {
   } finally {
     await upload?.abandon();
   }
+}
+
+/** `POST /p/:token/edit` without a session: the form as it was sent. It says nothing about the push, not even that it exists. */
+export async function returnEdit(page: PageRequest): Promise<FastifyReply> {
+  const { urlToken, services, messages } = page;
+  if (urlToken === undefined) page.notFound();
+  // The script's page still has everything, and what it shows of the push.
+  if (page.isSentByScript) throw new AppError("not_authenticated", "This session has ended.");
+  const { fields, hasFiles } = await receiveWithoutFiles(page);
+  const { config } = services;
+  const kind = enabledKinds(config).find((enabled) => enabled === textIn(fields, "kind")) ?? "text";
+  const push = {
+    passphraseRequired: textIn(fields, "current_passphrase") !== undefined,
+    endToEnd: textIn(fields, "payload") === undefined ? {} : null,
+    name: null,
+    note: null,
+    retrievalStep: false,
+    deletableByViewer: false,
+    notifyOnView: false,
+  };
+  const form: PushForm = {
+    kind,
+    settings: config.kinds[kind],
+    limits: formLimits(kind, config),
+    generator: config.generator,
+    mails: offeredMails(null, config),
+    takesFiles: config.kinds.file.enabled,
+    edited: { push, files: [] },
+    removedFileIds: fileIdsIn(fields.remove_files),
+    filesLost: hasFiles,
+    locale: messages.locale.tag,
+  };
+  const model = {
+    form: { ...form, values: valuesOf(form, fields), problems: {}, refusal: null },
+    urlToken,
+    push: null,
+    hiddenFields: hiddenFieldsOf("mail", fields),
+    changedMeanwhile: false,
+    sessionProblem: "signed_out",
+  } as const;
+  return page.render(editView, model, { status: 401 });
+}
+
+function modelOf(form: FilledForm, { push }: EditablePush) {
+  return { form, urlToken: push.urlToken, push, hiddenFields: [], changedMeanwhile: false, sessionProblem: null };
 }
 
 function formFor(editable: EditablePush, { user, services, messages }: SignedInRequest): PushForm {
@@ -190,5 +239,5 @@ async function sendBack(
   const filesLost = hasFiles && !page.isSentByScript;
   const form = { ...formFor(editable, page), removedFileIds: fileIdsIn(fields.remove_files), filesLost };
   const filled = { ...form, values: valuesOf(form, fields), problems, refusal };
-  return page.render(editView, { form: filled, push: editable.push, changedMeanwhile, sessionProblem }, { status });
+  return page.render(editView, { ...modelOf(filled, editable), changedMeanwhile, sessionProblem }, { status });
 }

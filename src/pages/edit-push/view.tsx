@@ -7,15 +7,25 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
-import { Controls, type FilledForm, type FormProps, mayHaveFiles, summaryOf } from "../push-form/fields.tsx";
+import {
+  Controls,
+  type FilledForm,
+  type FormProps,
+  type HiddenField,
+  HiddenFields,
+  mayHaveFiles,
+  summaryOf,
+} from "../push-form/fields.tsx";
 import type { SessionProblem } from "../push-form/form.ts";
 import { LabelControls, LimitControls, MailControls, OptionControls } from "../push-form/groups.tsx";
 import { FormMessages, RefusalNotice, SessionNotice } from "../push-form/messages.tsx";
 
 interface EditModel {
   readonly form: FilledForm;
-  /** As it is stored now, whatever was typed. */
-  readonly push: OwnedPush;
+  readonly urlToken: string;
+  /** As it is stored now, whatever was typed; null: nobody is signed in, so nothing of it is shown. */
+  readonly push: OwnedPush | null;
+  readonly hiddenFields: readonly HiddenField[];
   /** Another edit was saved first, and nothing of this one. */
   readonly changedMeanwhile: boolean;
   readonly sessionProblem: SessionProblem | null;
@@ -38,7 +48,7 @@ export function editView(model: EditModel, page: PageContext): Page {
     <Layout page={page} title={title} privatePage width="wide" scripts={["new-push.js"]}>
       <div class="page-heading">
         <h1>{edit.heading}</h1>
-        {push.name !== null && (
+        {push !== null && push.name !== null && (
           <p class="edit-subject" translate={false}>
             <bdi>{push.name}</bdi>
           </p>
@@ -55,7 +65,7 @@ export function editView(model: EditModel, page: PageContext): Page {
           </FormMessages>
           <EditForm model={model} page={page} />
         </div>
-        <Facts push={push} page={page} />
+        {push !== null && <Facts push={push} page={page} />}
       </div>
     </Layout>
   );
@@ -71,14 +81,17 @@ function ChangedNotice({ page: { messages } }: Pick<EditProps, "page">) {
   );
 }
 
-function EditForm({ model: { form, push }, page }: EditProps) {
+function EditForm({ model: { form, urlToken, push, hiddenFields }, page }: EditProps) {
   const { messages } = page;
   const { edit } = messages;
-  const date = <LocalTime key="date" timeMs={push.createdAt} messages={messages} />;
+  const date = push && <LocalTime key="date" timeMs={push.createdAt} messages={messages} />;
   return (
-    <PostForm page={page} class="form" action={`/p/${push.urlToken}/edit`} multipart autoComplete="off" keepsTyped>
+    <PostForm page={page} class="form" action={`/p/${urlToken}/edit`} multipart autoComplete="off" keepsTyped>
+      <HiddenFields fields={[{ name: "kind", value: form.kind }, ...hiddenFields]} />
+      {push === null &&
+        form.removedFileIds.map((id) => <input key={id} type="hidden" name="push[remove_files][]" value={id} />)}
       <div class="edit-limits">
-        <LimitControls form={form} page={page} hint={edit.limitsHint.parts({ date })} />
+        <LimitControls form={form} page={page} hint={date === null ? undefined : edit.limitsHint.parts({ date })} />
       </div>
       <LabelControls form={form} page={page} />
       <OptionControls form={form} page={page} />

@@ -6,7 +6,7 @@ import { Checkbox } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice, ProblemSummary } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { Controls, type FilledForm, summaryOf } from "../push-form/fields.tsx";
+import { Controls, type FilledForm, type HiddenField, HiddenFields, summaryOf } from "../push-form/fields.tsx";
 import { accountField, type SessionProblem } from "../push-form/form.ts";
 import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
 import { FormMessages, RefusalNotice, SessionNotice } from "../push-form/messages.tsx";
@@ -21,7 +21,7 @@ export interface NewPushForm extends FilledForm {
   /** `accountMark` of the account that the push is for; null: none. */
   readonly account: string | null;
   /** Values of `push[...]` that the form has no controls for. */
-  readonly hiddenFields: readonly { readonly name: string; readonly value: string }[];
+  readonly hiddenFields: readonly HiddenField[];
   /** A random text that lets the form be sent again without creating another push; null: nobody is signed in. */
   readonly idempotencyKey: string | null;
 }
@@ -155,9 +155,7 @@ function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: Mo
   return (
     <PostForm page={page} id={formId} class="push-form" action="/p" multipart autoComplete="off" keepsTyped>
       {account !== null && <input type="hidden" name={accountField} value={account} />}
-      {hiddenFields.map(({ name, value }) => (
-        <input key={name} type="hidden" name={`push[${name}]`} value={value} />
-      ))}
+      <HiddenFields fields={hiddenFields} />
       <input type="hidden" name="push[kind]" value={form.kind} />
       {idempotencyKey !== null && <input type="hidden" name="idempotency_key" value={idempotencyKey} />}
       <div class="push-content">

@@ -319,10 +319,21 @@ export function editableFields(sent: SentFields): SentFields {
   return Object.fromEntries(both.map(([name]) => [wireName(name), sent[wireName(name)]]));
 }
 
+/** A value of `push[...]` that the form has no control for. */
+export interface HiddenField {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** What only owners can set: labels and emails. */
-export function ownersFields(sent: SentFields): readonly { readonly name: string; readonly value: string }[] {
-  const owners = definitions.filter(([, { group }]) => group === "labels" || group === "mail");
-  return owners.flatMap(([name]) => {
+export function ownersFields(sent: SentFields): readonly HiddenField[] {
+  return [...hiddenFieldsOf("labels", sent), ...hiddenFieldsOf("mail", sent)];
+}
+
+/** The fields of a group, for a form that has no controls for them. */
+export function hiddenFieldsOf(group: FieldGroup, sent: SentFields): readonly HiddenField[] {
+  const fields = definitions.filter(([, field]) => field.group === group);
+  return fields.flatMap(([name]) => {
     const value = textIn(sent, wireName(name));
     return value === undefined ? [] : [{ name: wireName(name), value }];
   });
@@ -382,6 +393,16 @@ export function summaryOf(
 
 function idOf(name: FieldName): string {
   return name === "kind" ? "push_kinds" : `push_${wireName(name)}`;
+}
+
+export function HiddenFields({ fields }: { readonly fields: readonly HiddenField[] }) {
+  return (
+    <>
+      {fields.map(({ name, value }) => (
+        <input key={name} type="hidden" name={`push[${name}]`} value={value} />
+      ))}
+    </>
+  );
 }
 
 export interface FormProps {

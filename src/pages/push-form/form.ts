@@ -6,7 +6,7 @@ import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { receiveForm } from "../../http/body/receive-body.ts";
 import { FormTokenRefusal } from "../../http/cross-site.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
-import { type EditablePush, pushLimits, type Upload } from "../../pushes/pushes.ts";
+import { type EditablePush, type PushOption, pushLimits, type Upload } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
 import type { PageRequest } from "../request.ts";
 
@@ -28,13 +28,22 @@ export interface PushForm {
   /** False: the server refuses new files; a push keeps those that it has. */
   readonly takesFiles: boolean;
   /** null: the form makes a new push. */
-  readonly edited: EditablePush | null;
+  readonly edited: EditedPush | null;
   /** The files that the edit removes. */
   readonly removedFileIds: readonly number[];
   /** The form is sent back without its files, because a browser does not choose them again. */
   readonly filesLost: boolean;
   /** Tag of the page's language. */
   readonly locale: string;
+}
+
+/** What the form shows of the push that it edits. */
+interface EditedPush {
+  readonly push: Pick<EditablePush["push"], "passphraseRequired" | "name" | "note" | PushOption> & {
+    /** null: the server can change the content. */
+    readonly endToEnd: object | null;
+  };
+  readonly files: EditablePush["files"];
 }
 
 /** Bounds that the form names; characters are code points. */
@@ -165,6 +174,15 @@ export async function receivePushForm(page: PageRequest): Promise<SentForm> {
     if (!(error instanceof FormTokenRefusal) || findPush(error.form) === undefined) throw error;
     return { ...sentIn(error.form), upload: undefined, fileRefusal: undefined, isOutdated: true };
   }
+}
+
+/** Reads the form without its files, for a form that is only sent back. @throws AppError as `receiveBody`. */
+export async function receiveWithoutFiles({ request, services }: PageRequest) {
+  let hasFiles = false;
+  const form = await receiveForm(request, services.bodyIntake, async () => {
+    hasFiles = true;
+  });
+  return { fields: findPush(form) === undefined ? {} : pushFieldsOf(form), hasFiles };
 }
 
 /** The addresses of files that the page's script has sent before the form. */
