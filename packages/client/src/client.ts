@@ -115,7 +115,7 @@ export class SealpushClient {
 
   /**
    * @param options.endToEnd seals the push before it is sent, with its passphrase; the key is in the link.
-   * @param options.onProgress gets the sent bytes of all files, if a file is no Blob.
+   * @param options.onProgress gets the sent bytes of all files, if a file is no Blob. Browsers report none.
    */
   async create(push: NewPush, { endToEnd = false, ...options }: CreateOptions = {}): Promise<Foreign<CreatedPush>> {
     if (!endToEnd) return await this.#create(push, this.#token !== undefined, options);
@@ -370,7 +370,7 @@ function formOf(
   fields: Omit<NewPush, "files">,
   files: readonly NewFile[],
   onProgress: Progress | undefined,
-): RequestBody {
+): Promise<RequestBody> {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   const texts = given.map(([name, value]) => [`${wrapper}[${name}]`, String(value)] as const);
   return formBody(texts, `${wrapper}[files][]`, files, onProgress);

@@ -14,21 +14,25 @@ export interface NewFile {
 
 export type Progress = (sentBytes: number) => void;
 
+/** Browsers send streams over HTTP/2 at best, but they keep large Blobs on disk and read them while they send them. */
+const sendsStreams = !("location" in globalThis);
+
 /**
- * A form with files. Browsers send no streams, but read Blobs from the disk while they send them; so a form of Blobs is left
- * to fetch, and any other is written here.
+ * A form with files. One of Blobs is left to fetch, and any other is written here. In browsers, all files become Blobs before anything
+ * is sent.
  */
-export function formBody(
+export async function formBody(
   fields: readonly (readonly [name: string, value: string])[],
   fileField: string,
   files: readonly NewFile[],
   onProgress: Progress | undefined,
-): RequestBody {
-  const blobs = files.flatMap(({ filename, content_type: type, content }) =>
-    content instanceof Blob
-      ? [{ filename, blob: type === undefined ? content : content.slice(0, content.size, type) }]
-      : [],
-  );
+): Promise<RequestBody> {
+  const blobs: { readonly filename: string; readonly blob: Blob }[] = [];
+  for (const { filename, content_type: type, content } of files) {
+    if (!(content instanceof Blob) && sendsStreams) break;
+    const blob = content instanceof Blob ? content : await new Response(streamOf(content())).blob();
+    blobs.push({ filename, blob: type === undefined ? blob : blob.slice(0, blob.size, type) });
+  }
   if (blobs.length === files.length) {
     const form = new FormData();
     for (const [name, value] of fields) form.append(name, value);

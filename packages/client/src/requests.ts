@@ -73,7 +73,7 @@ export class Requests {
     const { sealAnswer } = await import("./end-to-end.ts");
     const { payload, files = [] } = await sealAnswer(answer, recipient);
     const fields = { encryption: "age", payload };
-    const body = (): RequestBody =>
+    const body = (): RequestBody | Promise<RequestBody> =>
       files.length === 0
         ? { content: JSON.stringify(fields), type: "application/json" }
         : formBody(Object.entries(fields), "files[]", files, onProgress);
@@ -97,15 +97,20 @@ export class Requests {
     return await this.#call("POST", `${this.#pathOf(request)}/close`, options, undefined, "always");
   }
 
+  /** Deletes an own request with its answers, also those that nobody has opened. */
+  async delete(request: string, options: CallOptions = {}): Promise<void> {
+    await this.#call("DELETE", this.#pathOf(request), options);
+  }
+
   #pathOf(request: string): string {
     return `${path}/${requestTokenIn(request, this.#server)}`;
   }
 
   async #call<Answer>(
-    method: "GET" | "POST",
+    method: ApiRequest["method"],
     callPath: string,
     { signal }: CallOptions,
-    body?: () => RequestBody,
+    body?: ApiRequest["body"],
     repetition: ApiRequest["repetition"] = method === "GET" ? "always" : "never",
   ): Promise<Answer> {
     const sent = body === undefined ? {} : { body };

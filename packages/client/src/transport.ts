@@ -22,7 +22,7 @@ export interface ApiRequest {
   /** From the root of the server. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: () => RequestBody;
+  readonly body?: () => RequestBody | Promise<RequestBody>;
   readonly repetition: Repetition;
   readonly signal?: AbortSignal | undefined;
 }
@@ -95,7 +95,7 @@ export class Transport {
   async #attempt(request: ApiRequest): Promise<ClientError | (ApiAnswer & { retryAfterSeconds: number | undefined })> {
     const { server, token } = this.#options;
     const { method, path, headers, signal } = request;
-    const body = request.body?.();
+    const body = await request.body?.();
     const isStream = body !== undefined && typeof body.content !== "string";
     const signals = [
       ...(signal === undefined ? [] : [signal]),

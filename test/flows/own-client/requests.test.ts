@@ -183,6 +183,8 @@ describe("the client", () => {
     const { pushes } = await owner.requests.answers(made.url_token, { passphrase: "open sesame" });
     const opened = await owner.retrieve(pushes[0]?.html_url ?? "");
     expect(opened).toMatchObject({ payload: "see the file", files: [{ filename: "private name.txt" }] });
+    await owner.requests.delete(made.html_url);
+    await expect(other.requests.find(made.html_url)).rejects.toMatchObject({ code: "not_found" });
     const all = sent.join();
     for (const secret of ["open sesame", "AGE-SECRET-KEY", "private name", "the content", "see the file"]) {
       expect(all).not.toContain(secret);
