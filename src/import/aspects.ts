@@ -50,10 +50,9 @@ export function changedAspects(before: AspectDigests, now: AspectDigests): reado
   return aspects.filter((aspect) => now[aspect] !== undefined && now[aspect] !== before[aspect]);
 }
 
-/** Those that decide whether a push that is over there may still be open here. */
-export function limitChanges(before: AspectDigests, now: AspectDigests) {
-  const changed = changedAspects(before, now);
-  return { limits: changed.includes("limits"), views: changed.includes("views") };
+/** If so, a push that is over there was perhaps not ended by the time that was imported. */
+export function haveLimitsChanged(before: AspectDigests, now: AspectDigests): boolean {
+  return changedAspects(before, now).includes("limits");
 }
 
 export function aspectList(changed: readonly Aspect[]): string {

@@ -8,10 +8,10 @@ import type { Domain, Effects } from "../domain.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createByteBudgets } from "../pushes/create/byte-budgets.ts";
 import { createCapacity } from "../pushes/create/capacity.ts";
-import { expiryOf, importPush, type PushImportDeps } from "../pushes/create/import-push.ts";
+import { countedViews, expiryOf, importPush, type PushImportDeps } from "../pushes/create/import-push.ts";
 import { reimportPush, withdrawPush } from "../pushes/create/reimport-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
-import { type Aspect, type AspectDigests, digestKeyLabel, limitChanges, RowDigests } from "./aspects.ts";
+import { type Aspect, type AspectDigests, digestKeyLabel, haveLimitsChanged, RowDigests } from "./aspects.ts";
 import type {
   ChangedMeanwhile,
   Destination,
@@ -31,6 +31,7 @@ import {
   type ImportedRows,
   type ImportedUser,
   RecordChangedError,
+  stateAtImport,
 } from "./store/imported-rows.ts";
 
 /** Each concurrent task of an import waits for at most one key derivation. */
@@ -58,7 +59,7 @@ export function createDomainDestination(
     async importPush({ push, ...record }): Promise<PushOutcome> {
       const { sourceId } = record;
       const adoption = await importPush(deps, push, (tx, id) =>
-        rows.record(tx, "push", { ...record, id, run, expiresAt: expiryOf(push) }),
+        rows.record(tx, "push", { ...record, id, run, views: countedViews(push), expiresAt: expiryOf(push) }),
       );
       if (adoption.outcome === "link_taken") return adoption;
       if (adoption.outcome === "known") return { outcome: "imported_before", imported: await getPush(rows, sourceId) };
@@ -75,7 +76,7 @@ export function createDomainDestination(
     records: (kind) => rows.records(kind),
     withdrawUser: (imported) => withdrawUser(domain, { users, rows, digests }, imported).catch(orGone),
     withdrawPush: (imported, expiredThere) =>
-      withdrawPush(deps, { pushId: imported.id, importedEvents: imported.related.auditEntries, expiredThere }, (tx) =>
+      withdrawPush(deps, { ...stateAtImport(imported), expiredThere }, (tx) =>
         rows.deleteRecord(tx, "push", imported),
       ).catch(orGone),
     importStyleSheet: (css) => importStyleSheet(domain, { rows, digests }, { css, run }),
@@ -135,7 +136,16 @@ async function importUser(
       const all = tokenTaken ? [...own, "api_token" as const] : own;
       const { api_token: token, ...others } = record.aspects;
       const aspects = { ...(!merged && others), ...(!tokenTaken && token !== undefined && { api_token: token }) };
-      const recorded = { ...record, id, run, missingParts: all, aspects, expiresAt: null, related: noRelated };
+      const recorded = {
+        ...record,
+        id,
+        run,
+        missingParts: all,
+        aspects,
+        views: 0,
+        expiresAt: null,
+        related: noRelated,
+      };
       return (await rows.record(tx, "user", recorded)) === "recorded";
     }),
   );
@@ -240,16 +250,24 @@ async function updatePush(
 ): Promise<PushUpdateOutcome | ChangedMeanwhile<ImportedRow>> {
   const { push, missingParts, aspects, related } = incoming;
   const request = {
-    pushId: imported.id,
     push,
     isComplete,
-    changed: limitChanges(imported.aspects, aspects),
-    importedEvents: imported.related.auditEntries,
+    ...stateAtImport(imported),
+    haveLimitsChanged: haveLimitsChanged(imported.aspects, aspects),
   };
   const expiresAt = expiryOf(push);
+  // A copy from before the last import lacks views that are counted here already.
+  const views = Math.max(countedViews(push), imported.views);
   const result = await reimportPush(deps, request, async (tx, { outcome, plan, pushId, lacksPassphrase }) => {
     if (outcome === "imported") {
-      return await rows.updateRecord(tx, "push", imported, { id: pushId, missingParts, aspects, expiresAt, related });
+      return await rows.updateRecord(tx, "push", imported, {
+        id: pushId,
+        missingParts,
+        aspects,
+        views,
+        expiresAt,
+        related,
+      });
     }
     const known = { ...imported.aspects, ...aspects };
     const { passphrase: _, ...withoutPassphrase } = known;
@@ -257,6 +275,7 @@ async function updatePush(
       missingParts: plan === "restricted" ? imported.missingParts : [],
       // What could not be compared or done is tried again by the next run.
       aspects: isComplete ? (lacksPassphrase ? withoutPassphrase : known) : imported.aspects,
+      views,
       expiresAt,
       related: imported.related,
     });
@@ -333,7 +352,7 @@ async function importStyleSheet(
     await db.write((tx) => rows.updateRecord(tx, "style", imported, change));
     return { outcome: "updated" };
   }
-  const record = { ...change, sourceId: styleSheetId, id: styleSheetId, run, expiresAt: null };
+  const record = { ...change, sourceId: styleSheetId, id: styleSheetId, run, views: 0, expiresAt: null };
   const recorded = await db.write((tx) => rows.record(tx, "style", record));
   return { outcome: recorded === "recorded" ? "imported" : "imported_before" };
 }

@@ -7,7 +7,7 @@ import { createUrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
 import { planReimport, readState, withdrawal } from "../pushes/create/reimport-push.ts";
 import { findIndexSecret } from "../pushes/vault.ts";
-import { type Aspect, digestKeyLabel, limitChanges, RowDigests } from "./aspects.ts";
+import { type Aspect, digestKeyLabel, haveLimitsChanged, RowDigests } from "./aspects.ts";
 import type {
   Destination,
   IncomingPush,
@@ -18,7 +18,7 @@ import type {
   UserUpdateOutcome,
 } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
-import { type Conflicts, createConflicts, createImportedRows, type ImportedRow } from "./store/imported-rows.ts";
+import { type Conflicts, createConflicts, createImportedRows, stateAtImport } from "./store/imported-rows.ts";
 
 /** A dry run assigns no ids. */
 const noId = 0;
@@ -40,7 +40,6 @@ export async function createDryDestination(
   const urlTokens = createUrlTokens(indexSecret);
   const digests = new RowDigests(deriveKey(indexSecret, digestKeyLabel));
   const findTokenHolder = (apiToken: string) => conflicts.findTokenHolder(access.digest("api_token", apiToken));
-  const stateOf = ({ id, related }: ImportedRow) => ({ pushId: id, importedEvents: related.auditEntries });
   return {
     digests,
     importedUsers: () => rows.readUsers(),
@@ -60,17 +59,20 @@ export async function createDryDestination(
       return userUpdate(changed, { api_token: isTokenTaken, email: isEmailTaken });
     },
     async updatePush(imported, incoming, isComplete): Promise<PushUpdateOutcome> {
-      const here = await readState(read, stateOf(imported));
-      const changed = limitChanges(imported.aspects, incoming.aspects);
-      const plan = planReimport(here, { push: incoming.push, isComplete, changed });
+      const before = stateAtImport(imported);
+      const here = await readState(read, before);
+      const limitsChanged = haveLimitsChanged(imported.aspects, incoming.aspects);
+      const { push } = incoming;
+      const plan = planReimport(here, { ...before, push, isComplete, haveLimitsChanged: limitsChanged });
       if (plan === "replaced" || plan === "merged") await readFiles(incoming);
-      const asksThere = (incoming.push.open?.passphrase ?? "") !== "";
+      const asksThere = (push.open?.passphrase ?? "") !== "";
       const lacksPassphrase = plan === "restricted" && here?.row.passphraseSalt === null && asksThere;
       return { outcome: "updated", plan, lacksPassphrase };
     },
     records: (kind) => rows.records(kind),
     withdrawUser: async () => "removed",
-    withdrawPush: async (imported, expiredThere) => withdrawal(await readState(read, stateOf(imported)), expiredThere),
+    withdrawPush: async (imported, expiredThere) =>
+      withdrawal(await readState(read, stateAtImport(imported)), expiredThere),
     async importStyleSheet(css) {
       const imported = await rows.find("style", 0);
       const style = digests.of("style", css ?? "");

@@ -361,9 +361,11 @@ function reportUpdate(
 
 const keptSentences: Readonly<Record<Exclude<ReimportPlan, "replaced">, (what: string) => string>> = {
   merged: (what) =>
-    `Changed in the source: ${what}. It was viewed or edited here too: the stricter limits of both apply, and edits here stay.`,
+    `Changed in the source: ${what}. It was viewed or edited here too: the views of both are added up, the stricter limits of both apply, and edits here stay.`,
   restricted: (what) =>
-    `Changed in the source: ${what}. Its content and labels stay as they are here, with the stricter limits of both.`,
+    `Changed in the source: ${what}. Its content and labels stay as they are here, with the views of both added up and the stricter limits of both.`,
+  spent: (what) =>
+    `Changed in the source: ${what}. The views in the source and here have reached its limit together, so it has ended here.`,
   ended: () => "It has ended in the source, so it has ended here too.",
   kept: (what) => `Changed in the source: ${what}. It has ended here, or has more views, and stays so.`,
 };

@@ -74,6 +74,12 @@ async function compare(compared: Compared, sealed: SealedPush | undefined): Prom
     }
     verdict.change("Its time has passed at the source, and it was given more time here.");
   }
+  const uncounted = push.countedViews - imported.views;
+  if (state?.isTouched === true && uncounted > 0) {
+    verdict.fail(
+      `It was viewed at the source since the last import, and these views (${uncounted}) do not count here.`,
+    );
+  }
   if (isEdited) verdict.change("It was edited here, so its content and limits are not compared.");
   else compareLimits(push, row, verdict);
   const keepsPassphrase = state?.isTouched === true && push.open?.passphrase === null && row.passphraseSalt !== null;

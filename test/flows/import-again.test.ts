@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { bearer, type TestApp } from "../support/app.ts";
 import { CookieClient } from "../support/cookie-client.ts";
+import { stranger } from "../support/domain.ts";
 import { appFor } from "../support/factors.ts";
 import { expected } from "../support/password-pusher/expected.ts";
-import { type ImportTarget, makeImportTarget, withReport } from "../support/password-pusher/import-run.ts";
+import { type ImportTarget, makeImportTarget, problemsOf, withReport } from "../support/password-pusher/import-run.ts";
 import {
   type Installation,
   installProduction,
@@ -14,7 +15,9 @@ import {
 import { type Mariadb, mariadbProgram, startMariadb } from "../support/password-pusher/mariadb.ts";
 import {
   addLeaver,
+  addView,
   changeSource,
+  leaver,
   linkOf,
   newPassphrase,
   newPassword,
@@ -187,4 +190,58 @@ describe.runIf(mariadbProgram !== undefined)("a second run gives what a first im
     const writerUrl = installation.database.replace("reader:", "writer:").replace("mysql2:", "mysql:");
     await expectSameAsFresh({ installation, writerUrl });
   });
+});
+
+test("views there and here are added up at each run, and end the push together", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  const [owned, anonymous] = leaver.pushes;
+  await changeSource(installation, async (run) => {
+    // It cannot be decrypted, which would hide the exit code.
+    await run("DELETE FROM pushes WHERE id = 103");
+    await addLeaver(run);
+    await run("UPDATE pushes SET user_id = NULL, expire_after_views = 3 WHERE id = ?", anonymous);
+    await addView(run, anonymous);
+  });
+  expect((await target.run(installation)).exitCode).toBe(0);
+  const app = await target.serve();
+  const viewEverywhere = async (ids: readonly number[]) => {
+    for (const id of ids) await app.server.inject({ url: `/api/v2/pushes/${linkOf(id)}` });
+    await changeSource(installation, async (run) => {
+      for (const id of ids) await addView(run, id);
+    });
+  };
+  const used = async (id: number) => {
+    const { views, viewsRemaining, expired } = (await app.app.domain.pushes.find(linkOf(id), stranger)) ?? {};
+    return { views, viewsRemaining, expired };
+  };
+  const report = withReport(target);
+  const runTwice = async () => {
+    for (const options of [["--dry-run"], []]) {
+      const { exitCode, stderr } = await target.run(installation, ...options, ...report.options);
+      expect(exitCode, stderr).toBe(4);
+    }
+    const rows = problemsOf(report).sort();
+    expect((await target.run(installation, ...report.options)).exitCode).toBe(0);
+    expect((await target.verify(installation)).exitCode).toBe(0);
+    return rows;
+  };
+
+  await viewEverywhere([owned, anonymous]);
+  expect((await target.verify(installation)).stdout).toContain(
+    `push ${owned} (failed): It was viewed at the source since the last import, and these views (1) do not count here.`,
+  );
+  expect(await runTwice()).toEqual([`pushes ${owned} kept`, `pushes ${anonymous} kept`]);
+  expect(await used(owned)).toEqual({ views: 2, viewsRemaining: 3, expired: false });
+  expect(await used(anonymous)).toEqual({ views: 3, viewsRemaining: 0, expired: true });
+  const answer = await app.server.inject({ url: `/api/v2/pushes/${linkOf(anonymous)}` });
+  expect(answer.json()).toMatchObject({ payload: null, expired: true, deleted: false });
+
+  await viewEverywhere([owned]);
+  expect(await runTwice()).toEqual([`pushes ${owned} kept`]);
+  expect(await used(owned)).toEqual({ views: 4, viewsRemaining: 1, expired: false });
+
+  await changeSource(installation, async (run) => void (await addView(run, owned)));
+  expect(await runTwice()).toEqual([`pushes ${owned} kept`]);
+  expect(await used(owned)).toEqual({ views: 5, viewsRemaining: 0, expired: true });
 });

@@ -152,8 +152,8 @@ test("a view that is counted here while a later run replaces the push stays coun
   const update = await other.updatePush(imported, viewedThere, true);
   if (update.outcome !== "changed_meanwhile") throw new Error("The view was not noticed.");
   expect(await other.updatePush(update.now, viewedThere, true)).toMatchObject({ outcome: "updated", plan: "merged" });
-  // Two of five were used there, and one here: the fewer remaining ones, less this view.
-  expect(await retrieve()).toMatchObject({ payload: "the secret", views_remaining: 2 });
+  // Two of five were used there, one here, and this one.
+  expect(await retrieve()).toMatchObject({ payload: "the secret", views_remaining: 1 });
 });
 
 const incomingPush = (push: ImportedPush, aspects: IncomingPush["aspects"]): IncomingPush => ({
@@ -217,12 +217,41 @@ test.each([
   if (claim.outcome === "revealed") expect(claim.push).toMatchObject({ viewsRemaining: 4 });
 });
 
-test("views while later runs replace a push again and again get one version each, and all are counted", async () => {
+test("two runs that have read the same record count the source's views once", async () => {
+  const clock = new TestClock(now);
+  await using app = await startTestApp({ clock });
+  const effects = { clock, random: systemRandom, monotonicMs: () => clock.now() };
+  const [one, other] = [1, 2].map(() => createDomainDestination(app.app.domain, effects, "test source"));
+  if (one === undefined || other === undefined) throw new Error("No destination.");
+  const withViews = (views: number, payload: string) =>
+    incomingPush({ ...content(payload), views }, one.digests.all({ payload, views: String(views) }));
+  await one.importPush(withViews(0, "text"));
+  const retrieve = async () => (await app.server.inject({ url: `/api/v2/pushes/${open.urlToken}` })).json();
+  await retrieve();
+  const imported = await one.pushFinder()(9);
+  if (imported === undefined) throw new Error("The push is not recorded.");
+  // The one merges the push, the other only restricts it: something of it cannot be read.
+  const outcomes = await Promise.all([
+    one.updatePush(imported, withViews(2, "text"), true),
+    other.updatePush(imported, withViews(2, "text"), false),
+  ]);
+  expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["changed_meanwhile", "updated"]);
+  for (const destination of [one, other]) {
+    const record = await destination.pushFinder()(9);
+    if (record === undefined) throw new Error("The push is not recorded.");
+    expect(record.views).toBe(2);
+    await destination.updatePush(record, withViews(2, "text"), true);
+  }
+  // Two of five there, one here, and this one.
+  expect(await retrieve()).toMatchObject({ payload: "text", views_remaining: 1 });
+});
+
+test("views here and there while later runs replace a push again and again get one version each, and all are counted", async () => {
   const clock = new TestClock(now);
   await using app = await startTestApp({ clock });
   const effects = { clock, random: systemRandom, monotonicMs: () => clock.now() };
   const destination = createDomainDestination(app.app.domain, effects, "test source");
-  const versionOf = (version: number) => ({ ...content(`version ${version}`), expireAfterViews: 100 });
+  const versionOf = (version: number) => ({ ...content(`version ${version}`), expireAfterViews: 100, views: version });
   const incoming = (version: number) =>
     incomingPush(versionOf(version), destination.digests.all({ payload: String(version) }));
   await destination.importPush(incoming(0));
@@ -241,5 +270,6 @@ test("views while later runs replace a push again and again get one version each
     for (const { payload } of answers) expect([`version ${round - 1}`, `version ${round}`]).toContain(payload);
   }
   const last = await retrieve();
-  expect(last).toMatchObject({ payload: `version ${rounds}`, views_remaining: 100 - rounds * viewsPerRound - 1 });
+  const viewsRemaining = 100 - rounds * viewsPerRound - rounds - 1;
+  expect(last).toMatchObject({ payload: `version ${rounds}`, views_remaining: viewsRemaining });
 });

@@ -482,6 +482,7 @@ ${postgres(`
     missing_parts TEXT NOT NULL,
     identity TEXT NOT NULL,
     aspects TEXT NOT NULL,
+    views INTEGER NOT NULL,
     expires_at INTEGER,
     audit_entries INTEGER NOT NULL,
     notifications INTEGER NOT NULL,

@@ -30,15 +30,24 @@ export interface ImportedRow {
   readonly identity: string;
   /** The row of the source as it was imported. */
   readonly aspects: AspectDigests;
+  /** How many views of a push the source had counted, which are among the views here. */
+  readonly views: number;
   /** When the time of a push is over at the source; null: it is no push. */
   readonly expiresAt: number | null;
   /** The number of related rows that were imported with it. */
   readonly related: RelatedCounts;
 }
 
+/** The push here as the last run left it. */
+export const stateAtImport = ({ id, related, views }: ImportedRow) => ({
+  pushId: id,
+  importedEvents: related.auditEntries,
+  importedViews: views,
+});
+
 /** The fields of a record that a later run may change. */
 export type RecordChange = Pick<ImportedRow, "missingParts" | "aspects" | "related"> &
-  Partial<Pick<ImportedRow, "id" | "identity" | "expiresAt">>;
+  Partial<Pick<ImportedRow, "id" | "identity" | "views" | "expiresAt">>;
 
 /** A user that was imported before. */
 export type ImportedUser = ImportedRow & {
@@ -67,12 +76,13 @@ export const importedRows = new AccessTable(
     missingParts: converted<readonly Part[], string>({ decode: readParts, encode: writeParts }),
     identity: text,
     aspects: converted<AspectDigests, string>({ decode: readAspects, encode: writeAspects }),
+    views: integer,
     expiresAt: nullable(integer),
     auditEntries: integer,
     notifications: integer,
     files: integer,
   },
-  ["source", "kind", "sourceId", "id", "run", "missingParts", "identity", "aspects"],
+  ["source", "kind", "sourceId", "id", "run", "missingParts", "identity", "aspects", "views"],
 );
 const reading = importedRows.reading("expiresAt", "auditEntries", "notifications", "files");
 type StoredRow = UnopenedRow<typeof reading>;
@@ -85,6 +95,7 @@ const updateRow = sql<
     missingParts: string,
     identity: string,
     aspects: string,
+    views: number,
     expiresAt: number | null,
     auditEntries: number,
     notifications: number,
@@ -96,8 +107,8 @@ const updateRow = sql<
     macBefore: Buffer,
   ]
 >(
-  `UPDATE imported_rows SET id = ?, missing_parts = ?, identity = ?, aspects = ?, expires_at = ?, audit_entries = ?,
-     notifications = ?, files = ?, mac = ?
+  `UPDATE imported_rows SET id = ?, missing_parts = ?, identity = ?, aspects = ?, views = ?, expires_at = ?,
+     audit_entries = ?, notifications = ?, files = ?, mac = ?
    WHERE source = ? AND kind = ? AND source_id = ? AND mac = ?`,
 );
 const deleteRow = sql<[source: string, kind: string, sourceId: number, mac: Buffer]>(
@@ -161,10 +172,10 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
           "could give rows to another account. The import has stopped: restore a backup from before the change.",
       );
     }
-    const { sourceId, id, run, missingParts, identity, aspects, expiresAt, auditEntries, notifications, files } =
-      opened;
+    const { sourceId, id, run, missingParts, identity, aspects, views, expiresAt, ...counts } = opened;
+    const { auditEntries, notifications, files } = counts;
     const related = { auditEntries, notifications, files };
-    return { sourceId, id, run, missingParts, identity, aspects, expiresAt, related };
+    return { sourceId, id, run, missingParts, identity, aspects, views, expiresAt, related };
   }
   const macOf = (kind: ImportedKind, row: ImportedRow) => importedRows.mac(access, { ...row, source, kind });
   const openUser = (row: StoredRecord): ImportedUser => ({ ...open(row), accountExists: row.createdAt !== null });
@@ -200,8 +211,8 @@ export function createImportedRows(connection: ReadConnection, access: AccessKey
     async updateRecord(tx: Transaction, kind: ImportedKind, before: ImportedRow, change: RecordChange): Promise<void> {
       const after = { ...before, ...change };
       const { auditEntries, notifications, files } = after.related;
-      const { id, missingParts, identity, aspects } = after;
-      const deciding = [id, writeParts(missingParts), identity, writeAspects(aspects)] as const;
+      const { id, missingParts, identity, aspects, views } = after;
+      const deciding = [id, writeParts(missingParts), identity, writeAspects(aspects), views] as const;
       const values = [...deciding, after.expiresAt, auditEntries, notifications, files, macOf(kind, after)] as const;
       const key = [source, kind, before.sourceId, macOf(kind, before)] as const;
       if ((await tx.run(updateRow, ...values, ...key)) !== 1) throw new RecordChangedError(recordChanged);

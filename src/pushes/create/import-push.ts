@@ -229,6 +229,9 @@ export function expiryOf({
   return Math.min(createdAt + Math.max(expireAfterDays, 0) * dayMs, expiresAtLatest);
 }
 
+/** With refused retrievals, which the other installation counts as views. */
+export const countedViews = ({ views, refusals }: Pick<ImportedPush, "views" | "refusals">) => views + refusals;
+
 /** Whether nobody ended it, and it was not viewed to its limit: only its time has passed. */
 export function endedByTime({
   end,

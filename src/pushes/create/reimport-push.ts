@@ -16,6 +16,7 @@ import {
 import { optionsBy } from "../store/tables.ts";
 import { createWriteOperations } from "../store/write-operations.ts";
 import {
+  countedViews,
   endedByTime,
   expiryOf,
   type ImportedEvent,
@@ -30,37 +31,50 @@ export interface PushToReimport {
   readonly push: ImportedPush;
   /** All parts that were imported before can be read now. */
   readonly isComplete: boolean;
-  /** What was changed in the other installation since it was imported. */
-  readonly changed: { readonly limits: boolean; readonly views: boolean };
+  /** In the other installation, since it was imported. */
+  readonly haveLimitsChanged: boolean;
   /** How many events its trail had when it was imported. */
   readonly importedEvents: number;
+  /** How many of its views here are those of the other installation. */
+  readonly importedViews: number;
 }
 
 /**
  * What becomes of the push here:
  * - `replaced`: nobody did anything with it here, so it becomes what a first import would make of it.
- * - `merged`: it becomes the same, with its views, events and edits here, and the stricter of all limits.
- * - `restricted`, `ended`: its content stays as it is here, with the stricter limits, or it ends.
+ * - `merged`: it becomes the same, with the views of both, its events and edits here, and the stricter of all limits.
+ * - `restricted`, `ended`: its content stays as it is here, with the views of both and the stricter limits, or it ends.
+ * - `spent`: the views of both have reached its limit, so it ends.
  * - `kept`: it has ended here, or is gone, or the other installation is a copy from before the last import, or only the time that
  *   it had there has passed.
  */
-export type ReimportPlan = "replaced" | "merged" | "restricted" | "ended" | "kept";
+export type ReimportPlan = "replaced" | "merged" | "restricted" | "spent" | "ended" | "kept";
+
+type PlannedPush = Omit<PushToReimport, "pushId" | "importedEvents">;
 
 /** Decides without writing anything. */
-export function planReimport(
-  here: ImportedPushState | undefined,
-  { push, isComplete, changed }: Pick<PushToReimport, "push" | "isComplete" | "changed">,
-): ReimportPlan {
+export function planReimport(here: ImportedPushState | undefined, request: PlannedPush): ReimportPlan {
   if (here === undefined) return "kept";
+  const plan = planWithoutSum(here, request);
+  if (plan !== "merged" && plan !== "restricted") return plan;
+  const { views, expireAfterViews } = stricterLimits(here, request);
+  return views < expireAfterViews ? plan : "spent";
+}
+
+function planWithoutSum(
+  here: ImportedPushState,
+  { push, isComplete, haveLimitsChanged, importedViews }: PlannedPush,
+): Exclude<ReimportPlan, "spent"> {
   const { row, wasOpen, isTouched } = here;
   // The other installation never opens an ended push again, nor forgets views.
-  const isOlderCopy =
-    push.open !== null && (!wasOpen || (!isTouched && push.views + push.refusals < row.views + row.refusals));
+  const isOlderCopy = push.open !== null && (!wasOpen || countedViews(push) < importedViews);
   if (isOlderCopy || (isTouched && row.endedAt !== null)) return "kept";
   if (isTouched || !isComplete) {
     if (push.open === null) {
       // Its owner may have given it more time here.
-      if (isTouched && endedByTime(push) && !changed.limits) return changed.views ? "restricted" : "kept";
+      if (isTouched && endedByTime(push) && !haveLimitsChanged) {
+        return countedViews(push) > importedViews ? "restricted" : "kept";
+      }
       return row.endedAt === null ? "ended" : "kept";
     }
     return isComplete && canMerge(here, push.open) ? "merged" : "restricted";
@@ -106,11 +120,10 @@ export async function reimportPush(deps: PushImportDeps, request: PushToReimport
     }
     return await deps.db.write(async (tx) => {
       const { push, pushId } = request;
-      if (here !== undefined && plan === "ended" && push.end !== null) {
-        await endImportedPush(tx, createWriteOperations(deps.db), here, push.end);
-      }
-      if (here !== undefined && plan === "restricted") {
-        await restrictImportedPush(tx, here, stricterLimits(here, push));
+      if (here !== undefined && plan !== "kept") await restrictImportedPush(tx, here, stricterLimits(here, request));
+      const end = plan === "spent" ? ({ at: deps.clock.now(), reason: "views" } as const) : push.end;
+      if (here !== undefined && (plan === "spent" || plan === "ended") && end !== null) {
+        await endImportedPush(tx, createWriteOperations(deps.db), here, end);
       }
       const lacksPassphrase =
         plan === "restricted" && here?.row.passphraseSalt === null && (push.open?.passphrase ?? "") !== "";
@@ -144,13 +157,8 @@ async function replace(deps: PushImportDeps, { request, here, plan, settle }: Re
   });
 }
 
-/** Both installations count views separately, so the fewer remaining ones are the stricter. */
-function stricterLimits({ row }: ImportedPushState, push: ImportedPush): StricterLimits {
-  const expireAfterViews = Math.min(row.expireAfterViews, push.expireAfterViews);
-  const remaining = Math.min(
-    Math.max(row.expireAfterViews - row.views, 0),
-    Math.max(push.expireAfterViews - push.views - push.refusals, 0),
-  );
+/** The views of both installations, each counted once, and the stricter of all limits. */
+function stricterLimits({ row }: ImportedPushState, { push, importedViews }: PlannedPush): StricterLimits {
   const time =
     push.open === null
       ? row
@@ -160,8 +168,8 @@ function stricterLimits({ row }: ImportedPushState, push: ImportedPush): Stricte
         };
   return {
     expireAfterDays: time.expireAfterDays,
-    expireAfterViews,
-    views: Math.max(expireAfterViews - remaining, 0),
+    expireAfterViews: Math.min(row.expireAfterViews, push.expireAfterViews),
+    views: row.views + Math.max(countedViews(push) - importedViews, 0),
     expiresAt: time.expiresAt,
     retrievalStep: row.retrievalStep || push.retrievalStep,
   };
@@ -169,11 +177,12 @@ function stricterLimits({ row }: ImportedPushState, push: ImportedPush): Stricte
 
 async function mergedPush(
   { db, vault }: PushImportDeps,
-  { push, importedEvents }: PushToReimport,
+  request: PushToReimport,
   here: ImportedPushState,
 ): Promise<ImportedPush> {
+  const { push, importedEvents } = request;
   const { row, isEdited } = here;
-  const { expiresAt, retrievalStep, ...limits } = stricterLimits(here, push);
+  const { expiresAt, retrievalStep, ...limits } = stricterLimits(here, request);
   const own = await readOwnEntries(db.read, row.id, importedEvents);
   const label = (column: SealedColumn, sealed: Buffer | null) =>
     sealed === null

@@ -84,6 +84,8 @@ async function audit(run: Run, pushId: number, kind: number, userId: number | nu
   return id;
 }
 
+export const addView = (run: Run, pushId: number) => audit(run, pushId, 1);
+
 const end = (run: Run, id: number) =>
   run(
     "UPDATE pushes SET expired = TRUE, expired_on = ?, updated_at = ?, payload_ciphertext = NULL, passphrase_ciphertext = NULL WHERE id = ?",
