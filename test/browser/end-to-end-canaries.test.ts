@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { launchBrowser } from "../support/browser.ts";
@@ -7,38 +7,110 @@ import { newPushForm } from "../support/browser-forms.ts";
 import { Canaries } from "../support/canaries.ts";
 import { filesIn } from "../support/database-file.ts";
 import { makeDataDir } from "../support/domain.ts";
+import { makeOwner } from "../support/owner.ts";
 import { memoryOf } from "../support/process-memory.ts";
-import { startServer } from "../support/server.ts";
+import { type ServerProcess, startServer } from "../support/server.ts";
 
-const { endToEnd, step } = en;
+const { endToEnd, requests: text, step } = en;
 /** Every identity begins so; the server has it in its own code. */
 const prefix = "AGE-SECRET-KEY-1";
+const sealedBeginning = "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl";
 
-it("no byte of a sealed secret, its passphrase, its key or the name of a file reaches the server", async () => {
-  const dataDir = makeDataDir();
-  const server = await startServer({ dataDir, environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
-  const canaries = new Canaries();
-  const sent: Buffer[] = [];
-  const newPage = async (): Promise<Page> => {
-    const page = await browser.newPage({ baseURL: server.baseUrl, locale: "en-GB" });
+/** A server in its own process, browsers on its pages, and the secrets that they must keep from it. */
+class Watched {
+  readonly canaries = new Canaries();
+  readonly server: ServerProcess;
+  /** What the browsers have sent to the server. */
+  readonly sent: Buffer[] = [];
+  readonly #dataDir: string;
+  readonly #browser: Browser;
+
+  private constructor(server: ServerProcess, dataDir: string, browser: Browser) {
+    this.server = server;
+    this.#dataDir = dataDir;
+    this.#browser = browser;
+  }
+
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<Watched> {
+    const dataDir = makeDataDir();
+    const server = await startServer({ dataDir, environment });
+    const browser = await launchBrowser();
+    onTestFinished(() => browser.close());
+    return new Watched(server, dataDir, browser);
+  }
+
+  async newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    const { baseUrl } = this.server;
+    const page = await this.#browser.newPage({ baseURL: baseUrl, locale: "en-GB", ...options });
     page.on("request", (request) => {
       const { origin, pathname, search } = new URL(request.url());
-      if (origin !== server.baseUrl) return;
-      sent.push(Buffer.from(`${pathname}${search} ${JSON.stringify(request.headers())}`));
-      sent.push(request.postDataBuffer() ?? Buffer.alloc(0));
+      if (origin !== baseUrl) return;
+      this.sent.push(Buffer.from(`${pathname}${search} ${JSON.stringify(request.headers())}`));
+      this.sent.push(request.postDataBuffer() ?? Buffer.alloc(0));
     });
     return page;
-  };
+  }
 
-  const sender = await newPage();
+  /** With the session of an account. */
+  async newOwnersPage(): Promise<Page> {
+    const { cookie } = await makeOwner(this.#dataDir, this.server.baseUrl);
+    const [name = "", value = ""] = cookie.split("=");
+    const page = await this.newPage();
+    await page.context().addCookies([{ name, value, url: this.server.baseUrl }]);
+    return page;
+  }
+
+  /** The identity in a link becomes a canary. */
+  addKeyOf(name: string, link: string): void {
+    this.canaries.add(name, new URL(link).hash.slice(1 + prefix.length));
+  }
+
+  /** Searches the log and the data folder, which contains the database with its log. */
+  findStored(): readonly string[] {
+    const places = [["log", Buffer.from(this.server.logLines.join("\n"))] as const, ...filesIn(this.#dataDir)];
+    return places.flatMap(([where, bytes]) => this.findIn(where, bytes));
+  }
+
+  /** Searches what the browsers sent and the memory of the server, too. */
+  findAnywhere(): readonly string[] {
+    const findings = this.sent.flatMap((bytes) => this.findIn("request", bytes));
+    let hasSealedText = false;
+    for (const bytes of memoryOf(this.server.pid)) {
+      hasSealedText ||= bytes.includes(sealedBeginning);
+      findings.push(...this.findIn("memory", bytes));
+    }
+    // The search reads what the server works with.
+    expect([this.sent.length > 10, hasSealedText]).toEqual([true, true]);
+    return [...findings, ...this.findStored()];
+  }
+
+  findIn(where: string, bytes: Buffer): readonly string[] {
+    return this.canaries.findingsIn(bytes).map((finding) => `${where}: ${finding}`);
+  }
+}
+
+interface FileOfTest {
+  readonly filename: string;
+  readonly content: string;
+}
+
+/** On the page of an opened push of a message and a file. */
+async function expectOpened(page: Page, message: string, { filename, content }: FileOfTest): Promise<void> {
+  const download = page.waitForEvent("download");
+  await page.getByRole("link", { name: en.secret.download({ filename }) }).click();
+  expect(readFileSync(await (await download).path(), "utf8")).toBe(content);
+  expect(await page.locator("#payload").textContent()).toBe(message);
+}
+
+it("no byte of a sealed secret, its passphrase, its key or the name of a file reaches the server", async () => {
+  const watched = await Watched.start({ PWP__FILES__ALLOW_ANONYMOUS: "true" });
+  const { canaries } = watched;
+  const sender = await watched.newPage();
   await sender.goto("/?kind=file");
   await sender.getByLabel(endToEnd.seal, { exact: true }).check();
   const form = newPushForm(sender);
-  const filename = `${canaries.makeCore("file name")}.txt`;
-  const content = canaries.makeCore("content of a file");
-  await form.files.setInputFiles({ name: filename, mimeType: "text/plain", buffer: Buffer.from(content) });
+  const file = makeFile(canaries);
+  await form.files.setInputFiles(uploadOf(file));
   const message = canaries.makeCore("message");
   await form.payload.fill(message);
   const passphrase = canaries.makeCore("passphrase");
@@ -46,31 +118,117 @@ it("no byte of a sealed secret, its passphrase, its key or the name of a file re
   await form.submit.click();
   await sender.locator("#link").waitFor();
   const link = await sender.locator("#link").inputValue();
-  canaries.add("key in the link", new URL(link).hash.slice(1 + prefix.length));
+  watched.addKeyOf("key in the link", link);
 
-  const recipient = await newPage();
+  const recipient = await watched.newPage();
   await recipient.addInitScript("delete window.showSaveFilePicker");
   await recipient.goto(link);
   await recipient.getByRole("button", { name: step.open }).click();
   await recipient.getByLabel(step.passphrase, { exact: true }).fill(passphrase);
   await recipient.getByRole("button", { name: step.open }).click();
-  const download = recipient.waitForEvent("download");
-  await recipient.getByRole("link", { name: en.secret.download({ filename }) }).click();
-  expect(readFileSync(await (await download).path(), "utf8")).toBe(content);
-  expect(await recipient.locator("#payload").textContent()).toBe(message);
-
-  const findings: string[] = [];
-  const search = (where: string, bytes: Buffer) =>
-    findings.push(...canaries.findingsIn(bytes).map((finding) => `${where}: ${finding}`));
-  for (const bytes of sent) search("request", bytes);
-  search("log", Buffer.from(server.logLines.join("\n")));
-  for (const [name, bytes] of filesIn(dataDir)) search(name, bytes);
-  let hasSealedText = false;
-  for (const bytes of memoryOf(server.pid)) {
-    hasSealedText ||= bytes.includes("-----BEGIN AGE ENCRYPTED FILE-----\nYWdl");
-    search("memory", bytes);
-  }
-  expect(findings).toEqual([]);
-  // The search reads what the server works with.
-  expect([sent.length > 10, hasSealedText]).toEqual([true, true]);
+  await expectOpened(recipient, message, file);
+  expect(watched.findAnywhere()).toEqual([]);
 });
+
+it("no byte of an answer that a page has sealed, of the request's key or of its passphrase reaches the server", async () => {
+  const watched = await Watched.start();
+  const { canaries } = watched;
+  const owner = await watched.newOwnersPage();
+  const passphrase = canaries.makeCore("passphrase of the key");
+  const { link, answersUrl } = await ask(owner, passphrase);
+
+  const sender = await watched.newPage();
+  const answer = await sendAnswer(sender, link, canaries);
+  await owner.goto(answersUrl);
+  await owner.getByLabel(text.passphrase, { exact: true }).fill(passphrase);
+  await owner.getByRole("button", { name: text.unlock }).click();
+  await openAnswer(owner, watched, answer);
+  expect(watched.findAnywhere()).toEqual([]);
+  expect(await findShown(watched, sender, link)).toEqual([]);
+});
+
+it("no byte of an answer that the server has sealed is stored, logged or answered; the request's key does not reach it", async () => {
+  const watched = await Watched.start();
+  const owner = await watched.newOwnersPage();
+  const { link, answersUrl } = await ask(owner, "");
+  watched.addKeyOf("key in the private link", answersUrl);
+  const sender = await watched.newPage({ javaScriptEnabled: false });
+  const beforeAnswer = new Canaries();
+  const answer = await sendAnswer(sender, link, beforeAnswer);
+  expect(watched.findAnywhere()).toEqual([]);
+
+  for (const [name, value] of Object.entries({ ...answer.file, message: answer.message })) {
+    watched.canaries.add(name, value);
+  }
+  expect(watched.findStored()).toEqual([]);
+  expect(await findShown(watched, sender, link)).toEqual([]);
+  await owner.goto(answersUrl);
+  await owner.reload();
+  await openAnswer(owner, watched, answer);
+  expect(watched.findStored()).toEqual([]);
+  expect(await watched.server.stop()).toMatchObject({ exitCode: 0 });
+  expect(watched.findStored()).toEqual([]);
+});
+
+function makeFile(canaries: Canaries): FileOfTest {
+  return { filename: `${canaries.makeCore("file name")}.txt`, content: canaries.makeCore("content of a file") };
+}
+
+const uploadOf = ({ filename, content }: FileOfTest) => ({
+  name: filename,
+  mimeType: "text/plain",
+  buffer: Buffer.from(content),
+});
+
+/** Makes a request for a text and files. @param passphrase of its key; "": the key is in the private link. */
+async function ask(owner: Page, passphrase: string) {
+  await owner.addInitScript("delete window.showSaveFilePicker");
+  await owner.goto("/requests/new");
+  await owner.getByLabel(text.title, { exact: true }).fill("Root password");
+  await owner.getByLabel(text.wantsFiles, { exact: true }).check();
+  await owner.getByLabel(text.passphrase, { exact: true }).fill(passphrase);
+  await owner.getByRole("button", { name: text.submit }).click();
+  await owner.waitForURL(/\/answers/);
+  return { link: await owner.locator("#link").inputValue(), answersUrl: owner.url() };
+}
+
+interface Answer {
+  readonly message: string;
+  readonly file: FileOfTest;
+}
+
+async function sendAnswer(sender: Page, link: string, canaries: Canaries): Promise<Answer> {
+  const answer = { message: canaries.makeCore("message"), file: makeFile(canaries) };
+  await sender.goto(link);
+  await sender.getByLabel(text.text, { exact: true }).fill(answer.message);
+  await sender.getByLabel(text.files, { exact: true }).setInputFiles(uploadOf(answer.file));
+  await sender.getByRole("button", { name: text.send }).click();
+  await sender.getByRole("heading", { name: text.sentHeading }).waitFor();
+  return answer;
+}
+
+/** On the owner's page of the answers. */
+async function openAnswer(owner: Page, watched: Watched, { message, file }: Answer): Promise<void> {
+  const link = owner.getByRole("link", { name: text.openAnswer });
+  await link.waitFor();
+  watched.addKeyOf("key in the link of the answer", await link.evaluate((anchor) => Reflect.get(anchor, "href")));
+  await link.click();
+  await owner.getByRole("button", { name: step.open }).click();
+  await expectOpened(owner, message, file);
+}
+
+/** Searches all that the sender gets to see after the answer. */
+async function findShown(watched: Watched, sender: Page, link: string): Promise<readonly string[]> {
+  const findings = [...watched.findIn("page after the answer", Buffer.from(await sender.content()))];
+  const { pathname } = new URL(link);
+  for (const path of [
+    pathname,
+    `${pathname}?done=sent`,
+    `/api/sealpush${pathname}`,
+    `/api/sealpush${pathname}/answers`,
+  ]) {
+    const answer = await fetch(`${watched.server.baseUrl}${path}`);
+    findings.push(...watched.findIn(path, Buffer.from(await answer.text())));
+  }
+  return findings;
+}

@@ -13,6 +13,7 @@ interface Needle {
 /** Unique secrets, and a search for them in every encoding. */
 export class Canaries {
   readonly #needles: Needle[] = [];
+  #search: ((bytes: Buffer) => ReadonlySet<Needle>) | undefined;
 
   /** A new secret. It has characters around its core that JSON, HTML, URLs and forms encode differently. */
   make(name: string): string {
@@ -33,6 +34,7 @@ export class Canaries {
     for (const part of new Set([value.slice(0, partCharacters), value.slice(-partCharacters)])) {
       for (const [form, bytes] of formsOf(part)) this.#needles.push({ name, form, bytes });
     }
+    this.#search = undefined;
   }
 
   /** @returns the names of the secrets that occur in any encoding. */
@@ -46,8 +48,48 @@ export class Canaries {
   }
 
   #in(bytes: Buffer): readonly Needle[] {
-    return this.#needles.filter((needle) => bytes.includes(needle.bytes));
+    this.#search ??= searchFor(this.#needles);
+    return [...this.#search(bytes)];
   }
+}
+
+/**
+ * Searches for all needles in one pass (Wu and Manber, "A fast algorithm for multi-pattern searching", 1994): the memory of a
+ * server is large, and one pass for each needle takes a minute.
+ */
+export function searchFor<Each extends Pick<Needle, "bytes">>(
+  needles: readonly Each[],
+): (bytes: Buffer) => ReadonlySet<Each> {
+  const length = Math.min(...needles.map(({ bytes }) => bytes.length));
+  /** How far two bytes at the end of the window are from the end of the nearest needle that has them. */
+  const shifts = new Uint16Array(0x10000).fill(length - 1);
+  const endingIn = new Map<number, Each[]>();
+  for (const needle of needles) {
+    for (let at = 1; at < length; at += 1) {
+      const pair = needle.bytes.readUInt16BE(at - 1);
+      shifts[pair] = Math.min(shifts[pair] ?? 0, length - 1 - at);
+    }
+    const last = needle.bytes.readUInt16BE(length - 2);
+    endingIn.set(last, [...(endingIn.get(last) ?? []), needle]);
+  }
+  return (bytes) => {
+    const found = new Set<Each>();
+    for (let at = length - 1; at < bytes.length; ) {
+      const pair = ((bytes[at - 1] ?? 0) << 8) | (bytes[at] ?? 0);
+      const shift = shifts[pair] ?? 0;
+      if (shift === 0) {
+        const start = at - length + 1;
+        for (const needle of endingIn.get(pair) ?? []) {
+          const end = start + needle.bytes.length;
+          if (end <= bytes.length && bytes.compare(needle.bytes, 0, needle.bytes.length, start, end) === 0) {
+            found.add(needle);
+          }
+        }
+      }
+      at += Math.max(shift, 1);
+    }
+    return found;
+  };
 }
 
 function formsOf(part: string): ReadonlyMap<string, Buffer> {
