@@ -72,9 +72,18 @@ test("the whole file is an attachment that browsers do not run", async () => {
   });
 });
 
+test.each(["application/json", "text/markdown", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"])(
+  "%j keeps its type",
+  async (contentType) => {
+    const answer = await start(alphabet, { contentType }).get();
+    expect(answer.headers["content-type"]).toBe(contentType);
+  },
+);
+
 test.each([
   "text/html",
   "image/svg+xml",
+  "application/vnd.mozilla.xul+xml",
   "application/xhtml+xml",
   "text/xml",
   "application/javascript",

@@ -22,9 +22,12 @@ const ticketPattern = /^[A-Za-z0-9_-]{1,1024}$/;
 const entityTag = '"sealed"';
 const readAheadBytes = 256 * 1024;
 
-/** Types that cannot run code. All others, above all HTML and SVG, are sent as plain bytes. */
+/**
+ * Types that cannot run code in a browser: pictures, sound, films, texts, archives, office documents. All others, above all HTML, SVG
+ * and other XML, are sent as plain bytes.
+ */
 const inertTypes =
-  /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain|text\/csv|application\/(?:pdf|zip|gzip))$/;
+  /^(?:image\/(?:png|jpeg|gif|webp|avif|heic|tiff|bmp)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/(?:plain|csv|markdown)|application\/(?:pdf|json|rtf|zip|gzip|x-7z-compressed|x-tar|msword|vnd\.[a-z0-9.-]+))$/;
 
 /** The most files in one archive; so many tickets still fit into an address. */
 const zippedFilesMax = 100;

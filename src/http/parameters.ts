@@ -19,9 +19,11 @@ export function urlTokenOf(request: FastifyRequest): string {
 
 /** `?page=`, 1 by default. @throws AppError invalid_request. */
 export function pageOf(request: FastifyRequest): number {
+  // A list or an object, as in `page[]=1`, is no page either.
+  const names = Object.keys(Object(request.query)).filter((name) => /^page(?:\[|$)/.test(name));
+  if (names.length === 0) return 1;
   const given: unknown = Reflect.get(Object(request.query), "page");
-  if (given === undefined) return 1;
-  const page = typeof given === "string" && pagePattern.test(given) ? Number(given) : 0;
+  const page = names.length === 1 && typeof given === "string" && pagePattern.test(given) ? Number(given) : 0;
   if (page < 1 || page > pageMax) throw new AppError("invalid_request", "Invalid page parameter");
   return page;
 }

@@ -4,7 +4,7 @@ import { AppError, invalidFields } from "../base/errors.ts";
 import { kindNames } from "../base/push-kinds.ts";
 import { type CreatePush, type LinkDeliveryRequest, pushLimits } from "../pushes/pushes.ts";
 import { typeOfFile } from "./body/file-type.ts";
-import { JsonNumber } from "./body/json-reader.ts";
+import { isJsonObject, JsonNumber } from "./body/json-reader.ts";
 import { nonPublicOptionFields, publicOptionFields, readOptions } from "./push-options.ts";
 
 export const payloadBytesMax = 4 * 1024 * 1024;
@@ -320,7 +320,7 @@ function readList(given: unknown, element: TObject): FieldResult {
   const values: object[] = [];
   for (const item of given) {
     if (item === "") continue;
-    if (typeof item !== "object" || item === null) return problem;
+    if (!isJsonObject(item)) return problem;
     const value = reader.read(item, problems);
     if (problems.size > 0 || !required.every((name) => Object.hasOwn(value, name))) return problem;
     values.push(value);

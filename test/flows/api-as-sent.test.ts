@@ -97,6 +97,7 @@ describe("bodies", () => {
   test("JSON without the wrapper counts as the inside of it, in API v2 only", async () => {
     expect(await payloadOf(await post('{"payload":"bare","unknown":1}'))).toBe("bare");
     expect((await post('{"payload":"x","push":null}')).statusCode).toBe(400);
+    expect((await post('{"payload":"x","push":1}')).statusCode).toBe(400);
     expect((await post('{"data":"x"}')).statusCode).toBe(400);
     expect((await post("payload=x", urlencoded)).statusCode).toBe(400);
     expect((await post('{"payload":"x"}', json, "/p.json")).statusCode).toBe(400);

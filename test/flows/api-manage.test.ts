@@ -148,7 +148,7 @@ describe("lists of pushes", () => {
     expect((await get("/api/v2/pushes/active")).statusCode).toBe(401);
   });
 
-  test.each(["0", "201", "-1", "x", "1.5", "", "01", "1&page=2", "%00", "9".repeat(50)])(
+  test.each(["0", "201", "-1", "x", "1.5", "", "01", "1&page=2", "1&page[a]=1", "%00", "9".repeat(50)])(
     "answer 400 to page=%s",
     async (page) => {
       for (const url of ["active", "expired", "abc/audit"]) {

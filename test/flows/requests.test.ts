@@ -138,9 +138,11 @@ describe("a request", () => {
       recipient: ["must be an age recipient (age1...)."],
       encryption_check: ["must be 32 hexadecimal digits in lower case."],
     });
-    expect((await send(path, { title: "x" }, bearer(token))).body).toEqual({
-      error: 'The body must have an object named "request".',
-    });
+    for (const body of [{ title: "x" }, { request: 1 }]) {
+      expect((await send(path, body, bearer(token))).body).toEqual({
+        error: 'The body must have an object named "request".',
+      });
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
+import { isJsonObject } from "../../http/body/json-reader.ts";
 import { receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
 import { sendJson } from "../../http/headers.ts";
 import { pageOf, urlTokenOf } from "../../http/parameters.ts";
@@ -14,7 +15,7 @@ import type { OwnedRequestAnswer, RequestAnswer, RequestAnswersAnswer } from "./
 export const create: ApiHandler = async (request, reply, { requests, bodyIntake }) => {
   const { value } = await receiveBody(request, bodyIntake, refuseFiles);
   const fields: unknown = Reflect.get(Object(value), "request");
-  if (typeof fields !== "object" || fields === null) {
+  if (!isJsonObject(fields)) {
     throw new AppError("invalid_request", 'The body must have an object named "request".');
   }
   const made = await requests.create(readCreateRequest(fields), request.actor);

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
+import { isJsonObject } from "../../http/body/json-reader.ts";
 import type { FormFile } from "../../http/body/multipart.ts";
 import { isReadable, type ReceivedBody, receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
 import { discardBody } from "../../http/discard-body.ts";
@@ -79,7 +80,7 @@ export async function receivePassphrase(
     return passphraseOf(request, undefined);
   }
   const { value } = await receiveBody(request, bodyIntake, refuseFiles);
-  return passphraseOf(request, isObject(value) ? readPassphrase(value) : undefined);
+  return passphraseOf(request, isJsonObject(value) ? readPassphrase(value) : undefined);
 }
 
 /** An upload that begins with its first file: a push without files must not fail because its sender may not upload. */
@@ -122,7 +123,8 @@ function pushFields(
   hasUpload: boolean,
 ): object {
   const inBody = wrappedFields(value, wrappers);
-  const isBare = mayBeAbsent && encoding === "json" && inBody === undefined && isObject(value) && hasPushField(value);
+  const isBare =
+    mayBeAbsent && encoding === "json" && inBody === undefined && isJsonObject(value) && hasPushField(value);
   const given = isBare ? value : inBody;
   const inQuery = wrappedFields(query, wrappers);
   if (given === null || (given === undefined && (inQuery ?? null) === null && !hasUpload)) {
@@ -133,8 +135,8 @@ function pushFields(
 
 /** @returns null: there is a wrapper, but it is not an object; undefined: there is none. */
 function wrappedFields(value: unknown, wrappers: Envelope["wrappers"]): object | null | undefined {
-  const given = isObject(value) ? wrappers.filter((name) => Object.hasOwn(value, name)) : [];
-  const wrapped = given.map((name): unknown => Reflect.get(Object(value), name)).find(isObject);
+  const given = isJsonObject(value) ? wrappers.filter((name) => Object.hasOwn(value, name)) : [];
+  const wrapped = given.map((name): unknown => Reflect.get(Object(value), name)).find(isJsonObject);
   return wrapped ?? (given.length > 0 ? null : undefined);
 }
 
@@ -154,7 +156,7 @@ export function localeOf(request: FastifyRequest): string | undefined {
 }
 
 function pushLocale(fields: unknown): string | undefined {
-  const tag = isObject(fields) ? own(fields, "push_locale") : undefined;
+  const tag = isJsonObject(fields) ? own(fields, "push_locale") : undefined;
   return typeof tag === "string" ? findMessages(tag)?.locale.tag : undefined;
 }
 
@@ -175,13 +177,9 @@ export async function receiveNotifyEmails(
 }
 
 function unwrapped(body: unknown): object {
-  if (!isObject(body)) return {};
+  if (!isJsonObject(body)) return {};
   const push = own(body, "push");
-  return isObject(push) ? push : body;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(push) ? push : body;
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {

@@ -19,6 +19,11 @@ export class JsonNumber {
   }
 }
 
+/** Whether a value of a body is an object with fields. */
+export function isJsonObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber);
+}
+
 type Level = { readonly list: unknown[] } | { readonly fields: Record<string, unknown>; key: string };
 
 /** What may come next. `or_end`: an empty list or object may end here. */
