@@ -1,6 +1,6 @@
 import type { AdoptedUser, UserUpdate } from "../accounts/admin/adopt-user.ts";
 import type { ImportedPush } from "../pushes/create/import-push.ts";
-import type { ReimportPlan, Withdrawal } from "../pushes/create/reimport-push.ts";
+import type { PushToWithdraw, ReimportPlan, Withdrawal } from "../pushes/create/reimport-push.ts";
 import type { Aspect, AspectDigests, RowDigests } from "./aspects.ts";
 import type { PushPart, RelatedCounts, UserPart } from "./source.ts";
 import type { ImportedRow, ImportedRows, ImportedUser, RecordedCounts } from "./store/imported-rows.ts";
@@ -82,7 +82,8 @@ export interface Destination {
   ): Promise<PushUpdateOutcome | ChangedMeanwhile<ImportedRow>>;
   /** For rows that the source does not have any more. `gone`: there is nothing here either. */
   withdrawUser(imported: ImportedUser): Promise<"removed" | "used" | "last_admin" | "gone">;
-  withdrawPush(imported: ImportedRow, expiredThere: boolean): Promise<Withdrawal>;
+  /** @param isPurged as `PushToWithdraw.isPurged`. */
+  withdrawPush(imported: ImportedRow, isPurged: PushToWithdraw["isPurged"]): Promise<Withdrawal>;
   /** All records, in the order of the source's ids. */
   records(kind: "user" | "push"): AsyncIterable<ImportedRow & { readonly createdAt: number | null }>;
   /** @param css undefined: the source has none. */

@@ -75,8 +75,8 @@ export function createDomainDestination(
       ),
     records: (kind) => rows.records(kind),
     withdrawUser: (imported) => withdrawUser(domain, { users, rows, digests }, imported).catch(orGone),
-    withdrawPush: (imported, expiredThere) =>
-      withdrawPush(deps, { ...stateAtImport(imported), expiredThere }, (tx) =>
+    withdrawPush: (imported, isPurged) =>
+      withdrawPush(deps, { ...stateAtImport(imported), isPurged }, (tx) =>
         rows.deleteRecord(tx, "push", imported),
       ).catch(orGone),
     importStyleSheet: (css) => importStyleSheet(domain, { rows, digests }, { css, run }),

@@ -71,8 +71,7 @@ export async function createDryDestination(
     },
     records: (kind) => rows.records(kind),
     withdrawUser: async () => "removed",
-    withdrawPush: async (imported, expiredThere) =>
-      withdrawal(await readState(read, stateAtImport(imported)), expiredThere),
+    withdrawPush: async (imported, isPurged) => withdrawal(await readState(read, stateAtImport(imported)), isPurged),
     async importStyleSheet(css) {
       const imported = await rows.find("style", 0);
       const style = digests.of("style", css ?? "");

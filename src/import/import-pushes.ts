@@ -1,5 +1,5 @@
 import { dayMs } from "../base/clock.ts";
-import type { ReimportPlan } from "../pushes/create/reimport-push.ts";
+import type { ReimportPlan, Withdrawal } from "../pushes/create/reimport-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { type Aspect, type AspectDigests, aspectList, changedAspects, pushAspects } from "./aspects.ts";
 import type { IncomingPush, PushUpdateOutcome } from "./destination.ts";
@@ -8,7 +8,7 @@ import { missingOfImported, unreadableNow } from "./missing-parts.ts";
 import { findLostFile, leadsNowhere, linkProblem, type PushContext, readPush } from "./read-push.ts";
 import { runConcurrently } from "./run-concurrently.ts";
 import type { ImportRun } from "./run-context.ts";
-import { absentPushes, pushIdentity } from "./same-source.ts";
+import { absentPushes, absentUsers, pushIdentity } from "./same-source.ts";
 import type { MissingPart, PushPart, RelatedCounts, SourceFile, SourcePush, SourceRow, SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 
@@ -34,15 +34,33 @@ export async function importPushes(run: ImportRun): Promise<void> {
 }
 
 /** For pushes that the source does not have any more: it deletes ended pushes without an owner, and those of deleted users. */
-export async function withdrawPushes({ source, destination, results, signal, now }: ImportRun): Promise<void> {
+export async function withdrawPushes(run: ImportRun): Promise<void> {
+  const { source, destination, results, signal } = run;
+  const absentOwners = new Set<number>();
+  for await (const { id } of absentUsers(source, destination)) absentOwners.add(id);
   for await (const imported of absentPushes(source, destination)) {
     if (signal.aborted) return;
-    const { sourceId, expiresAt } = imported;
-    const outcome = await destination.withdrawPush(imported, expiresAt !== null && expiresAt <= now);
-    if (outcome === "removed") results.reportWithdrawn("pushes", sourceId);
+    const outcome = await withdrawPush(run, imported, absentOwners);
+    if (outcome === "removed") results.reportWithdrawn("pushes", imported.sourceId);
     if (outcome === "ended")
-      results.reportKept("pushes", sourceId, "The source does not have it any more, so it has ended here.");
+      results.reportKept("pushes", imported.sourceId, "The source does not have it any more, so it has ended here.");
   }
+}
+
+/**
+ * The source purges pushes that have ended. Before their time, views or somebody ended them; those of a deleted user were
+ * deleted with it.
+ */
+function withdrawPush(
+  { destination, now }: ImportRun,
+  imported: ImportedRow,
+  absentOwners: ReadonlySet<number>,
+): Promise<Withdrawal> {
+  const isTimeOver = imported.expiresAt !== null && imported.expiresAt <= now;
+  return destination.withdrawPush(
+    imported,
+    (ownerId) => isTimeOver && (ownerId === null || !absentOwners.has(ownerId)),
+  );
 }
 
 interface RowToImport {
@@ -277,7 +295,7 @@ async function orLostFile<Outcome>(attempt: () => Promise<Outcome>): Promise<Out
 
 /** Compares the row with what an earlier run imported, and updates it here. */
 async function handleImportedBefore(run: ImportRun, row: PushRow, imported: ImportedRow): Promise<void> {
-  const { results, owners, destination } = run;
+  const { results, owners } = run;
   if (row.outcome !== "read") {
     countImportedBefore(run, row, imported, imported.related);
     return results.reportNotDone("pushes", row.id, unreadableNow(row));
@@ -288,7 +306,8 @@ async function handleImportedBefore(run: ImportRun, row: PushRow, imported: Impo
   }
   const ownerId = owner.outcome === "here" ? owner.userId : null;
   if (isForgotten(run, row.row, ownerId)) {
-    await destination.withdrawPush(imported, true);
+    const outcome = await withdrawPush(run, imported, new Set());
+    if (outcome === "ended") results.reportKept("pushes", row.id, keptSentences.ended(""));
     return skip(run, row, forgotten);
   }
   const details = await readDetails(run, row, ownerId);

@@ -8,6 +8,7 @@ import { installProduction } from "../support/password-pusher/installations.ts";
 import {
   addLeaver,
   changeSource,
+  leaver,
   linkOf,
   newPassphrase,
   newPassword,
@@ -280,6 +281,41 @@ test("a push that was given more time here stays open when the source purges it 
   expect((await retrieve(app, 38)).body).toMatchObject({ expired: false, views_remaining: 4 });
   expect((await retrieve(app, 118)).body).toMatchObject({ expired: true, payload: null });
   expect((await target.verify(installation)).exitCode).toBe(0);
+});
+
+test("a push that was over at the source before its time ends here, however late the next run is", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  const [ofLeaver, anonymous] = leaver.pushes;
+  await changeSource(installation, async (run) => {
+    await run("DELETE FROM pushes WHERE id = 103");
+    await addLeaver(run);
+    await run("UPDATE pushes SET user_id = NULL, expire_after_days = 90 WHERE id = ?", anonymous);
+  });
+  await target.run(installation);
+  const app = await target.serve();
+  expect(await signIn(app, leaver.email, newPassword)).toBeDefined();
+  await edit(app, ofLeaver, leaver.email, { expireAfterDays: 60 });
+  await retrieve(app, anonymous);
+  await changeSource(installation, async (run) => {
+    await run("DELETE FROM audit_logs WHERE push_id = ?", ofLeaver);
+    await run("DELETE FROM pushes WHERE id = ?", ofLeaver);
+    await run("DELETE FROM users WHERE id = ?", leaver.id);
+    await run(
+      "UPDATE pushes SET expired = TRUE, expired_on = ?, payload_ciphertext = NULL WHERE id = ?",
+      "2026-11-20 12:30:00",
+      anonymous,
+    );
+  });
+  target.clock.advance(40 * dayMs);
+  const report = withReport(target);
+  for (const options of [["--dry-run"], []]) {
+    await target.run(installation, "--newest-deleted", ...options, ...report.options);
+    expect(problemsOf(report)).toEqual(expect.arrayContaining([`pushes ${ofLeaver} kept`, `pushes ${anonymous} kept`]));
+  }
+  for (const id of leaver.pushes) {
+    expect((await retrieve(app, id)).body).toMatchObject({ expired: true, payload: null });
+  }
 });
 
 test("what was edited here and there is verified as edited here", async () => {

@@ -209,8 +209,8 @@ async function mergedPush(
 
 /** A push that the other installation does not have any more. */
 export type PushToWithdraw = Pick<PushToReimport, "pushId" | "importedEvents"> & {
-  /** Its time there is over, so it may have been deleted for that reason only. */
-  readonly expiredThere: boolean;
+  /** Whether the other installation may have deleted a push of this owner for no other reason than that its time is over. */
+  readonly isPurged: (ownerId: number | null) => boolean;
 };
 
 /**
@@ -219,14 +219,14 @@ export type PushToWithdraw = Pick<PushToReimport, "pushId" | "importedEvents"> &
  */
 export async function withdrawPush(
   { db, clock }: Pick<PushImportDeps, "db" | "clock">,
-  { pushId, importedEvents, expiredThere }: PushToWithdraw,
+  { pushId, importedEvents, isPurged }: PushToWithdraw,
   settle: (tx: Transaction) => Promise<void>,
 ): Promise<Withdrawal> {
   const now = clock.now();
   const operations = createWriteOperations(db);
   return await db.write(async (tx) => {
     const here = await readImportedState(tx, pushId, importedEvents);
-    const outcome = withdrawal(here, expiredThere);
+    const outcome = withdrawal(here, isPurged);
     if (here !== undefined && outcome === "ended")
       await endImportedPush(tx, operations, here, { at: now, reason: "owner" });
     if (outcome === "removed") await deleteImportedPush(tx, operations, pushId, now);
@@ -238,10 +238,10 @@ export async function withdrawPush(
 export type Withdrawal = "removed" | "ended" | "kept" | "gone";
 
 /** Decides without writing anything. */
-export function withdrawal(here: ImportedPushState | undefined, expiredThere: boolean): Withdrawal {
+export function withdrawal(here: ImportedPushState | undefined, isPurged: PushToWithdraw["isPurged"]): Withdrawal {
   if (here === undefined) return "gone";
   if (!here.isTouched) return "removed";
   if (here.row.endedAt !== null) return "gone";
   // It is still open, so its owner has given it more time here.
-  return expiredThere ? "kept" : "ended";
+  return isPurged(here.row.ownerId) ? "kept" : "ended";
 }
