@@ -11,6 +11,7 @@ import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { runProgram } from "../support/processes.ts";
+import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
 import { openSite } from "../support/site.ts";
 import type { VisitOptions } from "../support/visit.ts";
 
@@ -33,8 +34,8 @@ async function sendForLink(page: Page): Promise<string> {
   return await page.locator("#link").inputValue();
 }
 
-async function sealInPage(text: string, passphrase = ""): Promise<{ page: Page; link: string }> {
-  const page = await openForm();
+async function sealInPage(text: string, passphrase = "", options: VisitOptions = {}) {
+  const page = await openForm("text", options);
   const form = newPushForm(page);
   await form.payload.fill(text);
   if (passphrase !== "") await form.passphrase.fill(passphrase);
@@ -124,6 +125,42 @@ describe("a text sealed in the browser", () => {
     await page.reload();
     await page.getByText(endToEnd.keyGoneText).waitFor();
     expect(await page.locator("#link").isVisible()).toBe(false);
+  });
+
+  it("has its QR code as files, and its message in the recipient's language, with the whole link", async () => {
+    const { page, link } = await sealInPage("x", "", { expectedErrors: /429/ });
+    const choose = async (tag: string) => {
+      await page.locator("#recipient").selectOption(tag);
+      await page.waitForURL(tag === "" ? "**/preview" : `**/preview?recipient=${tag}`);
+    };
+    await choose("de");
+    const whole = link.replace("#", "?locale=de#");
+    expect(await page.locator("#link").inputValue()).toBe(whole);
+    expect(await page.locator("#message").inputValue()).toContain(whole);
+    expect(await page.locator("#message").getAttribute("lang")).toBe("de");
+    expect(decodeURIComponent((await page.locator("#mail_message").getAttribute("href")) ?? "")).toContain(whole);
+    for (const format of ["svg", "png"]) {
+      const download = page.waitForEvent("download");
+      await page.locator(`#qr_${format}`).click();
+      const saved = await download;
+      expect(saved.suggestedFilename()).toBe(`qr-code.${format}`);
+      const bytes = readFileSync(await saved.path(), "base64");
+      const shown = await page.context().newPage();
+      await shown.setContent(
+        `<img width="900" src="data:image/${format === "svg" ? "svg+xml" : "png"};base64,${bytes}">`,
+      );
+      const expected = modulesOf(whole);
+      expect(await modulesSeen(shown.locator("img"), expected.length, page.context())).toEqual(expected);
+    }
+    await page.route("**/preview?*", async (route) => {
+      await route.fulfill({ response: await route.fetch(), status: 429 });
+    });
+    await page.locator("#recipient").selectOption("fr");
+    await page.locator('#recipient option[value="de"]:checked').waitFor({ state: "attached" });
+    expect(await page.locator("#link").inputValue()).toBe(whole);
+    await page.unroute("**/preview?*");
+    await choose("");
+    expect(await page.locator("#link").inputValue()).toBe(link);
   });
 
   it("keeps what was typed and says why, when the server refuses the form", async () => {

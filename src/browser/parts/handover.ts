@@ -43,29 +43,35 @@ export function enableMailLinks(): void {
  */
 export function enableReplacingChoices(): void {
   for (const choice of document.querySelectorAll<HTMLSelectElement>("select[data-replaces-parts]")) {
-    const { form } = choice;
-    if (form === null) continue;
     let latest = 0;
     choice.addEventListener("change", () => {
       latest += 1;
       const asked = latest;
-      void replaceParts(form, () => asked === latest);
+      void replaceParts(choice, () => asked === latest);
     });
   }
 }
 
-async function replaceParts(form: HTMLFormElement, isLatest: () => boolean): Promise<void> {
+/** Before parts are taken from another page: what only this one has can be added to it. Its detail is that page. */
+export const replacingEvent = "sealpush:replacing";
+
+async function replaceParts(choice: HTMLSelectElement, isLatest: () => boolean): Promise<void> {
+  const { form } = choice;
+  if (form === null) return;
   const address = new URL(form.action);
   for (const [name, value] of new FormData(form)) {
     if (typeof value === "string" && value !== "") address.searchParams.set(name, value);
   }
   const response = await fetch(address);
   if (!response.ok || response.redirected) {
-    form.submit();
+    // The key of a sealed link is only in this page: it stays, with the language that it has.
+    if (document.querySelector("[data-sealed-link]") === null) form.submit();
+    else choice.value = new URLSearchParams(location.search).get(choice.name) ?? "";
     return;
   }
   const other = new DOMParser().parseFromString(await response.text(), "text/html");
   if (!isLatest()) return;
+  document.dispatchEvent(new CustomEvent(replacingEvent, { detail: other }));
   const links = [document, other].map((page) => page.querySelector<HTMLInputElement>("input#link")?.value ?? "");
   const parts = [...document.querySelectorAll<HTMLElement>("[data-part]")];
   for (const part of parts) {

@@ -73,12 +73,12 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
             <div class="qr-frame" id="qr_code" data-part>
               <QrCode text={link} label={created.qr} />
             </div>
-            {model.endToEnd === null && <CodeFiles model={model} page={page} />}
+            <CodeFiles model={model} page={page} />
           </div>
           <div class="card stack">
             <LinkToHandOut link={link} isMailing={isMailing(model.mailForm)} messages={messages} />
             <Message model={model} link={link} messages={messages} recipient={recipient ?? messages} />
-            {model.endToEnd === null && <RecipientLanguage model={model} page={page} recipient={recipient} />}
+            <RecipientLanguage model={model} page={page} recipient={recipient} />
           </div>
           <WhatHappens model={model} messages={messages} />
         </div>
@@ -233,8 +233,9 @@ function Message(props: MessageProps) {
   );
 }
 
+/** The script makes the files of a code with a key (browser/parts/complete-link.ts). */
 function CodeFiles({
-  model: { previewPath, recipientTag },
+  model: { previewPath, recipientTag, endToEnd },
   page,
 }: {
   readonly model: CreatedModel;
@@ -248,9 +249,9 @@ function CodeFiles({
         <a
           key={format}
           id={`qr_${format}`}
-          href={`${previewPath}/qr?format=${format}${recipient}`}
+          href={endToEnd === null ? `${previewPath}/qr?format=${format}${recipient}` : "#qr_code"}
           aria-label={created.saveCode({ format: format.toUpperCase() })}
-          download
+          download={`qr-code.${format}`}
           data-part
         >
           <Icon name="download" />
