@@ -14,7 +14,7 @@ interface SealedFile {
   readonly identity: string;
   /** As its sender said. "": unknown. */
   readonly type: string;
-  /** Of the file itself; where only the `age` tool has sealed it, of the sealed one. */
+  /** The bytes of the file itself; where only the `age` tool has sealed it, those of the sealed file. */
   readonly size: number;
 }
 
