@@ -3,7 +3,7 @@ import { dayMs } from "../../src/base/clock.ts";
 import type { TestApp } from "../support/app.ts";
 import { signedIn } from "../support/domain.ts";
 import { expected } from "../support/password-pusher/expected.ts";
-import { makeImportTarget, problemsOf, withReport } from "../support/password-pusher/import-run.ts";
+import { type ImportTarget, makeImportTarget, problemsOf, withReport } from "../support/password-pusher/import-run.ts";
 import { installProduction } from "../support/password-pusher/installations.ts";
 import {
   addLeaver,
@@ -316,6 +316,39 @@ test("a push that was over at the source before its time ends here, however late
   for (const id of leaver.pushes) {
     expect((await retrieve(app, id)).body).toMatchObject({ expired: true, payload: null });
   }
+});
+
+test.each<[string, (target: ImportTarget, app: TestApp) => Promise<unknown>]>([
+  [
+    "a token that the command made",
+    ({ cli }) => cli.run(["token", "create", "--email", leaver.email, "--name", "deploy"]),
+  ],
+  [
+    "the imported token",
+    async (_, app) => {
+      const headers = { "x-user-token": newToken, "x-user-email": leaver.email };
+      expect((await app.server.inject({ url: "/p/active.json", headers })).statusCode).toBe(200);
+    },
+  ],
+])("an account that was deleted there stays if it was used here, even if only through %s", async (_, use) => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  await changeSource(installation, async (run) => {
+    await addLeaver(run);
+    await run("UPDATE users SET authentication_token = ? WHERE id = ?", newToken, leaver.id);
+  });
+  await target.run(installation);
+  const app = await target.serve();
+  await use(target, app);
+  await changeSource(installation, async (run, folder) => {
+    await sourceChanges.find(({ name }) => name === "a deleted account with its pushes")?.change(run, folder);
+  });
+  const report = withReport(target);
+  const run = await target.run(installation, "--newest-deleted", ...report.options);
+  expect(run.exitCode, run.stderr).toBe(3);
+  expect(problemsOf(report)).toContain(`users ${leaver.id} partly`);
+  expect(report.text()).toContain("It was used or changed here, so the account stays");
+  expect(await app.app.domain.accounts.findUserByEmail(leaver.email)).toBeDefined();
 });
 
 test("what was edited here and there is verified as edited here", async () => {

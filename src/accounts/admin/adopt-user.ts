@@ -268,8 +268,11 @@ export function createUserAdoption(deps: {
     async isUntouched(userId: number, before: AdoptedBefore, connection: ReadConnection): Promise<boolean | undefined> {
       const here = await store.findState(connection, userId);
       if (here === undefined) return undefined;
-      const { passkeys, ownPushes } = here;
-      return passkeys + ownPushes === 0 && userAspects.every((aspect) => !isTouched(aspect, userId, here, before));
+      const { passkeys, ownTokens, ownPushes } = here;
+      return (
+        passkeys + ownTokens + ownPushes === 0 &&
+        userAspects.every((aspect) => !isTouched(aspect, userId, here, before))
+      );
     },
   };
 }

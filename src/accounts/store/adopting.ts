@@ -32,6 +32,8 @@ const state = new Table("users", {
   lastStep: nullable(integer),
   passkeys: integer,
   adoptedTokens: integer,
+  /** API tokens that were made or used here. */
+  ownTokens: integer,
   /** Pushes that were created here. */
   ownPushes: integer,
 });
@@ -49,10 +51,12 @@ const stateColumns = state.selectExpressions({
   passkeys: "(SELECT count(*) FROM passkeys WHERE passkeys.user_id = users.id)",
   adoptedTokens: `(SELECT count(*) FROM api_tokens
      WHERE api_tokens.user_id = users.id AND api_tokens.name = ? AND api_tokens.revoked_at IS NULL)`,
+  ownTokens: `(SELECT count(*) FROM api_tokens
+     WHERE api_tokens.user_id = users.id AND (api_tokens.name <> ? OR api_tokens.last_used_at IS NOT NULL))`,
   ownPushes: `(SELECT count(*) FROM pushes WHERE pushes.owner_id = users.id
      AND NOT EXISTS (SELECT 1 FROM imported_links WHERE imported_links.push_id = pushes.id))`,
 });
-const stateOf = sql<[tokenName: string, userId: number], UserRow & StoredRowOf<typeof state>>(
+const stateOf = sql<[tokenName: string, tokenName: string, userId: number], UserRow & StoredRowOf<typeof state>>(
   `SELECT ${userColumns}, ${stateColumns}
    FROM users LEFT JOIN totp_factors ON totp_factors.user_id = users.id WHERE users.id = ?`,
 );
@@ -115,7 +119,7 @@ export function createAdoptionStore(seals: PasswordSeals, random: Random, tokenN
 
     /** @returns undefined: the account is gone, or this server did not write it. */
     async findState(connection: ReadConnection, userId: number) {
-      const row = await connection.one(stateOf, tokenName, userId);
+      const row = await connection.one(stateOf, tokenName, tokenName, userId);
       const user = openUser(access, row);
       if (row === undefined || user === undefined) return undefined;
       const { passwordSealed, ...found } = state.decode(row);
