@@ -250,8 +250,8 @@ function Preview({ preview, model: { typed, proof, proofProblem }, page }: Previ
 function RequestTable({ model, messages }: { readonly model: BulkEndingModel; readonly messages: Messages }) {
   const { bulk, state } = messages.admin;
   return (
-    <div class="card admin-list">
-      <table class="admin-table admin-actions">
+    <div class="card table-card">
+      <table class="data-table table-actions">
         <caption class="visually-hidden">{bulk.recent}</caption>
         <thead>
           <tr>

@@ -7,7 +7,7 @@ import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { BothTimes, RelativeTime } from "../parts/times.tsx";
+import { RelativeTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
@@ -172,8 +172,8 @@ function RunButton({ page, action, label, accessibleLabel, job }: RunButtonProps
 function JobTable({ model, page }: { readonly model: JobsModel; readonly page: PageContext }) {
   const { admin } = page.messages;
   return (
-    <div class="card admin-list">
-      <table class="admin-table admin-actions">
+    <div class="card table-card">
+      <table class="data-table table-actions action-corner" data-now={model.nowMs}>
         <caption class="visually-hidden">{admin.jobList}</caption>
         <thead>
           <tr>
@@ -212,7 +212,7 @@ function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
   const ago = (timeMs: number) => <RelativeTime timeMs={timeMs} nowMs={nowMs} messages={messages} />;
   return (
     <tr>
-      <th scope="row" class="admin-long">
+      <th scope="row" class="cell-long">
         {title}{" "}
         <code class="badge" dir="ltr">
           {name}
@@ -221,10 +221,10 @@ function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
           <span class="badge badge-danger">{admin.jobFailing}</span>
         )}
       </th>
-      <td data-label={admin.jobInterval}>{formats.duration(everyMs)}</td>
-      <td data-label={admin.jobStarted}>{startedAt === null ? admin.never : ago(startedAt)}</td>
+      <td class="wide-only">{formats.duration(everyMs)}</td>
+      <td class="wide-only">{startedAt === null ? admin.never : ago(startedAt)}</td>
       <td data-label={admin.jobSucceeded}>{succeededAt === null ? admin.never : ago(succeededAt)}</td>
-      <LabelledCell label={admin.jobDuration}>{durationMs !== null && formats.duration(durationMs)}</LabelledCell>
+      <td class="wide-only">{durationMs !== null && formats.duration(durationMs)}</td>
       <LabelledCell label={admin.jobNext}>{next !== undefined && ago(next)}</LabelledCell>
       <LabelledCell label={admin.jobFailure}>
         {failedAt !== null && (
@@ -232,7 +232,7 @@ function JobRow({ run, model: { nowMs, processes }, page }: JobRowProps) {
             <code lang="en" dir="ltr">
               {failure}
             </code>{" "}
-            <BothTimes timeMs={failedAt} nowMs={nowMs} messages={messages} />
+            {ago(failedAt)}
           </>
         )}
       </LabelledCell>
@@ -257,7 +257,7 @@ interface LabelledCellProps {
 
 function LabelledCell({ label, children }: LabelledCellProps) {
   return (
-    <td class="admin-long" data-label={children === false ? undefined : label}>
+    <td class="cell-long" data-label={children === false ? undefined : label}>
       {children}
     </td>
   );

@@ -7,7 +7,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
-import { BothTimes } from "../parts/times.tsx";
+import { RelativeTime } from "../parts/times.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
 
@@ -98,13 +98,12 @@ function Outcome({
 function EmailTable({ model, page }: { readonly model: MailsModel; readonly page: PageContext }) {
   const { admin } = page.messages;
   return (
-    <div class="card admin-list">
-      <table class="admin-table admin-actions">
+    <div class="card table-card">
+      <table class="data-table table-actions" data-now={model.nowMs}>
         <caption class="visually-hidden">{admin.mails}</caption>
         <thead>
           <tr>
             <th scope="col">{admin.recipient}</th>
-            <th scope="col">{admin.kind}</th>
             <th scope="col">{admin.written}</th>
             <th scope="col">{admin.attempts}</th>
             <th scope="col">{admin.lastError}</th>
@@ -133,15 +132,15 @@ function EmailRow({ email, nowMs, page }: EmailRowProps) {
   const name = email.to ?? admin.unreadable;
   return (
     <tr>
-      <th scope="row" class="admin-long">
-        <bdi translate={email.to === null ? undefined : false}>{name}</bdi>
+      <th scope="row" class="cell-long">
+        <bdi translate={email.to === null ? undefined : false}>{name}</bdi>{" "}
+        {email.kind !== null && <code class="badge">{email.kind}</code>}
       </th>
-      <td>{email.kind !== null && <code class="badge">{email.kind}</code>}</td>
       <td data-label={admin.written}>
-        <BothTimes timeMs={email.createdAt} nowMs={nowMs} messages={messages} />
+        <RelativeTime timeMs={email.createdAt} nowMs={nowMs} messages={messages} />
       </td>
-      <td data-label={admin.attempts}>{messages.formats.number(email.attempts)}</td>
-      <td class="admin-long" data-label={admin.lastError}>
+      <td class="wide-only">{messages.formats.number(email.attempts)}</td>
+      <td class="cell-long" data-label={admin.lastError}>
         <span lang="en" dir="ltr">
           {email.lastError}
         </span>

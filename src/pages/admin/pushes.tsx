@@ -191,8 +191,8 @@ interface PushTableProps {
 function PushTable({ model, page }: PushTableProps) {
   const { admin, dashboard } = page.messages;
   return (
-    <div class="card admin-list">
-      <table class="admin-table admin-actions admin-pushes">
+    <div class="card table-card">
+      <table class="data-table table-actions action-corner">
         <caption class="visually-hidden">{admin.pushes}</caption>
         <thead>
           <tr>
@@ -232,7 +232,7 @@ function TableRow({ push, model, page }: PushRowProps) {
       <th scope="row">
         <PushLink push={push} page={page} />
       </th>
-      <td class="admin-long" data-label={admin.owner}>
+      <td class="cell-long" data-label={admin.owner}>
         <bdi>{ownerName(push, model, messages)}</bdi>
       </td>
       <td>{kinds[push.kind]}</td>

@@ -100,7 +100,7 @@ function Group({ title, rows, isOpen, page }: GroupProps) {
         </h2>
         <span class="field-hint">{admin.settingCounts({ count: rows.length, set: setCount })}</span>
       </summary>
-      <table class="admin-table">
+      <table class="data-table">
         <thead>
           <tr>
             <th scope="col">{admin.setting}</th>

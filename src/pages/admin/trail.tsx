@@ -33,8 +33,8 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
       {entries.length === 0 ? (
         <p>{admin.noTrail}</p>
       ) : (
-        <div class="card admin-list">
-          <table class="admin-table">
+        <div class="card table-card">
+          <table class="data-table">
             <caption class="visually-hidden">{admin.trail}</caption>
             <thead>
               <tr>

@@ -151,8 +151,8 @@ interface UserTableProps {
 function UserTable({ model, page }: UserTableProps) {
   const { admin } = page.messages;
   return (
-    <div class="card admin-list">
-      <table class="admin-table">
+    <div class="card table-card">
+      <table class="data-table">
         <caption class="visually-hidden">{admin.users}</caption>
         <thead>
           <tr>

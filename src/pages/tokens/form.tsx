@@ -25,7 +25,7 @@ export function TokenFormCard({ model, page }: Props) {
   const labels = { name: tokens.name, scopes: tokens.mayDo, expiresInDays: tokens.expires, networks: tokens.networks };
   const found = problemsAt(fieldIds, model.problems, (field) => labels[field], page.messages);
   return (
-    <section class="card" aria-labelledby="make">
+    <section class="card token-form" aria-labelledby="make">
       <h2 class="section-heading" id="make">
         {tokens.make}
       </h2>

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { type ApiToken, allScopes } from "../../accounts/accounts.ts";
 import { type PageContext, pageHref } from "../page.ts";
-import { Fact } from "../parts/fact.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { Confirm } from "../parts/post-form.tsx";
-import { LocalTime } from "../parts/times.tsx";
+import { RelativeTime } from "../parts/times.tsx";
 import { scopeWords } from "./form.tsx";
 import { type TokensModel, tokensPagePath, tokensPath } from "./model.ts";
 
@@ -20,7 +19,6 @@ function stateOf({ revokedAt, expiresAt }: ApiToken, now: number): State {
   return expiresAt !== null && now >= expiresAt ? "expired" : "active";
 }
 
-/** A token that has ended shows only when it ended. */
 export function TokenList({ model, page }: Props) {
   const { tokens } = page.messages;
   return (
@@ -29,13 +27,7 @@ export function TokenList({ model, page }: Props) {
         {tokens.list}
       </h2>
       {model.tokens.length === 0 && model.page === 1 && <p>{tokens.none}</p>}
-      {model.tokens.length > 0 && (
-        <ul class="rows">
-          {model.tokens.map((token) => (
-            <Row key={token.id} token={token} state={stateOf(token, model.now)} page={page} />
-          ))}
-        </ul>
-      )}
+      {model.tokens.length > 0 && <TokenTable model={model} page={page} />}
       <Pager
         messages={page.messages}
         number={model.page}
@@ -46,83 +38,90 @@ export function TokenList({ model, page }: Props) {
   );
 }
 
-interface RowProps {
-  readonly token: ApiToken;
-  readonly state: State;
-  readonly page: PageContext;
-}
-
-function Row({ token, state, page }: RowProps) {
+function TokenTable({ model, page }: Props) {
   const { tokens } = page.messages;
   return (
-    <li class="row">
-      <div class="row-main">
-        <h3 class="row-title" dir="auto">
-          {token.name}
-        </h3>
-        <span class={state === "active" ? "badge badge-active" : "badge"}>{tokens[state]}</span>
-      </div>
-      <Facts token={token} state={state} page={page} />
-      {state === "active" && (
-        <Confirm
-          page={page}
-          icon="trash"
-          label={tokens.revoke}
-          accessibleLabel={tokens.revokeOne({ name: token.name })}
-          explanation={tokens.revokeText}
-          confirm={tokens.revokeConfirm}
-          action={`${tokensPath}/${token.id}/revoke`}
-        />
-      )}
-    </li>
+    <table class="data-table table-actions action-corner token-list" data-now={model.now} aria-labelledby="list">
+      <thead>
+        <tr>
+          <th scope="col">{tokens.name}</th>
+          <th scope="col">{tokens.mayDo}</th>
+          <th scope="col">{tokens.from}</th>
+          <th scope="col">{tokens.created}</th>
+          <th scope="col">{tokens.lastUsed}</th>
+          <th scope="col">{tokens.expires}</th>
+          <td />
+        </tr>
+      </thead>
+      <tbody>
+        {model.tokens.map((token) => (
+          <Row key={token.id} token={token} nowMs={model.now} page={page} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 
-function Facts({ token, state, page }: RowProps) {
+interface RowProps {
+  readonly token: ApiToken;
+  readonly nowMs: number;
+  readonly page: PageContext;
+}
+
+/** A token that has ended shows no permissions and networks: they allow nothing any more. */
+function Row({ token, nowMs, page }: RowProps) {
   const { messages } = page;
   const { tokens } = messages;
-  const { expiresAt, lastUsedAt, lastUsedAddress, networks, revokedAt } = token;
+  const { networks, lastUsedAt } = token;
+  const state = stateOf(token, nowMs);
+  const endsAt = token.revokedAt ?? token.expiresAt;
+  const endLabels = { active: tokens.expires, expired: tokens.expired, revoked: tokens.revoked };
   return (
-    <dl class="row-facts token-facts">
-      {state === "active" && (
-        <Fact label={tokens.mayDo}>
-          <ul class="tags">
-            {mayDo(token, page).map((label) => (
-              <li key={label} class="tag">
-                {label}
-              </li>
-            ))}
-          </ul>
-        </Fact>
-      )}
-      {state === "active" && networks.length > 0 && (
-        <Fact label={tokens.from}>
-          <ul class="tags">
-            {networks.map((network) => (
-              <li key={network} class="tag" dir="ltr">
-                {network}
-              </li>
-            ))}
-          </ul>
-        </Fact>
-      )}
-      <Fact label={tokens.created}>
-        <LocalTime timeMs={token.createdAt} messages={messages} />
-      </Fact>
-      <Fact label={tokens.lastUsed}>
-        {lastUsedAt === null ? tokens.never : lastUse({ at: lastUsedAt, from: lastUsedAddress, page })}
-      </Fact>
-      {revokedAt !== null && (
-        <Fact label={tokens.revoked}>
-          <LocalTime timeMs={revokedAt} messages={messages} />
-        </Fact>
-      )}
-      {revokedAt === null && (
-        <Fact label={state === "expired" ? tokens.expired : tokens.expires}>
-          {expiresAt === null ? tokens.noExpiry : <LocalTime timeMs={expiresAt} messages={messages} />}
-        </Fact>
-      )}
-    </dl>
+    <tr>
+      <th scope="row" class="cell-long">
+        <bdi class="token-name">{token.name}</bdi>{" "}
+        <span class={state === "active" ? "badge badge-active" : "badge"}>{tokens[state]}</span>
+      </th>
+      <td class="cell-long">{state === "active" && <Tags texts={mayDo(token, page)} />}</td>
+      <td class="cell-long" data-label={state === "active" && networks.length > 0 ? tokens.from : undefined}>
+        {state === "active" && networks.length > 0 && <Tags texts={networks} dir="ltr" />}
+      </td>
+      <td class="wide-only">
+        <RelativeTime timeMs={token.createdAt} nowMs={nowMs} messages={messages} />
+      </td>
+      <td class="cell-long" data-label={tokens.lastUsed}>
+        {lastUsedAt === null ? tokens.never : lastUse({ at: lastUsedAt, from: token.lastUsedAddress, nowMs, page })}
+      </td>
+      <td data-label={endLabels[state]}>
+        {endsAt === null ? tokens.noExpiry : <RelativeTime timeMs={endsAt} nowMs={nowMs} messages={messages} />}
+      </td>
+      <td>
+        {state === "active" && (
+          <Confirm
+            page={page}
+            icon="trash"
+            label={tokens.revoke}
+            accessibleLabel={tokens.revokeOne({ name: token.name })}
+            explanation={tokens.revokeText}
+            confirm={tokens.revokeConfirm}
+            action={`${tokensPath}/${token.id}/revoke`}
+            group="action"
+          />
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Tags({ texts, dir }: { readonly texts: readonly string[]; readonly dir?: "ltr" }) {
+  return (
+    <ul class="tags">
+      {texts.map((text) => (
+        <li key={text} class="tag" dir={dir}>
+          {text}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -132,9 +131,16 @@ function mayDo({ scopes }: ApiToken, { messages }: PageContext): readonly string
   return scopes.map((scope) => labels[scope].label);
 }
 
-function lastUse({ at, from, page }: { at: number; from: string | null; page: PageContext }): ComponentChildren {
+interface LastUse {
+  readonly at: number;
+  readonly from: string | null;
+  readonly nowMs: number;
+  readonly page: PageContext;
+}
+
+function lastUse({ at, from, nowMs, page }: LastUse): ComponentChildren {
   const { messages } = page;
-  const time = <LocalTime timeMs={at} messages={messages} />;
+  const time = <RelativeTime timeMs={at} nowMs={nowMs} messages={messages} />;
   if (from === null || from === "") return time;
   return messages.tokens.lastUsedAt.parts({ date: time, address: <bdi dir="ltr">{from}</bdi> });
 }

@@ -11,7 +11,7 @@ import type { TokensModel } from "./model.ts";
 export function tokensView(model: TokensModel, page: PageContext): Page {
   const { tokens } = page.messages;
   return (
-    <Layout page={page} title={tokens.heading} width="regular" scripts={["passkeys.js"]}>
+    <Layout page={page} title={tokens.heading} width="wide" scripts={["passkeys.js"]}>
       <div class="page-heading">
         <h1>{tokens.heading}</h1>
         <p class="lead">{tokens.lead}</p>
