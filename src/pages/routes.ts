@@ -4,6 +4,7 @@ import { signOnSettingsPath } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
+import { builtScripts } from "../http/built-assets.ts";
 import { immutableFor, indexablePaths } from "../http/headers.ts";
 import { showAbout } from "./about/about.tsx";
 import { aboutPath } from "./about/path.ts";
@@ -478,7 +479,7 @@ function registerRoutes(server: FastifyInstance, services: PageServices): void {
   }
 }
 
-/** Registers every page, and the assets and `robots.txt` that browsers and robots load. */
+/** Registers every page, and what browsers and robots load: the assets, the hashes of the scripts, and `robots.txt`. */
 export async function registerPages(
   server: FastifyInstance,
   deps: PageServices & { readonly assetsDir: string },
@@ -501,6 +502,10 @@ export async function registerPages(
       return immutableFor(reply).sendFile(name);
     },
   );
+  const scripts = builtScripts(deps.assetsDir);
+  server.get("/scripts.json", { config: { access: "public", group: "recipient", changesState: false } }, () => ({
+    scripts,
+  }));
   server.get(
     "/robots.txt",
     { config: { access: "public", group: "recipient", changesState: false } },

@@ -44,6 +44,7 @@ const recipientPaths = [
   "/apple-touch-icon-precomposed.png",
   "/about",
   "/robots.txt",
+  "/scripts.json",
   "/assets/:name",
   "/branding/:filename",
 ];

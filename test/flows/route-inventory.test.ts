@@ -186,6 +186,7 @@ GET    /r/expired.json                        api_token scope:read
 GET    /r/new                                 public
 GET    /ready                                 public
 GET    /robots.txt                            public
+GET    /scripts.json                          public
 GET    /up                                    public
 GET    /user/two_factor                       public
 GET    /user/two_factor/backup_codes          public
