@@ -146,6 +146,7 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     ],
   },
   { because: "the setting is PWP__FILES__MAX_PUSH_BYTES", names: ["MAX_REQUEST_BODY"] },
+  { because: "the setting is PWP__LOG_REQUESTS", names: ["LOG_REQUESTS"] },
   { because: "the folder of data is DATA_DIR", names: ["STORAGE_PATH"] },
   { because: "the setting is PWP__TRUSTED_PROXIES", names: ["FORWARD_HEADERS"] },
   {

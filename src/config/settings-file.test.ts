@@ -122,13 +122,21 @@ brand:
 });
 
 describe("a line of an environment file", () => {
-  it.each(["", "plain", "a b", '"Acme" <a@example.com>', "it's", "#x", "$HOME `x`", "a=b", "ü"])(
-    "keeps %j",
-    (value) => {
-      const line = environmentLine("PWP__BRAND__TITLE", value);
-      expect(parseEnvFile(line ?? "").PWP__BRAND__TITLE).toBe(value);
-    },
-  );
+  it.each([
+    "",
+    "plain",
+    "a b",
+    '"Acme" <a@example.com>',
+    "it's",
+    "#x",
+    "\\A[^@\\s]+@a\\.example\\z",
+    "$HOME `x`",
+    "a=b",
+    "ü",
+  ])("keeps %j", (value) => {
+    const line = environmentLine("PWP__BRAND__TITLE", value);
+    expect(parseEnvFile(line ?? "").PWP__BRAND__TITLE).toBe(value);
+  });
 
   it.each(["a\nb", `it's "$HOME"`, "it's\\"])("cannot contain %j", (value) => {
     expect(environmentLine("A", value)).toBeUndefined();

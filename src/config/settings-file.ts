@@ -112,12 +112,13 @@ function readIfPresent(file: string, mustExist: boolean, readFile: ReadFile, rep
 
 /**
  * One line of an environment file. Docker's --env-file, compose files, systemd, shells and this server read it alike: what
- * keeps the quotes passes them on to this server, which removes them.
+ * keeps the quotes passes them on to this server, which removes them. Only old versions of systemd drop
+ * backslashes in single quotes, after which a pattern of addresses for sign-up fits none.
  * @returns undefined if no spelling means the same to all of them.
  */
 export function environmentLine(name: string, value: string): string | undefined {
   if (/\p{Cc}/u.test(value)) return undefined;
   if (/^[\w@%+=:,./-]*$/.test(value)) return `${name}=${value}`;
-  if (!value.includes("'") && !value.includes("\\")) return `${name}='${value}'`;
+  if (!value.includes("'")) return `${name}='${value}'`;
   return /["\\$`]/.test(value) ? undefined : `${name}="${value}"`;
 }

@@ -37,7 +37,7 @@ test("the link of a new push is emailed to each address and recorded in the trai
     ]);
 });
 
-test("forms accept the addresses in the same way, and API v1 ignores them", async () => {
+test("forms and the query string accept the addresses in the same way, and API v1 ignores them", async () => {
   await using mailing = await startMailing();
   const { sink, fixture, token } = mailing;
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-www-form-urlencoded" };
@@ -53,8 +53,19 @@ test("forms accept the addresses in the same way, and API v1 ignores them", asyn
   });
   expect([again.statusCode, Object.keys(again.json())]).toEqual([201, ["message"]]);
   await sink.next("eve@example.com");
+  const inQuery = await fixture.server.inject({
+    method: "POST",
+    url: `/api/v2/pushes/${made.json().url_token}/notify_emails?notify_emails_to=dan%40example.com`,
+    headers: { authorization: headers.authorization },
+  });
+  expect(inQuery.statusCode).toBe(201);
+  await sink.next("dan@example.com");
   const trail = await fixture.server.inject({ url: `/p/${made.json().url_token}/audit.json`, headers });
-  expect(trail.json().views).toMatchObject([{ kind: "creation" }, { kind: "creation_email_send" }]);
+  expect(trail.json().views).toMatchObject([
+    { kind: "creation" },
+    { kind: "creation_email_send" },
+    { kind: "creation_email_send" },
+  ]);
 });
 
 describe("emailing a link is allowed for", () => {

@@ -108,6 +108,7 @@ export const documentedSettings: readonly string[] = [
   "HTTP_WRITE_TIMEOUT",
   "HTTP_IDLE_TIMEOUT",
   "MAX_REQUEST_BODY",
+  "LOG_REQUESTS",
   "ACME_DIRECTORY",
   "EAB_KID",
   "EAB_HMAC_KEY",

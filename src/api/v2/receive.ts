@@ -165,15 +165,16 @@ function own(fields: object, name: string): unknown {
 }
 
 /**
- * Receives the recipients of a link delivery in JSON or a form. Some clients wrap the fields in `push`.
+ * Receives the recipients of a link delivery in JSON, a form or the query string. Some clients wrap the fields in `push`.
  * @returns the function that reads them, as `readNotifyEmails`. @throws AppError as `receiveBody` does.
  */
 export async function receiveNotifyEmails(
   request: FastifyRequest,
   { bodyIntake }: Pick<ReceiveDeps, "bodyIntake">,
 ): Promise<() => LinkDeliveryRequest> {
+  const query = queryFields(request);
   const { value } = await receiveBody(request, bodyIntake, refuseFiles);
-  return () => readNotifyEmails(unwrapped(value));
+  return () => readNotifyEmails({ ...unwrapped(query), ...unwrapped(value) });
 }
 
 function unwrapped(body: unknown): object {
