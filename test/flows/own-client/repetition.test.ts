@@ -139,6 +139,32 @@ test("a broken download continues where it stopped", async () => {
   expect(server.requests).toHaveLength(3);
 });
 
+test("a broken download of a sealed file continues where it stopped", async () => {
+  const { server, token } = await startServer();
+  const client = new SealpushClient({ server, token });
+  const content = Buffer.from(Array.from({ length: 90_000 }, (_, at) => at % 251));
+  const made = await client.create(
+    { files: [{ filename: "plan.bin", content: new Blob([content]) }] },
+    { endToEnd: true },
+  );
+  const { files } = await client.retrieve(made.html_url);
+  const statuses: number[] = [];
+  const breaking = await startStandIn(async (_request, { headers: { range }, url }, response) => {
+    const answer = await fetch(`${server}${url}`, { headers: range === undefined ? {} : { range } });
+    const rest = Buffer.from(await answer.arrayBuffer());
+    statuses.push(answer.status);
+    response.writeHead(answer.status, { "content-length": rest.length });
+    response.write(rest.subarray(0, 40_000), () => (rest.length <= 40_000 ? response.end() : response.destroy()));
+  });
+  const parts: Uint8Array[] = [];
+  for (const file of files) {
+    const moved = { ...file, url: file.url.replace(server, breaking.origin) };
+    for await (const part of client.download(moved)) parts.push(part);
+  }
+  expect(Buffer.concat(parts).equals(content)).toBe(true);
+  expect(statuses).toEqual([200, 206, 206]);
+});
+
 test("an address of a file that is no address of the web is refused", async () => {
   const client = new SealpushClient({ server: "https://push.example.com" });
   for (const url of ["file:///etc/passwd", "http://push.example.com/files/ticket", "data:,x"]) {

@@ -19,8 +19,11 @@ export function completionScript(shell: Shell, commands: readonly CompletedComma
     case "bash":
       return bashScript(rows);
     case "zsh":
-      // zsh runs completions that are written for bash.
-      return `#compdef sealpush\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(rows)}`;
+      // zsh runs completions that are written for bash, once its own are initialized, which is left to the user's settings.
+      return `#compdef sealpush
+(( $+functions[compdef] )) || { autoload -U compinit && compinit -i; }
+autoload -U +X bashcompinit && bashcompinit
+${bashScript(rows)}`;
     case "fish":
       return fishScript(commands);
     default:
@@ -50,7 +53,7 @@ function flatten(commands: readonly CompletedCommand[], path: string): Row[] {
 }
 
 /** The options whose value is a file or a folder. */
-const fileOptions = "--output|-o|--passphrase-file|--env-file|--to|--data-dir";
+const fileOptions = ["--output", "-o", "--passphrase-file", "--files", "--env-file", "--to", "--data-dir"];
 
 function bashScript(rows: readonly Row[]): string {
   const cases = rows.map(
@@ -69,7 +72,7 @@ function bashScript(rows: readonly Row[]): string {
 ${cases.join("\n")}
   esac
   case "$previous" in
-    ${fileOptions}) words=""; files=1 ;;
+    ${fileOptions.join("|")}) words=""; files=1 ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   if [ "$files" = 1 ]; then
@@ -91,7 +94,8 @@ function fishScript(commands: readonly CompletedCommand[]): string {
     if (completes === "files") lines.push(`complete -c sealpush -n ${inCommand} -F`);
     const all = new Set([...options, ...subcommands.flatMap((inner) => inner.options)]);
     for (const option of all) {
-      if (option.startsWith("--")) lines.push(`complete -c sealpush -n ${inCommand} -l ${option.slice(2)}`);
+      const name = option.startsWith("--") ? `-l ${option.slice(2)}` : `-s ${option.slice(1)}`;
+      lines.push(`complete -c sealpush -n ${inCommand} ${name}${fileOptions.includes(option) ? " -r -F" : ""}`);
     }
   }
   return `${lines.join("\n")}\n`;
