@@ -9,6 +9,11 @@ const end = "-----END AGE ENCRYPTED FILE-----";
 const wholeLine = /^[A-Za-z0-9+/]{64}$/;
 const lastLine = /^(?:[A-Za-z0-9+/]{4}){0,15}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;
 
+/** Whether it begins as an armored age file; `findLock` reads the whole. */
+export function isArmored(text: string): boolean {
+  return text.startsWith(beginning);
+}
+
 /**
  * Reads what an armored age file is sealed for, without opening it. The whole armor is checked, the header as far as its
  * recipients.

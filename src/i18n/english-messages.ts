@@ -740,6 +740,7 @@ export interface EnglishMessages {
     readonly nothingText: string;
     readonly showAll: string;
     readonly stopped: string;
+    readonly sealedNotSearched: string;
     readonly lastPage: string;
     readonly back: string;
     readonly auditTitle: string;
@@ -1301,6 +1302,14 @@ export interface EnglishMessages {
     readonly sealNeedsScript: string;
     readonly sealNeedsHttps: string;
     readonly sealFailed: string;
+    readonly sealLabels: string;
+    readonly sealLabelsHint: string;
+    readonly labelsTooLong: string;
+    readonly sealedName: string;
+    readonly sealedNote: string;
+    readonly labelsHint: string;
+    readonly labelsFailed: string;
+    readonly labelsNotEditable: string;
     readonly linkOnce: string;
     readonly keyGoneHeading: string;
     readonly keyGoneText: string;

@@ -96,6 +96,7 @@ const created: CreatedModel = {
   link: `https://push.example/p/abc?${hostile}`,
   previewPath: `/p/${hostile}/preview`,
   recipientTag: "ar",
+  labels: { name: `-----BEGIN AGE ENCRYPTED FILE-----${hostile}`, note: hostile },
   viewsRemaining: 2,
   expiresAt,
   passphraseRequired: true,

@@ -1,3 +1,4 @@
+import { isArmored } from "../age/age-header.ts";
 import { dayMs } from "../base/clock.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
@@ -98,6 +99,11 @@ export function toOwnersPush(row: UnsealedPushRow, urlToken: string, now: number
 export function toOwnedPush(row: PushRow, now: number, keys: OwnerKeys): OwnedPush | undefined {
   const urlToken = openLink(row, keys);
   return urlToken === undefined ? undefined : toOwnersPush(row, urlToken.toString("utf8"), now, keys.keyring);
+}
+
+/** Whether this name or note was sealed in a browser, so that the server cannot read it. */
+export function isSealedLabel(label: string | null): label is string {
+  return label !== null && isArmored(label);
 }
 
 export function openLabel(

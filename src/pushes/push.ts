@@ -107,6 +107,8 @@ export interface FoundPushes {
   readonly hasMore: boolean;
   /** The search reached its limit: the pushes after that were not searched. */
   readonly stopped: boolean;
+  /** The search met a name or a note that was sealed in a browser, and passed over it. */
+  readonly metSealedLabel: boolean;
 }
 
 /** A request to create a push. Absent fields take the instance's defaults. */

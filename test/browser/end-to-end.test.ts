@@ -12,47 +12,18 @@ import { newPushForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { runProgram } from "../support/processes.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
+import { sealingPages, tokenOf } from "../support/sealing-pages.ts";
 import { openSite } from "../support/site.ts";
-import type { VisitOptions } from "../support/visit.ts";
 
 const site = openSite();
 const { endToEnd, step, secret } = en;
 const secretText = "geheim 🔑 <b>\n zweite Zeile";
 
-async function openForm(kind: "text" | "file" = "text", options: VisitOptions = {}): Promise<Page> {
-  const { page } = await site.visit(kind === "file" ? { ...options, signedIn: true } : options);
-  await page.goto(`/?kind=${kind}`);
-  await page.getByLabel(endToEnd.seal, { exact: true }).check();
-  return page;
-}
-
-/** Sends the form and reads the link from the page that follows. */
-async function sendForLink(page: Page): Promise<string> {
-  await newPushForm(page).submit.click();
-  await page.waitForURL("**/preview");
-  await page.locator("#link").waitFor();
-  return await page.locator("#link").inputValue();
-}
-
-async function sealInPage(text: string, passphrase = "", options: VisitOptions = {}) {
-  const page = await openForm("text", options);
-  const form = newPushForm(page);
-  await form.payload.fill(text);
-  if (passphrase !== "") await form.passphrase.fill(passphrase);
-  return { page, link: await sendForLink(page) };
-}
-
-async function openLink(link: string, viewport?: { width: number; height: number }): Promise<Page> {
-  const { page } = await site.visit();
-  if (viewport !== undefined) await page.setViewportSize(viewport);
-  await page.goto(link);
-  return page;
-}
+const { openForm, sendForLink, sealInPage, openLink } = sealingPages(site);
 
 const openButton = (page: Page) => page.getByRole("button", { name: step.open });
 const previewOf = async (link: string) =>
   (await site.fetch(`/api/v2/pushes/${tokenOf(link)}/preview`)).json() as Promise<Record<string, unknown>>;
-const tokenOf = (link: string) => new URL(link).pathname.split("/")[2] ?? "";
 async function stored(link: string): Promise<string> {
   return (await (await site.fetch(`/api/v2/pushes/${tokenOf(link)}`)).json()).payload;
 }

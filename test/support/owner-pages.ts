@@ -67,10 +67,18 @@ export function ownerPages(text: string, page: PageContext): readonly Page[] {
   const trail = { files, emails: new Map([[1, text]]), nowMs };
   const pushBaseUrl = "https://push.example";
   const full = { search, pushes: pushesNamed(text), pushBaseUrl, hasMore: true, isDeleted: false, nowMs };
-  const empty = { pushes: [], pushBaseUrl, hasMore: false, stopped: true, isDeleted: true, nowMs };
+  const empty = {
+    pushes: [],
+    pushBaseUrl,
+    hasMore: false,
+    stopped: true,
+    metSealedLabel: false,
+    isDeleted: true,
+    nowMs,
+  };
   return [
-    dashboardView({ ...full, stopped: true }, page),
-    dashboardView({ ...full, search: { ...search, page: 200 }, stopped: false }, page),
+    dashboardView({ ...full, stopped: true, metSealedLabel: true }, page),
+    dashboardView({ ...full, search: { ...search, page: 200 }, stopped: false, metSealedLabel: false }, page),
     dashboardView({ ...empty, search }, page),
     dashboardView({ ...empty, search: { text: "", state: "all", kind: null, order: "newest", page: 1 } }, page),
     deletionView({ selected: pushesNamed(text), returnPath: `/p?q=${text}` }, page),

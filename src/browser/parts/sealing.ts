@@ -25,8 +25,8 @@ export class Sealing {
   readonly #stored = new Map<File, string>();
   #sealer: Sealer | undefined;
   #filesNamed = 0;
-  /** The same content is sealed once, so that a repeated form is recognised by the server. */
-  #latest: { readonly text: string; readonly passphrase: string; readonly sealed: string } | undefined;
+  /** By field. The same text is sealed once, so that a repeated form is recognised by the server. */
+  readonly #latest = new Map<string, { readonly text: string; readonly passphrase: string; readonly sealed: string }>();
 
   private constructor(root: HTMLElement, box: HTMLInputElement, form: HTMLFormElement) {
     this.#root = root;
@@ -75,6 +75,21 @@ export class Sealing {
     return field instanceof HTMLInputElement ? field.value : "";
   }
 
+  get #labelsChoice(): HTMLElement | null {
+    return this.#root.querySelector<HTMLElement>("[data-seals-labels]");
+  }
+
+  get #sealsLabels(): boolean {
+    return this.#labelsChoice?.querySelector("input")?.checked === true;
+  }
+
+  #hasLabels(): boolean {
+    const labels = this.#form.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
+      '[name="push[name]"], [name="push[note]"]',
+    );
+    return [...labels].some(({ value }) => value !== "");
+  }
+
   #listen(): void {
     const insecure = this.#root.querySelector<HTMLElement>("[data-insecure]");
     if (!isSecureContext) {
@@ -83,6 +98,7 @@ export class Sealing {
     }
     const update = () => {
       this.#root.hidden = !sealedKinds.includes(this.#kind);
+      this.#labelsChoice?.toggleAttribute("hidden", !(this.isOn && this.#hasLabels()));
       for (const field of this.#form.querySelectorAll<HTMLInputElement>('[name^="push[notify_emails_to"]')) {
         field.disabled = this.isOn;
       }
@@ -128,7 +144,7 @@ export class Sealing {
 
   #reset(): void {
     this.#sealer = undefined;
-    this.#latest = undefined;
+    this.#latest.clear();
     this.#stored.clear();
   }
 
@@ -151,14 +167,41 @@ export class Sealing {
     if (isFilePush) await this.#sealOtherFiles(data);
     const files = [...this.#stored].map(([{ name, type, size }, stored]) => ({ stored, name, type, size }));
     const content = isFilePush ? seal.writeSealedFiles({ text, identity: filesKey.identity, files }) : text;
-    if (this.#latest?.text !== content || this.#latest.passphrase !== passphrase) {
-      // The page shows that it works before the work begins, which takes seconds under a passphrase.
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      this.#latest = { text: content, passphrase, sealed: await seal.sealText(content, key.recipient, passphrase) };
-    }
-    data.set("push[payload]", this.#latest.sealed);
+    // The page shows that it works before the work begins, which takes seconds under a passphrase.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    data.set("push[payload]", await this.#sealOnce("push[payload]", content, passphrase));
+    if (this.#sealsLabels && !(await this.#sealLabels(data))) return false;
     data.set("push[encryption]", "age");
     data.set("push[encryption_check]", key.check);
+    return true;
+  }
+
+  async #sealOnce(field: string, text: string, passphrase: string): Promise<string> {
+    const { seal, key } = this.#ready();
+    const latest = this.#latest.get(field);
+    if (latest?.text === text && latest.passphrase === passphrase) return latest.sealed;
+    const sealed = await seal.sealText(text, key.recipient, passphrase);
+    this.#latest.set(field, { text, passphrase, sealed });
+    return sealed;
+  }
+
+  /** @returns whether the sealed name and note are short enough. */
+  async #sealLabels(data: FormData): Promise<boolean> {
+    const { nameMax, noteMax, labelsLength } = this.#root.dataset;
+    for (const [field, max] of [
+      ["push[name]", Number(nameMax)],
+      ["push[note]", Number(noteMax)],
+    ] as const) {
+      const text = textIn(data, field).replaceAll("\r\n", "\n");
+      if (text === "") continue;
+      // Not under the passphrase: their owner opens them with the link alone.
+      const sealed = await this.#sealOnce(field, text, "");
+      if (sealed.length > max) {
+        this.#say(labelsLength);
+        return false;
+      }
+      data.set(field, sealed);
+    }
     return true;
   }
 

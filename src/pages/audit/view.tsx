@@ -1,6 +1,20 @@
 import type { Messages } from "../../i18n/i18n.ts";
-import type { LinkDeliveryReport, OwnedPush, TrailEvent, TrailFile } from "../../pushes/pushes.ts";
-import { type ListedPush, PushActions, PushName, StateBadge, ViewsUsed } from "../dashboard/push-parts.tsx";
+import {
+  isSealedLabel,
+  type LinkDeliveryReport,
+  type OwnedPush,
+  type TrailEvent,
+  type TrailFile,
+} from "../../pushes/pushes.ts";
+import {
+  hasSealedLabels,
+  type ListedPush,
+  PushActions,
+  PushName,
+  SealedLabelsHint,
+  StateBadge,
+  ViewsUsed,
+} from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { browserName } from "../parts/browser-name.ts";
@@ -32,7 +46,13 @@ export function auditView(model: AuditModel, page: PageContext): Page {
   const { dashboard } = page.messages;
   const { events, emails, nowMs } = model;
   return (
-    <Layout page={page} title={dashboard.auditTitle} privatePage width="regular">
+    <Layout
+      page={page}
+      title={dashboard.auditTitle}
+      privatePage
+      width="regular"
+      scripts={hasSealedLabels(model.listed.push) ? ["open-sealed.js"] : []}
+    >
       <div class="page-heading">
         <p>
           <a href={pageHref(page, "/p")}>{dashboard.back}</a>
@@ -94,14 +114,21 @@ function AboutPush({ model, page }: { readonly model: AuditModel; readonly page:
           <h3 class="aside-heading" id="note">
             {dashboard.note}
           </h3>
-          <p class="whole-note" dir="auto">
-            <LongText text={push.note} />
-          </p>
+          {isSealedLabel(push.note) ? (
+            <p class="whole-note" dir="auto" data-sealed-label={push.note}>
+              {messages.endToEnd.sealedNote}
+            </p>
+          ) : (
+            <p class="whole-note" dir="auto">
+              <LongText text={push.note} />
+            </p>
+          )}
           <p>
             <a href={pageHref(page, `/p/${push.urlToken}/another`)}>{messages.created.anotherLike}</a>
           </p>
         </section>
       )}
+      {hasSealedLabels(push) && <SealedLabelsHint messages={messages} />}
       {model.files.length > 0 && <Files files={model.files} messages={messages} />}
       <Settings push={push} messages={messages} />
       {!push.expired && <PushActions listed={model.listed} page={page} returnPath={auditPath(push.urlToken)} />}

@@ -67,6 +67,7 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
     previewPath,
     recipientTag,
     kind: push.kind,
+    labels: { name: push.name, note: push.note },
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
     passphraseRequired: push.passphraseRequired || push.endToEnd?.underPassphrase === true,

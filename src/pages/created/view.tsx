@@ -1,17 +1,18 @@
-import type { ComponentChildren } from "preact";
 import type { KindName } from "../../base/push-kinds.ts";
 import { findMessages, type Messages } from "../../i18n/i18n.ts";
-import type { EndToEnd } from "../../pushes/pushes.ts";
+import type { EndToEnd, Push } from "../../pushes/pushes.ts";
+import { hasSealedLabels } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref, withLocale } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
-import { MessageCard, Notice } from "../parts/notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { QrCode } from "../parts/qr-code.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import { MailLanguageField, RecipientsField } from "../push-form/controls.tsx";
 import type { PushForm } from "../push-form/form.ts";
+import { SealedLabels, WithKey } from "./sealed-parts.tsx";
 
 export interface CreatedModel {
   /** Absolute address to hand out, without a language. */
@@ -31,6 +32,8 @@ export interface CreatedModel {
   /** Path of the delete form; null: this reader may not delete. */
   readonly deletePath: string | null;
   readonly kind: KindName;
+  /** Both null: there are none, or this reader is not the owner. */
+  readonly labels: Pick<Push, "name" | "note">;
   /** For the owner: whether somebody has opened it; null: this reader is not the owner. */
   readonly owned: OwnedLink | null;
   /** null: this reader may not have the link mailed. */
@@ -61,13 +64,18 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       title={created.title}
       privatePage
       width="wide"
-      scripts={model.endToEnd === null ? [] : ["sealed-link.js"]}
+      // The first one reads the key before the second one takes it out of the address.
+      scripts={[
+        ...(hasSealedLabels(model.labels) ? ["open-sealed.js" as const] : []),
+        ...(model.endToEnd === null ? [] : ["sealed-link.js" as const]),
+      ]}
     >
       <WithKey endToEnd={model.endToEnd} messages={messages}>
         <div class="page-heading no-print">
           <h1>{created.heading}</h1>
           <p class="lead">{model.passphraseRequired ? created.leadPassphrase : created.lead}</p>
         </div>
+        {hasSealedLabels(model.labels) && <SealedLabels labels={model.labels} messages={messages} />}
         <div class="columns handover">
           <div class="qr">
             <div class="qr-frame" id="qr_code" data-part>
@@ -88,45 +96,6 @@ export function createdView(model: CreatedModel, page: PageContext): Page {
       <PrintedSheet model={model} messages={messages} recipient={recipient ?? messages} />
       <Next model={model} page={page} />
     </Layout>
-  );
-}
-
-interface WithKeyProps {
-  readonly endToEnd: EndToEnd | null;
-  readonly messages: Messages;
-  readonly children: ComponentChildren;
-}
-
-/**
- * The link of an end-to-end push is complete only in the browser that has sealed it: the script adds the key to these parts,
- * or says that it does not have it (browser/parts/complete-link.ts).
- */
-function WithKey({ endToEnd, messages, children }: WithKeyProps) {
-  if (endToEnd === null) return children;
-  const text = messages.endToEnd;
-  return (
-    <>
-      <div hidden data-key-state="missing">
-        <MessageCard icon="key" heading={text.keyGoneHeading}>
-          <p>{text.keyGoneText}</p>
-        </MessageCard>
-      </div>
-      <noscript>
-        <MessageCard icon="key" heading={text.keyGoneHeading}>
-          <p>{text.keyGoneText}</p>
-        </MessageCard>
-      </noscript>
-      <div hidden data-key-state="right" data-sealed-link={endToEnd.check ?? ""}>
-        <div class="with-key">
-          <div class="no-print">
-            <Notice tone="warning" icon="key">
-              <p>{text.linkOnce}</p>
-            </Notice>
-          </div>
-          {children}
-        </div>
-      </div>
-    </>
   );
 }
 

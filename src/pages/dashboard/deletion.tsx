@@ -9,7 +9,7 @@ import type { SignedInRequest } from "../request.ts";
 import { ownPath } from "../return-path.ts";
 import { isOwn } from "../secret/handler.ts";
 import { dashboardPath } from "./filter.ts";
-import { beginningOf } from "./push-parts.tsx";
+import { beginningOf, shownName } from "./push-parts.tsx";
 
 export const deletePath = "/pushes/delete";
 /** The value of `?done=` after pushes were deleted. */
@@ -74,7 +74,7 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
                 <li key={urlToken}>
                   <input type="hidden" name="push[]" value={urlToken} />
                   <bdi translate={name === null ? undefined : false}>
-                    {name === null ? dashboard.noName : beginningOf(name, nameCharactersShown)}
+                    {beginningOf(shownName({ name }, page.messages), nameCharactersShown)}
                   </bdi>
                   <span>{kinds[kind]}</span>
                 </li>

@@ -16,6 +16,7 @@ export async function showDashboard(page: SignedInRequest): Promise<FastifyReply
     pushBaseUrl: page.pushBaseUrl,
     hasMore: found.hasMore,
     stopped: found.stopped,
+    metSealedLabel: found.metSealedLabel,
     isDeleted: page.query("done") === deleted,
     nowMs: clock.now(),
   };

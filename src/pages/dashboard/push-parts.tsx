@@ -1,5 +1,5 @@
 import type { Messages } from "../../i18n/i18n.ts";
-import type { OwnedPush } from "../../pushes/pushes.ts";
+import { isSealedLabel, type OwnedPush, type Push } from "../../pushes/pushes.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Confirm } from "../parts/post-form.tsx";
@@ -11,12 +11,34 @@ export interface ListedPush {
 }
 
 export function PushName({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
-  return push.name === null ? (
-    <span class="no-name">{messages.dashboard.noName}</span>
+  if (push.name === null) return <span class="no-name">{messages.dashboard.noName}</span>;
+  return isSealedLabel(push.name) ? (
+    <span class="no-name" dir="auto" translate={false} data-sealed-label={push.name}>
+      {messages.endToEnd.sealedName}
+    </span>
   ) : (
     <span class="push-name" dir="auto" translate={false}>
       {push.name}
     </span>
+  );
+}
+
+/** The name as lists show it. */
+export function shownName({ name }: Pick<OwnedPush, "name">, { dashboard, endToEnd }: Messages): string {
+  if (name === null) return dashboard.noName;
+  return isSealedLabel(name) ? endToEnd.sealedName : name;
+}
+
+export function hasSealedLabels({ name, note }: Pick<Push, "name" | "note">): boolean {
+  return [name, note].some(isSealedLabel);
+}
+
+/** With the key in the address, a script opens the elements with `data-sealed-label` (browser/parts/sealed-labels.ts). */
+export function SealedLabelsHint({ messages: { endToEnd } }: { readonly messages: Messages }) {
+  return (
+    <p class="field-hint" role="status" data-sealed-labels={endToEnd.labelsFailed}>
+      {endToEnd.labelsHint}
+    </p>
   );
 }
 
@@ -71,7 +93,7 @@ export function PushActions({ listed, page, returnPath }: PushActionsProps) {
   const { push, link } = listed;
   const { dashboard, actions } = page.messages;
   const path = `/p/${push.urlToken}`;
-  const labelFor = (action: string) => dashboard.actionOn({ action, name: push.name ?? dashboard.noName });
+  const labelFor = (action: string) => dashboard.actionOn({ action, name: shownName(push, page.messages) });
   return (
     <div class="row-actions">
       {!push.expired && push.endToEnd === null && (

@@ -1,13 +1,13 @@
 import { kindNames } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { OwnedPush, PushOrder, PushSearch } from "../../pushes/pushes.ts";
+import { isSealedLabel, type OwnedPush, type PushOrder, type PushSearch } from "../../pushes/pushes.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import { IconReference, IconShapes } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { RelativeTimeProps } from "../parts/times.tsx";
 import { deletePath } from "./deletion.tsx";
 import { searchPath } from "./filter.ts";
-import { beginningOf, stateName } from "./push-parts.tsx";
+import { beginningOf, shownName, stateName } from "./push-parts.tsx";
 
 const labelCharactersShown = 100;
 
@@ -116,7 +116,11 @@ function Row({ push, at, nowMs, page }: RowProps) {
       </td>
       <th scope="row">
         <RowName push={push} id={nameId} href={pageHref(page, `${path}/audit`)} messages={messages} />
-        {push.note !== null && <span class="push-note">{beginningOf(push.note, labelCharactersShown)}</span>}
+        {push.note !== null && (
+          <span class="push-note">
+            {isSealedLabel(push.note) ? messages.endToEnd.sealedNote : beginningOf(push.note, labelCharactersShown)}
+          </span>
+        )}
       </th>
       <td>
         <IconReference name={push.kind} />
@@ -180,11 +184,13 @@ interface RowNameProps {
   readonly messages: Messages;
 }
 
-function RowName({ push, id, href, messages: { dashboard } }: RowNameProps) {
+function RowName({ push, id, href, messages }: RowNameProps) {
+  const { dashboard } = messages;
+  const isNamed = push.name !== null && !isSealedLabel(push.name);
   return (
     <>
-      <a id={id} class={push.name === null ? "no-name" : "push-name"} href={href}>
-        {push.name === null ? dashboard.noName : beginningOf(push.name, labelCharactersShown)}
+      <a id={id} class={isNamed ? "push-name" : "no-name"} href={href}>
+        {beginningOf(shownName(push, messages), labelCharactersShown)}
       </a>
       {push.passphraseRequired && (
         <span class="push-mark" role="img" aria-label={dashboard.passphrase} title={dashboard.passphrase}>

@@ -18,6 +18,8 @@ interface DashboardModel {
   readonly hasMore: boolean;
   /** The search ended before it had examined every push. */
   readonly stopped: boolean;
+  /** The search has passed over names or notes that were sealed in a browser. */
+  readonly metSealedLabel: boolean;
   /** Selected pushes were just deleted. */
   readonly isDeleted: boolean;
   /** The server's clock, milliseconds since the epoch. */
@@ -52,6 +54,11 @@ export function dashboardView(model: DashboardModel, page: PageContext): Page {
       {(model.stopped || isEnd) && (
         <Notice tone="info" icon="alert">
           <p>{model.stopped ? dashboard.stopped : dashboard.lastPage}</p>
+        </Notice>
+      )}
+      {model.metSealedLabel && (
+        <Notice tone="info" icon="key">
+          <p>{dashboard.sealedNotSearched}</p>
         </Notice>
       )}
       <Pager

@@ -1,5 +1,6 @@
 import type { OwnedPush } from "../../pushes/pushes.ts";
 import { dashboardPath } from "../dashboard/filter.ts";
+import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
@@ -50,7 +51,7 @@ export function editView(model: EditModel, page: PageContext): Page {
         <h1>{edit.heading}</h1>
         {push !== null && push.name !== null && (
           <p class="edit-subject" translate={false}>
-            <bdi>{push.name}</bdi>
+            <bdi>{shownName(push, page.messages)}</bdi>
           </p>
         )}
         <p class="lead">{edit.lead}</p>

@@ -204,6 +204,9 @@ function SealChoice({ checked, page }: { readonly checked: boolean; readonly pag
         data-seals={assetUrl("seal.js")}
         data-failed={endToEnd.sealFailed}
         data-length={problems.payload({ max: pushLimits.payloadCharacters.text.max })}
+        data-labels-length={endToEnd.labelsTooLong}
+        data-name-max={pushLimits.nameCharactersMax}
+        data-note-max={pushLimits.noteCharactersMax}
       >
         <div class="checkbox">
           <input
@@ -223,6 +226,17 @@ function SealChoice({ checked, page }: { readonly checked: boolean; readonly pag
             </p>
           </div>
         </div>
+        {page.user !== null && (
+          <div class="checkbox" hidden data-seals-labels>
+            <input type="checkbox" id="push_seal_labels" aria-describedby="push_seal_labels_hint" autoComplete="off" />
+            <div>
+              <label for="push_seal_labels">{endToEnd.sealLabels}</label>
+              <p class="field-hint" id="push_seal_labels_hint">
+                {endToEnd.sealLabelsHint}
+              </p>
+            </div>
+          </div>
+        )}
         <p class="field-problem" role="alert" hidden data-seal-problem />
       </div>
       <noscript>

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import type { FieldProblems } from "../../base/errors.ts";
 import { wireName } from "../../http/errors.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { codePointsUpTo, type PushOption, pushLimits } from "../../pushes/pushes.ts";
+import { codePointsUpTo, isSealedLabel, type PushOption, pushLimits } from "../../pushes/pushes.ts";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, TextField } from "../parts/fields.tsx";
@@ -202,6 +202,7 @@ const pushFields = {
   }),
   name: text({
     group: "labels",
+    isOffered: hasReadableLabels,
     initial: ({ edited }) => edited?.push.name ?? "",
     label: (_, { newPush }) => newPush.name,
     whenSet: ({ newPush }) => newPush.set.name,
@@ -212,6 +213,7 @@ const pushFields = {
   }),
   note: text({
     group: "labels",
+    isOffered: hasReadableLabels,
     initial: ({ edited }) => edited?.push.note ?? "",
     label: (_, { newPush }) => newPush.note,
     whenSet: ({ newPush }) => newPush.set.note,
@@ -365,6 +367,11 @@ export function recipientsProblem(
 /** File pushes have files, and an edited push of another kind may have some. */
 export function mayHaveFiles({ kind, edited }: Pick<PushForm, "kind" | "edited">): boolean {
   return kind === "file" || (edited !== null && edited.files.length > 0);
+}
+
+/** False: they were sealed in a browser, and the server can neither show nor change them. */
+export function hasReadableLabels({ edited }: Pick<PushForm, "edited">): boolean {
+  return edited === null || ![edited.push.name, edited.push.note].some(isSealedLabel);
 }
 
 function isProtected({ edited }: PushForm): boolean {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Icon } from "../parts/icon.tsx";
 import { ConfirmFirst } from "./controls.tsx";
-import { Controls, type FormProps, offersAny, setIn, summaryOf } from "./fields.tsx";
+import { Controls, type FormProps, hasReadableLabels, offersAny, setIn, summaryOf } from "./fields.tsx";
 
 export function LimitControls({ form, page, hint }: FormProps & { readonly hint?: ComponentChildren }) {
   const { newPush } = page.messages;
@@ -36,7 +36,7 @@ export function LabelControls({ form, page }: FormProps) {
     <fieldset class="group" aria-describedby="push_labels_hint">
       <legend>{newPush.labels}</legend>
       <p class="field-hint" id="push_labels_hint">
-        {newPush.labelsHint}
+        {hasReadableLabels(form) ? newPush.labelsHint : page.messages.endToEnd.labelsNotEditable}
       </p>
       <Controls group="labels" form={form} page={page} />
     </fieldset>

@@ -1,6 +1,7 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { PushDeps } from "../deps.ts";
+import { isSealedLabel } from "../present-push.ts";
 import type { ViewNotification } from "../store/notifications.ts";
 import type { PushRow } from "../store/tables.ts";
 
@@ -50,7 +51,11 @@ async function notify(
   });
 }
 
-/** Returns "" for a name that does not open (damaged, or its master key is missing): it must not block other emails. */
+/**
+ * Returns "" for a name that does not open (damaged, or its master key is missing), because it must not block other emails,
+ * and for one that was sealed in a browser.
+ */
 function nameOf(keyring: Keyring, row: PushRow): string {
-  return (row.nameSealed && keyring.open(sealedColumns.name, row, row.nameSealed)?.toString("utf8")) ?? "";
+  const name = (row.nameSealed && keyring.open(sealedColumns.name, row, row.nameSealed)?.toString("utf8")) ?? "";
+  return isSealedLabel(name) ? "" : name;
 }

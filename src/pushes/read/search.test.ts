@@ -41,6 +41,18 @@ test("a search matches names and notes in any case, and only the owner's pushes"
   expect(await found(fixture, {})).toEqual([null, "Database", "VPN Zürich"]);
 });
 
+test("a search passes over a name that was sealed in a browser, and says that it met one", async () => {
+  await using fixture = await openTestDomain();
+  await make(fixture, { name: "age" });
+  expect(await fixture.domain.pushes.search(7, { ...everything, text: "age" })).toMatchObject({
+    metSealedLabel: false,
+  });
+  await make(fixture, { name: "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----" });
+  const { pushes, metSealedLabel } = await fixture.domain.pushes.search(7, { ...everything, text: "age" });
+  expect(pushes.map(({ name }) => name)).toEqual(["age"]);
+  expect(metSealedLabel).toBe(true);
+});
+
 test("case folding does not depend on the server's locale", () => {
   for (const [one, other] of [
     ["ΟΔΟΣ", "οδος"],
@@ -151,7 +163,12 @@ test("a search reads a bounded number of pushes and bytes, reports that it stopp
   const oldest = { ...everything, text: "oldest" };
   expect(await searchWith(fixture, {})(7, oldest)).toMatchObject({ pushes: [{ name: "oldest" }], stopped: false });
   expect(await searchWith(fixture, { rowsMax: 60 })(7, oldest)).toMatchObject({ stopped: false });
-  expect(await searchWith(fixture, { rowsMax: 59 })(7, oldest)).toEqual({ pushes: [], hasMore: false, stopped: true });
+  expect(await searchWith(fixture, { rowsMax: 59 })(7, oldest)).toEqual({
+    pushes: [],
+    hasMore: false,
+    stopped: true,
+    metSealedLabel: false,
+  });
   expect(await searchWith(fixture, { labelBytesMax: 1_000 })(7, oldest)).toMatchObject({ pushes: [], stopped: true });
 
   for (const limits of [{ turnRowsMax: 10 }, { turnLabelBytesMax: 450 }]) {

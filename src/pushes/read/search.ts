@@ -1,7 +1,7 @@
 import { AppError } from "../../base/errors.ts";
 import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { PushDeps } from "../deps.ts";
-import { hasEnded, openLabel, toOwnedPush } from "../present-push.ts";
+import { hasEnded, isSealedLabel, openLabel, toOwnedPush } from "../present-push.ts";
 import type { FoundPushes, PushSearch } from "../push.ts";
 import type { PushRow, PushSummary, SealedLabels } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
@@ -67,13 +67,18 @@ export function searchOperations(deps: SearchDeps, limits: SearchLimits) {
 async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now: number): Promise<FoundPushes> {
   const offset = (search.page - 1) * pageSize;
   const rows = await deps.store.lists.filtered(ownerId, search, now, pageSize + 1, offset);
-  return found(deps, rows, now, false);
+  return found(deps, rows, now, { stopped: false, metSealedLabel: false });
 }
 
 /** @param rows the page's rows, plus one more if there is a next page. */
-function found(deps: SearchDeps, rows: readonly PushRow[], now: number, stopped: boolean): FoundPushes {
+function found(
+  deps: SearchDeps,
+  rows: readonly PushRow[],
+  now: number,
+  how: Pick<FoundPushes, "stopped" | "metSealedLabel">,
+): FoundPushes {
   const pushes = rows.slice(0, pageSize).flatMap((row) => toOwnedPush(row, now, deps.vault) ?? []);
-  return { pushes, hasMore: rows.length > pageSize, stopped };
+  return { pushes, hasMore: rows.length > pageSize, ...how };
 }
 
 interface Asked {
@@ -92,6 +97,7 @@ class Walk {
   readonly #matches: number[] = [];
   #rows = 0;
   #labelBytes = 0;
+  #metSealedLabel = false;
 
   constructor(deps: SearchDeps, limits: SearchLimits, turns: CooperativeQueue, asked: Asked) {
     this.#deps = deps;
@@ -106,7 +112,7 @@ class Walk {
     const stopped = (await this.#walk()) === "stopped";
     // Pushes that were purged meanwhile are missing on the page.
     const rows = await this.#deps.store.lists.byIds(this.#matches.slice((search.page - 1) * pageSize));
-    return found(this.#deps, rows, now, stopped);
+    return found(this.#deps, rows, now, { stopped, metSealedLabel: this.#metSealedLabel });
   }
 
   async #walk(): Promise<"full" | "end" | "stopped"> {
@@ -179,10 +185,11 @@ class Walk {
   #holdsText(id: number, { nameSealed, noteSealed }: SealedLabels): boolean {
     const { keyring } = this.#deps.vault;
     const row = { id, ownerId: this.#asked.ownerId };
-    const holds = (label: string | null) => label !== null && foldCase(label).includes(this.#wanted);
-    return (
-      holds(openLabel(keyring, sealedColumns.name, row, nameSealed)) ||
-      holds(openLabel(keyring, sealedColumns.note, row, noteSealed))
-    );
+    const labels = [
+      openLabel(keyring, sealedColumns.name, row, nameSealed),
+      openLabel(keyring, sealedColumns.note, row, noteSealed),
+    ];
+    this.#metSealedLabel ||= labels.some(isSealedLabel);
+    return labels.some((label) => label !== null && !isSealedLabel(label) && foldCase(label).includes(this.#wanted));
   }
 }

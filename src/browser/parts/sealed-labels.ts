@@ -1,0 +1,37 @@
+import { findIdentity } from "../../age/key-check.ts";
+import { DamagedError, openText } from "../../age/open.ts";
+
+/**
+ * Opens the names and notes that were sealed with a push, on pages of its owner that have the key in their address. The key
+ * is taken out of the address, so that it is not in the history.
+ */
+export function openSealedLabels(): void {
+  if (document.querySelector("[data-sealed-label]") === null) return;
+  const open = () => {
+    const identity = findIdentity(location.hash);
+    if (identity === undefined) return;
+    // The script of the page with the link still needs it, and takes it out itself.
+    if (document.querySelector("[data-sealed-link]") === null) {
+      history.replaceState(history.state, "", location.pathname + location.search);
+    }
+    void openAll(identity);
+  };
+  // Somebody adds the key to the address: the browser does not load the page again.
+  addEventListener("hashchange", open);
+  open();
+}
+
+async function openAll(identity: string): Promise<void> {
+  const status = document.querySelector<HTMLElement>("[data-sealed-labels]");
+  for (const element of document.querySelectorAll<HTMLElement>("[data-sealed-label]")) {
+    try {
+      element.textContent = await openText(element.dataset.sealedLabel ?? "", identity, "");
+      element.classList.remove("no-name");
+      status?.replaceChildren();
+    } catch (error) {
+      if (!(error instanceof DamagedError)) throw error;
+      status?.replaceChildren(status.dataset.sealedLabels ?? "");
+      return;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import type { ComponentChildren } from "preact";
+import type { Messages } from "../../i18n/i18n.ts";
+import type { EndToEnd, Push } from "../../pushes/pushes.ts";
+import { Fact } from "../parts/fact.tsx";
+import { MessageCard, Notice } from "../parts/notice.tsx";
+
+interface SealedLabelsProps {
+  readonly labels: Pick<Push, "name" | "note">;
+  readonly messages: Messages;
+}
+
+/** Where this page has the key, a script opens them (browser/parts/sealed-labels.ts). */
+export function SealedLabels({ labels, messages }: SealedLabelsProps) {
+  const { dashboard, endToEnd } = messages;
+  return (
+    <dl class="about-facts no-print">
+      {labels.name !== null && (
+        <Fact label={dashboard.name} long>
+          <span dir="auto" translate={false} data-sealed-label={labels.name}>
+            {endToEnd.sealedName}
+          </span>
+        </Fact>
+      )}
+      {labels.note !== null && (
+        <Fact label={dashboard.note} long>
+          <span class="whole-note" dir="auto" data-sealed-label={labels.note}>
+            {endToEnd.sealedNote}
+          </span>
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+interface WithKeyProps {
+  readonly endToEnd: EndToEnd | null;
+  readonly messages: Messages;
+  readonly children: ComponentChildren;
+}
+
+/**
+ * The link of an end-to-end push is complete only in the browser that has sealed it: the script adds the key to these parts,
+ * or says that it does not have it (browser/parts/complete-link.ts).
+ */
+export function WithKey({ endToEnd, messages, children }: WithKeyProps) {
+  if (endToEnd === null) return children;
+  const text = messages.endToEnd;
+  return (
+    <>
+      <div hidden data-key-state="missing">
+        <MessageCard icon="key" heading={text.keyGoneHeading}>
+          <p>{text.keyGoneText}</p>
+        </MessageCard>
+      </div>
+      <noscript>
+        <MessageCard icon="key" heading={text.keyGoneHeading}>
+          <p>{text.keyGoneText}</p>
+        </MessageCard>
+      </noscript>
+      <div hidden data-key-state="right" data-sealed-link={endToEnd.check ?? ""}>
+        <div class="with-key">
+          <div class="no-print">
+            <Notice tone="warning" icon="key">
+              <p>{text.linkOnce}</p>
+            </Notice>
+          </div>
+          {children}
+        </div>
+      </div>
+    </>
+  );
+}
