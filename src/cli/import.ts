@@ -17,7 +17,7 @@ import { sentenceOf } from "./errors.ts";
 import { orWrongSettings, refuseOwnData, refuseSharedKey, refuseWrongKeys } from "./import/checks.ts";
 import { collect, type GivenSource, givenSource, type SourceOptions } from "./import/given-source.ts";
 import { openSource } from "./import/open-source.ts";
-import { createProblemLines, createProgress, reportPath } from "./import/progress.ts";
+import { createProblemLines, createProgress, type Progress, reportPath } from "./import/progress.ts";
 import { findMasterKeys, withDomain } from "./open-domain.ts";
 import { getSettings } from "./settings.ts";
 
@@ -86,6 +86,8 @@ export interface ImportRequest {
   readonly given: GivenSource;
   /** Called for every row that was read. */
   readonly onProgress?: ImportDeps["onProgress"];
+  /** Otherwise progress is printed for people. */
+  readonly logProgress?: Progress;
   /** Runs before the first write and after the last one, unless it is a dry run. @param run the import; returns its exit code. */
   readonly aroundWrites?: (domain: Domain, run: () => Promise<number>) => Promise<number>;
 }
@@ -180,6 +182,7 @@ async function importAndReport(
     destination,
     options,
     onProgress,
+    logProgress,
     unconfirmedUsers,
   }: ImportRequest & {
     readonly source: ImportSource;
@@ -193,7 +196,7 @@ async function importAndReport(
   const head = { version: io.version, fingerprint: source.fingerprint, dryRun: isDryRun, startedAt };
   const report = location === undefined ? undefined : openReport(location, head);
   const problemLines = createProblemLines(io, report?.path);
-  const printProgress = createProgress(io);
+  const printProgress = createProgress(io, logProgress);
   try {
     const summary = await runImport({
       source,

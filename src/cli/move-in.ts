@@ -10,6 +10,8 @@ import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
 import { isNewDatabase, WrongMasterKeyError } from "../pushes/vault.ts";
+import { createEvents } from "../telemetry/events.ts";
+import { createLogger } from "../telemetry/logger.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
 import { parseSourceAddress, type SourceAddress } from "./import/database-address.ts";
@@ -123,6 +125,7 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
   if (source === undefined) throw noSource(config.dataDir);
   makeDataFolder(config.dataDir);
   const server = await openProgressServer(config);
+  const events = createEvents({ logger: createLogger(config.logLevel, { write: io.stdout }), clock: io.clock });
   io.stderr(
     `Importing the data of Password Pusher, which are only read. Until this is done, /up on port ${server.port} answers 503 with the progress.\n`,
   );
@@ -133,6 +136,7 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
       options: {},
       given: source,
       onProgress: server.report,
+      logProgress: (table, read, total) => events.importProgress({ table, read, total }),
       async aroundWrites({ db }, run) {
         await markMoveIn(db, "unfinished");
         const code = await run();

@@ -32,6 +32,8 @@ export interface Events {
   bootCodeMade(code: string): void;
   /** A sentence of the settings table, which never quotes a secret. */
   settingWarning(sentence: string): void;
+  /** The start imports the data of a Password Pusher. Every few seconds, and at the end of each table. */
+  importProgress(progress: { readonly table: string; readonly read: number; readonly total: number }): void;
   /** The start waits for a database server that does not answer yet. */
   databaseAwaited(sentence: string): void;
   /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line per second; `suppressedCount` counts the others. */
@@ -147,6 +149,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
         "There is no user yet. Open /first_run and enter this boot code to become the administrator.",
       ),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
+    importProgress: (progress) => logger.info({ event: "import_progress", ...progress }),
     databaseAwaited: (sentence) =>
       logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for up to 30 seconds.`),
     storageFailed: rateLimitedLog(clock, (suppressedCount, code) =>

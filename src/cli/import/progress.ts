@@ -8,13 +8,19 @@ export function reportPath(dataDir: string, now: number): string {
 
 const progressEveryMs = 2_000;
 
-export function createProgress(io: CliIo): (table: string, read: number, total: number) => void {
+export type Progress = (table: string, read: number, total: number) => void;
+
+/** Prints every few seconds, and at the end of each table. */
+export function createProgress(
+  io: CliIo,
+  print: Progress = (table, read, total) => io.stderr(`${table}: ${read} of ${total}\n`),
+): Progress {
   let printedAt = io.monotonicMs();
   return (table, read, total) => {
     const now = io.monotonicMs();
     if (read < total && now - printedAt < progressEveryMs) return;
     printedAt = now;
-    io.stderr(`${table}: ${read} of ${total}\n`);
+    print(table, read, total);
   };
 }
 
