@@ -233,19 +233,23 @@ test("names and attributes of session cookies depend on the settings and on how 
     host: "push.example",
     fromTrustedProxy: false,
   });
-  const cookies = (setting: string, baseUrl = "") => {
-    server = startBareServer({ PWP__SECURE_COOKIES: setting, PWP__OVERRIDE_BASE_URL: baseUrl });
+  const cookies = (setting: string, baseUrl = "", more = {}) => {
+    server = startBareServer({ PWP__SECURE_COOKIES: setting, PWP__OVERRIDE_BASE_URL: baseUrl, ...more });
     return server.sessionCookies;
   };
   const secure = "__Host-sealpush_session=t; Path=/; HttpOnly; SameSite=Lax; Secure";
   const plain = "sealpush_session=t; Path=/; HttpOnly; SameSite=Lax";
   expect(cookies("auto").made("t", client(true))).toBe(secure);
   expect(cookies("auto").made("t", client(false))).toBe(plain);
-  expect(cookies("true").made("t", client(false))).toBe(secure);
+  const strict = secure.replace("Lax", "Strict");
+  expect(cookies("true").made("t", client(false))).toBe(strict);
   expect(cookies("false").made("t", client(true))).toBe(plain);
-  for (const setting of ["auto", "true", "false"]) {
+  for (const setting of ["auto", "false"]) {
     expect(cookies(setting, "https://push.example").made("t", client(false))).toBe(secure);
   }
+  expect(cookies("true", "https://push.example").made("t", client(false))).toBe(strict);
+  const oidc = { PWP__OIDC__ISSUER: "https://id.example", PWP__OIDC__CLIENT_ID: "sealpush" };
+  expect(cookies("true", "https://push.example", oidc).made("t", client(false))).toBe(secure);
   expect(cookies("auto", "http://push.example").made("t", client(false))).toBe(plain);
   expect(cookies("auto").ended(client(true))).toBe(
     "__Host-sealpush_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure",

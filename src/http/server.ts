@@ -89,7 +89,7 @@ const httpOptions = {
 export function createServer(deps: ServerDeps) {
   const { config, events, random, renderError } = deps;
   const newRequestId = () => random.bytes(requestIdBytes).toString("hex");
-  const sessionCookies = createSessionCookies(config.secureCookies);
+  const sessionCookies = createSessionCookies(config);
   const bodyIntake = new BodyIntake(bodyMemoryLimits(deps.memoryBytes), deps.isMemoryShort, () => nextTurn());
   const server = fastify({
     logger: false,

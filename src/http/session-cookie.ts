@@ -7,8 +7,14 @@ const tokenPattern = /^[A-Za-z0-9_-]{1,128}$/;
 export type TokenCookies = ReturnType<typeof createTokenCookies>;
 export type SessionCookies = TokenCookies;
 
-export function createSessionCookies(setting: Config["secureCookies"]): SessionCookies {
-  return createTokenCookies(setting, { name: "sealpush_session" });
+export function createSessionCookies({
+  secureCookies,
+  strictSessions,
+  singleSignOn,
+}: Pick<Config, "secureCookies" | "strictSessions" | "singleSignOn">): SessionCookies {
+  // The provider's redirect begins on another site, and leads to a page that needs the new session.
+  const sameSite = strictSessions && singleSignOn === undefined ? "Strict" : "Lax";
+  return createTokenCookies(secureCookies, { name: "sealpush_session", sameSite });
 }
 
 /**
@@ -17,10 +23,14 @@ export function createSessionCookies(setting: Config["secureCookies"]): SessionC
  */
 export function createTokenCookies(
   setting: Config["secureCookies"],
-  { name, seconds: lifetime }: { readonly name: string; readonly seconds?: number },
+  {
+    name,
+    seconds: lifetime,
+    sameSite = "Lax",
+  }: { readonly name: string; readonly seconds?: number; readonly sameSite?: "Lax" | "Strict" },
 ) {
   const isSecure = (client: Client) => (setting === "auto" ? client.https : setting);
-  const attributes = (client: Client) => `Path=/; HttpOnly; SameSite=Lax${isSecure(client) ? "; Secure" : ""}`;
+  const attributes = (client: Client) => `Path=/; HttpOnly; SameSite=${sameSite}${isSecure(client) ? "; Secure" : ""}`;
   const nameFor = (client: Client) => (isSecure(client) ? `__Host-${name}` : name);
   return {
     /** undefined: no cookie, or one that this server cannot have set. */

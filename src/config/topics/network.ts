@@ -57,7 +57,7 @@ export const networkSettings = {
     }),
     secureCookies: setting({
       env: "PWP__SECURE_COOKIES",
-      doc: "Whether cookies are limited to HTTPS. `auto` decides by the scheme of the request. With an https base URL (`PWP__OVERRIDE_BASE_URL`) or `FORCE_SSL` they always are.",
+      doc: "Whether cookies are limited to HTTPS. `auto` decides by the scheme of the request. With an https base URL (`PWP__OVERRIDE_BASE_URL`) or `FORCE_SSL` they always are. With `true`, as in Password Pusher, browsers also send sessions only with requests that begin on pages of this server (`SameSite=Strict`): somebody who follows a link in an email or on another site seems to be signed out until the next page. With single sign-on, which needs the session after the provider's redirect, they stay `SameSite=Lax`.",
       type: wordOr("auto", "auto", boolean),
       default: "auto",
     }),
@@ -137,6 +137,8 @@ export function networkConfig(settings: ParsedGroup<typeof networkSettings>, rep
     forceHttps,
     /** Cookie `Secure` and `__Host-`: on, off, or by the scheme of the request ("auto"). */
     secureCookies: isHttpsBase || forceHttps ? true : secureCookies,
+    /** Browsers send sessions only with requests that begin on this server's pages. */
+    strictSessions: secureCookies === true,
   };
 }
 
