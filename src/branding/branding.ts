@@ -10,7 +10,8 @@ export type { StyleSheetProblem } from "./style-sheet.ts";
 
 /** A file of the instance's theme. Its name changes with its content, so browsers may cache it forever. */
 export interface BrandingFile {
-  readonly filename: string;
+  /** undefined: the file is not stored, so it has no address; only in a preview. */
+  readonly filename: string | undefined;
   readonly contentType: LogoType | typeof styleType;
   readonly content: Buffer;
 }
@@ -95,17 +96,17 @@ export async function openBranding(deps: {
       return findCached(filename);
     },
 
-    /** @returns false: not 1 to 60 characters, or a control or formatting character among them. */
+    /** @returns false: the name is refused, see `readName`. */
     async setName(name: string, together: InTransaction): Promise<boolean> {
-      const text = name.trim();
-      if (text === "" || [...text].length > brandNameCharactersMax || /[\p{C}\p{Zl}\p{Zp}]/u.test(text)) return false;
+      const text = readName(name);
+      if (text === undefined) return false;
       await put("name", Buffer.from(text, "utf8"), "text/plain", together);
       return true;
     },
 
-    /** @returns false: not an image of an allowed type, or too large. */
+    /** @returns false: the logo is refused, see `readLogo`. */
     async setLogo(bytes: Buffer, together: InTransaction): Promise<boolean> {
-      const type = bytes.length > logoBytesMax ? undefined : logoTypeOf(bytes);
+      const type = readLogo(bytes);
       if (type === undefined) return false;
       await put("logo", bytes, type, together);
       return true;
@@ -121,7 +122,40 @@ export async function openBranding(deps: {
     },
 
     reset,
+
+    /** The theme as each change would make it. Nothing is stored. undefined and a problem: the change is refused. */
+    preview: {
+      name(name: string): Theme | undefined {
+        const text = readName(name);
+        return text === undefined ? undefined : { ...cached.theme, name: text };
+      },
+
+      logo(bytes: Buffer): Theme | undefined {
+        const contentType = readLogo(bytes);
+        if (contentType === undefined) return undefined;
+        return { ...cached.theme, logo: { filename: undefined, contentType, content: bytes } };
+      },
+
+      async style(css: string): Promise<Theme | StyleSheetProblem> {
+        const read = await readStyleSheet(css);
+        if (!read.ok) return read.problem;
+        const content = Buffer.from(read.css, "utf8");
+        return { ...cached.theme, style: { filename: undefined, contentType: styleType, content } };
+      },
+    },
   };
+}
+
+/** @returns undefined: not 1 to 60 characters, or a control or formatting character among them. */
+function readName(name: string): string | undefined {
+  const text = name.trim();
+  const isAllowed = text !== "" && [...text].length <= brandNameCharactersMax && !/[\p{C}\p{Zl}\p{Zp}]/u.test(text);
+  return isAllowed ? text : undefined;
+}
+
+/** @returns its type; undefined: not an image of an allowed type, or too large. */
+function readLogo(bytes: Buffer): LogoType | undefined {
+  return bytes.length > logoBytesMax ? undefined : logoTypeOf(bytes);
 }
 
 function isSameRevision(one: Buffer | undefined, other: Buffer | undefined): boolean {

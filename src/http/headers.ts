@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { type LongText, sendLongText, sendPieces, sendText } from "./answers.ts";
 import { compressFor } from "./compression.ts";
@@ -7,7 +8,7 @@ const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; fr
 
 /**
  * Pages load only from this origin, and images from those in addition. No inline scripts or styles, so that injected
- * markup has no effect.
+ * markup has no effect; only the preview of a style sheet has one style, which is allowed by its hash.
  */
 export function pagePolicyWith(imageOrigins: readonly string[]): string {
   const images = ["'self'", "data:", ...imageOrigins].join(" ");
@@ -15,6 +16,12 @@ export function pagePolicyWith(imageOrigins: readonly string[]): string {
     `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; font-src 'self'; ` +
     "manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   );
+}
+
+/** The policy also allows one `<style>` element, which has exactly this text. */
+function policyWithStyle(policy: string, styleText: string): string {
+  const hash = createHash("sha256").update(styleText, "utf8").digest("base64");
+  return policy.replace("style-src 'self'", `style-src 'self' 'sha256-${hash}'`);
 }
 
 /**
@@ -52,16 +59,22 @@ const listBytesAtOnce = 32 * 1024;
 const htmlType = "text/html; charset=utf-8";
 
 /**
- * @param compressible see `compressFor`; a long text is never compressed.
+ * @param options `compressible`: see `compressFor`; a long text is never compressed. `styleText`: the text of the only `<style>`
+ * element of the page.
  * @throws AppError unavailable, as `sendText`.
  */
 export function sendPage(
   reply: FastifyReply,
   status: number,
   html: string | LongText,
-  compressible = false,
+  {
+    compressible = false,
+    styleText,
+  }: { readonly compressible?: boolean; readonly styleText?: string | undefined } = {},
 ): FastifyReply {
-  reply.code(status).header("content-security-policy", reply.server.pagePolicy).header("content-type", htmlType);
+  const { pagePolicy } = reply.server;
+  const policy = styleText === undefined ? pagePolicy : policyWithStyle(pagePolicy, styleText);
+  reply.code(status).header("content-security-policy", policy).header("content-type", htmlType);
   if (typeof html !== "string") return sendLongText(reply, html);
   const body = compressible ? compressFor(reply, html) : html;
   return typeof body === "string" ? sendText(reply, body) : reply.send(body);

@@ -1102,6 +1102,9 @@ export interface EnglishMessages {
     readonly styleTooLong: string;
     readonly styleUnreadable: Message<{ line: number; column: number }>;
     readonly styleRefused: Message<{ line: number; column: number; name: string }>;
+    readonly preview: string;
+    readonly previewTab: string;
+    readonly previewText: string;
     readonly save: string;
     readonly reset: string;
     readonly trail: string;

@@ -3,7 +3,7 @@ import { nameOf, productName } from "../branding/branding.ts";
 import { aboutPath } from "./about/path.ts";
 import type { AssetName } from "./assets.ts";
 import { type PageContext, pageHref, withLocale } from "./page.ts";
-import { brandingHref, prefersDark, Wordmark } from "./parts/logo.tsx";
+import { brandingHref, inlineStyle, prefersDark, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import { themeChoicePath, themeModes } from "./theme-choice.ts";
@@ -50,7 +50,7 @@ export function Layout({
         {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
         <link rel="stylesheet" href={assetUrl("sealpush.css")} />
         {themeMode !== "light" && <link rel="stylesheet" href={assetUrl("dark.css")} media={darkMedia(themeMode)} />}
-        {theme.style !== undefined && <link rel="stylesheet" href={brandingHref(theme.style)} />}
+        <ThemeStyle theme={theme} />
         {!privatePage && !page.recipientsOnly && (
           <>
             <link rel="manifest" href={manifestPath} />
@@ -75,6 +75,12 @@ export function Layout({
       </body>
     </html>
   );
+}
+
+function ThemeStyle({ theme }: Pick<PageContext, "theme">) {
+  const text = inlineStyle(theme);
+  if (text !== undefined) return <style dangerouslySetInnerHTML={{ __html: text }} />;
+  return theme.style === undefined ? null : <link rel="stylesheet" href={brandingHref(theme.style)} />;
 }
 
 function darkMedia(themeMode: "auto" | "dark"): string {

@@ -119,6 +119,8 @@ interface RenderOptions {
   readonly keepsTyped?: boolean;
   /** The page repeats nothing that another site can choose, so it may be compressed; see `compressFor`. */
   readonly compressible?: boolean;
+  /** The text of the only `<style>` element of the page. */
+  readonly styleText?: string | undefined;
 }
 
 const urlTokenShape = /^[A-Za-z0-9_-]{1,64}$/;
@@ -216,11 +218,11 @@ export class PageRequest {
   /** For a view that shows the same to everybody. */
   renderPlain(
     view: (context: PageContext) => Page,
-    { status = 200, selfPath = null, keepsTyped = false, compressible = false }: RenderOptions = {},
+    { status = 200, selfPath = null, keepsTyped = false, compressible = false, styleText }: RenderOptions = {},
   ): FastifyReply {
     if (keepsTyped) this.reply.header("cache-control", revalidated);
     const page = renderInPieces(view(this.context(selfPath)));
-    return sendPage(this.reply, status, page, compressible);
+    return sendPage(this.reply, status, page, { compressible, styleText });
   }
 
   /** @throws AppError unavailable; see `reserveAnswer`. */

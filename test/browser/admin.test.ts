@@ -118,7 +118,7 @@ describe.each([
     const { page } = await site.visit(options);
     await page.goto("/admin/look");
     await page.getByLabel(admin.style, { exact: true }).fill("main { display: none }");
-    await page.locator("button[form=style_form]").click();
+    await page.locator(".button-primary[form=style_form]").click();
     await page.getByRole("button", { name: admin.reset }).waitFor();
     await page.goto("/");
     expect(await page.locator("main").isVisible()).toBe(false);
@@ -129,16 +129,37 @@ describe.each([
     expect(await page.locator("main").isVisible()).toBe(true);
   });
 
+  it("previews a style sheet in a new tab, where no text of it becomes markup, and saves nothing", async () => {
+    const { page, context } = await site.visit(options);
+    await page.goto("/admin/look");
+    const text = "</style><script>alert(1)</script>";
+    await page
+      .getByLabel(admin.style, { exact: true })
+      .fill(`h1 { color: rgb(138, 31, 106) }\n/*! line\r\nline */ h1::before { content: "${text}" }`);
+    const opened = context.waitForEvent("page");
+    await page.locator("button[form=style_form][name=preview]").click();
+    const preview = await opened;
+    await preview.getByText(admin.previewText).waitFor();
+    const styleOf = (property: string, pseudo = "") =>
+      preview.evaluate(`getComputedStyle(document.querySelector("h1"), "${pseudo}").${property}`);
+    expect(await styleOf("color")).toBe("rgb(138, 31, 106)");
+    expect(await styleOf("content", "::before")).toBe(`"${text}"`);
+    if (options.javaScriptEnabled) await expectAccessibleLayout(preview);
+    expect(await page.getByLabel(admin.style, { exact: true }).inputValue()).toContain(text);
+    await page.goto("/");
+    expect(await page.locator("style, link[href^='/branding/']").count()).toBe(0);
+  });
+
   it("sets the name and the logo of the instance", async () => {
     const { page } = await site.visit(options);
     await page.goto("/admin/look");
     await page.getByLabel(admin.productName, { exact: true }).fill("<i>Vault</i>");
-    await page.locator("button[form=name_form]").click();
+    await page.locator(".button-primary[form=name_form]").click();
     await page.locator(".wordmark-name", { hasText: "<i>Vault</i>" }).waitFor();
     expect(await page.title()).toBe(`${admin.theme} · <i>Vault</i>`);
     const buffer = await page.screenshot({ clip: { x: 0, y: 0, width: 8, height: 8 } });
     await page.locator("#logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer });
-    await page.locator("button[form=logo_form]").click();
+    await page.locator(".button-primary[form=logo_form]").click();
     const logo = page.locator(".wordmark img.brand-logo");
     await logo.waitFor();
     expect((await logo.boundingBox())?.height).toBe(32);

@@ -16,8 +16,17 @@ async function open(): Promise<{ readonly fixture: TestApp & AsyncDisposable; re
 }
 
 /** Sends a logo as a browser does, with any file name. */
-async function sendLogo(fixture: TestApp, root: SignedInClient, bytes: Buffer, filename: string, type: string) {
+async function sendLogo(
+  fixture: TestApp,
+  root: SignedInClient,
+  bytes: Buffer,
+  filename: string,
+  type: string,
+  field?: string,
+) {
   const boundary = "boundary";
+  const button =
+    field === undefined ? "" : `\r\n--${boundary}\r\ncontent-disposition: form-data; name="${field}"\r\n\r\n1`;
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="logo"; filename="${filename}"\r\ncontent-type: ${type}\r\n\r\n`;
   return fixture.server.inject({
     method: "POST",
@@ -27,7 +36,7 @@ async function sendLogo(fixture: TestApp, root: SignedInClient, bytes: Buffer, f
       "sec-fetch-site": "same-origin",
       "content-type": `multipart/form-data; boundary=${boundary}`,
     },
-    payload: Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    payload: Buffer.concat([Buffer.from(head), bytes, Buffer.from(`${button}\r\n--${boundary}--\r\n`)]),
   });
 }
 
@@ -168,5 +177,34 @@ describe("the instance's own style sheet", () => {
     expect(answer.body).not.toContain("<script>alert");
     expect(fixture.app.domain.branding.theme().style).toBeUndefined();
     expect(await fixture.app.domain.accounts.listAdminEntries(1)).toEqual([]);
+  });
+});
+
+describe("a preview", () => {
+  test("shows a name, a logo or a style sheet, and stores nothing", async () => {
+    const { fixture, root } = await open();
+    await using _ = fixture;
+    const name = await root.post("/admin/look/name", { name: "A & B", preview: "1" });
+    expect([name.status, name.body.includes("A &amp; B</span>")]).toEqual([200, true]);
+    const logo = await sendLogo(fixture, root, png, "logo.png", "image/png", "preview");
+    expect(logo.body).toContain(`<img class="brand-logo" src="data:image/png;base64,${png.toString("base64")}"`);
+    expect(logo.headers["content-security-policy"]).toContain("style-src 'self';");
+    const style = await root.post("/admin/look/style", { style: "h1 { color: red }", preview: "1" });
+    expect(style.body).toContain("<style>h1{color:red}</style>");
+    expect(linkedStyle(style.body)).toBeUndefined();
+    const { theme } = fixture.app.domain.branding;
+    expect(theme()).toEqual({ name: undefined, logo: undefined, style: undefined });
+    expect(await fixture.app.domain.accounts.listAdminEntries(1)).toEqual([]);
+  });
+
+  test("is refused as the change itself would be", async () => {
+    const { fixture, root } = await open();
+    await using _ = fixture;
+    const name = await root.post("/admin/look/name", { name: " ", preview: "1" });
+    expect([name.status, name.body.includes(admin.badName({ max: 60 }))]).toEqual([422, true]);
+    const logo = await sendLogo(fixture, root, Buffer.from("<svg/>"), "logo.png", "image/png", "preview");
+    expect(logo.statusCode).toBe(422);
+    const style = await root.post("/admin/look/style", { style: "@import 'x'", preview: "1" });
+    expect([style.status, style.body.includes("@import is not allowed here.")]).toEqual([422, true]);
   });
 });

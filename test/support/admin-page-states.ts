@@ -17,7 +17,7 @@ async function openUser(page: Page, email: string): Promise<void> {
 
 /** For a button that is outside its form. */
 async function sendFormOf(page: Page, formId: string): Promise<void> {
-  const button = page.locator(`button[form=${formId}]`);
+  const button = page.locator(`.button-primary[form=${formId}]`);
   await Promise.all([page.waitForResponse((response) => response.request().method() === "POST"), button.click()]);
   await page.waitForLoadState();
 }

@@ -9,17 +9,23 @@ import {
   type Theme,
 } from "../../branding/branding.ts";
 import type { InTransaction } from "../../database/database.ts";
-import { textOf } from "../../http/body/form-fields.ts";
+import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { FormFile } from "../../http/body/multipart.ts";
-import { receiveBody } from "../../http/body/receive-body.ts";
+import { receiveForm } from "../../http/body/receive-body.ts";
 import { immutableFor } from "../../http/headers.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Field, TextField } from "../parts/fields.tsx";
-import { brandingHref } from "../parts/logo.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { brandingHref, inlineStyle } from "../parts/logo.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { AdminFrame, administratorOf, adminPaths } from "./frame.tsx";
+
+/** The field of the button that only previews. */
+const previewField = "preview";
 
 /** `GET /branding/:filename`: the logo or the style sheet. */
 export async function sendBrandingFile(page: PageRequest): Promise<FastifyReply> {
@@ -36,7 +42,10 @@ export function showTheme(page: SignedInRequest): FastifyReply {
 
 /** `POST /admin/look/name` */
 export async function setThemeName(page: SignedInRequest): Promise<FastifyReply> {
-  const name = textOf(await page.form(), "name");
+  const form = await page.form();
+  const name = textOf(form, "name");
+  const preview = page.services.branding.preview.name(name);
+  if (isPreview(form) && preview !== undefined) return renderPreview(page, preview);
   if (await page.services.branding.setName(name, entryOf(page, "name"))) return page.redirect(adminPaths.theme);
   const problem = page.messages.admin.badName({ max: brandNameCharactersMax });
   return renderTheme(page, 422, { name: problem }, { name });
@@ -45,9 +54,11 @@ export async function setThemeName(page: SignedInRequest): Promise<FastifyReply>
 /** `POST /admin/look/logo` */
 export async function setThemeLogo(page: SignedInRequest): Promise<FastifyReply> {
   let bytes: Buffer = Buffer.alloc(0);
-  await receiveBody(page.request, page.services.bodyIntake, async (file) => {
+  const form = await receiveForm(page.request, page.services.bodyIntake, async (file) => {
     bytes = await readLogo(file);
   });
+  const preview = page.services.branding.preview.logo(bytes);
+  if (isPreview(form) && preview !== undefined) return renderPreview(page, preview);
   if (await page.services.branding.setLogo(bytes, entryOf(page, "logo"))) return page.redirect(adminPaths.theme);
   const { admin, formats } = page.messages;
   return renderTheme(page, 422, { logo: admin.badLogo({ size: formats.bytes(logoBytesMax) }) });
@@ -66,10 +77,26 @@ async function readLogo({ content }: FormFile): Promise<Buffer> {
 
 /** `POST /admin/look/style` */
 export async function setThemeStyle(page: SignedInRequest): Promise<FastifyReply> {
-  const style = textOf(await page.form(), "style");
+  const form = await page.form();
+  const style = textOf(form, "style");
+  if (isPreview(form)) {
+    const preview = await page.services.branding.preview.style(style);
+    if (!("reason" in preview)) return renderPreview(page, preview);
+    return renderTheme(page, 422, { style: problemText(preview, page.messages) }, { style });
+  }
   const problem = await page.services.branding.setStyle(style, entryOf(page, "style"));
   if (problem === undefined) return page.redirect(adminPaths.theme);
   return renderTheme(page, 422, { style: problemText(problem, page.messages) }, { style });
+}
+
+/** The form was sent by its preview button: nothing is stored. */
+function isPreview(form: FormFields): boolean {
+  return textOf(form, previewField) === "1";
+}
+
+function renderPreview(page: SignedInRequest, theme: Theme): FastifyReply {
+  const view = (context: PageContext) => previewView({ ...context, theme });
+  return page.renderPlain(view, { styleText: inlineStyle(theme) });
 }
 
 /** `POST /admin/look/<part>/reset` */
@@ -176,6 +203,28 @@ export function themeView({ name, style, theme, problems }: ThemeModel, page: Pa
   );
 }
 
+/** The page that recipients see first, which nobody can send from here. */
+function previewView(page: PageContext): Page {
+  const { admin, step } = page.messages;
+  return (
+    <Layout page={page} title={admin.preview} privatePage width="narrow">
+      <Notice tone="info" icon="eye">
+        <p>{admin.previewText}</p>
+      </Notice>
+      <div class="card">
+        <h1>{step.heading}</h1>
+        <p class="lead">{step.lead}</p>
+        <TextField id="preview_passphrase" label={step.passphrase} value="" />
+        <button type="button" class="button button-primary button-large button-wide">
+          <Icon name="key" />
+          <span>{step.open}</span>
+        </button>
+        <p>{step.viewsLeft({ count: 2 })}</p>
+      </div>
+    </Layout>
+  );
+}
+
 interface PartProps {
   readonly page: PageContext;
   readonly part: BrandingPart;
@@ -196,6 +245,17 @@ function Part({ page, part, isSet, multipart = false, children }: PartProps) {
       <div class="page-actions">
         <button type="submit" class="button button-primary" form={`${part}_form`}>
           {admin.save}
+        </button>
+        <button
+          type="submit"
+          class="button"
+          form={`${part}_form`}
+          formTarget="_blank"
+          name={previewField}
+          value="1"
+          aria-label={admin.previewTab}
+        >
+          {admin.preview}
         </button>
         {isSet && (
           <PostForm page={page} action={`${path}/reset`}>

@@ -1,12 +1,19 @@
-import { type BrandingFile, nameOf } from "../../branding/branding.ts";
+import { type BrandingFile, nameOf, type Theme } from "../../branding/branding.ts";
 import type { PageContext } from "../page.ts";
 
 export const brandingPath = "/branding";
 /** Paper is light. */
 export const prefersDark = "screen and (prefers-color-scheme: dark)";
 
-export function brandingHref(file: Pick<BrandingFile, "filename">): string {
-  return `${brandingPath}/${file.filename}`;
+export function brandingHref({ filename, contentType, content }: BrandingFile): string {
+  if (filename === undefined) return `data:${contentType};base64,${content.toString("base64")}`;
+  return `${brandingPath}/${filename}`;
+}
+
+/** The text of a style sheet that has no address. No text may end the `<style>` element: in a string, `\/` is `/`. */
+export function inlineStyle({ style }: Theme): string | undefined {
+  if (style === undefined || style.filename !== undefined) return undefined;
+  return style.content.toString("utf8").replaceAll(/\r\n?/g, "\n").replaceAll("</", "<\\/");
 }
 
 interface LogoProps {
