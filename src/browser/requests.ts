@@ -1,7 +1,7 @@
-import { sealAnswer } from "./parts/answer-request.ts";
+import { answerRequest } from "./parts/answer-request.ts";
 import { makeRequestKey } from "./parts/make-request.ts";
 import { findRequestKey } from "./parts/request-key.ts";
 
 makeRequestKey();
-sealAnswer();
+answerRequest();
 void findRequestKey();

@@ -1404,5 +1404,10 @@ export interface EnglishMessages {
     readonly endedHeading: string;
     readonly endedText: string;
     readonly refused: string;
+    readonly unknownHeading: string;
+    readonly unknownText: string;
+    readonly bytesUsedUp: Message<{ size: string }>;
+    readonly fileUnreadable: string;
+    readonly unanswered: string;
   };
 }

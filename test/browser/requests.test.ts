@@ -200,6 +200,90 @@ test("an empty answer is refused before it is sent, and a closed request takes n
   await stranger.page.getByRole("heading", { name: text.endedHeading }).waitFor();
 });
 
+describe("an answer that could not be sent", () => {
+  const chosen = { name: "plan.txt", mimeType: "text/plain", buffer: Buffer.alloc(200_000, "the plan") };
+
+  /** The page that answers a new request for a text and files, filled. */
+  async function fillAnswer(stranger: Page): Promise<Asked> {
+    const { page } = await site.visit({ signedIn: true });
+    const asked = await ask(page, (form) => form.getByLabel(text.wantsFiles, { exact: true }).check());
+    await stranger.goto(asked.link);
+    await stranger.getByLabel(text.text, { exact: true }).fill(secret);
+    await stranger.getByLabel(text.files, { exact: true }).setInputFiles([chosen]);
+    return asked;
+  }
+
+  async function expectStillFilled(stranger: Page): Promise<void> {
+    expect(await stranger.getByLabel(text.text, { exact: true }).inputValue()).toBe(secret);
+    const files = stranger.getByLabel(text.files, { exact: true });
+    expect(await files.evaluate((field) => Reflect.get(field, "files")[0].size)).toBe(chosen.buffer.length);
+  }
+
+  async function expectSent(stranger: Page): Promise<void> {
+    await stranger.getByRole("button", { name: text.send }).click();
+    await stranger.getByRole("heading", { name: text.sentHeading }).waitFor();
+  }
+
+  test("because the sender cancelled, or the connection broke, stays in the form and is sent later", async () => {
+    const { page: stranger } = await site.visit({ reducedMotion: "reduce", expectedErrors: /ERR_FAILED/ });
+    const { link } = await fillAnswer(stranger);
+    const { pathname } = new URL(link);
+    const reached = Promise.withResolvers<void>();
+    await stranger.route(pathname, async (route) => {
+      if (route.request().method() === "POST") reached.resolve();
+      else await route.continue();
+    });
+    await stranger.getByRole("button", { name: text.send }).click();
+    await reached.promise;
+    await stranger.getByRole("progressbar", { name: en.files.sending }).waitFor();
+    await expectAccessibleLayout(stranger);
+    await stranger.getByRole("button", { name: en.files.cancel }).click();
+    await stranger.locator("[data-sending]").waitFor({ state: "hidden" });
+    await expectStillFilled(stranger);
+
+    await stranger.unroute(pathname);
+    await stranger.route(pathname, (route) => route.abort());
+    await stranger.getByRole("button", { name: text.send }).click();
+    await stranger.getByText(text.unanswered).waitFor();
+    await expectStillFilled(stranger);
+    await stranger.unroute(pathname);
+    await expectSent(stranger);
+  });
+
+  test("because the request was closed meanwhile says so, and keeps what was typed", async () => {
+    const { page: stranger } = await site.visit();
+    const { link } = await fillAnswer(stranger);
+    const { page } = await site.visit({ signedIn: true });
+    await page.goto(`${new URL(link).pathname}/answers`);
+    await page.locator("summary").filter({ hasText: text.close }).click();
+    await page.getByRole("button", { name: text.close }).click();
+    await page.waitForURL(/\/requests$/);
+    await stranger.getByRole("button", { name: text.send }).click();
+    await stranger.getByRole("heading", { name: text.endedHeading }).waitFor();
+    await stranger.getByText(`${text.endedText} ${en.sending.kept}`).waitFor();
+    await expectStillFilled(stranger);
+  });
+
+  test("because it has too many files says so before anything is sealed", async () => {
+    const { page: stranger } = await site.visit();
+    await fillAnswer(stranger);
+    const many = Array.from({ length: 11 }, (_, at) => ({ ...chosen, name: `${at}.txt` }));
+    await stranger.getByLabel(text.files, { exact: true }).setInputFiles(many);
+    await stranger.getByRole("button", { name: text.send }).click();
+    await stranger.getByText("Choose at least one file and at most 10.").waitFor();
+    await stranger.getByLabel(text.files, { exact: true }).setInputFiles([chosen]);
+    await expectSent(stranger);
+  });
+});
+
+test("a link without a request says that there is none", async () => {
+  const { page } = await site.visit();
+  const answer = await page.goto(`/requests/${"a".repeat(32)}`);
+  expect(answer?.status()).toBe(404);
+  await page.getByRole("heading", { name: text.unknownHeading }).waitFor();
+  await expectAccessibleLayout(page);
+});
+
 test("a request is deleted with its answers, and the page says so before", async () => {
   const { page } = await site.visit({ signedIn: true });
   const { link, answersUrl } = await ask(page);

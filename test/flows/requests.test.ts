@@ -222,6 +222,59 @@ describe("an answer", () => {
   });
 });
 
+describe("the page that answers, without a script", () => {
+  const page = { accept: "text/html", "sec-fetch-site": "same-origin" };
+
+  /** Sends its form. @returns the status and the texts of the page. */
+  async function sendForm(asked: Asked, fields: Readonly<Record<string, string>>, files: readonly Blob[] = []) {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    for (const file of files) form.append("files[]", file, "a.txt");
+    const url = `${origin}/requests/${asked.url_token}`;
+    const answer = await fetch(url, { method: "POST", body: form, headers: page, redirect: "manual" });
+    return { status: answer.status, body: await answer.text() };
+  }
+
+  test("says at the field what is wrong, and keeps the text", async () => {
+    const asked = await ask();
+    const many = await sendForm(
+      asked,
+      { payload: "hunter2" },
+      Array.from({ length: 11 }, () => new Blob(["x"])),
+    );
+    expect(many.status).toBe(422);
+    expect(many.body).toContain('id="files_problem"');
+    expect(many.body).toContain("Choose at least one file and at most 10.");
+    expect(many.body).toContain("hunter2</textarea>");
+    const large = await sendForm(asked, { payload: "hunter2" }, [new Blob([Uint8Array.from(randomBytes(1_000_000))])]);
+    expect(large.status).toBe(413);
+    expect(large.body).toContain("The files must not exceed 976.6 kB in total.");
+    expect(large.body).toContain("hunter2</textarea>");
+    const empty = await sendForm(asked, { payload: "" });
+    expect([empty.status, empty.body.includes("Enter between 1 and 1,048,576 characters.")]).toEqual([422, true]);
+    const long = await sendForm(asked, { payload: "x".repeat(1_048_577) }, [new Blob(["x"])]);
+    expect([long.status, long.body.includes('id="payload_problem"')]).toEqual([422, true]);
+    expect(long.body).toContain("Browsers do not keep selected files.");
+    expect(await answersTo(asked)).toMatchObject({ answers: 0 });
+  });
+
+  test("says how much a sender may send a day", async () => {
+    await using bounded = await startTestApp({ environment: { PWP__CLIENT_BYTES_PER_DAY: "1000" } });
+    const headers = bearer(await bounded.makeToken(email));
+    const request = { title: "x", recipient: key.recipient, encryption_check: key.check, answers_max: 5 };
+    const made = await bounded.server.inject({ method: "POST", url: path, headers, payload: { request } });
+    const answer = await bounded.server.inject({
+      method: "POST",
+      url: `/requests/${made.json().url_token}`,
+      headers: { ...page, "content-type": "application/x-www-form-urlencoded" },
+      payload: `payload=${"x".repeat(2_000)}`,
+    });
+    expect(answer.statusCode).toBe(429);
+    expect(answer.body).toContain("You have sent as many bytes as this server takes from one sender a day");
+    expect(answer.headers["retry-after"]).toMatch(/^\d+$/);
+  });
+});
+
 test("the owner gets an email, without anything that opens the answer", async () => {
   const sink = await startMailSink();
   await using mailing = await startTestApp({ environment: sink.environment });

@@ -79,7 +79,9 @@ function faultsOf(response: Response): readonly string[] {
   const type = response.request().resourceType();
   const headers = response.headers();
   const faults: string[] = [];
-  if (response.status() >= 500 || (type !== "document" && type !== "fetch" && response.status() >= 400)) {
+  // A form that a page's script has sent may be refused, like one that the browser sent.
+  const mayBeRefused = type === "document" || type === "fetch" || response.request().headers().prefer !== undefined;
+  if (response.status() >= 500 || (!mayBeRefused && response.status() >= 400)) {
     faults.push(`${path} answered ${response.status()}`);
   }
   if (headers["referrer-policy"] !== "no-referrer") faults.push(`${path} allows referrers`);

@@ -1,96 +1,81 @@
 import { sealFile, sealText } from "../../age/seal.ts";
 import { type SealedFileDetails, writeSealedFiles } from "../../age/sealed-files.ts";
 import { countCharacters } from "./fields.ts";
+import { type FormSealing, keepTyped } from "./send.ts";
 
-/**
- * The form that answers a request: seals text and files for the request's recipient before the browser sends the form, and
- * puts the sealed content in the place of what was typed and chosen.
- */
-export function sealAnswer(): void {
+/** The form that answers a request: text and files are sealed for the request's recipient before they are sent. */
+export function answerRequest(): void {
   const form = document.querySelector<HTMLFormElement>("form#answer");
   const encryption = form?.querySelector<HTMLInputElement>('input[name="encryption"]');
-  if (form === null || !encryption || !isSecureContext) return;
-  form.querySelector<HTMLElement>("[data-server-seals]")?.setAttribute("hidden", "");
-  form.querySelector<HTMLElement>("[data-browser-seals]")?.removeAttribute("hidden");
-  new AnswerForm(form, encryption).listen();
+  if (form === null || !encryption) return;
+  if (isSecureContext) {
+    form.querySelector<HTMLElement>("[data-server-seals]")?.setAttribute("hidden", "");
+    form.querySelector<HTMLElement>("[data-browser-seals]")?.removeAttribute("hidden");
+  }
+  keepTyped(isSecureContext ? new AnswerSealing(form, encryption.dataset) : undefined);
 }
 
-class AnswerForm {
+const filesField = "files[]";
+
+class AnswerSealing implements FormSealing {
+  readonly isOn = true;
   readonly #form: HTMLFormElement;
-  readonly #encryption: HTMLInputElement;
-  #isSealing = false;
+  /** The recipient, the limits, and what the page says. */
+  readonly #dataset: DOMStringMap;
 
-  constructor(form: HTMLFormElement, encryption: HTMLInputElement) {
+  constructor(form: HTMLFormElement, dataset: DOMStringMap) {
     this.#form = form;
-    this.#encryption = encryption;
+    this.#dataset = dataset;
   }
 
-  listen(): void {
-    this.#form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      if (!this.#isSealing) void this.#send();
-    });
-    // Going back must show the form as it was made: what it sends now is sealed.
-    addEventListener("pageshow", (event) => {
-      if (event.persisted) location.reload();
-    });
-  }
-
-  get #text(): HTMLTextAreaElement | null {
-    return this.#form.querySelector("textarea");
-  }
-
-  get #files(): HTMLInputElement | null {
-    return this.#form.querySelector('input[type="file"]');
-  }
-
-  async #send(): Promise<void> {
-    const { dataset } = this.#encryption;
-    const text = this.#text?.value ?? "";
-    const files = [...(this.#files?.files ?? [])];
-    this.#say("problem", "");
-    if (text === "" && files.length === 0) this.#say("problem", dataset.nothing);
-    else if (countCharacters(text) > Number(dataset.charactersMax)) this.#say("problem", dataset.tooLong);
-    else await this.#sealAndSubmit(text, files);
-  }
-
-  async #sealAndSubmit(text: string, files: readonly File[]): Promise<void> {
-    const { dataset } = this.#encryption;
-    const recipient = dataset.recipient ?? "";
-    this.#isSealing = true;
-    this.#say("status", dataset.sealing);
+  async seal(data: FormData): Promise<boolean> {
+    const typed = data.get("payload");
+    const text = typeof typed === "string" ? typed.replaceAll("\r\n", "\n") : "";
+    const files = data
+      .getAll(filesField)
+      .filter((value) => value instanceof File && (value.name !== "" || value.size > 0));
+    data.delete(filesField);
+    const problem = this.#problemOf(text, files as File[]);
+    this.#say("problem", problem);
+    if (problem !== undefined) return false;
+    this.#say("status", this.#dataset.sealing);
     try {
-      const sealed = new DataTransfer();
-      const list: SealedFileDetails[] = [];
-      for (const file of files) {
-        const { name, type, size } = file;
-        const stored = `${list.length + 1}.age`;
-        sealed.items.add(await sealedFile(file, stored, recipient));
-        list.push({ stored, name, type, size });
-      }
-      const content = files.length === 0 ? text : writeSealedFiles({ text, identity: null, files: list });
-      this.#setPayload(await sealText(content, recipient, ""));
-      if (this.#files !== null) this.#files.files = sealed.files;
+      await this.#replace(data, text, files as File[]);
+      return true;
     } catch (error) {
       // A chosen file cannot be read any more; nothing was sent.
       if (!(error instanceof DOMException || error instanceof TypeError)) throw error;
-      this.#isSealing = false;
+      this.#say("problem", this.#dataset.unreadable);
+      return false;
+    } finally {
       this.#say("status", "");
-      this.#say("problem", dataset.failed);
-      return;
     }
-    this.#encryption.value = "age";
-    this.#form.submit();
   }
 
-  /** In a field of its own: what was typed loses its name, and is not sent. */
-  #setPayload(sealed: string): void {
-    this.#text?.removeAttribute("name");
-    const field = document.createElement("input");
-    field.type = "hidden";
-    field.name = "payload";
-    field.value = sealed;
-    this.#encryption.after(field);
+  withKey(location: string): string {
+    return location;
+  }
+
+  #problemOf(text: string, files: readonly File[]): string | undefined {
+    const { nothing, tooLong, charactersMax, tooMany, countMax, tooLarge, bytesMax } = this.#dataset;
+    if (text === "" && files.length === 0) return nothing;
+    if (countCharacters(text) > Number(charactersMax)) return tooLong;
+    if (files.length > Number(countMax)) return tooMany;
+    return files.reduce((sum, { size }) => sum + size, 0) > Number(bytesMax) ? tooLarge : undefined;
+  }
+
+  async #replace(data: FormData, text: string, files: readonly File[]): Promise<void> {
+    const recipient = this.#dataset.recipient ?? "";
+    const list: SealedFileDetails[] = [];
+    data.set("encryption", "age");
+    for (const file of files) {
+      const { name, type, size } = file;
+      const stored = `${list.length + 1}.age`;
+      data.append(filesField, await sealedFile(file, stored, recipient));
+      list.push({ stored, name, type, size });
+    }
+    const content = files.length === 0 ? text : writeSealedFiles({ text, identity: null, files: list });
+    data.set("payload", await sealText(content, recipient, ""));
   }
 
   #say(where: "problem" | "status", text: string | undefined): void {

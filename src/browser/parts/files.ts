@@ -1,5 +1,6 @@
 import { pageLocale } from "./local-times.ts";
 import type { Sealing } from "./sealing.ts";
+import { SendingMeter } from "./sending-meter.ts";
 import { fillIn, formatSize } from "./sizes.ts";
 import { FileUpload, NotOfferedError, UploadFailedError, type UploadSource, type UploadWatch } from "./uploads.ts";
 
@@ -20,9 +21,8 @@ class FilePicker {
   readonly #sealing: Sealing | undefined;
   readonly #tag = pageLocale();
   readonly #uploads = new Map<File, FileUpload>();
+  readonly #meter: SendingMeter | undefined;
   #files: readonly File[] = [];
-  /** Ends the sending of the files; null: they are not being sent. */
-  #sending: AbortController | null = null;
   /** The form has been sent with the addresses of the files. */
   #isHandedOver = false;
   /** Ends the sending of one file. */
@@ -30,6 +30,7 @@ class FilePicker {
 
   constructor(picker: HTMLElement, field: HTMLInputElement, sealing: Sealing | undefined) {
     this.#picker = picker;
+    this.#meter = SendingMeter.in(picker);
     this.#sealing = sealing;
     this.#field = field;
   }
@@ -60,7 +61,7 @@ class FilePicker {
         if (isSent || this.#files.length === 0) return;
         event.preventDefault();
         event.stopImmediatePropagation();
-        if (this.#sending !== null) return;
+        if (this.#meter?.isRunning === true) return;
         void this.#send().then((mayGoOn) => {
           if (!mayGoOn) return;
           isSent = true;
@@ -85,36 +86,28 @@ class FilePicker {
     addEventListener("pagehide", () => {
       if (!this.#isHandedOver) for (const upload of this.#uploads.values()) upload.discard();
     });
-    this.#picker.querySelector("[data-cancel]")?.addEventListener("click", () => this.#sending?.abort());
   }
 
   /** @returns whether the form can be sent: the files are on the server, or have to be sent with the form. */
   async #send(): Promise<boolean> {
-    const sending = new AbortController();
-    this.#sending = sending;
+    const cancelled = this.#meter?.begin() ?? new AbortController().signal;
     this.#isHandedOver = false;
-    const meter = this.#picker.querySelector<HTMLElement>("[data-sending]");
-    meter?.removeAttribute("hidden");
-    meter?.scrollIntoView({ block: "nearest" });
     this.#say("[data-files-problem]", "");
     try {
-      await this.#sendAll(sending.signal);
+      await this.#sendAll(cancelled);
       return true;
     } catch (error) {
       if (error instanceof NotOfferedError) return true;
       if (error instanceof UploadFailedError) this.#say("[data-files-problem]", this.#picker.dataset.failed ?? "");
-      else if (!sending.signal.aborted) throw error;
+      else if (!cancelled.aborted) throw error;
       return false;
     } finally {
-      this.#sending = null;
-      meter?.toggleAttribute("hidden", true);
-      this.#say("[data-sending-state]", "");
+      this.#meter?.end();
     }
   }
 
   /** Files may be added and removed meanwhile. */
   async #sendAll(signal: AbortSignal): Promise<void> {
-    const progress = new Progress();
     const sent = new Set<File>();
     for (;;) {
       const file = this.#files.find((each) => !sent.has(each));
@@ -124,12 +117,12 @@ class FilePicker {
         this.#uploads.get(file) ?? new FileUpload(this.#sourceOf(file), this.#picker.dataset.uploads ?? "");
       this.#uploads.set(file, upload);
       const watch: UploadWatch = {
-        progress: (bytes) => this.#showProgress(progress, before + bytes),
-        broken: (isBroken) => this.#say("[data-sending-state]", isBroken ? (this.#picker.dataset.broken ?? "") : ""),
+        progress: (bytes) => this.#showProgress(before + bytes),
+        broken: (isBroken) => this.#meter?.showBroken(isBroken),
       };
       const stop = new AbortController();
       this.#current = { file, stop };
-      this.#showProgress(progress, before);
+      this.#showProgress(before);
       try {
         await upload.send(watch, AbortSignal.any([signal, stop.signal]));
         sent.add(file);
@@ -145,16 +138,11 @@ class FilePicker {
     return this.#sealing?.isOn === true ? this.#sealing.sourceOf(file) : file;
   }
 
-  #showProgress(progress: Progress, bytes: number): void {
-    const total = this.#files.reduce((sum, { size }) => sum + size, 0);
-    const bar = this.#picker.querySelector("progress");
-    if (bar !== null) bar.value = total === 0 ? 1 : bytes / total;
-    const values = {
-      sent: formatSize(bytes, this.#tag),
-      size: formatSize(total, this.#tag),
-      rate: formatSize(progress.rateAt(performance.now(), bytes), this.#tag, "-per-second"),
-    };
-    this.#say("[data-sending-progress]", fillIn(this.#picker.dataset.progress, values));
+  #showProgress(bytes: number): void {
+    this.#meter?.show(
+      bytes,
+      this.#files.reduce((sum, { size }) => sum + size, 0),
+    );
   }
 
   #forget(file: File): void {
@@ -276,23 +264,6 @@ export function isPastedFile({ clipboardData, target }: ClipboardEvent): boolean
 
 function isTextField(target: EventTarget | null): boolean {
   return target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== "file");
-}
-
-const rateMs = 5_000;
-
-/** The rate of the last seconds. */
-class Progress {
-  #samples: { readonly at: number; readonly bytes: number }[] = [];
-
-  /** @returns bytes per second. */
-  rateAt(at: number, bytes: number): number {
-    this.#samples = [
-      ...this.#samples.filter((sample) => at - sample.at <= rateMs && sample.bytes <= bytes),
-      { at, bytes },
-    ];
-    const [first] = this.#samples;
-    return first === undefined || first.at === at ? 0 : ((bytes - first.bytes) * 1_000) / (at - first.at);
-  }
 }
 
 /** The same file, chosen again. */

@@ -1,8 +1,11 @@
 import { localiseExactTimes } from "./local-times.ts";
-import type { Sealing } from "./sealing.ts";
+import { SendingMeter } from "./sending-meter.ts";
 
 /** Without an answer by then, the form can be sent again. A form with files may take as long as it needs. */
 const answerMsMax = 60_000;
+
+/** The server answers a success with 204 and the address of the page that follows. */
+const scriptHeaders = { prefer: "return=minimal" };
 
 /** Hidden fields that an answer may renew. */
 const renewedFields = ["form_token", "account", "idempotency_key"] as const;
@@ -11,10 +14,19 @@ const renewedFields = ["form_token", "account", "idempotency_key"] as const;
  * A form with `data-keeps-typed` is sent while its page stays, so that nothing typed or chosen is lost if it is refused or
  * the network fails. The messages of the answer are shown in this page; a success leads to the page that the answer names.
  */
-export function keepTyped(sealing?: Sealing): void {
+export function keepTyped(sealing?: FormSealing): void {
   const form = document.querySelector<HTMLFormElement>("form[data-keeps-typed]");
   const messages = document.querySelector<HTMLElement>("[data-form-messages]");
   if (form !== null && messages !== null) new FormSender(form, messages, sealing).listen();
+}
+
+/** Seals what a form sends. */
+export interface FormSealing {
+  readonly isOn: boolean;
+  /** Replaces the secret in the data. @returns whether it can be sent; if not, the page says why. */
+  seal(data: FormData): Promise<boolean>;
+  /** @param location where the form leads. @returns the same with the key, if it belongs there. */
+  withKey(location: string): string;
 }
 
 interface Answer {
@@ -27,13 +39,15 @@ interface Answer {
 class FormSender {
   readonly #form: HTMLFormElement;
   readonly #messages: HTMLElement;
-  readonly #sealing: Sealing | undefined;
+  readonly #sealing: FormSealing | undefined;
+  readonly #meter: SendingMeter | undefined;
   #state: "ready" | "sending" | "done" = "ready";
 
-  constructor(form: HTMLFormElement, messages: HTMLElement, sealing: Sealing | undefined) {
+  constructor(form: HTMLFormElement, messages: HTMLElement, sealing: FormSealing | undefined) {
     this.#form = form;
     this.#messages = messages;
     this.#sealing = sealing;
+    this.#meter = SendingMeter.in(form);
   }
 
   listen(): void {
@@ -58,17 +72,26 @@ class FormSender {
       endWaiting();
       return;
     }
-    const answer = await answerTo(this.#form.action, data);
-    if (answer?.location) {
+    const answer = await this.#answerTo(data);
+    if (answer !== null && answer !== "cancelled" && answer.location !== null) {
       this.#state = "done";
       location.assign(sealing === undefined ? answer.location : sealing.withKey(answer.location));
       return;
     }
     this.#state = "ready";
     endWaiting();
+    if (answer === "cancelled") return;
     const { unansweredHeading, unanswered } = this.#messages.dataset;
     if (answer === null) this.#say(unansweredHeading, unanswered);
     else this.#show(answer);
+  }
+
+  #answerTo(data: FormData): Promise<Answer | "cancelled" | null> {
+    const { action } = this.#form;
+    const hasFiles = [...data.values()].some((value) => value instanceof File && value.size > 0);
+    return hasFiles && this.#meter !== undefined
+      ? answerWithProgress(action, data, this.#meter)
+      : answerTo(action, data, hasFiles);
   }
 
   #show({ page, status }: Answer): void {
@@ -124,21 +147,43 @@ class FormSender {
 }
 
 /** @returns null: there was no answer, so what has happened is unknown. */
-async function answerTo(action: string, body: FormData): Promise<Answer | null> {
-  const hasFiles = [...body.values()].some((value) => value instanceof File && value.size > 0);
+async function answerTo(action: string, body: FormData, hasFiles: boolean): Promise<Answer | null> {
   try {
     const answer = await fetch(action, {
       method: "POST",
       body,
-      headers: { prefer: "return=minimal" },
+      headers: scriptHeaders,
       signal: hasFiles ? null : AbortSignal.timeout(answerMsMax),
     });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return { status: answer.status, location: answer.ok ? answer.headers.get("location") : null, page };
+    return answerOf(answer.status, answer.headers.get("location"), await answer.text());
   } catch (error) {
     if (error instanceof TypeError || error instanceof DOMException) return null;
     throw error;
   }
+}
+
+/** The same by XMLHttpRequest, because `fetch` does not report how much has been sent. */
+function answerWithProgress(action: string, body: FormData, meter: SendingMeter): Promise<Answer | "cancelled" | null> {
+  const cancelled = meter.begin();
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", action);
+    for (const [name, value] of Object.entries(scriptHeaders)) request.setRequestHeader(name, value);
+    request.upload.addEventListener("progress", ({ loaded, total }) => meter.show(loaded, total));
+    cancelled.addEventListener("abort", () => request.abort());
+    request.addEventListener("loadend", () => {
+      meter.end();
+      const { status, responseText } = request;
+      if (status === 0) resolve(cancelled.aborted ? "cancelled" : null);
+      else resolve(answerOf(status, request.getResponseHeader("location"), responseText));
+    });
+    request.send(body);
+  });
+}
+
+function answerOf(status: number, location: string | null, text: string): Answer {
+  const isOk = status >= 200 && status < 300;
+  return { status, location: isOk ? location : null, page: new DOMParser().parseFromString(text, "text/html") };
 }
 
 /** @returns the function that ends it. */

@@ -1,5 +1,6 @@
 import { Field } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { SendingMeter } from "../parts/sending-meter.tsx";
 import { uploadsPath } from "../uploads.ts";
 import type { ControlProps } from "./controls.tsx";
 
@@ -24,8 +25,6 @@ export function FileInput({ id, name, label, problem, form, page: { messages } }
       data-too-large={problems.filesTooLarge({ size: bounds.size })}
       data-uploads={uploadsResume ? uploadsPath : undefined}
       data-uploads-name="push[uploads][]"
-      data-progress={files.progress({ sent: "{sent}", size: "{size}", rate: "{rate}" })}
-      data-broken={files.broken}
       data-failed={files.failed}
       data-remove={edit.removeFile({ filename: "{filename}" })}
     >
@@ -52,15 +51,7 @@ export function FileInput({ id, name, label, problem, form, page: { messages } }
       <p class="field-problem" role="alert" data-files-problem />
       <ul class="chosen-files" aria-label={newPush.filesChosen} hidden />
       <p class="files-total" role="status" data-files-total />
-      <div class="sending" hidden data-sending>
-        <p class="sending-title">{files.sending}</p>
-        <progress aria-label={files.sending} max={1} value={0} />
-        <p class="sending-progress" data-sending-progress />
-        <p role="status" data-sending-state />
-        <button type="button" class="button" data-cancel>
-          {files.cancel}
-        </button>
-      </div>
+      <SendingMeter messages={messages} />
       <template>
         <li>
           <bdi />

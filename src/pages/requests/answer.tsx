@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { AppError } from "../../base/errors.ts";
+import { AppError, type FieldProblems } from "../../base/errors.ts";
 import { receiveAnswer } from "../../http/request-fields.ts";
 import { pushLimits } from "../../pushes/pushes.ts";
 import type { OpenRequest } from "../../requests/requests.ts";
@@ -7,18 +7,28 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/fields.tsx";
-import { MessageCard, Notice } from "../parts/notice.tsx";
+import { MessageCard, Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
+import { SendingMeter } from "../parts/sending-meter.tsx";
+import { FormMessages, RefusalNotice } from "../push-form/messages.tsx";
 import type { PageRequest } from "../request.ts";
 
 /** The value of `?done=` after an answer was handed over. */
 const sent = "sent";
 
-interface AnswerModel {
+const fieldIds = { payload: "payload", files: "files" } as const;
+type AnswerProblems = Readonly<Partial<Record<keyof typeof fieldIds, string>>>;
+
+interface Refused {
+  readonly problems: AnswerProblems;
+  /** About the answer as a whole. */
+  readonly refusal: string | null;
+}
+
+interface AnswerModel extends Refused {
   readonly request: OpenRequest;
   /** As typed; never what the browser has sealed. */
   readonly payload: string;
-  readonly problem: string | null;
   readonly filesMax: number;
   readonly bytesMax: number;
 }
@@ -26,15 +36,17 @@ interface AnswerModel {
 /** `GET /requests/:token`: for everybody who has the link. */
 export async function showRequest(page: PageRequest): Promise<FastifyReply> {
   const request = await findRequest(page);
+  if (request === undefined) return renderUnknown(page);
   if (page.query("done") === sent) {
     return page.render(sentView, request, { selfPath: `/requests/${request.urlToken}?done=${sent}` });
   }
-  return renderAnswer(page, request, { payload: "", problem: null }, 200);
+  return renderAnswer(page, request, { payload: "", problems: {}, refusal: null }, 200);
 }
 
 /** `POST /requests/:token` */
 export async function answerRequest(page: PageRequest): Promise<FastifyReply> {
   const request = await findRequest(page);
+  if (request === undefined) return renderUnknown(page);
   const { requests, bodyIntake } = page.services;
   const { answer, fileRefusal } = await receiveAnswer(page.request, { requests, bodyIntake }, request.urlToken);
   try {
@@ -42,47 +54,71 @@ export async function answerRequest(page: PageRequest): Promise<FastifyReply> {
     // Browsers send line ends as CR LF; a key with other line ends is not a valid key.
     const payload = answer.payload.replaceAll("\r\n", "\n");
     await requests.answer(request.urlToken, { ...answer, payload }, page.actor);
-    return page.redirect(`/requests/${request.urlToken}?done=${sent}`);
+    return page.redirectAfterForm(`/requests/${request.urlToken}?done=${sent}`);
   } catch (error) {
-    const { status, problem } = describeRefusal(page, error);
-    const typed = answer.isSealed ? "" : answer.payload;
-    return renderAnswer(page, await findRequest(page), { payload: typed, problem }, status);
+    const { status, ...refused } = describeRefusal(page, error, answer.files !== undefined);
+    const current = await findRequest(page);
+    if (current === undefined) return renderUnknown(page);
+    return renderAnswer(page, current, { payload: answer.isSealed ? "" : answer.payload, ...refused }, status);
   } finally {
     await answer.files?.upload.abandon();
   }
 }
 
-async function findRequest(page: PageRequest): Promise<OpenRequest> {
-  const { urlToken } = page;
-  const request = urlToken === undefined ? undefined : await page.services.requests.find(urlToken);
-  return request ?? page.notFound();
+async function findRequest({ urlToken, services }: PageRequest): Promise<OpenRequest | undefined> {
+  return urlToken === undefined ? undefined : await services.requests.find(urlToken);
+}
+
+function renderUnknown(page: PageRequest): FastifyReply {
+  return page.renderPlain(unknownView, { status: 404 });
 }
 
 /** @throws every error that is not about the answer. */
-function describeRefusal(page: PageRequest, error: unknown): { status: number; problem: string } {
+function describeRefusal(page: PageRequest, error: unknown, hadFiles: boolean): Refused & { readonly status: number } {
   if (!(error instanceof AppError)) throw error;
-  const { failure, problems, requests, formats } = page.messages;
+  const { failure, problems, requests, newPush, formats } = page.messages;
+  // A script keeps them chosen.
+  const chooseAgain = hadFiles && !page.isSentByScript ? { files: newPush.filesAgain } : {};
   const { bytesPerDay, files } = page.services.config;
   switch (error.code) {
     case "unavailable":
       page.reportUnavailable(error);
-      return { status: 503, problem: failure.unavailableText };
+      return { status: 503, problems: chooseAgain, refusal: failure.unavailableText };
     case "bytes_used_up":
       page.waitAfter(error);
-      return { status: 429, problem: problems.bytesUsedUp({ size: formats.bytes(bytesPerDay.client) }) };
+      return {
+        status: 429,
+        problems: {},
+        refusal: requests.bytesUsedUp({ size: formats.bytes(bytesPerDay.client) }),
+      };
     case "too_large":
-      return { status: 413, problem: problems.filesTooLarge({ size: formats.bytes(files.pushBytesMax) }) };
-    case "invalid_fields":
-      return { status: 422, problem: requests.refused };
+      return {
+        status: 413,
+        problems: { files: problems.filesTooLarge({ size: formats.bytes(files.pushBytesMax) }) },
+        refusal: null,
+      };
+    case "invalid_fields": {
+      const found = describeProblems(page, error.fields ?? {});
+      const isAtField = Object.keys(found).length > 0;
+      return { status: 422, problems: { ...chooseAgain, ...found }, refusal: isAtField ? null : requests.refused };
+    }
     default:
       throw error;
   }
 }
 
+function describeProblems({ messages, services }: PageRequest, found: FieldProblems): AnswerProblems {
+  const { max } = pushLimits.payloadCharacters.text;
+  return {
+    ...(found.payload && { payload: messages.problems.payload({ max }) }),
+    ...(found.files && { files: messages.problems.files({ count: services.config.files.maxFileUploads }) }),
+  };
+}
+
 function renderAnswer(
   page: PageRequest,
   request: OpenRequest,
-  shown: Pick<AnswerModel, "payload" | "problem">,
+  shown: Refused & Pick<AnswerModel, "payload">,
   status: number,
 ): FastifyReply {
   if (request.state !== "open") return page.renderPlain(endedView, { status: page.isGet ? 410 : 422 });
@@ -92,9 +128,12 @@ function renderAnswer(
 }
 
 /** The script seals what the form sends (browser/parts/answer-request.ts); without it, the server does. */
-function answerView({ request, payload, problem, filesMax, bytesMax }: AnswerModel, page: PageContext): Page {
+function answerView(model: AnswerModel, page: PageContext): Page {
+  const { request, payload, filesMax, bytesMax } = model;
   const { messages } = page;
   const { requests: text, problems, formats } = messages;
+  const labels = { payload: text.text, files: text.files };
+  const found = problemsAt(fieldIds, model.problems, (field) => labels[field], messages);
   const max = pushLimits.payloadCharacters.text.max;
   return (
     <Layout page={page} title={text.heading} privatePage width="regular" scripts={["requests.js"]}>
@@ -109,11 +148,10 @@ function answerView({ request, payload, problem, filesMax, bytesMax }: AnswerMod
         )}
         <p class="lead">{text.askedLead}</p>
       </div>
-      {problem !== null && (
-        <Notice tone="danger" icon="alert" alert>
-          <p>{problem}</p>
-        </Notice>
-      )}
+      <FormMessages page={page} unanswered={text.unanswered}>
+        <RefusalNotice text={model.refusal} />
+        {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
+      </FormMessages>
       <section class="card">
         <PostForm
           page={page}
@@ -122,6 +160,7 @@ function answerView({ request, payload, problem, filesMax, bytesMax }: AnswerMod
           action={`/requests/${request.urlToken}`}
           autoComplete="off"
           multipart
+          keepsTyped
         >
           <input
             type="hidden"
@@ -132,12 +171,17 @@ function answerView({ request, payload, problem, filesMax, bytesMax }: AnswerMod
             data-sealing={text.sealing}
             data-nothing={text.nothing}
             data-too-long={problems.tooLong({ max })}
-            data-failed={text.refused}
+            data-too-many={problems.files({ count: filesMax })}
+            data-count-max={filesMax}
+            data-too-large={problems.filesTooLarge({ size: formats.bytes(bytesMax) })}
+            data-bytes-max={bytesMax}
+            data-unreadable={text.fileUnreadable}
           />
           {request.wantsText && (
             <Field
-              id="payload"
+              id={fieldIds.payload}
               label={text.text}
+              problem={model.problems.payload}
               control={(attributes) => (
                 <textarea
                   {...attributes}
@@ -156,8 +200,9 @@ function answerView({ request, payload, problem, filesMax, bytesMax }: AnswerMod
           )}
           {request.wantsFiles && (
             <Field
-              id="files"
+              id={fieldIds.files}
               label={text.files}
+              problem={model.problems.files}
               hint={text.filesHint({ count: filesMax, size: formats.bytes(bytesMax) })}
               control={(attributes) => (
                 <input
@@ -183,9 +228,10 @@ function answerView({ request, payload, problem, filesMax, bytesMax }: AnswerMod
             </Notice>
           </div>
           <p role="status" data-answer-status />
+          {request.wantsFiles && <SendingMeter messages={messages} />}
           <div class="form-end">
             <button type="submit" class="button button-primary button-large">
-              {text.send}
+              <span>{text.send}</span>
             </button>
           </div>
         </PostForm>
@@ -215,7 +261,18 @@ function endedView(page: PageContext): Page {
   return (
     <Layout page={page} title={text.endedHeading} privatePage width="narrow">
       <MessageCard icon="clock" heading={text.endedHeading}>
-        <p>{text.endedText}</p>
+        <p data-failure>{text.endedText}</p>
+      </MessageCard>
+    </Layout>
+  );
+}
+
+function unknownView(page: PageContext): Page {
+  const { requests: text } = page.messages;
+  return (
+    <Layout page={page} title={text.unknownHeading} privatePage width="narrow">
+      <MessageCard icon="alert" heading={text.unknownHeading}>
+        <p data-failure>{text.unknownText}</p>
       </MessageCard>
     </Layout>
   );
