@@ -1304,6 +1304,8 @@ export interface EnglishMessages {
     readonly sealHint: string;
     readonly sealNeedsScript: string;
     readonly sealNeedsHttps: string;
+    readonly unsealed: string;
+    readonly unsealedRefused: string;
     readonly sealFailed: string;
     readonly sealLabels: string;
     readonly sealLabelsHint: string;

@@ -78,6 +78,7 @@ function newPush(kind: KindName, more: Partial<NewPushForm> = {}, mayAttachFiles
     problems: {},
     refusal: null,
     remember: false,
+    asksForUnsealed: true,
     sessionProblem: null,
     account: null,
     hiddenFields: [],

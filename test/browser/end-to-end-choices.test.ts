@@ -1,18 +1,75 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeLinkKey } from "../../src/age/link-key.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
+import { makeFolder } from "../support/folders.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
+import { environmentOf, startObjectStore } from "../support/s3/object-store.ts";
 import { sealingPages, tokenOf } from "../support/sealing-pages.ts";
+import { startServer } from "../support/server.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
 const { openForm, sendForLink } = sealingPages(site);
 const { endToEnd } = en;
+
+describe("where sealing is the default", () => {
+  const strict = openSite({ PWP__SEAL_IN_BROWSER_DEFAULT: "true" });
+
+  it("a text is sealed unless its sender chooses otherwise", async () => {
+    const { page } = await strict.visit();
+    for (const isSealed of [true, false]) {
+      await page.goto("/");
+      const box = page.getByLabel(endToEnd.seal, { exact: true });
+      expect(await box.isChecked()).toBe(true);
+      await box.setChecked(isSealed);
+      await newPushForm(page).payload.fill("plain");
+      const link = await sendForLink(page);
+      const { payload } = await (await strict.fetch(`/api/v2/pushes/${tokenOf(link)}`)).json();
+      if (isSealed) expect(payload).toMatch(/^-----BEGIN AGE/);
+      else expect(payload).toBe("plain");
+    }
+  });
+
+  it.each(["without JavaScript", "when its script does not load"])(
+    "nothing is sent unsealed unasked %s",
+    async (how) => {
+      const isScripted = how !== "without JavaScript";
+      const expectedErrors = /ERR_FAILED|422/;
+      const { page } = await strict.visit(isScripted ? { expectedErrors } : { javaScriptEnabled: false });
+      await page.route(/\/assets\/new-push-/, (route) => route.abort());
+      await page.goto("/");
+      await newPushForm(page).payload.fill("plain");
+      await newPushForm(page).submit.click();
+      await page.getByText(endToEnd.unsealedRefused).waitFor();
+      expect(await newPushForm(page).payload.inputValue()).toBe("plain");
+      if (isScripted) await expectAccessibleLayout(page);
+      await page.getByLabel(endToEnd.unsealed).check();
+      await newPushForm(page).submit.click();
+      await page.waitForURL("**/preview");
+    },
+  );
+
+  it("the form asks before it is sent without JavaScript", async () => {
+    const { page } = await strict.visit({ javaScriptEnabled: false });
+    await page.goto("/");
+    await newPushForm(page).payload.fill("plain");
+    await page.getByLabel(endToEnd.unsealed).last().check();
+    await newPushForm(page).submit.click();
+    await page.waitForURL("**/preview");
+  });
+
+  it("an address is sent as ever", async () => {
+    const { page } = await strict.visit({ javaScriptEnabled: false });
+    await page.goto("/?kind=url");
+    await newPushForm(page).payload.fill("https://example.com");
+    await newPushForm(page).submit.click();
+    await page.waitForURL("**/preview");
+  });
+});
 
 describe("a name and a note sealed in the browser", () => {
   const [name, note] = ["Brücke 7", "first line\nsecond line"];
@@ -61,9 +118,7 @@ describe("a name and a note sealed in the browser", () => {
     await page.locator("#push_expire_after_views").fill("9");
     await page.getByRole("button", { name: en.edit.submit }).click();
     await page.waitForURL((url) => !url.pathname.endsWith("/edit"));
-    const folder = mkdtempSync(join(tmpdir(), "sealpush-age-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const keyFile = join(folder, "key.txt");
+    const keyFile = join(makeFolder(), "key.txt");
     writeFileSync(keyFile, new URL(link).hash.slice(1));
     await page.goto(`/p/${tokenOf(link)}/audit`);
     const sealed = await page.locator("[data-sealed-label]").first().getAttribute("data-sealed-label");
@@ -82,4 +137,31 @@ describe("a name and a note sealed in the browser", () => {
     await page.locator("#push_name").fill("x".repeat(1_261));
     await sendForLink(page);
   });
+});
+
+it("files are sealed as a whole before the form is sent, where they go to an object store, and open from there", async () => {
+  const store = await startObjectStore();
+  const environment = { ...environmentOf(store), PWP__FILES__ALLOW_ANONYMOUS: "true" };
+  const server = await startServer({ dataDir: join(makeFolder(), "data"), environment });
+  // The browser of this site's tests reports requests to other servers.
+  const elsewhere = { expectedErrors: new RegExp(`^asked ${server.baseUrl}/`) };
+  const { page } = await site.visit(elsewhere);
+  await page.goto(`${server.baseUrl}/?kind=file`);
+  await page.getByLabel(endToEnd.seal, { exact: true }).check();
+  const content = Buffer.alloc(6_000_000, "0123456789abcdef");
+  await newPushForm(page).files.setInputFiles([
+    { name: "large.bin", mimeType: "application/octet-stream", buffer: content },
+    { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("geheim") },
+  ]);
+  const link = await sendForLink(page);
+  expect(store.objects.size).toBe(2);
+  const { page: recipient } = await site.visit(elsewhere);
+  await recipient.addInitScript("delete window.showSaveFilePicker");
+  await recipient.goto(link);
+  await recipient.getByRole("button", { name: en.step.open }).click();
+  await recipient.getByRole("button", { name: endToEnd.look({ filename: "note.txt" }) }).click();
+  await recipient.getByText("geheim").waitFor();
+  const download = recipient.waitForEvent("download");
+  await recipient.getByRole("link", { name: en.secret.download({ filename: "large.bin" }) }).click();
+  expect(readFileSync(await (await download).path()).equals(content)).toBe(true);
 });

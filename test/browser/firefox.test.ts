@@ -1,6 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { makeFolder } from "../support/folders.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -82,6 +85,56 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     );
     expect(await site.auditKinds(token)).toEqual(["creation"]);
   });
+
+  it.each(["", "phrase"])("a text is sealed and opened (passphrase: %j)", async (passphrase) => {
+    const page = await visit();
+    await goto(page, "/");
+    await page.locator("#push_seal").click();
+    await page.locator("#push_payload").fill("Ключ 🔑\n second line");
+    if (passphrase !== "") {
+      await page.locator("details.more > summary").click();
+      await page.locator("#push_passphrase").fill(passphrase);
+    }
+    const recipient = await visit();
+    await recipient.goto(await sendSealed(page));
+    await submit(recipient, "[data-sealed-step] form");
+    if (passphrase !== "") {
+      await recipient.locator("#sealed_passphrase").fill(passphrase);
+      await recipient.locator("[data-sealed-passphrase] button[type=submit]").click();
+    }
+    await recipient.locator("[data-unveils]").click();
+    expect(await textOf(recipient, "#payload")).toBe("Ключ 🔑\n second line");
+  });
+
+  it("files are sealed, looked at and saved as one archive", async () => {
+    const page = await visit();
+    await goto(page, "/p");
+    await signIn(page);
+    await goto(page, "/?kind=file");
+    await page.locator("#push_seal").click();
+    const folder = makeFolder();
+    const paths = ["geheim.txt", "zwei.txt"].map((name) => join(folder, name));
+    for (const path of paths) writeFileSync(path, "Ключ 🔑");
+    const field = await page.$("input[type=file]");
+    await field?.uploadFile(...paths);
+    const recipient = await visit();
+    await recipient.goto(await sendSealed(page));
+    await submit(recipient, "[data-sealed-step] form");
+    await recipient.locator("[data-sealed-file] button").click();
+    await recipient.waitForSelector("[data-looked] > pre");
+    expect(await textOf(recipient, "[data-looked] > pre")).toBe("Ключ 🔑");
+    await recipient.locator("[data-save-all] button").click();
+    await recipient.waitForSelector("[data-save-all] [role=status]:not(:empty)");
+    const saved = en.endToEnd.saved({ filename: "files.zip" });
+    await recipient.locator(`::-p-text(${saved})`).wait();
+  });
+
+  /** Sends the form. @returns the whole link. */
+  async function sendSealed(page: Page): Promise<string> {
+    await submit(page, "form");
+    await page.waitForSelector("#link", { visible: true });
+    return await page.$eval("#link", (field) => (field as HTMLInputElement).value);
+  }
 
   const limited = openSite({ PWP__THROTTLING__MINUTE: "100" });
 

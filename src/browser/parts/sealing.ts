@@ -94,7 +94,10 @@ export class Sealing {
     const insecure = this.#root.querySelector<HTMLElement>("[data-insecure]");
     if (!isSecureContext) {
       this.#box.disabled = true;
+      this.#box.checked = false;
       insecure?.removeAttribute("hidden");
+      // The person agrees to send it as it is, where sealing is the default.
+      this.#form.querySelector("[data-unsealed]")?.removeAttribute("hidden");
     }
     const update = () => {
       this.#root.hidden = !sealedKinds.includes(this.#kind);
@@ -203,6 +206,11 @@ export class Sealing {
       data.set(field, sealed);
     }
     return true;
+  }
+
+  /** Says that the person has chosen to send the form without sealing it. */
+  markUnsealed(data: FormData): void {
+    if (!this.#box.disabled) data.set("push[unsealed]", "1");
   }
 
   /** @returns the address of the page that follows, which shows the link with the key in this address. */

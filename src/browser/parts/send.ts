@@ -67,6 +67,7 @@ class FormSender {
     const endWaiting = showWaiting(submitter, this.#messages.dataset.waiting ?? "");
     const data = new FormData(this.#form, submitter);
     const sealing = this.#sealing?.isOn === true ? this.#sealing : undefined;
+    if (sealing === undefined) this.#sealing?.markUnsealed(data);
     if (sealing !== undefined && !(await sealing.seal(data))) {
       this.#state = "ready";
       endWaiting();

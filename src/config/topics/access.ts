@@ -32,7 +32,7 @@ export const accessSettings = {
     }),
     sealedInBrowser: setting({
       env: "PWP__SEAL_IN_BROWSER_DEFAULT",
-      doc: "Whether the form of a new push offers to seal texts and files in the browser already chosen, so that this server never sees the secret. People can choose otherwise; without JavaScript it is not offered.",
+      doc: "Whether the form of a new push offers to seal texts and files in the browser already chosen, so that this server never sees the secret. People can choose otherwise. Without JavaScript or HTTPS it is not possible: the form then asks before it sends anything unsealed.",
       type: boolean,
       default: "false",
     }),

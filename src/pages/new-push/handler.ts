@@ -97,6 +97,9 @@ export async function createPush(page: PageRequest): Promise<FastifyReply> {
     if (isClosedTo(page)) return page.redirect(signInPath);
     if (shownKind !== undefined) return renderForm(page, back, 200);
     const wanted = { ...readNewPush(sent, starting), idempotencyKey: sent.idempotencyKey };
+    if (isUnsealedUnasked(wanted, sent, page)) {
+      return renderForm(page, { ...back, refusal: page.messages.endToEnd.unsealedRefused, asksForUnsealed: true }, 422);
+    }
     const push = await page.services.pushes.create(wanted, page.actor);
     if (page.user === null && isRemembered(sent)) rememberSettings(page, push.kind, wanted);
     return page.redirectAfterForm(linkPagePath(push.urlToken, { isMailed: asksForLinkDelivery(wanted) }));
@@ -105,6 +108,17 @@ export async function createPush(page: PageRequest): Promise<FastifyReply> {
   } finally {
     await sent.upload?.abandon();
   }
+}
+
+/**
+ * The server seals in browsers by default, but this browser has not sealed, and nobody has agreed to that: its scripts do not
+ * run, or it has no cryptography because the connection is not HTTPS.
+ */
+function isUnsealedUnasked({ kind, encryption }: CreatePush, { fields }: SentForm, { services }: PageRequest): boolean {
+  const isSealable = kind === "text" || kind === "file";
+  return (
+    services.config.sealedInBrowser && isSealable && encryption === undefined && textIn(fields, "unsealed") !== "1"
+  );
 }
 
 /** The route is open, so that a form comes back filled after its session has ended. */
@@ -162,6 +176,7 @@ function newForm(page: PageRequest) {
     problems: {},
     refusal: null,
     remember: false,
+    asksForUnsealed: false,
     sessionProblem: null,
     account: accountMark(page.user),
     hiddenFields: [],

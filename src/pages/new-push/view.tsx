@@ -14,6 +14,8 @@ import { FormMessages, RefusalNotice, SessionNotice } from "../push-form/message
 export interface NewPushForm extends FilledForm {
   /** The browser shall remember the limits and options. */
   readonly remember: boolean;
+  /** The browser has not sealed the secret, and the form asks whether it may be sent so. */
+  readonly asksForUnsealed: boolean;
   /** The forms of the other kinds, to which the script switches without leaving the page. */
   readonly others: readonly FilledForm[];
   /** Why nothing was created; null: not because of the session. */
@@ -166,6 +168,7 @@ function PushForm({ model: { form, mayAttachFiles, sealedByDefault }, page }: Mo
         <Limits form={form} page={page} />
         <Controls group="passphrase" form={form} page={page} />
         <SealChoice checked={sealedByDefault} page={page} />
+        {sealedByDefault && <UnsealedChoice isShown={form.asksForUnsealed} page={page} />}
         {page.user === null && (
           <Checkbox
             id="push_remember"
@@ -242,6 +245,32 @@ function SealChoice({ checked, page }: { readonly checked: boolean; readonly pag
       <noscript>
         <p class="field-hint">{endToEnd.sealNeedsScript}</p>
       </noscript>
+    </>
+  );
+}
+
+/**
+ * Where sealing is the default, a browser that cannot seal asks before the server gets the secret: without scripts at once,
+ * otherwise when the script shows it (browser/parts/sealing.ts) or the server has refused the form.
+ */
+function UnsealedChoice({ isShown, page }: { readonly isShown: boolean; readonly page: PageContext }) {
+  const { unsealed } = page.messages.endToEnd;
+  const box = (id: string) => (
+    <>
+      <input type="checkbox" id={id} name="push[unsealed]" value="1" autoComplete="off" />
+      <label for={id}>{unsealed}</label>
+    </>
+  );
+  return (
+    <>
+      <div class="checkbox" hidden={!isShown} data-unsealed>
+        {box("push_unsealed")}
+      </div>
+      {!isShown && (
+        <noscript>
+          <div class="checkbox">{box("push_unsealed_scriptless")}</div>
+        </noscript>
+      )}
     </>
   );
 }
