@@ -1287,6 +1287,9 @@ export interface EnglishMessages {
     readonly unanswered: string;
     readonly unansweredAnonymous: string;
     readonly unansweredEdit: string;
+    readonly unsent: string;
+    readonly stepHeading: string;
+    readonly step: string;
     readonly failedHeading: string;
     readonly failed: Message<{ status: string }>;
     readonly signedOutHeading: string;

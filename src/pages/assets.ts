@@ -15,6 +15,7 @@ export type AssetName =
   | "secret.js"
   | "requests.js"
   | "seal.js"
+  | "ask-first.js"
   | "sealed-link.js"
   | "open-sealed.js";
 

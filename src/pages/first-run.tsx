@@ -60,7 +60,7 @@ export function firstRunView({ email, problems, waitSeconds }: FirstRunModel, pa
   const { entry } = page.messages;
   const { fields, firstRun } = entry;
   return (
-    <Layout page={page} title={firstRun.heading} width="narrow">
+    <Layout page={page} title={firstRun.heading} width="narrow" asksFirstAt={firstRunPath}>
       <div class="card">
         <h1>{firstRun.heading}</h1>
         <p class="lead">{firstRun.lead}</p>

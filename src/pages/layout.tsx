@@ -6,6 +6,7 @@ import { type PageContext, pageHref, withLocale } from "./page.ts";
 import { brandingHref, inlineStyle, prefersDark, Wordmark } from "./parts/logo.tsx";
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
+import { AsksFirst } from "./parts/unsent-notice.tsx";
 import { themeChoicePath, themeModes } from "./theme-choice.ts";
 import { manifestPath } from "./web-app.ts";
 
@@ -21,6 +22,8 @@ export interface LayoutProps {
   readonly leadsTo?: string;
   /** Scripts in addition to `page.js`, which every page has. */
   readonly scripts?: readonly AssetName[];
+  /** The path of this page, for GET. With it, the forms of the page are sent only where the server answers; see AsksFirst. */
+  readonly asksFirstAt?: string;
   readonly children: ComponentChildren;
 }
 
@@ -31,6 +34,7 @@ export function Layout({
   privatePage = false,
   width = "regular",
   scripts = [],
+  asksFirstAt,
   leadsTo,
   children,
 }: LayoutProps) {
@@ -58,9 +62,11 @@ export function Layout({
           </>
         )}
         <link rel="icon" href={assetUrl("favicon.svg")} type="image/svg+xml" />
-        {(["page.js", ...scripts] as const).map((name) => (
-          <script key={name} type="module" src={assetUrl(name)} integrity={assetIntegrity(name)} />
-        ))}
+        {(["page.js", ...(asksFirstAt === undefined ? [] : (["ask-first.js"] as const)), ...scripts] as const).map(
+          (name) => (
+            <script key={name} type="module" src={assetUrl(name)} integrity={assetIntegrity(name)} />
+          ),
+        )}
       </head>
       <body>
         <a class="skip-link" href="#content">
@@ -70,6 +76,7 @@ export function Layout({
         <main id="content" class={`content content-${width}`} tabIndex={-1}>
           <FaultNotices page={page} />
           {children}
+          {asksFirstAt !== undefined && <AsksFirst at={asksFirstAt} page={page} />}
         </main>
         <Footer page={page} />
       </body>

@@ -53,7 +53,7 @@ export async function resetPassword(page: PageRequest): Promise<FastifyReply> {
 }
 
 function renderRequestReset(page: PageRequest, status: number, model: RequestResetModel): FastifyReply {
-  const options = { status, selfPath: page.isGet ? requestResetPath : null };
+  const options = { status, selfPath: page.isGet ? requestResetPath : null, keepsTyped: page.isGet };
   return page.services.config.accounts.emails
     ? page.render(requestResetView, model, options)
     : page.renderPlain(noResetView, options);
@@ -70,7 +70,7 @@ interface RequestResetModel {
 export function requestResetView({ email, sent, waitSeconds }: RequestResetModel, page: PageContext): Page {
   const { recovery } = page.messages.entry;
   return (
-    <Layout page={page} title={recovery.heading} width="narrow">
+    <Layout page={page} title={recovery.heading} width="narrow" asksFirstAt={requestResetPath}>
       <div class="card">
         <h1>{recovery.heading}</h1>
         <p class="lead">{recovery.lead}</p>
@@ -113,7 +113,7 @@ export function newPasswordView({ token, problem }: NewPasswordModel, page: Page
   const { entry } = page.messages;
   const { recovery } = entry;
   return (
-    <Layout page={page} title={recovery.newHeading} privatePage width="narrow">
+    <Layout page={page} title={recovery.newHeading} privatePage width="narrow" asksFirstAt={requestResetPath}>
       <div class="card">
         <h1>{recovery.newHeading}</h1>
         <p class="lead">{recovery.newLead}</p>

@@ -26,7 +26,11 @@ export async function showSignUp(page: PageRequest): Promise<FastifyReply> {
   if (page.user !== null) return page.redirect("/");
   if (await page.services.accounts.isFirstRun()) return page.redirect(firstRunPath);
   if (page.services.accounts.signUpNeedsMail()) return renderClosed(page, "sign-up without mail");
-  return page.render(signUpView, { email: "", problems: {}, waitSeconds: null }, { selfPath: signUpPath });
+  return page.render(
+    signUpView,
+    { email: "", problems: {}, waitSeconds: null },
+    { selfPath: signUpPath, keepsTyped: true },
+  );
 }
 
 /** `POST /users/sign_up` */
@@ -64,7 +68,7 @@ export function signUpView({ email, problems, waitSeconds }: SignUpModel, page: 
   const { entry, signIn } = page.messages;
   const { fields, signUp } = entry;
   return (
-    <Layout page={page} title={signUp.heading} width="narrow">
+    <Layout page={page} title={signUp.heading} width="narrow" asksFirstAt={signUpPath}>
       <div class="card">
         <h1>{signUp.heading}</h1>
         <p class="lead">{signUp.lead}</p>

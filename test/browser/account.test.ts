@@ -33,10 +33,10 @@ it.each([true, false])("a user changes defaults, language and sessions (scripts:
 
   await page.locator("#language").selectOption("de");
   await page.getByRole("button", { name: profile.language.submit }).click();
-  expect(await page.locator("html").getAttribute("lang")).toBe("de");
+  await page.locator("html[lang=de]").waitFor();
   await page.locator("#language").selectOption("");
   await page.locator("#language_section button").click();
-  expect(await page.locator("html").getAttribute("lang")).toBe("en");
+  await page.locator("html[lang=en]").waitFor();
 });
 
 it("a user downloads their data as a file", async () => {

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { createLink, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
@@ -230,6 +230,107 @@ it("after a success the Back button shows an empty form", async () => {
   await createLink(page);
   await page.goBack();
   expect(await newPushForm(page).payload.inputValue()).toBe("");
+});
+
+const otherForms = [
+  ["/users/sign_in", "#email", undefined],
+  ["/users/sign_up", "#email", undefined],
+  ["/users/edit", "#email", true],
+  ["/users/token", "#name", true],
+  ["/requests/new", "#title", true],
+  ["/admin/look", "#style", "administrator"],
+] as const;
+
+describe("a form that is answered with another page", () => {
+  /** Sends the form without the checks of the browser. */
+  const send = (field: Locator) =>
+    field.evaluate((element) => {
+      const { form } = element as HTMLInputElement;
+      if (form === null) throw new Error("The field has no form.");
+      form.noValidate = true;
+      form.requestSubmit();
+    });
+
+  it.each(otherForms)(
+    "%s is not sent while the server does not take it, and stays",
+    async (path, selector, signedIn) => {
+      const { page } = await site.visit({
+        ...(signedIn !== undefined && { signedIn }),
+        expectedErrors: /ERR_FAILED|answered (429|503)|allows|has no/,
+      });
+      await page.goto(path);
+      const field = page.locator(selector);
+      await field.fill("typed");
+      const posts: string[] = [];
+      page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
+      const isAsked = (url: URL) => url.pathname === path;
+      const failures = [
+        [(route: Route) => route.abort(), sending.unsent],
+        [
+          (route: Route) =>
+            route.fulfill({
+              status: 429,
+              contentType: "text/html",
+              body: "<h1>Too many</h1><p data-failure>Wait.</p>",
+            }),
+          `Wait. ${sending.kept}`,
+        ],
+        [(route: Route) => route.fulfill({ status: 503, body: "a proxy" }), sending.failed({ status: "503" })],
+      ] as const;
+      for (const [fail, text] of failures) {
+        await page.route(isAsked, fail, { times: 1 });
+        await send(field);
+        const message = page.locator("main form").getByRole("alert").filter({ hasText: text });
+        await message.waitFor();
+        expect(await page.locator("[data-unsent]").count()).toBe(1);
+        expect(await message.evaluate((element) => element === document.activeElement)).toBe(true);
+        expect(await field.inputValue()).toBe("typed");
+      }
+      await expectAccessibleLayout(page);
+      expect(posts).toEqual([]);
+      const sent = page.waitForRequest((request) => request.method() === "POST");
+      await send(field);
+      await sent;
+    },
+  );
+
+  it("names the page that has to be completed first, once the session has ended", async () => {
+    const { page, context } = await site.visit({ signedIn: true });
+    await page.goto("/users/token");
+    const field = page.locator("#name");
+    await field.fill("a program");
+    await context.clearCookies();
+    await send(field);
+    await page.getByText(sending.step).waitFor();
+    const [tab] = await Promise.all([
+      context.waitForEvent("page"),
+      page.locator("[data-unsent]").getByRole("link", { name: en.signIn.heading }).click(),
+    ]);
+    await signInAt(tab);
+    expect(await field.inputValue()).toBe("a program");
+    await send(field);
+    await page.getByText(en.tokens.made).waitFor();
+  });
+
+  it("keeps what was typed behind the Back button without scripts", async () => {
+    const { page } = await site.visit({
+      javaScriptEnabled: false,
+      expectedErrors: /answered 503|allows|has no|may be cached/,
+    });
+    const path = "/users/sign_up";
+    await page.goto(path);
+    await page.locator("#email").fill("typed@example.com");
+    await page.locator("#password").fill(password);
+    for (const status of [429, 503]) {
+      const isSent = (url: URL) => url.pathname === path;
+      await page.route(isSent, (route) => route.fulfill({ status, body: "refused" }), { times: 1 });
+      await page.getByRole("button", { name: en.entry.signUp.submit }).click();
+      await page.getByText("refused").waitFor();
+      await page.goBack();
+      expect(await page.locator("#email").inputValue()).toBe("typed@example.com");
+      await page.locator("#password").fill(password);
+    }
+  });
 });
 
 async function signInAt(page: Page): Promise<void> {

@@ -61,6 +61,10 @@ test("an owner starts another push with the settings of one that exists or has e
     expect((await person.get(`/p/${token}/audit`)).body).toContain(`/p/${token}/another`);
   }
   expect((await person.get(`/p/${short}/preview`)).body).toContain(`/p/${short}/another`);
+  // Two clicks from the list, also for a push without labels: its audit trail, then this.
+  const plain = await create(person, { payload: "x" });
+  expect((await person.get("/p")).body).toContain(`href="/p/${plain}/audit"`);
+  expect((await person.get(`/p/${plain}/audit`)).body).toContain(`href="/p/${plain}/another"`);
 });
 
 test("for everybody else the page does not exist", async () => {

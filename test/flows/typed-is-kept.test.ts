@@ -185,17 +185,23 @@ test("a script gets the address of the page that follows, without following it",
 
 test("only the empty form may be shown again by the Back button", async () => {
   const cacheOf = async (url: string, form?: Form) => (await ask(fixture, url, form)).headers["cache-control"];
-  expect(await cacheOf("/")).toBe("private, no-cache");
+  for (const path of ["/", "/users/sign_in", "/users/sign_up"])
+    expect([path, await cacheOf(path)]).toEqual([path, "private, no-cache"]);
+  expect(await cacheOf("/users/sign_in", { email: "a@example.com", password: "wrong" })).toBe("no-store");
   expect(await cacheOf("/p", { ...typed, "push[expire_after_views]": "0" })).toBe("no-store");
 });
 
-test("too many requests say that what was typed is still in the form, but only for a form of a push", async () => {
+test("too many requests say that what was typed is still in the form, but only where the browser may keep the form", async () => {
   await using strict = await startTestApp({ environment: { PWP__THROTTLING__MINUTE: "1" } });
   await ask(strict, "/");
   const refused = await ask(strict, "/p", typed);
   expect(refused.statusCode).toBe(429);
   expect(refused.body).toContain(failure.goBack);
-  const other = await ask(strict, "/users/sign_in", { email: "a@example.com" });
+  for (const path of ["/users/sign_in", "/users/sign_up", "/users/password/new", "/requests/unknown"]) {
+    const form = await ask(strict, path, { email: "a@example.com" });
+    expect([path, form.statusCode, form.body.includes(failure.goBack)]).toEqual([path, 429, true]);
+  }
+  const other = await ask(strict, "/users/token", { name: "a" });
   expect(other.statusCode).toBe(429);
   expect(other.body).not.toContain(failure.goBack);
 });

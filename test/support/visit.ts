@@ -88,7 +88,9 @@ function faultsOf(response: Response): readonly string[] {
   if (!/^default-src 'none'/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has no policy`);
   if (/unsafe-/.test(headers["content-security-policy"] ?? "")) faults.push(`${path} has an unsafe policy`);
   // The Back button shows the empty form again with what was typed in it.
-  const isForm = response.request().method() === "GET" && /^\/$|^\/p\/(?:new|[\w-]+\/(?:edit|another))$/.test(path);
+  const forms =
+    /^\/$|^\/p\/(?:new|[\w-]+\/(?:edit|another))$|^\/users\/(?:sign_in|sign_up|password\/new)$|^\/admin\/look$|^\/requests\/[\w-]+$/;
+  const isForm = response.request().method() === "GET" && forms.test(path);
   const cacheable = isForm && headers["cache-control"] === "private, no-cache";
   if (type === "document" && headers["cache-control"] !== "no-store" && !cacheable)
     faults.push(`${path} may be cached`);

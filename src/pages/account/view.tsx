@@ -27,7 +27,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
   });
   const title = found.length > 0 ? `${problems.heading} · ${profile.heading}` : profile.heading;
   return (
-    <Layout page={page} title={title} width="wide">
+    <Layout page={page} title={title} width="wide" asksFirstAt={accountPath}>
       <div class="page-heading">
         <h1>{profile.heading}</h1>
       </div>

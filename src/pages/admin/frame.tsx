@@ -30,14 +30,23 @@ interface AdminFrameProps {
   readonly current: AdminPageName;
   readonly lead: string;
   readonly scripts?: LayoutProps["scripts"];
+  /** See `asksFirstAt` of the layout. */
+  readonly asksFirst?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** The layout of every administration page: the links to all of them, and a heading. */
-export function AdminFrame({ page, current, lead, scripts = [], children }: AdminFrameProps) {
+export function AdminFrame({ page, current, lead, scripts = [], asksFirst = false, children }: AdminFrameProps) {
   const { admin } = page.messages;
   return (
-    <Layout page={page} title={admin[current]} privatePage width="wide" scripts={scripts}>
+    <Layout
+      page={page}
+      title={admin[current]}
+      privatePage
+      width="wide"
+      scripts={scripts}
+      {...(asksFirst && { asksFirstAt: adminPaths[current] })}
+    >
       <nav class="segments admin-sections" aria-label={admin.sections}>
         {Object.entries(adminPaths).map(([name, path]) => (
           <a key={name} href={pageHref(page, path)} aria-current={name === current ? "page" : undefined}>

@@ -45,9 +45,9 @@ export const adminRoutes: readonly PageRoute[] = [
   { ...post, path: jobPaths.retryDeletions, handler: retryDeletions },
   { ...get, path: settings, handler: showSettings },
   { ...get, path: theme, handler: showTheme },
-  { ...post, path: `${theme}/name`, handler: setThemeName },
+  { ...post, path: `${theme}/name`, handler: setThemeName, keepsTyped: true },
   { ...post, path: `${theme}/logo`, handler: setThemeLogo, streamsFiles: true },
-  { ...post, path: `${theme}/style`, handler: setThemeStyle },
+  { ...post, path: `${theme}/style`, handler: setThemeStyle, keepsTyped: true },
   ...brandingParts.map((part) => ({
     ...post,
     path: `${theme}/${part}/reset`,

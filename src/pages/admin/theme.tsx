@@ -125,7 +125,7 @@ function renderTheme(
   // Without the instance's style sheet: one that hides everything must not hide the button that removes it.
   const view = (context: PageContext) =>
     themeView(model, { ...context, theme: { ...context.theme, style: undefined } });
-  return page.renderPlain(view, { status, selfPath: page.isGet ? adminPaths.theme : null });
+  return page.renderPlain(view, { status, selfPath: page.isGet ? adminPaths.theme : null, keepsTyped: page.isGet });
 }
 
 interface ThemeModel {
@@ -155,7 +155,7 @@ function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
 export function themeView({ name, style, theme, problems }: ThemeModel, page: PageContext): Page {
   const { admin, formats } = page.messages;
   return (
-    <AdminFrame page={page} current="theme" lead={admin.themeLead}>
+    <AdminFrame page={page} current="theme" lead={admin.themeLead} asksFirst>
       <Part page={page} part="name" isSet={theme.name !== undefined}>
         <TextField
           id="name"

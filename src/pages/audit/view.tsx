@@ -123,15 +123,12 @@ function AboutPush({ model, page }: { readonly model: AuditModel; readonly page:
               <LongText text={push.note} />
             </p>
           )}
-          <p>
-            <a href={pageHref(page, `/p/${push.urlToken}/another`)}>{messages.created.anotherLike}</a>
-          </p>
         </section>
       )}
       {hasSealedLabels(push) && <SealedLabelsHint messages={messages} />}
       {model.files.length > 0 && <Files files={model.files} messages={messages} />}
       <Settings push={push} messages={messages} />
-      {!push.expired && <PushActions listed={model.listed} page={page} returnPath={auditPath(push.urlToken)} />}
+      <PushActions listed={model.listed} page={page} returnPath={auditPath(push.urlToken)} />
     </section>
   );
 }

@@ -91,7 +91,7 @@ export interface PushActionsProps {
 /** What an owner can do with a push. The accessible name of each control contains the name of the push. */
 export function PushActions({ listed, page, returnPath }: PushActionsProps) {
   const { push, link } = listed;
-  const { dashboard, actions } = page.messages;
+  const { created, dashboard, actions } = page.messages;
   const path = `/p/${push.urlToken}`;
   const labelFor = (action: string) => dashboard.actionOn({ action, name: shownName(push, page.messages) });
   return (
@@ -117,6 +117,10 @@ export function PushActions({ listed, page, returnPath }: PushActionsProps) {
           <span>{dashboard.edit}</span>
         </a>
       )}
+      <a class="action" href={pageHref(page, `${path}/another`)} aria-label={labelFor(created.anotherLike)}>
+        <Icon name="again" />
+        <span>{created.anotherLike}</span>
+      </a>
       {!push.expired && (
         <Confirm
           page={page}

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { signInPath } from "../../http/authentication.ts";
 import { type PageContext, pageHref } from "../page.ts";
-import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
+import { UnsentNotice } from "../parts/unsent-notice.tsx";
 import { type SessionProblem, withoutAccountField } from "./form.ts";
 
 interface FormMessagesProps {
@@ -16,8 +16,8 @@ interface FormMessagesProps {
  * Messages about the form as a whole. Its script (browser/parts/send.ts) replaces them by those of an answer, or by its own
  * one, so that the page stays with everything that was typed.
  */
-export function FormMessages({ page: { messages }, unanswered, children }: FormMessagesProps) {
-  const { sending } = messages;
+export function FormMessages({ page, unanswered, children }: FormMessagesProps) {
+  const { sending } = page.messages;
   return (
     <>
       <div
@@ -33,14 +33,7 @@ export function FormMessages({ page: { messages }, unanswered, children }: FormM
         {children}
       </div>
       <template data-form-message>
-        <div class="notice notice-danger" role="alert" tabIndex={-1} data-focus>
-          <Icon name="alert" />
-          <div class="notice-text">
-            <h2 class="notice-heading">{sending.failedHeading}</h2>
-            <p />
-            <p class="notice-actions" />
-          </div>
-        </div>
+        <UnsentNotice page={page} />
       </template>
     </>
   );

@@ -124,7 +124,8 @@ function renderAnswer(
   if (request.state !== "open") return page.renderPlain(endedView, { status: page.isGet ? 410 : 422 });
   const { maxFileUploads, pushBytesMax } = page.services.config.files;
   const model = { request, ...shown, filesMax: maxFileUploads, bytesMax: pushBytesMax };
-  return page.render(answerView, model, { status, selfPath: page.isGet ? `/requests/${request.urlToken}` : null });
+  const selfPath = page.isGet ? `/requests/${request.urlToken}` : null;
+  return page.render(answerView, model, { status, selfPath, keepsTyped: page.isGet });
 }
 
 /** The script seals what the form sends (browser/parts/answer-request.ts); without it, the server does. */

@@ -121,5 +121,9 @@ function describeProblems(
 function renderForm(page: SignedInRequest, form: RequestForm, status: number): FastifyReply {
   const { config } = page.services;
   const model = { form, daysMax: daysMaxOf(config), takesFiles: config.kinds.file.enabled };
-  return page.render(newRequestView, model, { status, selfPath: page.isGet ? newRequestPath : null });
+  return page.render(newRequestView, model, {
+    status,
+    selfPath: page.isGet ? newRequestPath : null,
+    keepsTyped: page.isGet,
+  });
 }

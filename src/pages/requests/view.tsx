@@ -127,7 +127,14 @@ export function newRequestView({ form, daysMax, takesFiles }: NewRequestModel, p
   };
   const found = problemsAt(fieldIds, form.problems, (field) => labels[field], messages);
   return (
-    <Layout page={page} title={text.make} privatePage width="regular" scripts={["requests.js"]}>
+    <Layout
+      page={page}
+      title={text.make}
+      privatePage
+      width="regular"
+      scripts={["requests.js"]}
+      asksFirstAt={newRequestPath}
+    >
       <div class="page-heading">
         <h1>{text.make}</h1>
         <p class="lead">{text.lead}</p>

@@ -75,7 +75,12 @@ async function renderSignIn(
     firstRun: await accounts.isFirstRun(),
   };
   const compressible = page.isGet && model.next === null;
-  return page.render(signInView, model, { status, selfPath: withNext(signInPath, model.next), compressible });
+  return page.render(signInView, model, {
+    status,
+    selfPath: withNext(signInPath, model.next),
+    keepsTyped: page.isGet,
+    compressible,
+  });
 }
 
 function doneOf(value: string | undefined): SignInDone | null {

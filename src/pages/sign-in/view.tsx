@@ -1,3 +1,4 @@
+import { signInPath } from "../../http/authentication.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { EmailField, PasswordField } from "../parts/fields.tsx";
@@ -43,7 +44,13 @@ export type SignInDone = "confirmed" | "password_changed";
 export function signInView(model: SignInModel, page: PageContext): Page {
   const { signIn, entry } = page.messages;
   return (
-    <Layout page={page} title={signIn.heading} width="narrow" scripts={model.passkeys ? ["passkeys.js"] : []}>
+    <Layout
+      page={page}
+      title={signIn.heading}
+      width="narrow"
+      scripts={model.passkeys ? ["passkeys.js"] : []}
+      asksFirstAt={signInPath}
+    >
       <div class="card">
         <h1>{signIn.heading}</h1>
         <p class="lead">{signIn.lead}</p>

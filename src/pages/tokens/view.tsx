@@ -5,13 +5,13 @@ import { CopyButton } from "../parts/buttons.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { TokenFormCard } from "./form.tsx";
 import { TokenList } from "./list.tsx";
-import type { TokensModel } from "./model.ts";
+import { type TokensModel, tokensPath } from "./model.ts";
 
 /** The form is posted to `/users/token`; revoking is posted to `/users/token/<id>/revoke`. */
 export function tokensView(model: TokensModel, page: PageContext): Page {
   const { tokens } = page.messages;
   return (
-    <Layout page={page} title={tokens.heading} width="wide" scripts={["passkeys.js"]}>
+    <Layout page={page} title={tokens.heading} width="wide" scripts={["passkeys.js"]} asksFirstAt={tokensPath}>
       <div class="page-heading">
         <h1>{tokens.heading}</h1>
         <p class="lead">{tokens.lead}</p>

@@ -1,0 +1,3 @@
+import { askFirst } from "./parts/ask-first.ts";
+
+askFirst();
