@@ -241,6 +241,12 @@ function countsOf({ warnings, inSource, results, differences }: ImportSummary) {
   };
 }
 
+/** Sentences without their subject, for one row and for several. */
+function earlierRows(count: number, [one, several]: readonly [string, string]): readonly string[] {
+  if (count === 0) return [];
+  return ["", count === 1 ? `1 row of earlier runs ${one}` : `${count} rows of earlier runs ${several}`];
+}
+
 /** The summary of a run as text. */
 export function summaryLines({ warnings, inSource, results, differences }: ImportSummary): readonly string[] {
   const titled = (title: string, lines: readonly string[]) => (lines.length === 0 ? [] : ["", title, ...lines]);
@@ -249,16 +255,15 @@ export function summaryLines({ warnings, inSource, results, differences }: Impor
     ...titled("Imported pushes by kind and state:", countedLines(results.kinds)),
     ...titled("Reasons for rows that were left out or skipped:", results.notImported.map(notImportedLine)),
     ...titled("Reasons for rows that were imported in part:", countedLines(results.partReasons)),
-    ...(results.updated === 0 ? [] : ["", `${results.updated} rows of earlier runs have changed and were updated.`]),
-    ...(results.withdrawn === 0
-      ? []
-      : ["", `${results.withdrawn} rows of earlier runs are not in the source any more and were deleted here.`]),
-    ...(results.kept === 0
-      ? []
-      : [
-          "",
-          `${results.kept} rows of earlier runs were changed there and here: they are kept as they are here, or stricter.`,
-        ]),
+    ...earlierRows(results.updated, ["has changed and was updated.", "have changed and were updated."]),
+    ...earlierRows(results.withdrawn, [
+      "is not in the source any more and was deleted here.",
+      "are not in the source any more and were deleted here.",
+    ]),
+    ...earlierRows(results.kept, [
+      "was changed there and here: it is kept as it is here, or stricter.",
+      "were changed there and here: they are kept as they are here, or stricter.",
+    ]),
     ...titled(
       "Warnings:",
       warnings.map((warning) => `  ${warning}`),

@@ -218,8 +218,9 @@ test("views there and here are added up at each run, and end the push together",
   const report = withReport(target);
   const runTwice = async () => {
     for (const options of [["--dry-run"], []]) {
-      const { exitCode, stderr } = await target.run(installation, ...options, ...report.options);
+      const { exitCode, stdout, stderr } = await target.run(installation, ...options, ...report.options);
       expect(exitCode, stderr).toBe(4);
+      expect(stdout).toMatch(/^(?:1 row of earlier runs was|2 rows of earlier runs were) changed there and here: /m);
     }
     const rows = problemsOf(report).sort();
     expect((await target.run(installation, ...report.options)).exitCode).toBe(0);
