@@ -246,7 +246,7 @@ export interface EnglishMessages {
     readonly email: string;
     readonly password: string;
     readonly stay: string;
-    readonly stayHint: string;
+    readonly stayHint: Message<{ time: string }>;
     readonly submit: string;
     readonly wrong: string;
   };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { dayMs } from "../../src/base/clock.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { password, type TestAppOptions } from "../support/app.ts";
 import type { CookieClient } from "../support/cookie-client.ts";
 import { ada, addPasskey, isIn, openFixture, optionsFor, setUpApp } from "../support/factor-pages.ts";
@@ -48,6 +49,17 @@ test("the box stays as it was when the password was wrong", async () => {
   const box = /<input type="checkbox" id="stay_signed_in"[^>]* checked/;
   expect((await wrong(stay)).body).toMatch(box);
   expect((await wrong({})).body).not.toMatch(box);
+});
+
+test.each([
+  ["", "2 hours"],
+  ["90 minutes", "1.5 hours"],
+  ["30 days", "30 days"],
+])("the form says how long a session without activity lasts: %s", async (setting, time) => {
+  const environment = setting === "" ? {} : { PWP__LOGIN_SESSION_TIMEOUT: setting };
+  const { newVisitor } = await openFixture({ environment });
+  const { body } = await newVisitor().get("/users/sign_in");
+  expect(body).toContain(en.signIn.stayHint({ time }));
 });
 
 test("a copied cookie is invalid after sign-out, although the browser would keep it", async () => {

@@ -26,6 +26,7 @@ export function signInPages(typed: string, page: PageContext): readonly Page[] {
     email: typed,
     next: `/${typed}`,
     stays: true,
+    idleSeconds: 7_200,
     confirmations: true,
     signUps: true,
   };

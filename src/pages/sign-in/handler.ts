@@ -68,6 +68,7 @@ async function renderSignIn(
   const { accounts, config } = page.services;
   const model: SignInModel = {
     ...shown,
+    idleSeconds: config.accounts.sessionTimeoutSeconds,
     confirmations: config.accounts.emails,
     provider: providerNameOf(config),
     passkeys: relyingPartyOf(page.baseUrl) !== undefined,

@@ -22,6 +22,8 @@ export interface SignInModel {
   readonly next: string | null;
   /** The box to stay signed in is checked. */
   readonly stays: boolean;
+  /** How long a session lasts without activity. */
+  readonly idleSeconds: number;
   readonly refusal: SignInRefusal | null;
   /** What the person has just completed. */
   readonly done: SignInDone | null;
@@ -71,7 +73,7 @@ export function signInView(model: SignInModel, page: PageContext): Page {
           {model.next !== null && <input type="hidden" name="next" value={model.next} />}
           <EmailField label={signIn.email} value={model.email} autoComplete="username" focus={model.email === ""} />
           <PasswordField id="password" label={signIn.password} focus={model.email !== ""} />
-          <StaySignedIn messages={page.messages} checked={model.stays} />
+          <StaySignedIn messages={page.messages} checked={model.stays} idleSeconds={model.idleSeconds} />
           <button type="submit" class="button button-primary button-large button-wide">
             {signIn.submit}
           </button>
