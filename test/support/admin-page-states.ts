@@ -73,6 +73,18 @@ export const adminPageStates: readonly PageState[] = [
     },
   },
   {
+    name: "administration, a push",
+    signedIn: "administrator",
+    async show(page, site) {
+      const { urlToken } = await site.push({ payload: "secret", files, passphrase: "phrase" }, "owned");
+      await site.fetch(`/api/v2/pushes/${urlToken}?passphrase=wrong`, { headers: { "user-agent": "u".repeat(200) } });
+      await page.goto("/admin/pushes");
+      await page.locator("tbody th a").first().click();
+      await page.waitForURL(/\/admin\/pushes\/\d+$/);
+      await page.locator("main summary").first().click();
+    },
+  },
+  {
     name: "administration, pushes of an unknown owner",
     signedIn: "administrator",
     show: (page) => page.goto("/admin/pushes?owner=nobody@example.com&before=1"),
@@ -107,6 +119,16 @@ export const adminPageStates: readonly PageState[] = [
   { name: "administration, failed mails", signedIn: "administrator", show: (page) => page.goto("/admin/mails?page=2") },
   { name: "administration, jobs", signedIn: "administrator", show: (page) => page.goto("/admin/jobs?done=requested") },
   { name: "administration, settings", signedIn: "administrator", show: (page) => page.goto("/admin/settings") },
+  {
+    name: "administration, settings, nothing found",
+    signedIn: "administrator",
+    show: (page) => page.goto("/admin/settings?q=nosuchsetting"),
+  },
+  {
+    name: "administration, users, nothing found",
+    signedIn: "administrator",
+    show: (page) => page.goto("/admin/users?q=nosuchuser&page=2"),
+  },
   {
     name: "administration, theme with a mistake",
     signedIn: "administrator",

@@ -215,6 +215,11 @@ export const pageStates: readonly PageState[] = [
       await page.locator("tbody button").first().click();
     },
   },
+  { name: "dashboard, without pushes", signedIn: "administrator", show: (page) => page.goto("/p") },
+  { name: "requests, none", signedIn: "administrator", show: (page) => page.goto("/requests") },
+  { name: "requests, form", signedIn: true, show: (page) => page.goto("/requests/new") },
+  { name: "requests, unknown", show: (page) => page.goto("/requests/unknown") },
+  { name: "tokens, none", signedIn: "administrator", show: (page) => page.goto("/users/token") },
   { name: "dashboard, nothing found", signedIn: true, show: (page) => page.goto("/p?q=no+such+push&kind=qr&page=2") },
   {
     name: "edit, a text",
