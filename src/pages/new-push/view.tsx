@@ -230,7 +230,7 @@ function SealChoice({ checked, page }: { readonly checked: boolean; readonly pag
           </div>
         </div>
         {page.user !== null && (
-          <div class="checkbox" hidden data-seals-labels>
+          <div class="checkbox seal-labels" hidden data-seals-labels>
             <input type="checkbox" id="push_seal_labels" aria-describedby="push_seal_labels_hint" autoComplete="off" />
             <div>
               <label for="push_seal_labels">{endToEnd.sealLabels}</label>
