@@ -60,7 +60,7 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
     }
     expect(await context.cookies(site.baseUrl)).toEqual(session);
     await page.goto("/users/token");
-    expect(await page.getByRole("heading", { level: 3 }).allTextContents()).toEqual(["test"]);
+    expect(await page.locator(".token-name").allTextContents()).toEqual(["test"]);
     expect(await page.getByText(en.tokens.active, { exact: true }).count()).toBe(1);
     expect(await site.auditKinds(urlToken)).toEqual(["creation"]);
     expect(await site.ownPush(urlToken)).toMatchObject({ expired: false, deleted: false });
