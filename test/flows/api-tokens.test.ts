@@ -264,7 +264,7 @@ describe("the tokens page", () => {
     for (let at = 0; at < 50; at += 1) await makeToken({}, "many@example.com");
     const headers = await signedIn("many@example.com");
     const rows = async (query: string) =>
-      (await ask({ url: `/users/token${query}`, headers })).body.match(/class="row"/g)?.length ?? 0;
+      (await ask({ url: `/users/token${query}`, headers })).body.match(/class="token-name"/g)?.length ?? 0;
     expect(await Promise.all(["", "?page=1", "?page=2", "?page=3"].map(rows))).toEqual([50, 50, 1, 0]);
     expect(await Promise.all(["?page=0", "?page=-1", "?page=x", "?page=1e9", "?page=1&page=2"].map(rows))).toEqual([
       50, 50, 50, 50, 50,
