@@ -25,6 +25,8 @@ export interface FormSealing {
   readonly isOn: boolean;
   /** Replaces the secret in the data. @returns whether it can be sent; if not, the page says why. */
   seal(data: FormData): Promise<boolean>;
+  /** Says in the data that the person has chosen not to seal it; absent where that is no choice. */
+  markUnsealed?(data: FormData): void;
   /** @param location where the form leads. @returns the same with the key, if it belongs there. */
   withKey(location: string): string;
 }
@@ -67,7 +69,7 @@ class FormSender {
     const endWaiting = showWaiting(submitter, this.#messages.dataset.waiting ?? "");
     const data = new FormData(this.#form, submitter);
     const sealing = this.#sealing?.isOn === true ? this.#sealing : undefined;
-    if (sealing === undefined) this.#sealing?.markUnsealed(data);
+    if (sealing === undefined) this.#sealing?.markUnsealed?.(data);
     if (sealing !== undefined && !(await sealing.seal(data))) {
       this.#state = "ready";
       endWaiting();
