@@ -92,10 +92,12 @@ describe("a text sealed in the browser", () => {
     expect(await page.locator("#message").inputValue()).toContain(link);
     expect(decodeURIComponent((await page.locator("#mail_message").getAttribute("href")) ?? "")).toContain(link);
     expect(await page.locator("#link_printed").textContent()).toBe(link);
+    expect(await page.locator("#print_text").isVisible()).toBe(true);
     await page.getByText(endToEnd.linkOnce).waitFor();
     await page.reload();
     await page.getByText(endToEnd.keyGoneText).waitFor();
     expect(await page.locator("#link").isVisible()).toBe(false);
+    expect(await page.locator("#print_text").isVisible()).toBe(false);
   });
 
   it("has its QR code as files, and its message in the recipient's language, with the whole link", async () => {
