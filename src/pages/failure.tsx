@@ -12,11 +12,14 @@ import { type LayoutServices, pageContext } from "./request.ts";
 /** The page for a refused request. It does not link to its own address, which may be a secret link. */
 export function renderFailure(refusal: Refusal, request: FastifyRequest, services: LayoutServices): string {
   const { status, retryAfterSeconds } = refusal;
+  const { access, keepsTyped } = request.routeOptions.config ?? {};
+  // To users who are not administrators, an administrators' page answers as an unknown path does.
+  const looksUnknown = access === "page_admin" && status === 404;
   const model = {
     status,
     requestId: request.id,
     retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1),
-    keepsTyped: request.routeOptions.config?.keepsTyped === true,
+    keepsTyped: keepsTyped === true && !looksUnknown,
     lacksFactor: refusal.code === "factor_required",
   };
   return renderPage(failureView(model, pageContext(request, services, null)));
