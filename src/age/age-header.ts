@@ -1,18 +1,14 @@
+import { beginning } from "./armor.ts";
+
 /** What opens an age file: the identity of the link alone, or a passphrase first and then the identity. */
 export type AgeLock = "identity" | "passphrase";
 
 /** The base-2 logarithm of scrypt's N. See docs/end-to-end.md for the measurements. */
 export const scryptWorkFactor = 16;
 
-const beginning = "-----BEGIN AGE ENCRYPTED FILE-----";
 const end = "-----END AGE ENCRYPTED FILE-----";
 const wholeLine = /^[A-Za-z0-9+/]{64}$/;
 const lastLine = /^(?:[A-Za-z0-9+/]{4}){0,15}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;
-
-/** Whether it begins as an armored age file; `findLock` reads the whole. */
-export function isArmored(text: string): boolean {
-  return text.startsWith(beginning);
-}
 
 /**
  * Reads what an armored age file is sealed for, without opening it. The whole armor is checked, the header as far as its

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { openLabels, SealpushClient } from "@sealpush/client";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
@@ -9,6 +10,8 @@ import { filesIn } from "../support/database-file.ts";
 import { makeDataDir } from "../support/domain.ts";
 import { makeOwner } from "../support/owner.ts";
 import { memoryOf } from "../support/process-memory.ts";
+import { runProgram } from "../support/processes.ts";
+import { tokenOf } from "../support/sealing-pages.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
 const { endToEnd, requests: text, step } = en;
@@ -51,13 +54,13 @@ class Watched {
     return page;
   }
 
-  /** With the session of an account. */
-  async newOwnersPage(): Promise<Page> {
-    const { cookie } = await makeOwner(this.#dataDir, this.server.baseUrl);
+  /** A page with the session of an account, and the account's API token. */
+  async newOwner(): Promise<{ readonly page: Page; readonly apiToken: string }> {
+    const { cookie, apiToken } = await makeOwner(this.#dataDir, this.server.baseUrl);
     const [name = "", value = ""] = cookie.split("=");
     const page = await this.newPage();
     await page.context().addCookies([{ name, value, url: this.server.baseUrl }]);
-    return page;
+    return { page, apiToken };
   }
 
   /** The identity in a link becomes a canary. */
@@ -102,10 +105,10 @@ async function expectOpened(page: Page, message: string, { filename, content }: 
   expect(await page.locator("#payload").textContent()).toBe(message);
 }
 
-it("no byte of a sealed secret, its passphrase, its key or the name of a file reaches the server", async () => {
-  const watched = await Watched.start({ PWP__FILES__ALLOW_ANONYMOUS: "true" });
+it("no byte of a sealed secret, its passphrase, its key, its name and note or the name of a file reaches the server", async () => {
+  const watched = await Watched.start();
   const { canaries } = watched;
-  const sender = await watched.newPage();
+  const { page: sender, apiToken } = await watched.newOwner();
   await sender.goto("/?kind=file");
   await sender.getByLabel(endToEnd.seal, { exact: true }).check();
   const form = newPushForm(sender);
@@ -115,6 +118,11 @@ it("no byte of a sealed secret, its passphrase, its key or the name of a file re
   await form.payload.fill(message);
   const passphrase = canaries.makeCore("passphrase");
   await form.passphrase.fill(passphrase);
+  const labels = makeLabels(canaries);
+  await sender.locator("details.more > summary").click();
+  await sender.locator("#push_name").fill(labels.name);
+  await sender.locator("#push_note").fill(labels.note);
+  await sender.getByLabel(endToEnd.sealLabels, { exact: true }).check();
   await form.submit.click();
   await sender.locator("#link").waitFor();
   const link = await sender.locator("#link").inputValue();
@@ -127,13 +135,21 @@ it("no byte of a sealed secret, its passphrase, its key or the name of a file re
   await recipient.getByLabel(step.passphrase, { exact: true }).fill(passphrase);
   await recipient.getByRole("button", { name: step.open }).click();
   await expectOpened(recipient, message, file);
+  await expectLabels(sender, link, labels);
+  const [listed] = await new SealpushClient({ server: watched.server.baseUrl, token: apiToken }).list("active");
+  expect(listed && (await openLabels(listed, link))).toMatchObject(labels);
+
+  const others = makeLabels(canaries);
+  const otherLink = await pushLabels(watched.server.baseUrl, apiToken, others);
+  watched.addKeyOf("key in the link of the command", otherLink);
+  await expectLabels(sender, otherLink, others);
   expect(watched.findAnywhere()).toEqual([]);
 });
 
 it("no byte of an answer that a page has sealed, of the request's key or of its passphrase reaches the server", async () => {
   const watched = await Watched.start();
   const { canaries } = watched;
-  const owner = await watched.newOwnersPage();
+  const { page: owner } = await watched.newOwner();
   const passphrase = canaries.makeCore("passphrase of the key");
   const { link, answersUrl } = await ask(owner, passphrase);
 
@@ -149,7 +165,7 @@ it("no byte of an answer that a page has sealed, of the request's key or of its 
 
 it("no byte of an answer that the server has sealed is stored, logged or answered; the request's key does not reach it", async () => {
   const watched = await Watched.start();
-  const owner = await watched.newOwnersPage();
+  const { page: owner } = await watched.newOwner();
   const { link, answersUrl } = await ask(owner, "");
   watched.addKeyOf("key in the private link", answersUrl);
   const sender = await watched.newPage({ javaScriptEnabled: false });
@@ -169,6 +185,33 @@ it("no byte of an answer that the server has sealed is stored, logged or answere
   expect(await watched.server.stop()).toMatchObject({ exitCode: 0 });
   expect(watched.findStored()).toEqual([]);
 });
+
+interface LabelsOfTest {
+  readonly name: string;
+  readonly note: string;
+}
+
+function makeLabels(canaries: Canaries): LabelsOfTest {
+  return { name: canaries.makeCore("name"), note: canaries.makeCore("note") };
+}
+
+/** On the pages of the owner: sealed in the list, and opened on the audit trail with the key. */
+async function expectLabels(page: Page, link: string, { name, note }: LabelsOfTest): Promise<void> {
+  await page.goto("/p");
+  await page.getByRole("link", { name: endToEnd.sealedName, exact: true }).first().waitFor();
+  await page.goto(`/p/${tokenOf(link)}/audit${new URL(link).hash}`);
+  await page.getByRole("heading", { name }).waitFor();
+  expect(await page.locator(".whole-note").textContent()).toBe(note);
+}
+
+/** @returns the link. */
+async function pushLabels(server: string, token: string, { name, note }: LabelsOfTest): Promise<string> {
+  const argv = ["push", "--e2e", "--seal-labels", "--name", name, "--note", note];
+  const environment = { SEALPUSH_SERVER: server, SEALPUSH_TOKEN: token };
+  const { stdout, stderr } = await runProgram(argv, environment, "x");
+  expect(stderr).toBe("");
+  return stdout.trim();
+}
 
 function makeFile(canaries: Canaries): FileOfTest {
   return { filename: `${canaries.makeCore("file name")}.txt`, content: canaries.makeCore("content of a file") };

@@ -10,6 +10,7 @@ import type {
 } from "./api-types.ts";
 import { downloadChunks, type FileToDownload } from "./download.ts";
 import { ClientError } from "./errors.ts";
+import { openLabels } from "./labels.ts";
 import { type LinkParts, readLink, serverOf, urlTokenIn } from "./link.ts";
 import { formBody, type NewFile, type Progress } from "./multipart.ts";
 import { randomHex } from "./random-hex.ts";
@@ -20,6 +21,7 @@ export type * from "./api-types.ts";
 export { durationMinutes } from "./api-types.ts";
 export { ClientError, type ClientErrorCode } from "./errors.ts";
 export { type Expiry, expiryOf } from "./expiry.ts";
+export { isSealedLabel, openLabels } from "./labels.ts";
 export { type PasswordOptions, randomPassword } from "./password.ts";
 export type { AnswersOptions, CreatedRequest, NewAnswer, NewRequest } from "./requests.ts";
 export type { LinkParts, NewFile, Progress };
@@ -59,6 +61,8 @@ export interface CallOptions {
 
 export interface CreateOptions extends CallOptions {
   readonly endToEnd?: boolean;
+  /** With `endToEnd`: seals name and note, too. `openLabels` opens them in lists. */
+  readonly sealLabels?: boolean;
   readonly onProgress?: Progress;
 }
 
@@ -115,15 +119,22 @@ export class SealpushClient {
 
   /**
    * @param options.endToEnd seals the push before it is sent, with its passphrase; the key is in the link.
+   * @param options.sealLabels seals its name and note, too. The answer has them as they were given.
    * @param options.onProgress gets the sent bytes of all files, if a file is no Blob. Browsers report none.
    */
-  async create(push: NewPush, { endToEnd = false, ...options }: CreateOptions = {}): Promise<Foreign<CreatedPush>> {
-    if (!endToEnd) return await this.#create(push, this.#token !== undefined, options);
+  async create(
+    push: NewPush,
+    { endToEnd = false, sealLabels = false, ...options }: CreateOptions = {},
+  ): Promise<Foreign<CreatedPush>> {
+    if (!endToEnd) {
+      if (sealLabels) throw new ClientError("invalid", "Name and note can be sealed only with an end-to-end push.");
+      return await this.#create(push, this.#token !== undefined, options);
+    }
     if ((await this.#apiVersion(options)) === "v1") {
       throw new ClientError("invalid", "This server does not know end-to-end pushes.");
     }
     const { sealPush } = await import("./end-to-end.ts");
-    const sealed = await sealPush(push);
+    const sealed = await sealPush(push, sealLabels);
     // Another attempt would seal the files again, so the server would compare other bytes.
     const isKeyed = this.#token !== undefined && push.files === undefined;
     const made = await this.#create(sealed.push, isKeyed, options);
@@ -131,13 +142,14 @@ export class SealpushClient {
       await this.end(made.url_token, options);
       throw new ClientError("invalid", "This server does not know end-to-end pushes.");
     }
-    return { ...made, html_url: `${made.html_url}#${sealed.fragment}` };
+    const link = `${made.html_url}#${sealed.fragment}`;
+    return { ...(sealLabels ? await openLabels(made, link) : made), html_url: link };
   }
 
   async #create(
     push: NewPush,
     isKeyed: boolean,
-    options: Omit<CreateOptions, "endToEnd">,
+    options: Omit<CreateOptions, "endToEnd" | "sealLabels">,
   ): Promise<Foreign<CreatedPush>> {
     const api = await this.#apiVersion(options);
     const { path, wrapper } = api === "v2" ? { path: "/api/v2/pushes", wrapper: "push" } : endpointsOfV1(push);

@@ -1,9 +1,10 @@
 import { type LinkKey, makeLinkKey, readLinkKey } from "../../../src/age/link-key.ts";
-import { openFile, openIdentity, openText, WrongPassphraseError } from "../../../src/age/open.ts";
+import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "../../../src/age/open.ts";
 import { isRecipient, sealFile, sealText, sealUnderPassphrase } from "../../../src/age/seal.ts";
 import { readSealedFiles, type SealedFileDetails, writeSealedFiles } from "../../../src/age/sealed-files.ts";
 import type { NewPush } from "./client.ts";
 import { ClientError } from "./errors.ts";
+import { isSealedLabel } from "./labels.ts";
 import { chunksIn, type NewFile, streamOf } from "./multipart.ts";
 import type { NewAnswer } from "./requests.ts";
 
@@ -16,8 +17,8 @@ export interface SealedPush {
   readonly fragment: string;
 }
 
-/** @throws ClientError invalid if the push has what the server must know, or a file of unknown size. */
-export async function sealPush(push: NewPush): Promise<SealedPush> {
+/** @throws ClientError invalid if the push has what the server must know, a file of unknown size, or labels that are too long to be sealed. */
+export async function sealPush(push: NewPush, sealsLabels: boolean): Promise<SealedPush> {
   const { payload = "", passphrase = "", files = [], kind, notify_emails_to: mailed, ...rest } = push;
   if (kind === "url" || kind === "qr" || mailed !== undefined) {
     throw new ClientError(
@@ -26,8 +27,45 @@ export async function sealPush(push: NewPush): Promise<SealedPush> {
     );
   }
   const key = await makeLinkKey();
+  const labels = sealsLabels ? await sealLabels(push, key.recipient) : {};
   const sealed = await sealContent(payload, files, key.recipient, passphrase);
-  return { push: { ...rest, encryption: "age", encryption_check: key.check, ...sealed }, fragment: key.identity };
+  return {
+    push: { ...rest, ...labels, encryption: "age", encryption_check: key.check, ...sealed },
+    fragment: key.identity,
+  };
+}
+
+/** Sealed, they have as many characters as a server takes. */
+const sealedLabelBytesMax = { name: 1_261, note: 48_145 } as const;
+
+/** Not under the passphrase: their owner opens them with the link alone. */
+async function sealLabels(push: NewPush, recipient: string): Promise<Pick<NewPush, "name" | "note">> {
+  const sealed: { name?: string; note?: string } = {};
+  for (const field of ["name", "note"] as const) {
+    const text = push[field] ?? "";
+    if (text === "") continue;
+    const bytesMax = sealedLabelBytesMax[field];
+    if (new TextEncoder().encode(text).length > bytesMax) {
+      throw new ClientError(
+        "invalid",
+        `Sealed, the ${field} may have at most ${bytesMax} bytes. Shorten it, or do not seal it. Nothing was sent.`,
+      );
+    }
+    sealed[field] = await sealText(text, recipient, "");
+  }
+  return sealed;
+}
+
+/** @returns the label itself if it is not sealed, or does not open. */
+export async function openLabel(label: string, fragment: string): Promise<string> {
+  const key = await readLinkKey(fragment);
+  if (!isSealedLabel(label) || key === undefined) return label;
+  try {
+    return await openText(label, key.identity, "");
+  } catch (error) {
+    if (error instanceof DamagedError || error instanceof WrongPassphraseError) return label;
+    throw error;
+  }
 }
 
 async function sealContent(payload: string, files: readonly NewFile[], recipient: string, passphrase: string) {

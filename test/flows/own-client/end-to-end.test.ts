@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SealpushClient } from "@sealpush/client";
+import { isSealedLabel, openLabels, SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { makeClientProgram } from "../../support/client-program.ts";
@@ -76,6 +76,37 @@ describe("the client", () => {
     const all = sent.join();
     for (const private_ of ["private name", "first content", "second content", "see the files"])
       expect(all).not.toContain(private_);
+  });
+
+  test("seals name and note if that is chosen, and opens them in the list with the link", async () => {
+    const { client, sent } = recordedClient();
+    const labels = { name: "Brücke 7", note: "first line\nsecond line" };
+    const push = { payload: secret, passphrase: "open sesame", ...labels };
+    const made = await client.create(push, { endToEnd: true, sealLabels: true });
+    expect(made).toMatchObject(labels);
+    for (const label of ["Brücke", "Br\u00c3\u00bccke", "second line"]) expect(sent.join()).not.toContain(label);
+    const [listed] = await client.list("active");
+    expect([listed?.name, listed?.note].map(isSealedLabel)).toEqual([true, true]);
+    if (listed === undefined) throw new Error("The list is empty.");
+    expect(await openLabels(listed, made.html_url)).toMatchObject(labels);
+    const other = await client.create({ ...push, passphrase: "" }, { endToEnd: true });
+    for (const link of [other.html_url, listed.html_url, `${listed.html_url}#AGE-SECRET-KEY-1${"Q".repeat(58)}`]) {
+      expect(await openLabels(listed, link)).toEqual(listed);
+    }
+    expect((await client.list("active"))[0]).toMatchObject(labels);
+  });
+
+  test("refuses labels that are too long to be sealed, and labels without a key", async () => {
+    const { client, sent } = recordedClient();
+    const create = (labels: object) => client.create({ payload: "x", ...labels }, { endToEnd: true, sealLabels: true });
+    const longest = { name: "x".repeat(1_261), note: "x".repeat(48_145) };
+    expect(await create(longest)).toMatchObject(longest);
+    const already = sent.length;
+    await expect(create({ name: `${longest.name}x` })).rejects.toThrow("Sealed, the name may have at most 1261 bytes.");
+    await expect(create({ note: `${longest.note}x` })).rejects.toThrow("Sealed, the note may have at most 48145 bytes");
+    const plain = client.create({ payload: "x", name: "a" }, { sealLabels: true });
+    await expect(plain).rejects.toThrow("Name and note can be sealed only with an end-to-end push.");
+    expect(sent).toHaveLength(already);
   });
 
   test("finds a wrong key before a view is spent", async () => {
@@ -163,6 +194,29 @@ describe("the command", () => {
     expect(wrong).toMatchObject({ exitCode: 4, stdout: expect.stringMatching(/^-----BEGIN AGE/) });
     expect(wrong.stderr).toMatch(/^The view is spent\..*\nThat passphrase is wrong\.\n$/);
     expect((await program.run(["open", link], { environment })).stdout).toBe(secret.trimEnd());
+  });
+
+  test("--seal-labels seals the name, which list shows only with the link", async () => {
+    const program = signedIn();
+    const argv = ["push", "--name", "Bridge 7", "--note", "on Friday", "--seal-labels"];
+    expect(await program.run(argv, { stdin: "x" })).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "--seal-labels needs --e2e: name and note are sealed for the same key.\n",
+    });
+    const made = JSON.parse((await program.run([...argv, "--e2e", "--json"], { stdin: "x" })).stdout);
+    expect(made).toMatchObject({ name: "Bridge 7", note: "on Friday" });
+    const { stdout: plain } = await program.run(["push", "--e2e", "--name", "Bridge 8"], { stdin: "x" });
+    writeFileSync(join(program.folder, "links.txt"), `my links:\n${made.html_url}\n${plain}`);
+    const namesIn = ({ stdout }: { stdout: string }) => stdout.split("\n").map((row) => row.split("\t").at(-1));
+    expect(namesIn(await program.run(["list"])).slice(1, 3)).toEqual(["Bridge 8", "Sealed name"]);
+    expect(namesIn(await program.run(["list", "--links", "links.txt"])).slice(1, 3)).toEqual(["Bridge 8", "Bridge 7"]);
+    const [, listed] = JSON.parse((await program.run(["list", "--links", "links.txt", "--json"])).stdout);
+    expect(listed).toMatchObject({ name: "Bridge 7", note: "on Friday" });
+    expect(await program.run(["list", "--links", "/dev/zero"])).toMatchObject({
+      exitCode: 1,
+      stderr: "/dev/zero is too long: 1048576 bytes at most.\n",
+    });
   });
 
   test("--as is refused with --e2e, because the size of standard input is unknown", async () => {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, textOf } from "./io.ts";
 
 /** What a server takes as a text: 1,048,576 characters of up to four bytes. */
@@ -15,35 +15,40 @@ export async function readSecret(io: CommandIo, hint: string): Promise<string> {
 
 /** All of standard input. A line end after a single line is not part of it: `echo` adds one. @throws CommandRefused. */
 async function readInput(io: CommandIo, hint: string): Promise<string> {
-  const text = decodeUtf8(await readBytes(io, textBytesMax), `Standard input is not UTF-8.${hint}`);
+  const text = await readText(io.stdin, standardInput, textBytesMax, hint);
   return /^[^\n]*\n$/.test(text) ? text.replace(/\r?\n$/, "") : text;
 }
 
 /** The only line of standard input. @throws CommandRefused. */
 export async function readLine(io: CommandIo, what: string): Promise<string> {
-  return onlyLine(
-    decodeUtf8(await readBytes(io, lineBytesMax), "Standard input is not UTF-8."),
-    `Standard input`,
-    what,
-  );
+  return onlyLine(await readText(io.stdin, standardInput, lineBytesMax), standardInput, what);
 }
 
-async function readBytes(io: CommandIo, bytesMax: number): Promise<Uint8Array> {
+/** A file, or a pipe with a name, that is not expected to be long. @throws CommandRefused. */
+export async function readShortFile(path: string, bytesMax: number): Promise<string> {
+  return await readText(createReadStream(path), path, bytesMax);
+}
+
+const standardInput = "Standard input";
+
+/** @param source for messages. @param hint follows the problem. @throws CommandRefused if it is too long or not UTF-8. */
+async function readText(
+  input: AsyncIterable<Uint8Array>,
+  source: string,
+  bytesMax: number,
+  hint = "",
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const chunk of io.stdin) {
+  for await (const chunk of input) {
     sizeBytes += chunk.length;
-    if (sizeBytes > bytesMax) throw new CommandRefused(`Standard input is too long: ${bytesMax} bytes at most.`);
+    if (sizeBytes > bytesMax) throw new CommandRefused(`${source} is too long: ${bytesMax} bytes at most.`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
-}
-
-function decodeUtf8(bytes: Uint8Array, problem: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (error) {
-    if (error instanceof TypeError) throw new CommandRefused(problem);
+    if (error instanceof TypeError) throw new CommandRefused(`${source} is not UTF-8.${hint}`);
     throw error;
   }
 }
@@ -68,7 +73,7 @@ export async function pushArgument({ positionals: [named] }: Given, io: CommandI
  */
 export async function passphraseOption(given: Given, io: CommandIo): Promise<string | undefined> {
   const path = textOf(given, "passphrase-file");
-  if (path !== undefined) return onlyLine(await readFile(path, "utf8"), path, "passphrase");
+  if (path !== undefined) return onlyLine(await readShortFile(path, lineBytesMax), path, "passphrase");
   if (!isSet(given, "passphrase")) return undefined;
   const found = await findPassphrase(io);
   if (found === undefined) {

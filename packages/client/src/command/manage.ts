@@ -1,19 +1,42 @@
 import type { SealpushClient } from "../client.ts";
-import { readRequestLink } from "../link.ts";
-import { passphraseOption, pushArgument } from "./input.ts";
-import { type CommandIo, exitCodes, type Given, isSet, numberOf, type RunVerb } from "./io.ts";
+import { isSealedLabel, openLabels } from "../labels.ts";
+import { readLink, readRequestLink } from "../link.ts";
+import { passphraseOption, pushArgument, readShortFile } from "./input.ts";
+import { type CommandIo, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect, connectForPush } from "./settings.ts";
 import { table } from "./text.ts";
 
 export const list: RunVerb = async (given, io) => {
   if (given.positionals.length > 0) return await listAnswers(given, io);
   if (isSet(given, "requests")) return await listRequests(given, io);
+  const links = await linksOf(given);
   const { client } = await connect(given, io);
-  const pushes = await client.list(isSet(given, "expired") ? "expired" : "active", pageOf(given, io));
+  const found = await client.list(isSet(given, "expired") ? "expired" : "active", pageOf(given, io));
+  const pushes = await Promise.all(
+    found.map((push) => {
+      const link = links.get(push.url_token);
+      return link === undefined ? push : openLabels(push, link);
+    }),
+  );
   if (isSet(given, "json")) return printJson(pushes, io);
   printPushes(pushes, io);
   return exitCodes.ok;
 };
+
+/** Some 7,000 links. */
+const linksBytesMax = 1_024 * 1_024;
+
+/** The links with a key in the file that was named, by url_token. */
+async function linksOf(given: Given): Promise<ReadonlyMap<string, string>> {
+  const path = textOf(given, "links");
+  const lines = path === undefined ? [] : (await readShortFile(path, linksBytesMax)).split("\n");
+  return new Map(
+    lines.flatMap((line) => {
+      const { urlToken = "", fragment = "" } = readLink(line.trim()) ?? {};
+      return fragment === "" ? [] : [[urlToken, line.trim()] as const];
+    }),
+  );
+}
 
 function printPushes(pushes: Awaited<ReturnType<SealpushClient["list"]>>, io: CommandIo): void {
   const rows = pushes.map((push) => [
@@ -22,7 +45,7 @@ function printPushes(pushes: Awaited<ReturnType<SealpushClient["list"]>>, io: Co
     push.created_at,
     push.expires_at ?? `${push.days_remaining} days`,
     push.views_remaining,
-    push.name,
+    isSealedLabel(push.name) ? "Sealed name" : push.name,
   ]);
   io.stdout(table(["link", "kind", "created", "expires", "views left", "name"], rows));
 }

@@ -10,6 +10,10 @@ const kinds = ["text", "url", "qr"] as const;
 
 export const push: RunVerb = async (given, io) => {
   const fields = fieldsOf(given);
+  const sealing = { endToEnd: isSet(given, "e2e"), sealLabels: isSet(given, "seal-labels") };
+  if (sealing.sealLabels && !sealing.endToEnd) {
+    throw new CommandRefused("--seal-labels needs --e2e: name and note are sealed for the same key.", exitCodes.usage);
+  }
   const { client } = await connect(given, io, textOf(given, "language"));
   const files = await filesOf(given, io);
   const payload = files.list.length > 0 ? undefined : await secretOf(given, io);
@@ -23,7 +27,7 @@ export const push: RunVerb = async (given, io) => {
   const made = await client
     .create(wanted, {
       signal: io.interruption,
-      endToEnd: isSet(given, "e2e"),
+      ...sealing,
       ...(progress === undefined ? {} : { onProgress: progress.show }),
     })
     .finally(() => progress?.clear());

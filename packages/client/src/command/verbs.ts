@@ -52,6 +52,7 @@ export const verbs: readonly Verb[] = [
       { name: "passphrase", short: "p", description: "ask for a passphrase, or take it from SEALPUSH_PASSPHRASE" },
       passphraseFile,
       { name: "e2e", description: "seal it end to end: the server never sees it, and the link contains the key" },
+      { name: "seal-labels", description: "with --e2e: seal name and note, too" },
       { name: "kind", value: "<kind>", description: "text, url or qr; default: text" },
       { name: "as", value: "<filename>", description: "send standard input as a file with this name" },
       { name: "name", value: "<text>", description: "a label that only you see" },
@@ -139,6 +140,11 @@ input, or asked for without showing it.`,
     options: [
       { name: "expired", description: "list those that have ended" },
       { name: "requests", description: "list your requests" },
+      {
+        name: "links",
+        value: "<file>",
+        description: "open the sealed names with the links in this file, one a line",
+      },
       { name: "passphrase", short: "p", description: "the passphrase of the request that is named" },
       passphraseFile,
       page,
@@ -146,7 +152,7 @@ input, or asked for without showing it.`,
       json,
     ],
     details: `With the link of your request, its answers are listed, oldest first. The private link or the passphrase adds the key to their
-links.`,
+links. A name that was sealed with push --seal-labels is shown as "Sealed name", unless --links has the whole link of its push.`,
     load: async () => (await import("./manage.ts")).list,
   },
   {

@@ -3,6 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { basename, relative, resolve, sep } from "node:path";
 import type { NewPush, SealpushClient } from "../client.ts";
 import { expiryOf } from "../expiry.ts";
+import { isSealedLabel } from "../labels.ts";
 import { randomPassword } from "../password.ts";
 import { Numbers } from "./numbers.ts";
 import { requestTools } from "./request-tools.ts";
@@ -96,7 +97,7 @@ export function makeTools(options: ToolOptions): readonly Tool[] {
       return {
         pushes: found.map((one) => ({
           push: numberOf(one.url_token),
-          name: one.name,
+          name: isSealedLabel(one.name) ? "Sealed name" : one.name,
           kind: one.kind ?? null,
           created_at: one.created_at,
           expires_at: one.expires_at ?? null,

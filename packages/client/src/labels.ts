@@ -1,0 +1,22 @@
+import { isArmored } from "../../../src/age/armor.ts";
+import { readLink } from "./link.ts";
+
+/** What only the owner of a push sees; empty: there is none. */
+interface Labels {
+  readonly name: string;
+  readonly note: string;
+}
+
+/** Whether this name or note is sealed for the key in the link, so that the server cannot read it. */
+export function isSealedLabel(label: string | null | undefined): boolean {
+  // Other servers leave labels out.
+  return typeof label === "string" && isArmored(label);
+}
+
+/** Opens the sealed name and note of an own push. What does not open with the key in the link stays sealed. */
+export async function openLabels<Labelled extends Labels>(push: Labelled, link: string): Promise<Labelled> {
+  if (![push.name, push.note].some(isSealedLabel)) return push;
+  const { openLabel } = await import("./end-to-end.ts");
+  const fragment = readLink(link)?.fragment ?? "";
+  return { ...push, name: await openLabel(push.name, fragment), note: await openLabel(push.note, fragment) };
+}

@@ -1,0 +1,7 @@
+/** The first line of an armored age file. */
+export const beginning = "-----BEGIN AGE ENCRYPTED FILE-----";
+
+/** Whether it begins as an armored age file; `findLock` reads the whole. */
+export function isArmored(text: string): boolean {
+  return text.startsWith(beginning);
+}
