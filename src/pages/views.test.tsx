@@ -101,7 +101,7 @@ const created: CreatedModel = {
   viewsRemaining: 2,
   expiresAt,
   passphraseRequired: true,
-  retrievalStep: true,
+  hasStep: true,
   deletableByViewer: true,
   endToEnd: null,
   deletePath: `/p/${hostile}/expire`,

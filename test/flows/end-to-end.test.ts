@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeLinkKey } from "../../src/age/link-key.ts";
 import { openFile, openText } from "../../src/age/open.ts";
 import { sealFile, sealText } from "../../src/age/seal.ts";
+import { en } from "../../src/i18n/i18n.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn, stranger } from "../support/domain.ts";
 import { startMailing } from "../support/mailing.ts";
 import { commonKeys } from "../support/push-answers.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 let app: TestApp;
 let token: string;
@@ -63,6 +65,22 @@ describe("a sealed text", () => {
     const retrieved = (await get(`/api/v2/pushes/${urlToken}`)).json();
     expect(retrieved.views_remaining).toBe(4);
     expect(await openText(retrieved.payload, key.identity, "correct horse")).toBe("the secret");
+  });
+
+  test("is shown to its owner as protected by a passphrase, and its link as one that asks for a click", async () => {
+    const { recipient } = await makeLinkKey();
+    const payload = await sealText("the secret", recipient, "correct horse");
+    const person = await signInClient(app, "owner@example.com");
+    const sealed = { payload, encryption: "age", retrieval_step: false };
+    const { url_token: urlToken } = (await create(sealed, owner())).json();
+    const setting = (label: string, value: string) => new RegExp(`<dt>${label}</dt><dd[^>]*>(?:<span[^>]*>)?${value}<`);
+    const { created, dashboard, edit, step } = en;
+    expect((await person.get(`/p/${urlToken}/audit`)).body).toMatch(setting(dashboard.passphrase, dashboard.yes));
+    expect((await person.get(`/p/${urlToken}/edit`)).body).toMatch(setting(edit.passphrase, edit.passphraseSet));
+    expect((await person.get(`/p/${urlToken}`)).body).toContain(step.leadOwner);
+    expect((await get(`/p/${urlToken}`)).body).toContain(step.leadPassphrase);
+    const link = (await get(`/p/${urlToken}/preview`)).body;
+    expect([link.includes(created.step), link.includes(created.noStep)]).toEqual([true, false]);
   });
 
   test("may have 1,048,576 characters of four bytes each before it is sealed", async () => {

@@ -7,6 +7,7 @@ import { presentAllOptions } from "../../http/push-options.ts";
 import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
 import type { OwnedRequest } from "../../requests/requests.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
+import { asksForPassphrase } from "../secret/step-view.tsx";
 
 /**
  * `GET /users/edit/data`: all data about the user that the server can read, as one JSON document. It has no links of
@@ -70,7 +71,7 @@ async function* pushPieces({ push, files, events }: ExportedPush, comma: string)
     expire_after_views: push.expireAfterViews,
     views: push.views,
     ...presentAllOptions(push),
-    passphrase: push.passphraseRequired,
+    passphrase: asksForPassphrase(push),
     end_to_end: push.endToEnd !== null,
     files: files.map(({ filename, contentType, sizeBytes }) => ({
       filename,

@@ -23,6 +23,7 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { BothTimes } from "../parts/times.tsx";
+import { asksForPassphrase } from "../secret/step-view.tsx";
 
 interface AuditModel {
   readonly listed: ListedPush;
@@ -158,7 +159,7 @@ function Files({ files, messages }: { readonly files: readonly TrailFile[]; read
 function Settings({ push, messages }: { readonly push: OwnedPush; readonly messages: Messages }) {
   const { dashboard, newPush, pushEmails } = messages;
   const settings = [
-    [dashboard.passphrase, push.passphraseRequired],
+    [dashboard.passphrase, asksForPassphrase(push)],
     [newPush.retrievalStep, push.retrievalStep],
     [newPush.deletable, push.deletableByViewer],
     [pushEmails.onView, push.notifyOnView],

@@ -12,7 +12,8 @@ import { qrCodePng, qrCodeSvg } from "../parts/qr-code.tsx";
 import { recipientsProblem } from "../push-form/fields.tsx";
 import { formLimits } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
-import { isOwn, mayDelete } from "../secret/handler.ts";
+import { hasStep, isOwn, mayDelete } from "../secret/handler.ts";
+import { asksForPassphrase } from "../secret/step-view.tsx";
 import { createdView, type MailForm } from "./view.tsx";
 
 /** The value of `?done=` after the link was handed over for mailing. */
@@ -70,8 +71,8 @@ async function renderCreated(page: PageRequest, mail: MailState, status: number)
     labels: { name: push.name, note: push.note },
     viewsRemaining: push.viewsRemaining,
     expiresAt: push.expiresAt,
-    passphraseRequired: push.passphraseRequired || push.endToEnd?.underPassphrase === true,
-    retrievalStep: push.retrievalStep,
+    passphraseRequired: asksForPassphrase(push),
+    hasStep: hasStep(push),
     endToEnd: push.endToEnd,
     deletableByViewer: push.deletableByViewer,
     deletePath: mayDelete(push, page.actor) ? `${path}/expire` : null,

@@ -25,7 +25,8 @@ export interface CreatedModel {
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly passphraseRequired: boolean;
-  readonly retrievalStep: boolean;
+  /** The link opens nothing before a click. */
+  readonly hasStep: boolean;
   readonly deletableByViewer: boolean;
   /** null: the whole link is `link`. */
   readonly endToEnd: EndToEnd | null;
@@ -346,7 +347,7 @@ function WhatHappens({ model, messages }: { readonly model: CreatedModel; readon
     { icon: "eye", text: created.opens({ count: model.viewsRemaining }) },
     { icon: "clock", text: until },
     ...(model.passphraseRequired ? [{ icon: "key" as const, text: created.passphrase }] : []),
-    { icon: "hand", text: model.retrievalStep ? created.step : created.noStep },
+    { icon: "hand", text: model.hasStep ? created.step : created.noStep },
     ...(model.deletableByViewer ? [{ icon: "trash" as const, text: created.deletable }] : []),
   ];
   return (

@@ -5,6 +5,7 @@ import { type PageContext, pageHref } from "../page.ts";
 import { IconReference, IconShapes } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { RelativeTimeProps } from "../parts/times.tsx";
+import { asksForPassphrase } from "../secret/step-view.tsx";
 import { deletePath } from "./deletion.tsx";
 import { searchPath } from "./filter.ts";
 import { beginningOf, shownName, stateName } from "./push-parts.tsx";
@@ -192,7 +193,7 @@ function RowName({ push, id, href, messages }: RowNameProps) {
       <a id={id} class={isNamed ? "push-name" : "no-name"} href={href}>
         {beginningOf(shownName(push, messages), labelCharactersShown)}
       </a>
-      {push.passphraseRequired && (
+      {asksForPassphrase(push) && (
         <span class="push-mark" role="img" aria-label={dashboard.passphrase} title={dashboard.passphrase}>
           <IconReference name="key" />
         </span>

@@ -20,6 +20,7 @@ import {
 import type { SessionProblem } from "../push-form/form.ts";
 import { LabelControls, LimitControls, MailControls, OptionControls } from "../push-form/groups.tsx";
 import { FormMessages, RefusalNotice, SessionNotice } from "../push-form/messages.tsx";
+import { asksForPassphrase } from "../secret/step-view.tsx";
 
 interface EditModel {
   readonly form: FilledForm;
@@ -153,7 +154,7 @@ function Facts({ push, page }: { readonly push: OwnedPush; readonly page: PageCo
     { name: edit.made, value: <LocalTime timeMs={push.createdAt} messages={messages} /> },
     { name: edit.expires, value: <LocalTime timeMs={push.expiresAt} messages={messages} /> },
     { name: edit.viewsUsed, value: edit.viewsOf({ used: push.views, allowed: push.expireAfterViews }) },
-    { name: edit.passphrase, value: push.passphraseRequired ? edit.passphraseSet : edit.passphraseNone },
+    { name: edit.passphrase, value: asksForPassphrase(push) ? edit.passphraseSet : edit.passphraseNone },
   ];
   return (
     <aside class="aside edit-aside" aria-labelledby="edit_facts">

@@ -22,7 +22,7 @@ export async function showPush(
   const { urlToken } = page;
   const push = urlToken === undefined ? undefined : await page.services.pushes.find(urlToken, page.actor);
   if (urlToken === undefined || push === undefined) return renderGone(page);
-  if (!push.expired && (asksForStep || push.retrievalStep || push.passphraseRequired || push.endToEnd !== null)) {
+  if (!push.expired && (asksForStep || hasStep(push))) {
     return renderStep(page, { push, status: 200, refusal: null, asksForStep });
   }
   return await claim(page, { urlToken, passphrase: undefined, asksForStep });
@@ -152,6 +152,11 @@ function renderSecret(
     repeated,
     deletePath: !ended && mayDelete(push, page.actor) ? `/p/${push.urlToken}/expire` : null,
   });
+}
+
+/** Its link opens nothing before a click, so that a link preview uses up no view. */
+export function hasStep({ retrievalStep, passphraseRequired, endToEnd }: Push): boolean {
+  return retrievalStep || passphraseRequired || endToEnd !== null;
 }
 
 export function mayDelete(push: Push, actor: Actor): boolean {

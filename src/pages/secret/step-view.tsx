@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { nameOf } from "../../branding/branding.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { EndToEnd } from "../../pushes/pushes.ts";
+import type { EndToEnd, Push } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
@@ -43,7 +43,7 @@ const formId = "open";
 export function stepView(model: StepModel, page: PageContext): Page {
   const { messages } = page;
   const { step } = messages;
-  const lead = model.viewer === "owner" ? step.leadOwner : step.lead;
+  const lead = asksForPassphrase(model) ? step.leadPassphrase : step.lead;
   return (
     <Layout
       page={page}
@@ -57,7 +57,7 @@ export function stepView(model: StepModel, page: PageContext): Page {
           <SealMark />
         </div>
         <h1>{model.viewer === "owner" ? step.headingOwner : step.heading}</h1>
-        <p class="lead">{asksForPassphrase(model) ? step.leadPassphrase : lead}</p>
+        <p class="lead">{model.viewer === "owner" ? step.leadOwner : lead}</p>
         <TooManyNotice
           messages={messages}
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
@@ -90,7 +90,11 @@ export function stepView(model: StepModel, page: PageContext): Page {
   );
 }
 
-function asksForPassphrase({ passphraseRequired, endToEnd }: StepModel): boolean {
+/** Recipients need a passphrase, whether the server checks it or only the browser. */
+export function asksForPassphrase({
+  passphraseRequired,
+  endToEnd,
+}: Pick<Push, "passphraseRequired" | "endToEnd">): boolean {
   return passphraseRequired || endToEnd?.underPassphrase === true;
 }
 
