@@ -396,6 +396,7 @@ export interface EnglishMessages {
       readonly sent: Message<{ email: string }>;
       readonly sentAdvice: string;
       readonly again: string;
+      readonly leadWithoutFiles: string;
     };
     readonly confirmation: {
       readonly heading: string;
@@ -410,6 +411,7 @@ export interface EnglishMessages {
       readonly noMail: string;
       readonly done: string;
       readonly first: string;
+      readonly unavailable: string;
     };
     readonly recovery: {
       readonly link: string;
@@ -879,6 +881,7 @@ export interface EnglishMessages {
       readonly people: string;
       readonly peopleDone: string;
       readonly peopleOpen: string;
+      readonly emailLinks: string;
     };
     readonly version: string;
     readonly database: string;

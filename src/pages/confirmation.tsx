@@ -53,7 +53,7 @@ function renderNewConfirmation(page: PageRequest, status: number, model: Confirm
   const options = { status, selfPath: page.isGet ? newConfirmationPath : null };
   return page.services.config.accounts.emails
     ? page.render(confirmAgainView, model, options)
-    : page.renderPlain(noConfirmationView, options);
+    : page.render(noConfirmationView, page.services.config.accounts.requiresConfirmation, options);
 }
 
 function renderInvalidLink(page: PageRequest): FastifyReply {
@@ -97,13 +97,13 @@ export function invalidConfirmationView(forAnybody: boolean, page: PageContext):
   );
 }
 
-/** If the server sends no emails to accounts, no account has to be confirmed before signing in. */
-export function noConfirmationView(page: PageContext): Page {
+/** The server sends no emails to accounts. @param isRequired accounts must be confirmed nevertheless, by an administrator. */
+export function noConfirmationView(isRequired: boolean, page: PageContext): Page {
   const { confirmation } = page.messages.entry;
   return (
     <Layout page={page} title={confirmation.againHeading} width="narrow">
       <MessageCard icon="shield" heading={confirmation.againHeading}>
-        <p class="lead">{confirmation.noMail}</p>
+        <p class="lead">{isRequired ? confirmation.unavailable : confirmation.noMail}</p>
         <a class="button" href={pageHref(page, "/users/sign_in")}>
           {page.messages.signIn.submit}
         </a>

@@ -19,6 +19,8 @@ interface SignUpModel {
   readonly problems: EntryProblems;
   /** After too many attempts: how long to wait; else null. */
   readonly waitSeconds: number | null;
+  /** This server creates file pushes. */
+  readonly takesFiles: boolean;
 }
 
 /** `GET /users/sign_up`. The first account is created at `/first_run` instead, with the boot code. */
@@ -26,11 +28,7 @@ export async function showSignUp(page: PageRequest): Promise<FastifyReply> {
   if (page.user !== null) return page.redirect("/");
   if (await page.services.accounts.isFirstRun()) return page.redirect(firstRunPath);
   if (page.services.accounts.signUpNeedsMail()) return renderClosed(page, "sign-up without mail");
-  return page.render(
-    signUpView,
-    { email: "", problems: {}, waitSeconds: null },
-    { selfPath: signUpPath, keepsTyped: true },
-  );
+  return renderSignUp(page, { email: "", problems: {}, waitSeconds: null }, { selfPath: signUpPath, keepsTyped: true });
 }
 
 /** `POST /users/sign_up` */
@@ -54,24 +52,32 @@ export async function signUp(page: PageRequest): Promise<FastifyReply> {
       case "mail_unavailable":
         return renderClosed(page, "sign-up without mail");
       case "refused":
-        return page.render(signUpView, { email, problems: answer.problems, waitSeconds: null }, { status: 422 });
+        return renderSignUp(page, { email, problems: answer.problems, waitSeconds: null }, { status: 422 });
       default:
         return unreachable(answer);
     }
   } catch (error) {
-    return page.render(signUpView, { email, problems: {}, waitSeconds: page.waitAfter(error) }, { status: 429 });
+    return renderSignUp(page, { email, problems: {}, waitSeconds: page.waitAfter(error) }, { status: 429 });
   }
 }
 
+function renderSignUp(
+  page: PageRequest,
+  shown: Omit<SignUpModel, "takesFiles">,
+  options: Parameters<PageRequest["render"]>[2],
+): FastifyReply {
+  return page.render(signUpView, { ...shown, takesFiles: page.services.config.kinds.file.enabled }, options);
+}
+
 /** Fields `email` and `password`, posted to `/users/sign_up`. */
-export function signUpView({ email, problems, waitSeconds }: SignUpModel, page: PageContext): Page {
+export function signUpView({ email, problems, waitSeconds, takesFiles }: SignUpModel, page: PageContext): Page {
   const { entry, signIn } = page.messages;
   const { fields, signUp } = entry;
   return (
     <Layout page={page} title={signUp.heading} width="narrow" asksFirstAt={signUpPath}>
       <div class="card">
         <h1>{signUp.heading}</h1>
-        <p class="lead">{signUp.lead}</p>
+        <p class="lead">{takesFiles ? signUp.lead : signUp.leadWithoutFiles}</p>
         <TooManyNotice messages={page.messages} waitSeconds={waitSeconds} />
         <PostForm page={page} class="form" action="/users/sign_up">
           <EmailField

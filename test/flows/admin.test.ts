@@ -267,6 +267,7 @@ describe("the overview says what to set up next", () => {
         PWP__OVERRIDE_BASE_URL: "https://push.example.com",
         PWP__TRUSTED_PROXIES: "192.0.2.0/24",
         PWP__MAIL__SMTP_ADDRESS: "127.0.0.1",
+        PWP__ENABLE_USER_ACCOUNT_EMAILS: "true",
       },
     });
     const root = await signInClient(fixture, rootEmail, { join: true, admin: true });
@@ -275,9 +276,14 @@ describe("the overview says what to set up next", () => {
     for (const text of [">https://push.example.com<", ">192.0.2.0/24<", steps.emailDone, steps.peopleDone]) {
       expect(body).toContain(written(text));
     }
-    for (const text of [steps.baseUrlOpen, steps.proxyOpen, steps.emailOpen, steps.peopleOpen]) {
+    for (const text of [steps.baseUrlOpen, steps.proxyOpen, steps.emailOpen, steps.emailLinks, steps.peopleOpen]) {
       expect(body).not.toContain(written(text));
     }
+  });
+
+  test("and which emails are not sent", async () => {
+    const { root } = await openAdministered({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "false" });
+    expect((await root.get("/admin")).body).toContain(written(steps.emailLinks));
   });
 });
 

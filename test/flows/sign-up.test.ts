@@ -186,6 +186,27 @@ describe("without account emails", () => {
     expect([asked.status, asked.body.includes(en.entry.confirmation.noMail)]).toEqual([403, true]);
   });
 
+  test("people whose address must be confirmed without any email are sent to an administrator", async () => {
+    await using fixture = await startWithUser({ PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" });
+    const { noMail, unavailable } = en.entry.confirmation;
+    const { body } = await fixture.server.inject({ url: "/users/confirmation/new" });
+    expect([body.includes(noMail), body.includes(unavailable)]).toEqual([false, true]);
+    const refused = await signIn(fixture);
+    expect([refused.status, refused.body.includes(unavailable)]).toEqual([401, true]);
+  });
+
+  test("the page promises files only where they can be pushed", async () => {
+    const { lead, leadWithoutFiles } = en.entry.signUp;
+    for (const [setting, expected] of [
+      ["true", [true, false]],
+      ["false", [false, true]],
+    ] as const) {
+      await using fixture = await startWithUser({ PWP__ENABLE_FILE_PUSHES: setting });
+      const { body } = await fixture.server.inject({ url: "/users/sign_up" });
+      expect([body.includes(lead), body.includes(leadWithoutFiles)]).toEqual(expected);
+    }
+  });
+
   test("a taken address is reported beside its field", async () => {
     await using fixture = await startWithUser();
     const refused = await signUp(fixture, "admin@example.com");

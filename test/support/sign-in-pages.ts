@@ -20,6 +20,7 @@ const refusals: readonly (SignInRefusal | null)[] = [
 /** The pages for signing in and up, in every state. @param typed the text in every untrusted place. */
 export function signInPages(typed: string, page: PageContext): readonly Page[] {
   const form = { email: typed, waitSeconds: 2 };
+  const signUp = { ...form, takesFiles: true };
   const signIn = {
     provider: typed,
     passkeys: true,
@@ -27,24 +28,29 @@ export function signInPages(typed: string, page: PageContext): readonly Page[] {
     next: `/${typed}`,
     stays: true,
     idleSeconds: 7_200,
-    confirmations: true,
+    confirmation: "mailed" as const,
     signUps: true,
   };
   return [
     ...refusals.map((refusal) => signInView({ ...signIn, refusal, done: null, firstRun: false }, page)),
+    signInView(
+      { ...signIn, refusal: { reason: "wrong" }, confirmation: "by_administrator", done: null, firstRun: false },
+      page,
+    ),
     signInView({ ...signIn, refusal: null, done: "confirmed", firstRun: false }, page),
     signInView({ ...signIn, refusal: null, done: "password_changed", firstRun: true }, page),
     closedView("sign-in", page),
     closedView("sign-up", page),
     firstRunView({ ...form, problems: { bootCode: "wrong", email: "malformed", password: "password_length" } }, page),
     ...(["malformed", "not_allowed", "taken"] as const).map((email) =>
-      signUpView({ ...form, problems: { email, password: "password_common" } }, page),
+      signUpView({ ...signUp, problems: { email, password: "password_common" } }, page),
     ),
+    signUpView({ ...signUp, takesFiles: false, problems: {} }, page),
     signUpSentView(typed, page),
     confirmView(typed, page),
     invalidConfirmationView(true, page),
     confirmAgainView({ ...form, sent: true }, page),
-    noConfirmationView(page),
+    ...[true, false].map((isRequired) => noConfirmationView(isRequired, page)),
     requestResetView({ ...form, sent: true }, page),
     noResetView(page),
     newPasswordView({ token: typed, problem: "password_sequence" }, page),

@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
 import type { Health } from "../../health.ts";
+import type { Messages } from "../../i18n/i18n.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
@@ -21,6 +22,7 @@ export async function showOverview(page: SignedInRequest): Promise<FastifyReply>
     baseUrl: config.overrideBaseUrl ?? null,
     proxies: config.namedProxies,
     sendsEmail: config.mail !== undefined,
+    sendsAccountEmails: config.accounts.emails,
     hasOtherUsers: users.length > 1,
   };
   const model = { version, health: healthNow, pushes: totals, mails, steps };
@@ -33,6 +35,8 @@ interface StepsModel {
   /** Addresses and networks that the settings name. */
   readonly proxies: readonly string[];
   readonly sendsEmail: boolean;
+  /** To confirm an address, or to reset a password. */
+  readonly sendsAccountEmails: boolean;
   readonly hasOtherUsers: boolean;
 }
 
@@ -86,7 +90,10 @@ interface Step {
 }
 
 /** What an operator has to decide after the first start. A proxy and a backup cannot be recognized from here. */
-function stepsOf({ baseUrl, proxies, sendsEmail, hasOtherUsers }: StepsModel, page: PageContext): readonly Step[] {
+function stepsOf(
+  { baseUrl, proxies, sendsEmail, sendsAccountEmails, hasOtherUsers }: StepsModel,
+  page: PageContext,
+): readonly Step[] {
   const { steps } = page.messages.admin;
   const settings = (name: string) => `${adminPaths.settings}?q=${name}`;
   return [
@@ -107,8 +114,7 @@ function stepsOf({ baseUrl, proxies, sendsEmail, hasOtherUsers }: StepsModel, pa
     },
     {
       title: steps.email,
-      state: sendsEmail ? "done" : "open",
-      text: sendsEmail ? steps.emailDone : steps.emailOpen,
+      ...emailStep(sendsEmail, sendsAccountEmails, steps),
       path: settings("PWP__MAIL"),
     },
     { title: steps.backup, state: "check", text: steps.backupCheck, path: null },
@@ -119,6 +125,12 @@ function stepsOf({ baseUrl, proxies, sendsEmail, hasOtherUsers }: StepsModel, pa
       path: adminPaths.users,
     },
   ];
+}
+
+function emailStep(sendsEmail: boolean, sendsAccountEmails: boolean, steps: Messages["admin"]["steps"]) {
+  if (!sendsEmail) return { state: "open", text: steps.emailOpen } as const;
+  if (!sendsAccountEmails) return { state: "check", text: steps.emailLinks } as const;
+  return { state: "done", text: steps.emailDone } as const;
 }
 
 function NextSteps({ steps, page }: { readonly steps: StepsModel; readonly page: PageContext }) {

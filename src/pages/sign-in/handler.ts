@@ -1,4 +1,5 @@
 import type { FastifyReply } from "fastify";
+import type { Config } from "../../config/config.ts";
 import { secondFactorPath, signInPath } from "../../http/authentication.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { enter } from "../entry.tsx";
@@ -69,7 +70,7 @@ async function renderSignIn(
   const model: SignInModel = {
     ...shown,
     idleSeconds: config.accounts.sessionTimeoutSeconds,
-    confirmations: config.accounts.emails,
+    confirmation: confirmationIn(config.accounts),
     provider: providerNameOf(config),
     passkeys: relyingPartyOf(page.baseUrl) !== undefined,
     signUps: !config.accounts.signupsDisabled,
@@ -82,6 +83,11 @@ async function renderSignIn(
     keepsTyped: page.isGet,
     compressible,
   });
+}
+
+function confirmationIn({ emails, requiresConfirmation }: Config["accounts"]): SignInModel["confirmation"] {
+  if (!requiresConfirmation) return null;
+  return emails ? "mailed" : "by_administrator";
 }
 
 function doneOf(value: string | undefined): SignInDone | null {

@@ -27,8 +27,8 @@ export interface SignInModel {
   readonly refusal: SignInRefusal | null;
   /** What the person has just completed. */
   readonly done: SignInDone | null;
-  /** New accounts must confirm their email address. Whether this account has done so is not revealed. */
-  readonly confirmations: boolean;
+  /** How new accounts confirm their email address; null: they need not. Whether this account has done so is not revealed. */
+  readonly confirmation: "mailed" | "by_administrator" | null;
   /** People can sign up. */
   readonly signUps: boolean;
   /** No account exists yet. */
@@ -95,18 +95,19 @@ export function signInView(model: SignInModel, page: PageContext): Page {
   );
 }
 
-interface RefusedProps extends Pick<SignInModel, "confirmations"> {
+interface RefusedProps extends Pick<SignInModel, "confirmation"> {
   readonly refusal: SignInRefusal;
   readonly page: PageContext;
 }
 
-function Refused({ refusal, confirmations, page }: RefusedProps) {
+function Refused({ refusal, confirmation, page }: RefusedProps) {
   const { signIn, entry, problems } = page.messages;
   return (
     <Notice tone="danger" icon="alert" alert>
       {refusal.reason === "wrong" && <p>{signIn.wrong}</p>}
       {refusal.reason === "too_many" && <p>{problems.tooManyAttempts({ count: refusal.retryAfterSeconds })}</p>}
-      {refusal.reason === "wrong" && confirmations && (
+      {refusal.reason === "wrong" && confirmation === "by_administrator" && <p>{entry.confirmation.unavailable}</p>}
+      {refusal.reason === "wrong" && confirmation === "mailed" && (
         <p>
           {entry.confirmation.first} <a href={pageHref(page, "/users/confirmation/new")}>{entry.signUp.again}</a>
         </p>
