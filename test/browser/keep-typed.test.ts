@@ -239,6 +239,7 @@ const otherForms = [
   ["/users/token", "#name", true],
   ["/requests/new", "#title", true],
   ["/admin/look", "#style", "administrator"],
+  ["/admin/users", "#new_user", "administrator"],
 ] as const;
 
 describe("a form that is answered with another page", () => {
@@ -260,6 +261,7 @@ describe("a form that is answered with another page", () => {
       });
       await page.goto(path);
       const field = page.locator(selector);
+      if (!(await field.isVisible())) await page.locator("details.confirm > summary").click();
       await field.fill("typed");
       const posts: string[] = [];
       page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
@@ -293,6 +295,19 @@ describe("a form that is answered with another page", () => {
       await sent;
     },
   );
+
+  it("ends no pushes while the server does not take the form, and then leads to the running deletion", async () => {
+    const { page } = await site.visit({ signedIn: "administrator", expectedErrors: /ERR_FAILED/ });
+    await site.push({ payload: "to be deleted" });
+    await page.goto("/admin/pushes/end?network=127.0.0.1&older_hours=&larger_mib=&owners=anonymous");
+    const button = page.getByRole("button", { name: en.admin.bulk.endManyConfirm });
+    const isAsked = (url: URL) => url.pathname === "/admin/pushes/end";
+    await page.route(isAsked, (route) => route.abort(), { times: 1 });
+    await button.click();
+    await page.locator("main form").getByRole("alert").getByText(sending.unsent).waitFor();
+    await button.click();
+    await page.getByRole("table", { name: en.admin.bulk.recent }).waitFor();
+  });
 
   it("names the page that has to be completed first, once the session has ended", async () => {
     const { page, context } = await site.visit({ signedIn: true });

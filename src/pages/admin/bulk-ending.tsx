@@ -129,7 +129,13 @@ export function bulkEndingView(model: BulkEndingModel, page: PageContext): Page 
   const { admin } = page.messages;
   const { preview, latest } = model;
   return (
-    <AdminFrame page={page} current="pushes" lead={admin.pushesLead} scripts={["passkeys.js"]}>
+    <AdminFrame
+      page={page}
+      current="pushes"
+      lead={admin.pushesLead}
+      scripts={["passkeys.js"]}
+      asksFirstAt={bulkEndingPath}
+    >
       <FilterForm model={model} page={page} />
       {preview !== undefined && <Preview preview={preview} model={model} page={page} />}
       {latest.length > 0 && (

@@ -30,13 +30,13 @@ interface AdminFrameProps {
   readonly current: AdminPageName;
   readonly lead: string;
   readonly scripts?: LayoutProps["scripts"];
-  /** See `asksFirstAt` of the layout. */
-  readonly asksFirst?: boolean;
+  /** See the layout. */
+  readonly asksFirstAt?: LayoutProps["asksFirstAt"];
   readonly children: ComponentChildren;
 }
 
 /** The layout of every administration page: the links to all of them, and a heading. */
-export function AdminFrame({ page, current, lead, scripts = [], asksFirst = false, children }: AdminFrameProps) {
+export function AdminFrame({ page, current, lead, scripts = [], asksFirstAt, children }: AdminFrameProps) {
   const { admin } = page.messages;
   return (
     <Layout
@@ -45,7 +45,7 @@ export function AdminFrame({ page, current, lead, scripts = [], asksFirst = fals
       privatePage
       width="wide"
       scripts={scripts}
-      {...(asksFirst && { asksFirstAt: adminPaths[current] })}
+      {...(asksFirstAt !== undefined && { asksFirstAt })}
     >
       <nav class="segments admin-sections" aria-label={admin.sections}>
         {Object.entries(adminPaths).map(([name, path]) => (

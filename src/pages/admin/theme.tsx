@@ -155,7 +155,7 @@ function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
 export function themeView({ name, style, theme, problems }: ThemeModel, page: PageContext): Page {
   const { admin, formats } = page.messages;
   return (
-    <AdminFrame page={page} current="theme" lead={admin.themeLead} asksFirst>
+    <AdminFrame page={page} current="theme" lead={admin.themeLead} asksFirstAt={adminPaths.theme}>
       <Part page={page} part="name" isSet={theme.name !== undefined}>
         <TextField
           id="name"

@@ -129,7 +129,7 @@ export function userView({ summary, isOwn, nowMs, refusal }: UserModel, page: Pa
   const { messages } = page;
   const { admin, formats } = messages;
   return (
-    <AdminFrame page={page} current="users" lead={admin.usersLead}>
+    <AdminFrame page={page} current="users" lead={admin.usersLead} asksFirstAt={userPath(user.id)}>
       {refusal !== null && (
         <Notice tone="danger" icon="alert" alert>
           <p>{refusalText(refusal, user.email, page)}</p>
@@ -233,7 +233,13 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
   const [label, explanation] = messagesOf(action, page);
   const path = userId === null ? adminPaths.users : userPath(userId);
   return (
-    <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]}>
+    <AdminFrame
+      page={page}
+      current="users"
+      lead={admin.usersLead}
+      scripts={["passkeys.js"]}
+      asksFirstAt={path}
+    >
       <section class="card" aria-labelledby="prove">
         <h2 class="section-heading" id="prove">
           {label}: <bdi translate={false}>{subject}</bdi>

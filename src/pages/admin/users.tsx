@@ -92,7 +92,7 @@ export function usersView(model: UsersModel, page: PageContext): Page {
   const hasMore = model.users.length === usersPerPage;
   const hrefOf = (number: number) => pageHref(page, usersPath(model.text, number));
   return (
-    <AdminFrame page={page} current="users" lead={admin.usersLead}>
+    <AdminFrame page={page} current="users" lead={admin.usersLead} asksFirstAt={adminPaths.users}>
       {model.refusal !== null && (
         <Notice tone="danger" icon="alert" alert>
           <p>{model.refusal === "taken" ? admin.takenEmail : admin.badEmail}</p>
