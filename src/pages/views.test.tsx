@@ -221,6 +221,7 @@ function allPages(page: PageContext): readonly Page[] {
       {
         form: tokenForm,
         problems: tokenProblems,
+        refusal: hostile,
         proof: { password: true, code: true, passkey: true },
         made: { name: hostile, token: hostile },
         tokens: [token, { ...token, id: 2, expiresAt: 1 }],

@@ -136,6 +136,13 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     return await page.$eval("#link", (field) => (field as HTMLInputElement).value);
   }
 
+  const sendWithoutScripts = (page: Page) =>
+    Promise.all([
+      page.waitForNavigation(),
+      // Fires no event, so that the form's script does not send it.
+      page.$eval("form[data-keeps-typed]", (form) => (form as HTMLFormElement).submit()),
+    ]);
+
   const limited = openSite({ PWP__THROTTLING__MINUTE: "100" });
 
   it("the Back button shows what was typed in a form that was sent without scripts and refused for too many requests", async () => {
@@ -143,14 +150,29 @@ describe.runIf(program !== undefined)("in Firefox", () => {
     await page.goto(new URL("/", limited.baseUrl).href);
     await page.locator("#push_payload").fill("typed");
     for (let status = 0; status !== 429; ) ({ status } = await limited.fetch("/"));
-    await Promise.all([
-      page.waitForNavigation(),
-      // Fires no event, so that the form's script does not send it.
-      page.$eval("form[data-keeps-typed]", (form) => (form as HTMLFormElement).submit()),
-    ]);
+    await sendWithoutScripts(page);
     expect(await textOf(page, "main")).toContain(en.failure.goBack);
     await page.evaluate(() => history.back());
     await page.waitForSelector("#push_payload");
+    expect(await page.$eval("#push_payload", (field) => (field as HTMLTextAreaElement).value)).toBe("typed");
+  });
+
+  const full = openSite({ PWP__DISK__FREE_MIN_BYTES: "1000TiB" });
+
+  it.each([true, false])("so does it after a full disk has refused the form, with scripts: %s", async (hasScripts) => {
+    const page = await visit();
+    await page.goto(new URL("/", full.baseUrl).href);
+    await page.locator("#push_payload").fill("typed");
+    if (hasScripts) {
+      await page.locator("[data-sends-by-keys]").click();
+      await page.locator(`::-p-text(${en.failure.unavailableText})`).wait();
+      await page.goto(new URL("/about", full.baseUrl).href);
+    } else {
+      await sendWithoutScripts(page);
+      expect(await textOf(page, "main")).toContain(en.failure.unavailableText);
+    }
+    await page.evaluate(() => history.back());
+    await page.waitForFunction(() => location.pathname === "/" && document.querySelector("#push_payload") !== null);
     expect(await page.$eval("#push_payload", (field) => (field as HTMLTextAreaElement).value)).toBe("typed");
   });
 });

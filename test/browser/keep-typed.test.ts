@@ -206,6 +206,47 @@ it("an edit comes back filled without scripts after its session has ended, and i
   expect(await opened.json()).toMatchObject({ payload: secret });
 });
 
+it("an edit of files asks for the new ones again without scripts after its session has ended", async () => {
+  const data = Buffer.from("old").toString("base64");
+  const files = [{ filename: "old.txt", content_type: "text/plain", data }];
+  const { urlToken } = await site.push({ payload: secret, files }, "owned");
+  const { page, context } = await site.visit({ signedIn: true, javaScriptEnabled: false });
+  await page.goto(`/p/${urlToken}/edit`);
+  const field = page.locator("#push_files");
+  await field.setInputFiles(file);
+  const cookies = await context.cookies();
+  await context.clearCookies();
+  const save = page.getByRole("button", { name: en.edit.submit });
+  await save.click();
+  await alert(page).getByText(sending.signedOut).waitFor();
+  expect(await page.locator("#push_files_problem").textContent()).toBe(newPush.filesAgain);
+  await context.addCookies(cookies);
+  await field.setInputFiles(file);
+  await Promise.all([page.waitForURL(/preview$/), save.click()]);
+  const opened = await (await site.fetch(`/api/v2/pushes/${urlToken}`)).json();
+  expect(opened).toMatchObject({ payload: secret, files: [{ filename: "old.txt" }, { filename: "plan.txt" }] });
+});
+
+describe("while the server's disk is full", () => {
+  const full = openSite({ PWP__DISK__FREE_MIN_BYTES: "1000TiB" });
+
+  it.each([true, false])("the form is refused and filled, with scripts: %s", async (javaScriptEnabled) => {
+    const expectedErrors = /^\/p answered 503$/;
+    const { page } = await full.visit({ signedIn: true, javaScriptEnabled, expectedErrors });
+    await page.goto("/");
+    const form = newPushForm(page);
+    await form.payload.fill(secret);
+    await form.passphrase.fill("a phrase");
+    await form.views.fill("7");
+    await form.submit.click();
+    await alert(page).getByText(failure.unavailableText).waitFor();
+    expect(new URL(page.url()).pathname).toBe(javaScriptEnabled ? "/" : "/p");
+    expect(await form.payload.inputValue()).toBe(secret);
+    expect(await form.passphrase.inputValue()).toBe("a phrase");
+    expect(await form.views.inputValue()).toBe("7");
+  });
+});
+
 it("an edit that another one has overtaken stays beside the push as it is stored by now", async () => {
   const { urlToken } = await site.push({ payload: "x", expire_after_views: 5 }, "owned");
   const { page } = await site.visit({ signedIn: true });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { password, startTestApp, type TestApp } from "../support/app.ts";
 import { countRows, readRows } from "../support/engine-database.ts";
 import { ask, type Form } from "../support/form-requests.ts";
+import { refuseWrites } from "../support/refused-writes.ts";
 import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
 
 let fixture: TestApp;
@@ -204,6 +205,51 @@ test("too many requests say that what was typed is still in the form, but only w
   const other = await ask(strict, "/users/token", { name: "a" });
   expect(other.statusCode).toBe(429);
   expect(other.body).not.toContain(failure.goBack);
+});
+
+describe("a form of a page that browsers do not keep", () => {
+  const forms = [
+    ["/users/token", { name: "a program", networks: "192.0.2.0/24", may_read: "1" }],
+    ["/users/edit/email", { email: "new@example.com", password }],
+    ["/users/edit/defaults", { first_kind: "url", "url[views]": "17" }],
+  ] as const;
+  const shown = {
+    "/users/token": [
+      'value="a program"',
+      "192.0.2.0/24",
+      /id="may_read"[^>]* checked/,
+      /id="may_create"(?![^>]* checked)/,
+    ],
+    "/users/edit/email": ['value="new@example.com"'],
+    "/users/edit/defaults": [/value="url" selected/, /id="url_views"[^>]* value="17"/],
+  };
+
+  test.each(forms)("%s comes back filled, without passwords, while the server cannot store it", async (path, form) => {
+    const owner = await signInClient(fixture, `owner-of${path.replaceAll("/", "-")}@example.com`, { join: true });
+    const takeWrites = await refuseWrites(fixture.app.domain.db);
+    const answer = await owner.post(path, form).finally(takeWrites);
+    expect(answer.status).toBe(503);
+    expect(answer.headers).toMatchObject({
+      "cache-control": "no-store",
+      "retry-after": expect.stringMatching(/^\d+$/),
+    });
+    expect(answer.body).toContain(failure.unavailableText);
+    for (const part of shown[path]) expect(answer.body).toMatch(part);
+    expect(answer.body).not.toContain(password);
+    expect((await owner.post(path, form)).status).toBe(path === "/users/token" ? 201 : 303);
+  });
+
+  test("comes back with the new address after too many wrong passwords", async () => {
+    const eve = await signInClient(fixture, "eve-2@example.com", { join: true });
+    const form = { email: "new@example.com", password: "wrong" };
+    let answer = await eve.post("/users/edit/email", form);
+    for (let attempt = 1; attempt < 20 && answer.status !== 429; attempt += 1) {
+      answer = await eve.post("/users/edit/email", form);
+    }
+    expect(answer.status).toBe(429);
+    expect(answer.body).toContain('value="new@example.com"');
+    expect(answer.body).not.toContain('value="wrong"');
+  });
 });
 
 describe("where anonymous use is off", () => {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { dayMs } from "../../base/clock.ts";
-import { unreachable } from "../../base/errors.ts";
+import { AppError, unreachable } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { findMessages } from "../../i18n/i18n.ts";
 import { passwordSentence } from "../entry.tsx";
@@ -35,7 +35,7 @@ export async function changeEmail(page: SignedInRequest): Promise<FastifyReply> 
   const { email: messages } = page.messages.profile;
   const refuse = (problems: { email?: string; email_password?: string }) =>
     renderAccount(page, { status: 422, newEmail, problems });
-  return await withAttemptLimit(page, "email_password", async () => {
+  return await withAttemptLimit(page, "email_password", { newEmail }, async () => {
     const outcome = await page.services.accounts.changeEmail({
       session: page.session,
       email: newEmail,
@@ -73,7 +73,7 @@ export async function requestOwnConfirmation(page: SignedInRequest): Promise<Fas
   await page.form();
   const { user } = page.session;
   const language = page.messages.locale.tag;
-  return await withAttemptLimit(page, "email_confirmation", async () => {
+  return await withAttemptLimit(page, "email_confirmation", {}, async () => {
     const { accounts } = page.services;
     const outcome = await accounts.requestOwnConfirmation({ user, language, client: page.clientContext });
     return outcome === "sent" ? redirectDone(page, "confirmation") : page.redirect(accountPath);
@@ -86,7 +86,7 @@ export async function changePassword(page: SignedInRequest): Promise<FastifyRepl
   const { id, user } = page.session;
   const { messages } = page;
   const { again } = messages.profile;
-  return await withAttemptLimit(page, "current_password", async () => {
+  return await withAttemptLimit(page, "current_password", {}, async () => {
     const outcome = await page.services.accounts.changePassword({
       userId: user.id,
       current: textOf(form, "current_password"),
@@ -128,8 +128,10 @@ export async function changeDefaults(page: SignedInRequest): Promise<FastifyRepl
   if (Object.keys(read.problems).length > 0) {
     return await renderAccount(page, { status: 422, problems: read.problems, defaults: read.form });
   }
-  await accounts.setPushDefaults(user.id, read.defaults);
-  return redirectDone(page, "defaults");
+  return await sendBackUnavailable(page, { defaults: read.form }, async () => {
+    await accounts.setPushDefaults(user.id, read.defaults);
+    return redirectDone(page, "defaults");
+  });
 }
 
 /** `POST /users/edit/sessions/:id/end` */
@@ -152,7 +154,7 @@ export async function deleteAccount(page: SignedInRequest): Promise<FastifyReply
   const form = await page.form();
   const { session } = page;
   const refuse = (problem: string) => renderAccount(page, { status: 422, problems: { delete_password: problem } });
-  return await withAttemptLimit(page, "delete_password", async () => {
+  return await withAttemptLimit(page, "delete_password", {}, async () => {
     const confirmed = await accounts.confirmIdentity(session, textOf(form, "password"), page.clientContext);
     if (!confirmed) return await refuse(identityRefusal(page));
     const change = await deleteUser(session.user.id, null);
@@ -171,13 +173,18 @@ export function showAccountDeleted(page: PageRequest): FastifyReply {
 const newTokenMs = 30 * dayMs;
 const newTokensMax = 5;
 
+/** What was typed, apart from passwords, for sending a form back. */
+interface Typed {
+  readonly newEmail?: string;
+  readonly defaults?: DefaultsForm;
+}
+
 /** What the page shows besides the stored data. */
-interface Shown {
+interface Shown extends Typed {
   readonly status?: number;
   readonly done?: Done | null;
   readonly problems?: AccountProblems;
-  readonly newEmail?: string;
-  readonly defaults?: DefaultsForm;
+  readonly refusal?: string;
 }
 
 async function renderAccount(page: SignedInRequest, shown: Shown): Promise<FastifyReply> {
@@ -220,6 +227,7 @@ async function accountModel(page: SignedInRequest, shown: Shown): Promise<Accoun
     newTokens: tokensInUse.filter(({ createdAt }) => now - createdAt < newTokenMs).slice(0, newTokensMax),
     done: shown.done ?? null,
     problems: shown.problems ?? {},
+    refusal: shown.refusal ?? null,
   };
 }
 
@@ -235,13 +243,31 @@ function redirectDone(page: SignedInRequest, done: Done): FastifyReply {
 async function withAttemptLimit(
   page: SignedInRequest,
   field: keyof AccountProblems,
+  typed: Typed,
+  step: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  return await sendBackUnavailable(page, typed, async () => {
+    try {
+      return await step();
+    } catch (error) {
+      const problem = page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) });
+      return await renderAccount(page, { ...typed, status: 429, problems: { [field]: problem } });
+    }
+  });
+}
+
+/** Sends the form back if the server cannot take it now: browsers do not keep this page for their Back button. */
+async function sendBackUnavailable(
+  page: SignedInRequest,
+  typed: Typed,
   step: () => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
   try {
     return await step();
   } catch (error) {
-    const problem = page.messages.problems.tooManyAttempts({ count: page.waitAfter(error) });
-    return await renderAccount(page, { status: 429, problems: { [field]: problem } });
+    if (!(error instanceof AppError) || error.code !== "unavailable") throw error;
+    page.reportUnavailable(error);
+    return await renderAccount(page, { ...typed, status: 503, refusal: page.messages.failure.unavailableText });
   }
 }
 

@@ -91,6 +91,8 @@ export interface AccountModel {
   readonly newTokens: readonly Pick<ApiToken, "id" | "name" | "createdAt">[];
   readonly done: Done | null;
   readonly problems: AccountProblems;
+  /** Why no form can be taken now; null: none was refused for that. */
+  readonly refusal: string | null;
   readonly now: number;
 }
 

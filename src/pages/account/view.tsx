@@ -5,7 +5,7 @@ import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Checkbox, EmailField, NewPasswordField, PasswordField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { MessageCard, Notice, ProblemSummary } from "../parts/notice.tsx";
+import { MessageCard, Notice, ProblemSummary, RefusalNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
@@ -39,6 +39,7 @@ export function accountView(model: AccountModel, page: PageContext): Page {
               <p>{profile.saved[model.done]}</p>
             </Notice>
           )}
+          <RefusalNotice text={model.refusal} />
           {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
           <EmailSection model={model} page={page} />
           <PasswordSection model={model} page={page} />

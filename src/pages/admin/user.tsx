@@ -233,13 +233,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
   const [label, explanation] = messagesOf(action, page);
   const path = userId === null ? adminPaths.users : userPath(userId);
   return (
-    <AdminFrame
-      page={page}
-      current="users"
-      lead={admin.usersLead}
-      scripts={["passkeys.js"]}
-      asksFirstAt={path}
-    >
+    <AdminFrame page={page} current="users" lead={admin.usersLead} scripts={["passkeys.js"]} asksFirstAt={path}>
       <section class="card" aria-labelledby="prove">
         <h2 class="section-heading" id="prove">
           {label}: <bdi translate={false}>{subject}</bdi>

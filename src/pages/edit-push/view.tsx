@@ -5,7 +5,7 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import { Notice, ProblemSummary, RefusalNotice } from "../parts/notice.tsx";
 import { Confirm, PostForm } from "../parts/post-form.tsx";
 import { LocalTime } from "../parts/times.tsx";
 import {
@@ -19,7 +19,7 @@ import {
 } from "../push-form/fields.tsx";
 import type { SessionProblem } from "../push-form/form.ts";
 import { LabelControls, LimitControls, MailControls, OptionControls } from "../push-form/groups.tsx";
-import { FormMessages, RefusalNotice, SessionNotice } from "../push-form/messages.tsx";
+import { FormMessages, SessionNotice } from "../push-form/messages.tsx";
 import { asksForPassphrase } from "../secret/step-view.tsx";
 
 interface EditModel {

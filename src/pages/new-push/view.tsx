@@ -4,12 +4,12 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Checkbox } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Notice, ProblemSummary } from "../parts/notice.tsx";
+import { Notice, ProblemSummary, RefusalNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { Controls, type FilledForm, type HiddenField, HiddenFields, summaryOf } from "../push-form/fields.tsx";
 import { accountField, type SessionProblem } from "../push-form/form.ts";
 import { LimitControls, MoreOptions, OptionControls } from "../push-form/groups.tsx";
-import { FormMessages, RefusalNotice, SessionNotice } from "../push-form/messages.tsx";
+import { FormMessages, SessionNotice } from "../push-form/messages.tsx";
 
 export interface NewPushForm extends FilledForm {
   /** The browser shall remember the limits and options. */

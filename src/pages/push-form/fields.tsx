@@ -364,9 +364,9 @@ export function recipientsProblem(
   return pushEmails.toProblem({ count: limits.recipientsMax, daily: limits.recipientsDailyMax });
 }
 
-/** File pushes have files, and an edited push of another kind may have some. */
-export function mayHaveFiles({ kind, edited }: Pick<PushForm, "kind" | "edited">): boolean {
-  return kind === "file" || (edited !== null && edited.files.length > 0);
+/** File pushes have files, and an edited push of another kind may have some: its form offers to choose lost ones again. */
+export function mayHaveFiles({ kind, edited, filesLost }: Pick<PushForm, "kind" | "edited" | "filesLost">): boolean {
+  return kind === "file" || (edited !== null && (edited.files.length > 0 || filesLost));
 }
 
 /** False: they were sealed in a browser, and the server can neither show nor change them. */

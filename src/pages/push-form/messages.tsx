@@ -39,16 +39,6 @@ export function FormMessages({ page, unanswered, children }: FormMessagesProps) 
   );
 }
 
-/** For a form that comes back with everything that was typed, and that the same person may send again. */
-export function RefusalNotice({ text }: { readonly text: string | null }) {
-  if (text === null) return null;
-  return (
-    <Notice tone="danger" icon="clock" alert>
-      <p>{text}</p>
-    </Notice>
-  );
-}
-
 interface SessionNoticeProps {
   readonly problem: SessionProblem | null;
   /** The id of the form, if it can be sent without an account. */

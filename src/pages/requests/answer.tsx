@@ -7,10 +7,10 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/fields.tsx";
-import { MessageCard, Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
+import { MessageCard, Notice, ProblemSummary, problemsAt, RefusalNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
-import { FormMessages, RefusalNotice } from "../push-form/messages.tsx";
+import { FormMessages } from "../push-form/messages.tsx";
 import type { PageRequest } from "../request.ts";
 
 /** The value of `?done=` after an answer was handed over. */

@@ -4,7 +4,7 @@ import { ProofFields } from "../factors/proof.tsx";
 import type { PageContext } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, SelectField, TextField } from "../parts/fields.tsx";
-import { Notice, ProblemSummary, problemsAt } from "../parts/notice.tsx";
+import { Notice, ProblemSummary, problemsAt, RefusalNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { fieldNames, offeredDays, type TokenField, type TokensModel, tokensPath } from "./model.ts";
 
@@ -29,6 +29,7 @@ export function TokenFormCard({ model, page }: Props) {
       <h2 class="section-heading" id="make">
         {tokens.make}
       </h2>
+      <RefusalNotice text={model.refusal} />
       {model.problems.tokens !== undefined && (
         <Notice tone="danger" icon="alert" alert>
           <p>{model.problems.tokens}</p>

@@ -33,7 +33,13 @@ export async function createToken(page: SignedInRequest): Promise<FastifyReply> 
     // Answer without a redirect: the token is not stored, so it can be shown only here.
     return await renderTokens(page, 201, { form: emptyForm, problems: {}, made: { name: apiToken.name, token } });
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== "invalid_fields" || error.fields === undefined) throw error;
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === "unavailable") {
+      page.reportUnavailable(error);
+      const refusal = page.messages.failure.unavailableText;
+      return await renderTokens(page, 503, { form, problems: {}, made: null, refusal });
+    }
+    if (error.code !== "invalid_fields" || error.fields === undefined) throw error;
     const problems = describeProblems(error.fields, form, page.messages);
     return await renderTokens(page, 422, { form, problems, made: null });
   }
@@ -53,12 +59,12 @@ export async function revokeToken(page: SignedInRequest): Promise<FastifyReply> 
 async function renderTokens(
   page: SignedInRequest,
   status: number,
-  shown: Pick<TokensModel, "form" | "problems" | "made">,
+  shown: Pick<TokensModel, "form" | "problems" | "made"> & Partial<Pick<TokensModel, "refusal">>,
 ): Promise<FastifyReply> {
   const { accounts, clock } = page.services;
   const number = pageNumberOf(page.query("page"));
   const listed = await accounts.listTokenPage(page.user.id, number);
   const proof = await proofOffered(page);
-  const model = { ...shown, ...listed, proof, page: number, now: clock.now() };
+  const model = { refusal: null, ...shown, ...listed, proof, page: number, now: clock.now() };
   return page.render(tokensView, model, { status, selfPath: page.isGet ? tokensPagePath(number) : null });
 }

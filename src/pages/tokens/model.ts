@@ -21,6 +21,8 @@ export type TokenProblems = Readonly<Partial<Record<TokenField | "tokens" | "pro
 export interface TokensModel {
   readonly form: TokenForm;
   readonly problems: TokenProblems;
+  /** Why the form cannot be taken now; null: it was not refused for that. */
+  readonly refusal: string | null;
   /** null: a new token needs no proof. */
   readonly proof: ProofOffered | null;
   /** A token that was just created: it is not stored, so it can be shown only once. */
