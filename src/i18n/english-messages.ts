@@ -239,6 +239,8 @@ export interface EnglishMessages {
     readonly signedOut: string;
     readonly signedOutText: string;
     readonly goBack: string;
+    readonly tooSlow: string;
+    readonly tooSlowText: string;
   };
   readonly signIn: {
     readonly heading: string;
@@ -882,6 +884,7 @@ export interface EnglishMessages {
       readonly peopleDone: string;
       readonly peopleOpen: string;
       readonly emailLinks: string;
+      readonly backupPostgres: string;
     };
     readonly version: string;
     readonly database: string;

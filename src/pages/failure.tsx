@@ -55,6 +55,8 @@ function explain(model: FailureModel, { failure }: Messages): Explanation {
       return { icon: "shield", heading: failure.forbidden, text: failure.forbiddenText };
     case 404:
       return { icon: "alert", heading: failure.notFound, text: failure.notFoundText };
+    case 408:
+      return { icon: "clock", heading: failure.tooSlow, text: failure.tooSlowText };
     case 413:
       return { icon: "file", heading: failure.tooLarge, text: failure.tooLargeText };
     case 429:

@@ -203,7 +203,7 @@ function allPages(page: PageContext): readonly Page[] {
     ...signOnPages(hostile, page),
     goneView(page),
     robotView(page),
-    ...[400, 403, 404, 413, 429, 500, 503].map((status) =>
+    ...[400, 403, 404, 408, 413, 429, 500, 503].map((status) =>
       failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: false, lacksFactor: false }, page),
     ),
     ...[401, 403, 429].map((status) =>
@@ -322,6 +322,18 @@ describe("a secret link's page", () => {
     const html = renderPage(secretView(secret("qr", { payload }), contextOf(en)));
     expect(html).toContain(en.secret.qrTooLong);
     expect(html).toContain(payload);
+  });
+});
+
+describe("the page of a refused request", () => {
+  const shown = (status: number) => {
+    const model = { status, requestId: "1", retryAfterSeconds: 1, keepsTyped: false, lacksFactor: false };
+    return renderPage(failureView(model, contextOf(en)));
+  };
+
+  it("does not blame what was entered if the connection was too slow", () => {
+    expect(shown(408)).toContain(en.failure.tooSlowText);
+    expect(shown(400)).toContain(en.failure.badRequestText);
   });
 });
 

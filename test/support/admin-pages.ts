@@ -109,8 +109,22 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
   const filter = { owner: text, kind: "qr" as const, state: "expired" as const, beforeId: 7 };
   return [
     ...[
-      { baseUrl: text, proxies: [text], sendsEmail: true, sendsAccountEmails: true, hasOtherUsers: true },
-      { baseUrl: null, proxies: [], sendsEmail: false, sendsAccountEmails: false, hasOtherUsers: false },
+      {
+        baseUrl: text,
+        proxies: [text],
+        sendsEmail: true,
+        sendsAccountEmails: true,
+        hasOtherUsers: true,
+        engine: "sqlite" as const,
+      },
+      {
+        baseUrl: null,
+        proxies: [],
+        sendsEmail: false,
+        sendsAccountEmails: false,
+        hasOtherUsers: false,
+        engine: "postgres" as const,
+      },
     ].map((steps) => overviewView({ ...overview, steps }, page)),
     ...([null, "malformed", "taken"] as const).map((refusal) =>
       usersView({ ...shown, text, page: 2, users, ownId: 1, nowMs, refusal }, page),

@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import type { ComponentChildren } from "preact";
+import type { Config } from "../../config/config.ts";
 import type { Health } from "../../health.ts";
 import type { Messages } from "../../i18n/i18n.ts";
 import type { PushTotals } from "../../pushes/pushes.ts";
@@ -24,6 +25,7 @@ export async function showOverview(page: SignedInRequest): Promise<FastifyReply>
     sendsEmail: config.mail !== undefined,
     sendsAccountEmails: config.accounts.emails,
     hasOtherUsers: users.length > 1,
+    engine: config.database.engine,
   };
   const model = { version, health: healthNow, pushes: totals, mails, steps };
   return page.render(overviewView, model, { selfPath: adminPaths.overview });
@@ -38,6 +40,8 @@ interface StepsModel {
   /** To confirm an address, or to reset a password. */
   readonly sendsAccountEmails: boolean;
   readonly hasOtherUsers: boolean;
+  /** The command for backups is for SQLite only. */
+  readonly engine: Config["database"]["engine"];
 }
 
 interface OverviewModel {
@@ -91,7 +95,7 @@ interface Step {
 
 /** What an operator has to decide after the first start. A proxy and a backup cannot be recognized from here. */
 function stepsOf(
-  { baseUrl, proxies, sendsEmail, sendsAccountEmails, hasOtherUsers }: StepsModel,
+  { baseUrl, proxies, sendsEmail, sendsAccountEmails, hasOtherUsers, engine }: StepsModel,
   page: PageContext,
 ): readonly Step[] {
   const { steps } = page.messages.admin;
@@ -117,7 +121,12 @@ function stepsOf(
       ...emailStep(sendsEmail, sendsAccountEmails, steps),
       path: settings("PWP__MAIL"),
     },
-    { title: steps.backup, state: "check", text: steps.backupCheck, path: null },
+    {
+      title: steps.backup,
+      state: "check",
+      text: engine === "postgres" ? steps.backupPostgres : steps.backupCheck,
+      path: null,
+    },
     {
       title: steps.people,
       state: hasOtherUsers ? "done" : "open",
