@@ -149,6 +149,50 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
       await expect(collect(store.read(makeKey(), wholeFile))).rejects.toBeInstanceOf(BlobMissingError);
     });
 
+    test("a blob that is written in several parts is readable once it is finished, and finishing it again changes nothing", async () => {
+      const store = await open();
+      const { growing } = store;
+      const key = makeKey();
+      await append(store, key, 0, 8, Buffer.from("one, "));
+      await append(store, key, 5, 8, Buffer.from("two"));
+      expect((await collect(growing.readUnfinished(key, { start: 1, end: 5 }))).toString()).toBe("ne, t");
+      await growing.finish(key);
+      await growing.finish(key);
+      expect((await collect(store.read(key, wholeFile))).toString()).toBe("one, two");
+      await store.delete(key);
+      await expect(growing.finish(key)).rejects.toBeInstanceOf(BlobMissingError);
+      await expect(collect(growing.readUnfinished(key, wholeFile))).rejects.toBeInstanceOf(BlobMissingError);
+    });
+
+    test("a blob is continued only at its end", async () => {
+      const store = await open();
+      const key = makeKey();
+      await expect(append(store, key, 3, 8, Buffer.from("x"))).rejects.toBeInstanceOf(BlobMissingError);
+      await append(store, key, 0, 8, Buffer.from("one"));
+      for (const position of [2, 4]) {
+        await expect(append(store, key, position, 8, Buffer.from("x"))).rejects.toBeInstanceOf(BlobMissingError);
+      }
+      expect(await isMissing(store, key)).toBe(true);
+    });
+
+    test("megabytes in several parts are read back unchanged, also before they are complete", async () => {
+      const store = await open();
+      const border = 5 * mebibyte;
+      const content = randomBytes(border + 100_000);
+      const [finished, stopped] = [makeKey(), makeKey()];
+      let position = 0;
+      for (const end of [3, border + 7, content.length]) {
+        await append(store, finished, position, content.length, content.subarray(position, end));
+        position = end;
+      }
+      await store.growing.finish(finished);
+      expect((await collect(store.read(finished, { start: 0, end: content.length }))).equals(content)).toBe(true);
+
+      await append(store, stopped, 0, content.length, content.subarray(0, border + 7));
+      const unfinished = store.growing.readUnfinished(stopped, { start: border - 2, end: border + 1 });
+      expect((await collect(unfinished)).equals(content.subarray(border - 2, border + 2))).toBe(true);
+    });
+
     test("a key of another shape is refused by every method", async () => {
       const store = await open();
       const key = makeKey();
@@ -165,9 +209,21 @@ export function describeBlobStore(name: string, open: () => Promise<BlobStore>):
         await expect(store.write(badKey, chunksOf(Buffer.from("a")))).rejects.toThrow(/blob key/);
         await expect(collect(store.read(badKey, wholeFile))).rejects.toThrow(/blob key/);
         await expect(store.delete(badKey)).rejects.toThrow(/blob key/);
+        await expect(store.growing.append(badKey, 0, 1)).rejects.toThrow(/blob key/);
+        await expect(store.growing.finish(badKey)).rejects.toThrow(/blob key/);
       }
     });
   });
+}
+
+async function append(store: BlobStore, key: string, position: number, length: number, bytes: Buffer): Promise<void> {
+  const writer = await store.growing.append(key, position, length);
+  try {
+    await writer.write(bytes);
+    await writer.sync();
+  } finally {
+    await writer.close();
+  }
 }
 
 async function isMissing(store: BlobStore, key: string): Promise<boolean> {

@@ -16,14 +16,21 @@ export interface BlobStore {
   read(key: string, range: { start: number; end: number }, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Returns only when the store confirms. Deleting a missing blob succeeds. Unfinished writes are deleted, too. */
   delete(key: string): Promise<void>;
-  /** undefined: the store cannot append to a blob. */
-  readonly growing?: GrowingBlobs;
+  readonly growing: GrowingBlobs;
 }
 
 /** Blobs that are written in several parts, over several requests and processes. Only one writer at a time may write to a blob. */
 export interface GrowingBlobs {
-  /** @param position the bytes that the unfinished blob has; 0: begins it. @throws BlobMissingError when it has another length. */
-  append(key: string, position: number): Promise<BlobWriter>;
+  /** What one writer keeps in memory, at most. */
+  readonly bufferBytes: number;
+  /** When a writer should sync: as soon as a multiple of the bytes is passed, and after this time. */
+  readonly syncEvery: { readonly bytes: number; readonly ms: number };
+  /**
+   * @param position the bytes that the unfinished blob has; 0: begins it.
+   * @param length the bytes that the whole blob will have.
+   * @throws BlobMissingError when the unfinished blob has another length than `position`.
+   */
+  append(key: string, position: number, length: number): Promise<BlobWriter>;
   /** Bytes `start` to `end`, inclusive, of an unfinished blob. @throws BlobMissingError. */
   readUnfinished(key: string, range: { start: number; end: number }): AsyncIterable<Uint8Array>;
   /** Makes the blob readable, durably; nothing happens if it is already. @throws BlobMissingError. */
@@ -33,7 +40,7 @@ export interface GrowingBlobs {
 /** After an error the length of the blob is unknown. */
 export interface BlobWriter {
   write(chunk: Uint8Array): Promise<void>;
-  /** What was written is durable. */
+  /** What was written is durable. To be called once after the last byte of the blob. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { makeFolder } from "../../test/support/folders.ts";
 import { describeBlobStore } from "./blob-store.contract.ts";
 import { BlobMissingError, BlobStoreError } from "./blob-store.ts";
@@ -143,39 +143,12 @@ test("a read, a write and a deletion on a disk that hangs end, and blobs that ca
   await expect(store.delete(other)).rejects.toMatchObject(timedOut);
 });
 
-describe("a blob that is written in several parts", () => {
-  async function append(store: ReturnType<typeof openStore>, position: number, text: string): Promise<void> {
-    const writer = await store.growing?.append(key, position);
-    try {
-      await writer?.write(Buffer.from(text));
-      await writer?.sync();
-    } finally {
-      await writer?.close();
-    }
-  }
-
-  test("is readable once it is finished, and finishing it again changes nothing", async () => {
-    const store = openStore(makeFolder());
-    await append(store, 0, "one, ");
-    await append(store, 5, "two");
-    await expect(readText(store)).rejects.toBeInstanceOf(BlobMissingError);
-    const unfinished: Uint8Array[] = [];
-    for await (const chunk of store.growing?.readUnfinished(key, { start: 1, end: 5 }) ?? []) unfinished.push(chunk);
-    expect(Buffer.concat(unfinished).toString()).toBe("ne, t");
-    await store.growing?.finish(key);
-    await store.growing?.finish(key);
-    expect(await readText(store)).toBe("one, two");
-  });
-
-  test("is continued only at its end", async () => {
-    const folder = makeFolder();
-    const store = openStore(folder);
-    await expect(append(store, 3, "x")).rejects.toBeInstanceOf(BlobMissingError);
-    await append(store, 0, "one");
-    for (const position of [2, 4]) await expect(append(store, position, "x")).rejects.toBeInstanceOf(BlobMissingError);
-    await expect(append(store, 0, "x")).rejects.toThrow(/EEXIST/);
-    await store.delete(key);
-    expect(filesIn(folder)).toEqual([]);
-    await expect(store.growing?.finish(key)).rejects.toBeInstanceOf(BlobMissingError);
-  });
+test("an unfinished blob is not begun twice, and is deleted with its key", async () => {
+  const folder = makeFolder();
+  const store = openStore(folder);
+  const begin = async () => await (await store.growing.append(key, 0, 8)).close();
+  await begin();
+  await expect(begin()).rejects.toThrow(/EEXIST/);
+  await store.delete(key);
+  expect(filesIn(folder)).toEqual([]);
 });

@@ -1,11 +1,13 @@
 import { constants } from "node:fs";
 import { access, type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { secondMs } from "../base/clock.ts";
 import { blobPath } from "./blob-key.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError, type GrowingBlobs } from "./blob-store.ts";
 import { createDiskOperations, type DiskOperations } from "./disk-operations.ts";
 
 const readChunkBytes = 256 * 1024;
+const syncEvery = { bytes: 8 * 1024 ** 2, ms: 5 * secondMs };
 
 /** Tells the folder of the blobs from the empty folder below a mount. */
 export const markerName = "sealpush-files.txt";
@@ -73,6 +75,9 @@ export function createFileBlobStore(directory: string, { isExpected, abortAfter 
   }
 
   const growing: GrowingBlobs = {
+    bufferBytes: 0,
+    syncEvery,
+
     async append(key, position) {
       const path = pathOf(key);
       if (position === 0) await prepareFolder(path);

@@ -172,6 +172,96 @@ describe("uploads", () => {
   });
 });
 
+describe("a blob in several parts", () => {
+  const content = randomBytes(7 * mebibyte);
+
+  async function append({ growing }: BlobStore, position: number, end: number): Promise<void> {
+    const writer = await growing.append(key, position, content.length);
+    try {
+      await writer.write(content.subarray(position, end));
+      await writer.sync();
+    } finally {
+      await writer.close();
+    }
+  }
+  const unfinished = ({ growing }: BlobStore, end: number) => collect(growing.readUnfinished(key, { start: 0, end }));
+  const stored = ({ objects, uploads }: ObjectStore) => [...objects.keys(), ...uploads.keys()];
+
+  test("is one upload, beside an object with its progress that its last byte removes", async () => {
+    const { store, remote } = await openFaulty();
+    await append(store, 0, 1_000);
+    await append(store, 1_000, 6 * mebibyte);
+    expect(remote.objects.get(`${path}.part`)?.length).toBeLessThan(mebibyte + 1_000);
+    await append(store, 6 * mebibyte, content.length);
+    expect(remote.operations).toEqual([
+      ...["PutObject", "GetObject", "CreateMultipartUpload", "UploadPart", "PutObject"],
+      ...["GetObject", "UploadPart", "CompleteMultipartUpload", "HeadObject", "DeleteObject"],
+    ]);
+    expect(stored(remote)).toEqual([path]);
+  });
+
+  test("that is small is sent once", async () => {
+    const { store, remote } = await openFaulty();
+    const writer = await store.growing.append(key, 0, 3);
+    await writer.write(Buffer.from("abc"));
+    await writer.sync();
+    await writer.close();
+    expect([remote.operations, stored(remote)]).toEqual([["PutObject"], [path]]);
+  });
+
+  test.each<[string, number, Fault, string]>([
+    ["while a part was sent", 7 * mebibyte - 1, "error_after", "UploadPart"],
+    ["before its progress was recorded", 7 * mebibyte - 1, "error", "PutObject"],
+    ["before it was completed", 7 * mebibyte, "error", "CompleteMultipartUpload"],
+    ["after it was completed", 7 * mebibyte, "error", "HeadObject"],
+    ["before its progress was removed", 7 * mebibyte, "error", "DeleteObject"],
+  ])("can be read up to its last sync after a crash %s, and is deleted whole", async (_when, end, fault, operation) => {
+    const { store, remote } = await openFaulty();
+    const synced = mebibyte;
+    await append(store, 0, synced);
+    remote.plan = always(fault, operation);
+    await expect(append(store, synced, end)).rejects.toBeInstanceOf(BlobStoreError);
+    remote.plan = () => undefined;
+    for (let times = 0; times < 2; times += 1) {
+      expect((await unfinished(store, synced - 1)).equals(content.subarray(0, synced))).toBe(true);
+    }
+    await store.delete(key);
+    expect(stored(remote)).toEqual([]);
+  });
+
+  test("is not changed by its earlier writer once it was read after a crash", async () => {
+    const { store, remote } = await openFaulty();
+    await append(store, 0, 6 * mebibyte);
+    const late = await store.growing.append(key, 6 * mebibyte, content.length);
+    await late.write(content.subarray(6 * mebibyte));
+    expect(await unfinished(store, 6 * mebibyte - 1)).toHaveLength(6 * mebibyte);
+    await expect(late.sync()).rejects.toMatchObject({ code: "NoSuchUpload" });
+    await late.close();
+    expect(await read(store)).toHaveLength(6 * mebibyte);
+    await store.delete(key);
+    expect(stored(remote)).toEqual([]);
+  });
+
+  test("is missing once the service has removed its parts or its progress, or for parts of another size", async () => {
+    const lose: readonly ((remote: ObjectStore) => unknown)[] = [
+      ({ uploads }) => uploads.clear(),
+      ({ objects }) => objects.delete(`${path}.part`),
+      ({ objects }) => objects.set(`${path}.part`, Buffer.alloc(3)),
+      ({ objects }) => objects.set(`${path}.part`, Buffer.alloc(100, 255)),
+      ({ objects }) => objects.set(`${path}.part`, Buffer.from("6291456\nid\n\0\0\0\x0b")),
+    ];
+    for (const [index, damage] of lose.entries()) {
+      const { store, remote } = await openFaulty();
+      await append(store, 0, 6 * mebibyte);
+      damage(remote);
+      if (index > 0) await expect(append(store, 6 * mebibyte, 7 * mebibyte)).rejects.toBeInstanceOf(BlobMissingError);
+      await expect(unfinished(store, 10)).rejects.toBeInstanceOf(BlobMissingError);
+      await store.delete(key);
+      expect(stored(remote)).toEqual([]);
+    }
+  });
+});
+
 describe("reads", () => {
   const content = randomBytes(400_000);
 

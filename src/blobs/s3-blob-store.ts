@@ -1,9 +1,10 @@
 import { blobPath } from "./blob-key.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { type BucketDeps, type BucketSettings, createBucket, defaultPatience, type Patience } from "./s3/bucket.ts";
+import { createGrowingObjects, progressPath } from "./s3/growing-objects.ts";
 import { ObjectUpload, partBytesMin, partsMax } from "./s3/object-upload.ts";
 import { readObject } from "./s3/read-object.ts";
-import { removeObject } from "./s3/remove-object.ts";
+import { deleteObject, removeObject } from "./s3/remove-object.ts";
 
 const mebibyte = 1024 ** 2;
 
@@ -24,6 +25,8 @@ export function createS3BlobStore(
   const bucket = createBucket(settings, deps, patience);
   const partBytes = partBytesFor(settings.blobBytesMax);
   return {
+    growing: createGrowingObjects(bucket, partBytes),
+
     async write(key, content) {
       const upload = new ObjectUpload(bucket, blobPath(key), partBytes);
       try {
@@ -42,7 +45,9 @@ export function createS3BlobStore(
     },
 
     async delete(key) {
-      await removeObject(bucket, blobPath(key));
+      const path = blobPath(key);
+      await removeObject(bucket, path);
+      await deleteObject(bucket, progressPath(path));
     },
   };
 }

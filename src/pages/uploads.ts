@@ -12,6 +12,8 @@ import type { PageRequest, PageRoute } from "./request.ts";
 
 export const uploadsPath = "/uploads";
 const version = "1.0.0";
+/** A client may hold more, however large the parts are that the store needs. */
+const heldBytesMax = 24 * 1024 ** 2;
 const partType = "application/offset+octet-stream";
 
 /** @throws AppError invalid_request: a header with a number is missing or has no number. */
@@ -87,8 +89,11 @@ async function receivePart(page: PageRequest): Promise<FastifyReply> {
   }
   const offset = numberIn(page, "upload-offset");
   const content = new BodyChunks(request.raw, services.bodyIntake.turns, undefined);
+  const hold = services.bodyIntake.hold(request.client.key);
+  request.bodyHold = hold;
+  const held = hold.passing(content, Math.min(services.pushes.uploadBufferBytes, heldBytesMax));
   const received = await services.pushes
-    .receiveUpload(page.uploadAddress ?? "", offset, content, page.actor)
+    .receiveUpload(page.uploadAddress ?? "", offset, held, page.actor)
     .finally(() => content.return());
   switch (received.outcome) {
     case "received":
@@ -114,7 +119,7 @@ async function discardUpload(page: PageRequest): Promise<FastifyReply> {
 const upload = {
   group: "internal",
   access: "page_creator",
-  isEnabled: ({ files, kinds }) => files.s3 === undefined && kinds.file.enabled,
+  isEnabled: ({ kinds }) => kinds.file.enabled,
 } as const satisfies Partial<PageRoute>;
 
 export const uploadRoutes: readonly PageRoute[] = [

@@ -35,7 +35,7 @@ export function createPushes(deps: PushDeps) {
   return {
     // assertMayCreate, create, beginUpload
     ...createOperations(deps),
-    // uploadsResume, openUpload, findUpload, receiveUpload, discardUpload: files that are sent in several requests
+    // uploadBufferBytes, openUpload, findUpload, receiveUpload, discardUpload: files that are sent in several requests
     ...resumableUploadOperations(deps),
     // claimView: the only way to retrieve a secret
     ...claimOperations(deps),

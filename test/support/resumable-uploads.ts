@@ -58,12 +58,11 @@ export function pushesWith(fixture: TestDomain, blobs: BlobStore): Pushes {
 /** A store that waits before it opens a blob for writing. */
 export function waitingToOpen(blobs: BlobStore) {
   const { growing } = blobs;
-  if (growing === undefined) throw new Error("The store cannot append.");
   const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const append: typeof growing.append = async (key, position) => {
+  const append: typeof growing.append = async (...blob) => {
     reached.resolve();
     await gate.promise;
-    return await growing.append(key, position);
+    return await growing.append(...blob);
   };
   return { blobs: { ...blobs, growing: { ...growing, append } }, reached: reached.promise, open: () => gate.resolve() };
 }
@@ -87,14 +86,13 @@ export async function noSpace(): Promise<never> {
 /** A store whose writers fail, or wait, before the chunk with this number, counted over all of them. */
 export function failingAt(blobs: BlobStore, chunk: number, fail: () => Promise<void>): BlobStore {
   const { growing } = blobs;
-  if (growing === undefined) throw new Error("The store cannot append.");
   let written = 0;
   return {
     ...blobs,
     growing: {
       ...growing,
-      async append(key, position) {
-        const writer = await growing.append(key, position);
+      async append(...blob) {
+        const writer = await growing.append(...blob);
         return {
           ...writer,
           async write(bytes) {

@@ -66,9 +66,20 @@ export class PartBuffer {
 
   /** Valid until `clear`. Call it once per part, because a digest can be finished only once. */
   content(): Content {
+    const [sha256, md5] = [this.#sha256.digest("hex"), this.#md5.digest("hex")];
+    return { blocks: this.#used(), bytes: this.#bytes, sha256, md5 };
+  }
+
+  #used(): Uint8Array[] {
     const used = this.#blocks.slice(0, Math.ceil(this.#bytes / blockBytes));
-    const blocks = used.map((block, index) => block.subarray(0, this.#bytes - index * blockBytes));
-    return { blocks, bytes: this.#bytes, sha256: this.#sha256.digest("hex"), md5: this.#md5.digest("hex") };
+    return used.map((block, index) => block.subarray(0, this.#bytes - index * blockBytes));
+  }
+
+  /** The bytes so far, followed by `end`, while the part is still being filled. Valid until `clear`. */
+  contentWith(end: Uint8Array): Content {
+    const digest = (hash: Hash) => hash.copy().update(end).digest("hex");
+    const bytes = this.#bytes + end.length;
+    return { blocks: [...this.#used(), end], bytes, sha256: digest(this.#sha256), md5: digest(this.#md5) };
   }
 
   clear(): void {

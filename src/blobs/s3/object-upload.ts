@@ -9,6 +9,16 @@ import { encoded, textOf } from "./xml.ts";
 export const partBytesMin = 5 * 1024 ** 2;
 export const partsMax = 10_000;
 
+/** An upload as an earlier writer has left it. */
+export interface BegunUpload {
+  /** undefined: no part was sent. */
+  readonly uploadId: string | undefined;
+  /** Those of the parts, in order. */
+  readonly entityTags: readonly string[];
+  /** The bytes after the last part. */
+  readonly tail: Uint8Array;
+}
+
 /**
  * The upload of one blob to the bucket: a single PutObject if it fits into one part, else a multipart upload of equal
  * parts. While one part is being sent the next is filled, so a blob of any size needs the memory of two parts. The object
@@ -19,7 +29,7 @@ export class ObjectUpload {
   readonly #path: string;
   readonly #partBytes: number;
   readonly #cancel = new AbortController();
-  readonly #entityTags: string[] = [];
+  readonly #entityTags: string[];
   #filling: PartBuffer;
   #spare: PartBuffer | undefined;
   #uploadId: string | undefined;
@@ -28,11 +38,21 @@ export class ObjectUpload {
   #reachedStore = false;
   #bytes = 0;
 
-  constructor(bucket: Bucket, path: string, partBytes: number) {
+  /** @param begun whose `tail` fits into one part; undefined: the upload begins. */
+  constructor(bucket: Bucket, path: string, partBytes: number, begun?: BegunUpload) {
+    const { uploadId, entityTags = [], tail = new Uint8Array() } = begun ?? {};
     this.#bucket = bucket;
     this.#path = path;
     this.#partBytes = partBytes;
     this.#filling = new PartBuffer(partBytes);
+    this.#filling.take(tail);
+    this.#uploadId = uploadId;
+    this.#entityTags = [...entityTags];
+    this.#bytes = entityTags.length * partBytes + tail.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   async add(chunk: Uint8Array): Promise<void> {
@@ -42,6 +62,22 @@ export class ObjectUpload {
     }
     this.#bytes += chunk.length;
     this.#assertNotFailed();
+  }
+
+  /**
+   * What another upload continues from, when the parts have been stored.
+   * @param encode makes the bytes that follow the tail. @returns valid until more is added.
+   */
+  async begun(encode: (upload: Omit<BegunUpload, "tail">) => Uint8Array): Promise<Content> {
+    await this.#sending;
+    this.#assertNotFailed();
+    return this.#filling.contentWith(encode({ uploadId: this.#uploadId, entityTags: this.#entityTags }));
+  }
+
+  /** Ends requests. What has been stored stays. */
+  async stop(): Promise<void> {
+    this.#cancel.abort();
+    await this.#sending;
   }
 
   /** @returns the size of the whole blob in bytes. */
@@ -63,8 +99,7 @@ export class ObjectUpload {
    * @returns false when that failed, too: then the key must be deleted later.
    */
   async discard(): Promise<boolean> {
-    this.#cancel.abort();
-    await this.#sending;
+    await this.stop();
     if (!this.#reachedStore) return true;
     try {
       await removeObject(this.#bucket, this.#path, 1);

@@ -11,6 +11,14 @@ const listsMax = 10;
 export async function removeObject(bucket: Bucket, path: string, attemptsMax?: number): Promise<void> {
   const tries = attemptsMax === undefined ? {} : { attemptsMax };
   await endUploads(bucket, path, tries);
+  await deleteObject(bucket, path, tries);
+}
+
+export async function deleteObject(
+  bucket: Bucket,
+  path: string,
+  tries: { readonly attemptsMax?: number } = {},
+): Promise<void> {
   await bucket.call(
     { name: "DeleteObject", method: "DELETE", path, expected: [204, 404], ...tries },
     async (answer) => {

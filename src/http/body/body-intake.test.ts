@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { BodyIntake, bodyMemoryLimits } from "./body-intake.ts";
+import { type BodyHold, BodyIntake, bodyMemoryLimits } from "./body-intake.ts";
 
 const kibibyte = 1024;
 const mebibyte = 1024 * kibibyte;
@@ -39,6 +39,27 @@ test("while the process is short of memory, a body of a mebibyte is refused and 
   expect(intake.heldBytes).toBe(0);
   isShort = false;
   intake.hold("192.0.2.1").add(5 * mebibyte);
+});
+
+test("a body that passes counts with at most what is in memory of it", async () => {
+  const intake = new BodyIntake({ max: 100 * kibibyte, perClientMax: 100 * kibibyte }, never, nextTurn);
+  async function* content(): AsyncGenerator<Buffer> {
+    for (let sent = 0; sent < 8; sent += 1) yield Buffer.alloc(20 * kibibyte);
+  }
+  const receive = async (hold: BodyHold, bytesMax = 70 * kibibyte) => {
+    let bytes = 0;
+    for await (const chunk of hold.passing(content(), bytesMax)) bytes += chunk.length;
+    return bytes;
+  };
+  const [first, second] = [intake.hold("192.0.2.1"), intake.hold("192.0.2.1")];
+  expect(await receive(first)).toBe(160 * kibibyte);
+  // The first 16 KiB of each body are not counted.
+  expect(intake.heldBytes).toBe(54 * kibibyte);
+  await expect(receive(second)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+  for (const hold of [first, second]) hold.release();
+  expect(intake.heldBytes).toBe(0);
+  expect(await receive(intake.hold("192.0.2.1"), 0)).toBe(160 * kibibyte);
+  expect(intake.heldBytes).toBe(0);
 });
 
 test.each([

@@ -68,6 +68,17 @@ export class BodyHold {
     this.#counted += counted;
   }
 
+  /** For a body that passes: at any time at most `bytesMax` of it are in memory. @throws as `add`. */
+  async *passing(content: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
+    let uncounted = bytesMax;
+    for await (const chunk of content) {
+      const counted = Math.min(uncounted, chunk.length);
+      uncounted -= counted;
+      if (counted > 0) this.add(counted);
+      yield chunk;
+    }
+  }
+
   /** The answer has ended. */
   release(): void {
     if (this.#counted > 0) this.#memory.release(this.#client, this.#counted);

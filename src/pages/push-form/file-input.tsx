@@ -10,7 +10,7 @@ import type { ControlProps } from "./controls.tsx";
  */
 export function FileInput({ id, name, label, problem, form, page: { messages } }: ControlProps) {
   const { newPush, edit, files, formats, problems } = messages;
-  const { maxFileUploads, pushBytesMax, uploadsResume } = form.limits;
+  const { maxFileUploads, pushBytesMax } = form.limits;
   const isNew = form.edited === null;
   const bounds = { count: maxFileUploads, size: formats.bytes(pushBytesMax) };
   const counted = { count: "{count}", countMax: "{countMax}", size: "{size}", sizeMax: "{sizeMax}" };
@@ -23,7 +23,7 @@ export function FileInput({ id, name, label, problem, form, page: { messages } }
       data-total={files.total(counted)}
       data-too-many={problems.files({ count: maxFileUploads })}
       data-too-large={problems.filesTooLarge({ size: bounds.size })}
-      data-uploads={uploadsResume ? uploadsPath : undefined}
+      data-uploads={uploadsPath}
       data-uploads-name="push[uploads][]"
       data-failed={files.failed}
       data-remove={edit.removeFile({ filename: "{filename}" })}

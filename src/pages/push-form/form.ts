@@ -55,8 +55,6 @@ export function formLimits(kind: KindName, config: Pick<Config, "files" | "linkD
     noteCharactersMax: pushLimits.noteCharactersMax,
     maxFileUploads: config.files.maxFileUploads,
     pushBytesMax: config.files.pushBytesMax,
-    /** The page's script may send files in several requests: not to an object store. */
-    uploadsResume: config.files.s3 === undefined,
     /** Addresses of one push, and addresses of one account on one day. */
     recipientsMax: pushLimits.recipientsMax,
     recipientsDailyMax: config.linkDeliveries.dailyMax,

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { hourMs, secondMs } from "../../base/clock.ts";
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
-import { BlobMissingError, type BlobWriter, type GrowingBlobs } from "../../blobs/blob-store.ts";
+import { BlobMissingError, type BlobWriter } from "../../blobs/blob-store.ts";
 import { jointColumns } from "../../crypto/sealed-columns.ts";
 import { keyBytes, keyedHash } from "../../crypto/sodium.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type PartedStream,
   plaintextLength,
   SealBrokenError,
+  sealedLength,
   sealedLengthBefore,
   sealPart,
 } from "../../crypto/stream-seal.ts";
@@ -35,9 +36,7 @@ const addressShape = /^[A-Za-z0-9_-]{43}$/;
 const uploadMs = 24 * hourMs;
 /** A run is extended while bytes pass, so this is longer than the slowest sender may pause. */
 const runMs = 30 * secondMs;
-/** What a crash makes the sender send again, at most. Runs are extended as often. */
-const unacknowledgedMs = 5 * secondMs;
-const unacknowledgedBytesMax = 8 * 1024 ** 2;
+const extendEveryMs = 5 * secondMs;
 /** A sender may have this many times the files and bytes of one push in uploads that no push has taken yet. */
 const pushesAtOnce = 3;
 
@@ -81,7 +80,7 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
   const details = openUploadDetails({ id, detailsSealed, ownerId, key });
   if (details === undefined) throw new Error(`The details of upload ${id} do not open.`);
   try {
-    await storing(growing(deps).finish(blobKey));
+    await storing(deps.blobs.growing.finish(blobKey));
   } catch (error) {
     // The store has lost the file: the sender has to send it again.
     if (error instanceof BlobMissingError) return undefined;
@@ -96,28 +95,22 @@ export async function findUploadedFile(deps: Deps, address: string, actor: Actor
   };
 }
 
-function growing({ blobs }: Deps): GrowingBlobs {
-  if (blobs.growing === undefined) throw new AppError("not_found", "not-found");
-  return blobs.growing;
-}
-
 export function resumableUploadOperations(deps: Deps) {
   const { store, clock, config } = deps;
   const uploads = store.resumableUploads;
 
   return {
-    /** Whether files can be sent in several requests: not to an object store. */
-    uploadsResume: deps.blobs.growing !== undefined,
+    /** What an upload that is being received keeps in memory, at most. */
+    uploadBufferBytes: deps.blobs.growing.bufferBytes,
 
     /**
      * Begins an upload. @returns its address, of which the server keeps only a digest.
-     * @throws AppError not_authenticated, invalid_fields, too_large, too_many_requests, unavailable, not_found.
+     * @throws AppError not_authenticated, invalid_fields, too_large, too_many_requests, unavailable.
      */
     async openUpload(
       file: { readonly filename: string; readonly contentType: string; readonly sizeBytes: number },
       actor: Actor,
     ): Promise<{ readonly address: string; readonly expiresAt: number }> {
-      growing(deps);
       assertMayUpload(config, actor);
       const { pushBytesMax, maxFileUploads } = config.files;
       const { sizeBytes } = file;
@@ -217,7 +210,7 @@ async function writeSealed(
   { blobKey, ...file }: OpenedFile,
   content: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const writer = await growing(deps).append(blobKey, 0);
+  const writer = await deps.blobs.growing.append(blobKey, 0, sealedLength(file.sizeBytes));
   try {
     for await (const chunk of sealPart(streamOf(file), 0, content)) await writer.write(chunk);
     await writer.sync();
@@ -269,18 +262,21 @@ class UploadRun {
 
   /** @returns the acknowledged bytes; undefined: the run has ended. */
   async #write(found: ResumableUpload, file: OpenedFile, content: IncomingPart): Promise<number | undefined> {
-    const { clock } = this.#deps;
+    const { clock, blobs } = this.#deps;
+    const { growing } = blobs;
+    const { bytes: syncBytes, ms: syncMs } = growing.syncEvery;
+    const passed = (bytes: number) => Math.floor(bytes / syncBytes);
     let writer: BlobWriter | undefined;
     let sealedBytes = sealedLengthBefore(found.receivedBytes);
     let acknowledged = { sealedBytes, at: clock.now() };
     try {
       const passing = this.#extending(found, file.blobKey, content);
       for await (const chunk of sealPart(streamOf(file), found.receivedBytes, passing)) {
-        writer ??= await storing(growing(this.#deps).append(file.blobKey, sealedBytes));
+        writer ??= await storing(growing.append(file.blobKey, sealedBytes, sealedLength(file.sizeBytes)));
         await storing(writer.write(chunk));
         sealedBytes += chunk.length;
-        const isDue = sealedBytes - acknowledged.sealedBytes >= unacknowledgedBytesMax;
-        if (!isDue && clock.now() - acknowledged.at < unacknowledgedMs) continue;
+        const isDue = passed(sealedBytes) > passed(acknowledged.sealedBytes);
+        if (!isDue && clock.now() - acknowledged.at < syncMs) continue;
         const received = plaintextLength(sealedBytes, found.sizeBytes);
         // The last byte is acknowledged with the end of the run: no push takes an upload that somebody may be writing to.
         if (received === found.sizeBytes) continue;
@@ -325,7 +321,7 @@ class UploadRun {
     const { clock, store } = this.#deps;
     for await (const chunk of content) {
       const now = clock.now();
-      if (Math.abs(now - this.#extendedAt) >= unacknowledgedMs) {
+      if (Math.abs(now - this.#extendedAt) >= extendEveryMs) {
         if (!(await store.resumableUploads.extend(digest, this.#run, blobKey, now + runMs, now))) return;
         this.#extendedAt = now;
       }
@@ -371,7 +367,7 @@ class UploadRun {
   async #copy(found: ResumableUpload, old: OpenedFile, file: OpenedFile): Promise<void> {
     const { key, context, plaintextBytes } = streamOf(old);
     const range = { start: 0, end: found.receivedBytes - 1 };
-    const read = (part: ByteRange) => growing(this.#deps).readUnfinished(old.blobKey, part);
+    const read = (part: ByteRange) => this.#deps.blobs.growing.readUnfinished(old.blobKey, part);
     const content = openStream(key, context, plaintextBytes, range, read);
     await writeSealed(this.#deps, file, this.#extending(found, file.blobKey, content));
   }
