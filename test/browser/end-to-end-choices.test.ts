@@ -139,13 +139,17 @@ describe("a name and a note sealed in the browser", () => {
   });
 });
 
-it("files are sealed as a whole before the form is sent, where they go to an object store, and open from there", async () => {
+it.each([
+  ["while they are sent, and", true],
+  ["as a whole before the form is sent, where uploads are refused, and also", false],
+])("files in an object store are sealed %s open from there", async (_how, takesUploads) => {
   const store = await startObjectStore();
   const environment = { ...environmentOf(store), PWP__FILES__ALLOW_ANONYMOUS: "true" };
   const server = await startServer({ dataDir: join(makeFolder(), "data"), environment });
   // The browser of this site's tests reports requests to other servers.
   const elsewhere = { expectedErrors: new RegExp(`^asked ${server.baseUrl}/`) };
   const { page } = await site.visit(elsewhere);
+  if (!takesUploads) await page.route("**/uploads", (route) => route.fulfill({ status: 405 }));
   await page.goto(`${server.baseUrl}/?kind=file`);
   await page.getByLabel(endToEnd.seal, { exact: true }).check();
   const content = Buffer.alloc(6_000_000, "0123456789abcdef");

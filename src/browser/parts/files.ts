@@ -54,7 +54,7 @@ class FilePicker {
   /** The files go first, so that a broken connection costs little. Then the form is sent, which names them. */
   #listenForSending(): void {
     const { form } = this.#field;
-    let isSent = this.#picker.dataset.uploads === undefined;
+    let isSent = false;
     form?.addEventListener(
       "submit",
       (event) => {
