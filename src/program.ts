@@ -270,7 +270,9 @@ function print(text: string): void {
   if (!isOutputWatched) {
     isOutputWatched = true;
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (error.code === "EPIPE") return;
+      process.stderr.write(`Standard output cannot be written (${error.code}).\n`);
+      process.exit(1);
     });
   }
   process.stdout.write(text);

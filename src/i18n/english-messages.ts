@@ -1345,6 +1345,7 @@ export interface EnglishMessages {
     readonly saveFailed: Message<{ filename: string }>;
     readonly look: Message<{ filename: string }>;
     readonly notShown: Message<{ filename: string }>;
+    readonly tooLarge: Message<{ max: string }>;
     readonly lookFailed: Message<{ filename: string }>;
     readonly notEditable: string;
   };

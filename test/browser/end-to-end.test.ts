@@ -297,6 +297,11 @@ describe("files sealed in the browser", () => {
     await look("wrong.png").click();
     await recipient.getByText(endToEnd.notShown({ filename: "wrong.png" })).waitFor();
     expect(await look("large.txt").isVisible()).toBe(false);
+    await recipient.getByText(endToEnd.tooLarge({ max: "1 MB" })).waitFor();
+    const large = recipient.waitForEvent("download");
+    await recipient.getByRole("link", { name: secret.download({ filename: "large.txt" }) }).click();
+    await recipient.getByText(endToEnd.saved({ filename: "large.txt" })).waitFor();
+    expect(readFileSync(await (await large).path()).length).toBe(1_048_577);
 
     const download = recipient.waitForEvent("download");
     await recipient.getByRole("button", { name: /ZIP/ }).click();

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { makeFolder } from "./folders.ts";
@@ -30,6 +30,8 @@ export interface ClientProgram {
 interface RunOptions {
   readonly stdin?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The file that standard output is, instead of a pipe. */
+  readonly stdoutFile?: string;
 }
 
 /** What is typed once the terminal shows this text. */
@@ -64,9 +66,13 @@ export function makeClientProgram(
       onTestFinished(() => void child.kill("SIGKILL"));
       return child;
     },
-    run: (argv, { stdin = "", environment: more = {} } = {}) => {
+    run: async (argv, { stdin = "", environment: more = {}, stdoutFile } = {}) => {
       const [executable = "", ...rest] = [...command, ...argv];
-      return runToItsEnd(spawn(executable, rest, { cwd: folder, env: { ...base, ...more } }), stdin);
+      const stdout = stdoutFile === undefined ? "pipe" : openSync(stdoutFile, "w");
+      const env = { ...base, ...more };
+      const child = spawn(executable, rest, { cwd: folder, env, stdio: ["pipe", stdout, "pipe"] });
+      if (typeof stdout === "number") closeSync(stdout);
+      return await runToItsEnd(child, stdin);
     },
     async runAtTerminal(argv, answers) {
       const line = [...command, ...argv].map((word) => `'${word}'`).join(" ");

@@ -33,6 +33,11 @@ function readParts(text: string, path: RegExp): LinkParts | undefined {
   return { server: `${origin}${folder}`, urlToken, fragment: hash.slice(1) };
 }
 
+/** Whether it can name a push or a request. */
+export function isLinkOrToken(text: string): boolean {
+  return tokenPattern.test(text) || readLink(text) !== undefined || readRequestLink(text) !== undefined;
+}
+
 /** @param push a url_token or a link of this server. @throws ClientError invalid. */
 export function urlTokenIn(push: string, server: string): string {
   return tokenIn(push, readLink(push), server, "push");

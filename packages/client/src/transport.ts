@@ -206,7 +206,7 @@ export function errorOf({ status, value }: ApiAnswer, hint = "", retryAfterSecon
   const fields = fieldsOf(status, value);
   const said =
     fields === undefined
-      ? textAt(value, "error")
+      ? refusalIn(value)
       : Object.entries(fields)
           .map(([name, problems]) => `${name} ${problems.join(" ")}`)
           .join(" ");
@@ -218,6 +218,12 @@ export function errorOf({ status, value }: ApiAnswer, hint = "", retryAfterSecon
     ...(fields === undefined ? {} : { fields }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
+}
+
+/** The word that servers answer an unknown token with says nothing to people. */
+function refusalIn(value: unknown): string | undefined {
+  const said = textAt(value, "error");
+  return said === "not-found" ? "there is no such push or request, or it is not yours" : said;
 }
 
 /** For an answer without what this API answers. */

@@ -102,8 +102,8 @@ class Work {
   }
 
   /** @param text the key of a text among the section's data attributes; "": none. */
-  say(text: string): void {
-    this.#status?.replaceChildren(fillIn(this.#texts[text], { filename: this.name }));
+  say(text: string, values: Readonly<Record<string, string>> = {}): void {
+    this.#status?.replaceChildren(fillIn(this.#texts[text], { filename: this.name, ...values }));
   }
 
   /** @returns what shows how much of `total` bytes is open. */
@@ -163,7 +163,12 @@ async function save(work: Work, read: (opened: Opened) => AsyncIterable<Uint8Arr
 function enableLook(row: HTMLElement, texts: DOMStringMap, file: SealedFile, work: Work): void {
   const button = row.querySelector("button");
   const box = row.querySelector<HTMLElement>("[data-looked]");
-  if (button === null || box === null || !mayBeViewable(file.type) || file.size > shownBytesMax(file.type)) return;
+  if (button === null || box === null || !mayBeViewable(file.type)) return;
+  const bytesMax = shownBytesMax(file.type);
+  if (file.size > bytesMax) {
+    work.say("tooLarge", { max: formatSize(bytesMax, pageLocale()) });
+    return;
+  }
   button.hidden = false;
   button.setAttribute("aria-label", fillIn(texts.look, { filename: file.name }));
   box.setAttribute("aria-label", file.name);

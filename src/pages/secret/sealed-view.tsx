@@ -86,6 +86,7 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
       data-saved={text.saved(named)}
       data-failed={text.saveFailed(named)}
       data-not-shown={text.notShown(named)}
+      data-too-large={text.tooLarge({ max: "{max}" })}
       data-look-failed={text.lookFailed(named)}
     >
       <h2 class="section-heading" id="files">

@@ -1,10 +1,12 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { makeClientProgram, storeLogin } from "../../support/client-program.ts";
 import { freePort } from "../../support/postgres/guarded-process.ts";
-import { startStandIn } from "../../support/stand-in.ts";
+import { sendJson, startStandIn } from "../../support/stand-in.ts";
 
 let app: TestApp;
 let server: string;
@@ -162,7 +164,7 @@ describe("push", () => {
     [["push", "--expires", "1h"], "x", /^error: Unknown option '--expires'\. See "sealpush push --help"\.\n$/],
     [["push", "--as", "a", "b"], "x", "--as sends standard input: name no files.\n"],
     [["list", "--page", "0"], "", /^--page must be a whole number from 1 to 200/],
-    [["audit"], "", "Name the push by its link or its token.\n"],
+    [["audit"], "", "Name the push or the request by its link or its token.\n"],
     [["end", "a", "b"], "", /^error: end takes fewer arguments\. See/],
     [["generate", "--length", "7"], "", /^--length must be a whole number from 8 to 1024/],
     [["completion", "tcsh"], "", /bash, zsh, fish/],
@@ -266,6 +268,84 @@ describe("the API token", () => {
     expect(new Set(seen)).toEqual(new Set([undefined]));
   });
 });
+
+describe("what fails is said in a sentence, with its exit code:", () => {
+  test("standard output that is full or was closed", async () => {
+    const program = signedIn();
+    writeFileSync(join(program.folder, "a.bin"), Buffer.alloc(3_000_000));
+    const link = (await program.run(["push", "a.bin"])).stdout.trim();
+    for (const argv of [["push"], ["list"], ["generate"], ["--help"], ["open", link, "--output", "-"]]) {
+      expect(await program.run(argv, { stdin: "x", stdoutFile: "/dev/full" })).toMatchObject({
+        exitCode: 1,
+        stderr: "Standard output cannot be written (ENOSPC).\n",
+      });
+    }
+    const child = program.start(["open", link, "--output", "-"]);
+    child.stdout.once("data", () => child.stdout.destroy());
+    const [[exitCode], said] = await Promise.all([once(child, "close"), textOf(child.stderr)]);
+    expect([exitCode, said]).toEqual([1, "Standard output was closed before the end of the file.\n"]);
+  });
+
+  test.each([
+    [["open", "not a link"], 2, "This is neither a link of a push or a request nor a token of one."],
+    [["open"], 2, "Name the push or the request by its link or its token."],
+    [["list", "--server", "ftp://example.com"], 2, "The server's address must have the form https://push.example.com."],
+    [["login", "example"], 2, "The server's address must have the form https://push.example.com."],
+    [["audit", "unknown"], 3, "The server answered 404: there is no such push or request, or it is not yours."],
+    [["push", "missing"], 1, "missing cannot be used (ENOENT)."],
+  ])("%j", async (argv, exitCode, sentence) => {
+    expect(await signedIn().run(argv)).toEqual({ exitCode, stdout: "", stderr: `${sentence}\n` });
+  });
+
+  test("a folder that is none is noticed before a view is spent", async () => {
+    const program = signedIn();
+    writeFileSync(join(program.folder, "a.txt"), "a");
+    const link = (await program.run(["push", "--views", "1", "a.txt"])).stdout.trim();
+    expect(await program.run(["open", link, "--output", "a.txt"])).toMatchObject({
+      exitCode: 2,
+      stderr: "a.txt is not a folder.\n",
+    });
+    expect(await program.run(["open", link])).toMatchObject({ exitCode: 0, stderr: "Saved a (1).txt.\n" });
+  });
+
+  test("a message beside the file that is printed is shown, because the view is spent", async () => {
+    const files = [{ filename: "a.txt", content: new Blob(["content"]) }];
+    const made = await new SealpushClient({ server, token }).create({ payload: "see the file", files });
+    expect(await signedIn().run(["open", made.html_url, "--output", "-"])).toEqual({
+      exitCode: 0,
+      stdout: "content",
+      stderr: "see the file\n",
+    });
+  });
+
+  test.each(["open", "push"])("an interruption in the middle of a file: %s", async (verb) => {
+    const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
+    const other = await startStandIn((request, _incoming, response) => {
+      if (request === "GET /api/v2/version") return sendJson(response, 200, { api_version: "2.1" });
+      if (request === "GET /api/v2/pushes/abc") {
+        const files = [{ filename: "a.bin", content_type: "", url: `${other.origin}/file` }];
+        return sendJson(response, 200, { url_token: "abc", payload: null, files });
+      }
+      if (request === "GET /file" || request.startsWith("POST")) return hold();
+      return sendJson(response, 404, {});
+    });
+    const program = makeClientProgram("whole", { SEALPUSH_SERVER: other.origin });
+    mkdirSync(join(program.folder, "saved"));
+    writeFileSync(join(program.folder, "b.bin"), Buffer.alloc(1_000));
+    const child = program.start(verb === "open" ? ["open", "abc", "--output", "saved"] : ["push", "b.bin"]);
+    await isHeld;
+    child.kill("SIGINT");
+    const [[exitCode], said] = await Promise.all([once(child, "close"), textOf(child.stderr)]);
+    expect([exitCode, said]).toEqual([1, "Interrupted (SIGINT).\n"]);
+    expect(readdirSync(join(program.folder, "saved"))).toEqual([]);
+  });
+});
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = "";
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}
 
 test("a server that is away is exit code 6, and no server at all is 2", async () => {
   const away = await makeClientProgram("whole").run(["open", `http://127.0.0.1:${await freePort()}/p/abc`]);

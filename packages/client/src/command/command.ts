@@ -3,7 +3,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { ClientError } from "../errors.ts";
 import { optionsOf, programHelp, verbHelp } from "./help.ts";
 import { type CommandIo, CommandRefused, exitCodeOf, exitCodes, type Given } from "./io.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { systemProblem } from "./system-error.ts";
 import { findVerb, type Verb } from "./verbs.ts";
 
 export { completedVerbs } from "./complete.ts";
@@ -14,7 +14,8 @@ export { verbs } from "./verbs.ts";
 /** Runs a command of this process and sets the exit code. @param argv the arguments after the program's name. */
 export async function main(argv: readonly string[]): Promise<void> {
   const { processIo } = await import("./process-io.ts");
-  process.exitCode = await runCommand(argv, processIo());
+  // It is set already if standard output failed.
+  process.exitCode ||= await runCommand(argv, processIo());
 }
 
 /** @returns the exit code. */
@@ -69,23 +70,18 @@ function usage(problem: string, { name }: Verb): CommandRefused {
   return new CommandRefused(`error: ${problem.replace(/\.$/, "")}. See "sealpush ${name} --help".`, exitCodes.usage);
 }
 
-/** Prints one line for people. Everything unexpected is reported by its system error code, or thrown. */
+/** Prints one line for people. Errors of the operating system are reported by their code; everything else unexpected is thrown. */
 function reportError(error: unknown, io: CommandIo): number {
-  if (error instanceof CommandRefused) {
+  if (error instanceof CommandRefused || error instanceof ClientError) {
     io.stderr(`${error.message}\n`);
-    return error.exitCode;
-  }
-  if (error instanceof ClientError) {
-    io.stderr(`${error.message}\n`);
-    return exitCodeOf[error.code];
+    return error instanceof CommandRefused ? error.exitCode : exitCodeOf[error.code];
   }
   if (error === io.interruption.reason && error instanceof Error) {
     io.stderr(`${error.message}\n`);
     return exitCodes.failed;
   }
-  const code = systemErrorCode(error);
-  if (code === undefined) throw error;
-  const path = Reflect.get(Object(error), "path");
-  io.stderr(typeof path === "string" ? `${path} cannot be used (${code}).\n` : `Failed (${code}).\n`);
+  const problem = systemProblem(error);
+  if (problem === undefined) throw error;
+  io.stderr(`${problem}\n`);
   return exitCodes.failed;
 }

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { isLinkOrToken } from "../link.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, textOf } from "./io.ts";
 
 /** What a server takes as a text: 1,048,576 characters of up to four bytes. */
@@ -61,10 +62,14 @@ function onlyLine(text: string, source: string, what: string): string {
 
 /** The argument that names a push or a request; - reads it from standard input. @throws CommandRefused usage. */
 export async function pushArgument({ positionals: [named] }: Given, io: CommandIo): Promise<string> {
-  if (named === "-") return (await readLine(io, "link")).trim();
-  if (named !== undefined) return named;
+  const text = named === "-" ? (await readLine(io, "link")).trim() : (named ?? (await askForLink(io)));
+  if (isLinkOrToken(text)) return text;
+  throw new CommandRefused("This is neither a link of a push or a request nor a token of one.", exitCodes.usage);
+}
+
+async function askForLink(io: CommandIo): Promise<string> {
   if (io.ask !== undefined && io.terminals.stdin) return (await io.ask("Link: ", "shown")).trim();
-  throw new CommandRefused("Name the push by its link or its token.", exitCodes.usage);
+  throw new CommandRefused("Name the push or the request by its link or its token.", exitCodes.usage);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { access, constants } from "node:fs/promises";
+import { access, constants, stat } from "node:fs/promises";
 import { ClientError } from "../errors.ts";
 import { readLink, readRequestLink } from "../link.ts";
 import {
@@ -13,13 +13,14 @@ import { type CommandIo, CommandRefused, exitCodes, isSet, type RunVerb, textOf 
 import { answerToOpen } from "./request.ts";
 import { saveFile } from "./saved-files.ts";
 import { type Connection, connectForPush } from "./settings.ts";
+import { systemProblem } from "./system-error.ts";
 import { harmless, progressOn } from "./text.ts";
 
 export const open: RunVerb = async (given, io) => {
   const named = await pushArgument(given, io);
   const folder = textOf(given, "output") ?? ".";
   // A view must not be spent on files that cannot be saved.
-  if (folder !== "-") await access(folder, constants.W_OK);
+  if (folder !== "-") await assertWritable(folder);
   const { client } = await connectForPush(named, given, io);
   const passphrase = await passphraseOption(given, io);
   const isRequest = readRequestLink(named) !== undefined;
@@ -33,6 +34,7 @@ export const open: RunVerb = async (given, io) => {
   if (folder === "-") {
     const [file, ...others] = opened.files;
     if (file !== undefined && others.length === 0) {
+      if (opened.payload !== null) io.stderr(`${harmless(opened.payload, "\n\t")}\n`);
       for await (const chunk of client.download(file, { signal: io.interruption })) await io.pipe(chunk);
       return exitCodes.ok;
     }
@@ -57,7 +59,8 @@ export const open: RunVerb = async (given, io) => {
       if (error === io.interruption.reason) throw error;
       // The other files and the text would be lost: the view is spent.
       saved.push({ filename: file.filename, saved_as: null });
-      io.stderr(`${name} was not saved: ${error instanceof Error ? error.message : "unknown error"}\n`);
+      const problem = systemProblem(error) ?? (error instanceof Error ? error.message : "unknown error");
+      io.stderr(`${name} was not saved: ${problem}\n`);
     }
   }
   if (isSet(given, "json")) {
@@ -66,6 +69,11 @@ export const open: RunVerb = async (given, io) => {
   }
   return saved.every((file) => file.saved_as !== null) ? exitCodes.ok : exitCodes.failed;
 };
+
+async function assertWritable(folder: string): Promise<void> {
+  if (!(await stat(folder)).isDirectory()) throw new CommandRefused(`${folder} is not a folder.`, exitCodes.usage);
+  await access(folder, constants.W_OK);
+}
 
 /** Opening an end-to-end push without its key would spend a view on a text that only the key opens. */
 async function refuseWithoutKey(client: Connection["client"], push: string, io: CommandIo): Promise<void> {

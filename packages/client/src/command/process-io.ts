@@ -1,13 +1,16 @@
 import { homedir } from "node:os";
 import { isatty } from "node:tty";
-import type { CommandIo } from "./io.ts";
+import { type CommandIo, CommandRefused, exitCodes } from "./io.ts";
 import { openTerminal } from "./terminal.ts";
 
 /** The input and output of this process. */
 export function processIo(): CommandIo {
-  // A reader that stops early, such as `head`, is not a failure of the command.
+  let isPiped = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+    // A reader that stops early, such as `head`, is not a failure of the command. The command itself reports what `pipe` throws.
+    if (error.code === "EPIPE" || isPiped) return;
+    process.stderr.write(`${outputProblem(error)}\n`);
+    process.exitCode = exitCodes.failed;
   });
   const controller = new AbortController();
   // The first signal lets the command clean up; a second one of the same name has its default effect.
@@ -15,13 +18,20 @@ export function processIo(): CommandIo {
     process.once(name, () => controller.abort(new Error(`Interrupted (${name}).`)));
   }
   // Ends a command that waits for its input.
-  controller.signal.addEventListener("abort", () => process.stdin.destroy(controller.signal.reason));
+  controller.signal.addEventListener("abort", () => {
+    // A command that reads its input gets the reason from there. Any other, such as one that sends a file, goes on to its end.
+    process.stdin.on("error", () => undefined).destroy(controller.signal.reason);
+  });
   const interrupt = () => controller.abort(new Error("Interrupted."));
   return {
     stdout: (text) => process.stdout.write(text),
     stderr: (text) => process.stderr.write(text),
-    pipe: (bytes) =>
-      new Promise((resolve, reject) => process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))),
+    pipe: (bytes) => {
+      isPiped = true;
+      return new Promise((resolve, reject) =>
+        process.stdout.write(bytes, (error) => (error ? reject(new CommandRefused(outputProblem(error))) : resolve())),
+      );
+    },
     stdin: process.stdin,
     terminals: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
     ask: isatty(2) ? openTerminal(controller.signal, interrupt) : undefined,
@@ -29,4 +39,10 @@ export function processIo(): CommandIo {
     homeFolder: homedir(),
     interruption: controller.signal,
   };
+}
+
+function outputProblem({ code }: NodeJS.ErrnoException): string {
+  return code === "EPIPE"
+    ? "Standard output was closed before the end of the file."
+    : `Standard output cannot be written (${code}).`;
 }

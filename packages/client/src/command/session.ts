@@ -1,11 +1,10 @@
 import { SealpushClient } from "../client.ts";
-import { serverOf } from "../link.ts";
 import { readLine } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, type RunVerb } from "./io.ts";
-import { connect, removeToken, storeSettings, tokenFileOf, warnOfPlainHttp } from "./settings.ts";
+import { connect, removeToken, serverNamed, storeSettings, tokenFileOf, warnOfPlainHttp } from "./settings.ts";
 
 export const login: RunVerb = async (given, io) => {
-  const server = serverOf(await addressOf(given, io));
+  const server = serverNamed(await addressOf(given, io));
   warnOfPlainHttp(server, io);
   const token = await tokenOf(server, io);
   const client = new SealpushClient({ server, token });

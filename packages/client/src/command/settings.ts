@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { SealpushClient } from "../client.ts";
+import { ClientError } from "../errors.ts";
 import { readLink, readRequestLink, serverOf } from "../link.ts";
 import { randomHex } from "../random-hex.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, textOf } from "./io.ts";
@@ -54,7 +55,17 @@ async function connectTo(server: string, io: CommandIo, language?: string): Prom
 /** The option, else the environment, else what `login` has stored. */
 async function findServer(given: Given, io: CommandIo): Promise<string | undefined> {
   const named = textOf(given, "server") ?? io.environment.SEALPUSH_SERVER ?? "";
-  return named === "" ? (await readSettings(io))?.server : serverOf(named);
+  return named === "" ? (await readSettings(io))?.server : serverNamed(named);
+}
+
+/** @throws CommandRefused usage if it is not the address of a server. */
+export function serverNamed(address: string): string {
+  try {
+    return serverOf(address);
+  } catch (error) {
+    if (error instanceof ClientError) throw new CommandRefused(error.message, exitCodes.usage);
+    throw error;
+  }
 }
 
 const local = /^http:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?(?:\/|$)/;
@@ -86,7 +97,7 @@ async function readSettings(io: CommandIo): Promise<StoredSettings | undefined> 
   if (typeof server !== "string" || !URL.canParse(server)) {
     throw new CommandRefused(`${path} is not {"server": "https://push.example.com"}.`, exitCodes.usage);
   }
-  return { server: serverOf(server) };
+  return { server: serverNamed(server) };
 }
 
 function parsed(text: string): unknown {

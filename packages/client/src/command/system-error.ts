@@ -3,3 +3,12 @@ export function systemErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
+
+/** One sentence for people; undefined: it is no error of the operating system. */
+export function systemProblem(error: unknown): string | undefined {
+  const code = systemErrorCode(error);
+  if (code === undefined) return undefined;
+  if (code === "ENOSPC") return "There is no space left on the disk (ENOSPC).";
+  const path = Reflect.get(Object(error), "path");
+  return typeof path === "string" ? `${path} cannot be used (${code}).` : `Failed (${code}).`;
+}
