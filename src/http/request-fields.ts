@@ -20,7 +20,9 @@ export const CreateRequestFields = Type.Object({
   wants_files: Type.Optional(Type.Boolean({ description: "An answer may have files. Default false." })),
   answers_max: Type.Optional(Type.Integer({ description: `1 to ${answersMax}; default 1.` })),
   expire_after_days: Type.Optional(
-    Type.Integer({ description: "How long it can be answered; at most as long as pushes live. Default 7." }),
+    Type.Integer({
+      description: "How long it can be answered; at most as long as pushes live. Default 7, or that if it is less.",
+    }),
   ),
   recipient: Type.Optional(
     Type.String({ description: "The age recipient (age1...) of a new identity, which answers are sealed for." }),
@@ -42,8 +44,6 @@ export const CreateRequestFields = Type.Object({
 
 const createRequestReader = fieldsReader(CreateRequestFields);
 
-const defaultDays = 7;
-
 /** Reads the fields of a request for a secret by their wire names. @throws AppError invalid_fields (by domain name). */
 export function readCreateRequest(fields: object): NewRequest {
   const problems = new Map<string, string>();
@@ -55,7 +55,7 @@ export function readCreateRequest(fields: object): NewRequest {
     wantsText: given.wants_text ?? true,
     wantsFiles: given.wants_files ?? false,
     answersMax: given.answers_max ?? 1,
-    expireAfterDays: given.expire_after_days ?? defaultDays,
+    expireAfterDays: given.expire_after_days,
     recipient: given.recipient ?? "",
     encryptionCheck: given.encryption_check ?? "",
     identitySealed: given.identity_sealed ?? "",

@@ -12,7 +12,8 @@ export interface NewRequest {
   readonly wantsText: boolean;
   readonly wantsFiles: boolean;
   readonly answersMax: number;
-  readonly expireAfterDays: number;
+  /** undefined: `daysDefaultOf`. */
+  readonly expireAfterDays: number | undefined;
   /** The age recipient that answers are sealed for. */
   readonly recipient: string;
   /** See `LinkKey.check`; the answers get it as their check. */
@@ -62,7 +63,8 @@ export function findRequestProblems(request: NewRequest, config: Config): FieldP
   if (request.wantsText && !text.enabled) problems.wantsText = ["Text pushes are switched off on this server."];
   if (request.wantsFiles && !file.enabled) problems.wantsFiles = ["File pushes are switched off on this server."];
   checkRange(problems, "answersMax", request.answersMax, 1, answersMax);
-  checkRange(problems, "expireAfterDays", request.expireAfterDays, 1, daysMaxOf(config));
+  const { expireAfterDays = daysDefaultOf(config) } = request;
+  checkRange(problems, "expireAfterDays", expireAfterDays, 1, daysMaxOf(config));
   if (!isRecipient(request.recipient)) problems.recipient = ["must be an age recipient (age1...)."];
   if (!encryptionCheckShape.test(request.encryptionCheck))
     problems.encryptionCheck = ["must be 32 hexadecimal digits in lower case."];
@@ -77,6 +79,11 @@ export function findRequestProblems(request: NewRequest, config: Config): FieldP
 /** How long a request may be open at most. */
 export function daysMaxOf({ kinds }: Pick<Config, "kinds">): number {
   return Math.max(kinds.text.days.max, kinds.file.days.max);
+}
+
+/** How long a request is open unless its owner says so. */
+export function daysDefaultOf(config: Pick<Config, "kinds">): number {
+  return Math.min(7, daysMaxOf(config));
 }
 
 function checkText(problems: Record<string, string[]>, field: string, text: string, min: number, max: number): void {

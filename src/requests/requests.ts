@@ -13,6 +13,7 @@ import type { Ids } from "../database/ids.ts";
 import { type Actor, codePointsUpTo, type OwnedPush, type Pushes, pushLimits } from "../pushes/pushes.ts";
 import { AnswerUpload } from "./answer-upload.ts";
 import {
+  daysDefaultOf,
   daysMaxOf,
   findRequestProblems,
   type NewRequest,
@@ -24,7 +25,14 @@ import {
 import type { RequestRow, RequestStore } from "./store/request-store.ts";
 
 export type { AnswerUpload } from "./answer-upload.ts";
-export { daysMaxOf, type NewRequest, type OpenRequest, type OwnedRequest, requestLimits } from "./request.ts";
+export {
+  daysDefaultOf,
+  daysMaxOf,
+  type NewRequest,
+  type OpenRequest,
+  type OwnedRequest,
+  requestLimits,
+} from "./request.ts";
 
 /** Requests per page. */
 export const requestsPerPage = 50;
@@ -91,7 +99,7 @@ export function createRequests(deps: RequestDeps) {
       const id = await deps.ids.next();
       const now = clock.now();
       const urlToken = deps.urlTokens.make(id, deps.random);
-      const { answersMax, expireAfterDays, ...asked } = wanted;
+      const { answersMax, expireAfterDays = daysDefaultOf(config), ...asked } = wanted;
       const details = { ...asked, title: wanted.title.trim(), urlToken };
       const row = {
         id,

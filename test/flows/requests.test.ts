@@ -4,8 +4,10 @@ import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
 import { openFile, openText } from "../../src/age/open.ts";
 import { sealFile, sealText } from "../../src/age/seal.ts";
 import { readSealedFiles, writeSealedFiles } from "../../src/age/sealed-files.ts";
+import { dayMs } from "../../src/base/clock.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { startMailSink } from "../support/mail-sink.ts";
+import { signInClient } from "../support/signed-in-client.ts";
 
 const path = "/api/sealpush/requests";
 const email = "owner@example.com";
@@ -127,6 +129,19 @@ describe("a request", () => {
     expect((await send(`${path}/${"a".repeat(32)}`)).status).toBe(404);
     expect((await send(`${path}/${"a".repeat(32)}`, { payload: "x" })).status).toBe(404);
     expect((await send(path, { request: {} })).status).toBe(401);
+  });
+
+  test("is open no longer than pushes live, unless something else is asked for", async () => {
+    const environment = { PWP__PW__EXPIRE_AFTER_DAYS_MAX: "3", PWP__FILES__EXPIRE_AFTER_DAYS_MAX: "2" };
+    const defaults = { PWP__PW__EXPIRE_AFTER_DAYS_DEFAULT: "1", PWP__FILES__EXPIRE_AFTER_DAYS_DEFAULT: "1" };
+    await using bounded = await startTestApp({ environment: { ...environment, ...defaults } });
+    const person = await signInClient(bounded, "ada@example.com", { join: true });
+    expect((await person.get("/requests/new")).body).toMatch(/id="expire_after_days"[^>]* value="3"/);
+    const headers = bearer(await bounded.makeToken(email));
+    const request = { title: "x", recipient: key.recipient, encryption_check: key.check };
+    const made = await bounded.server.inject({ method: "POST", url: path, headers, payload: { request } });
+    expect(made.statusCode, made.body).toBe(201);
+    expect(Date.parse(made.json().expires_at) - bounded.clock.now()).toBe(3 * dayMs);
   });
 
   test("names each wrong field", async () => {

@@ -277,7 +277,7 @@ export type CreateRequestRequest = {
     readonly wants_files?: boolean;
     /** 1 to 100; default 1. */
     readonly answers_max?: number;
-    /** How long it can be answered; at most as long as pushes live. Default 7. */
+    /** How long it can be answered; at most as long as pushes live. Default 7, or that if it is less. */
     readonly expire_after_days?: number;
     /** The age recipient (age1...) of a new identity, which answers are sealed for. */
     readonly recipient?: string;

@@ -3,7 +3,7 @@ import { AppError, type FieldProblems } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { pageMax } from "../../http/parameters.ts";
 import { readCreateRequest } from "../../http/request-fields.ts";
-import { daysMaxOf, type NewRequest, requestLimits, requestsPerPage } from "../../requests/requests.ts";
+import { daysDefaultOf, daysMaxOf, type NewRequest, requestLimits, requestsPerPage } from "../../requests/requests.ts";
 import type { SignedInRequest } from "../request.ts";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
 import { answersView, newRequestView, type RequestField, type RequestForm, requestsView } from "./view.tsx";
@@ -14,7 +14,6 @@ const emptyForm = {
   wantsText: true,
   wantsFiles: false,
   answersMax: "1",
-  expireAfterDays: "7",
 };
 
 /** `GET /requests` */
@@ -29,7 +28,8 @@ export async function showRequests(page: SignedInRequest): Promise<FastifyReply>
 
 /** `GET /requests/new` */
 export async function showNewRequest(page: SignedInRequest): Promise<FastifyReply> {
-  return renderForm(page, { ...emptyForm, problems: {}, refusal: null }, 200);
+  const expireAfterDays = String(daysDefaultOf(page.services.config));
+  return renderForm(page, { ...emptyForm, expireAfterDays, problems: {}, refusal: null }, 200);
 }
 
 /** `POST /requests`: the browser has made the key and keeps it in the address that this answer leads to. */
@@ -85,7 +85,7 @@ function readNewRequest(fields: FormFields): NewRequest {
   return readCreateRequest({ ...named, note: textOf(fields, "note").replaceAll("\r\n", "\n") });
 }
 
-function formOf(fields: FormFields): typeof emptyForm {
+function formOf(fields: FormFields) {
   return {
     title: textOf(fields, "title"),
     note: textOf(fields, "note"),
