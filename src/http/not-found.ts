@@ -4,11 +4,19 @@ import { discardBody } from "./discard-body.ts";
 import { answerRefusal, isJsonPath, type RenderError, refusalOf } from "./errors.ts";
 import { allowedMethods, type RouteEntry } from "./route-access.ts";
 
-/** @returns the page of today for an address that pages had once. `query` has its question mark. */
-export type FindOldAddress = (path: string, query: string, isPage: (path: string) => boolean) => string | undefined;
+/**
+ * @param query with its question mark; "": none.
+ * @param methodsOf the methods of the routes that match a path.
+ * @returns the page of today for an address that pages had once, or that only a form is sent to; undefined: none.
+ */
+export type FindOldAddress = (
+  path: string,
+  query: string,
+  methodsOf: (path: string) => readonly string[],
+) => string | undefined;
 
 /**
- * Answers a request that matches no route: 405 on a known path, a redirect for an old address, else 404.
+ * Answers a request that matches no route: a redirect for an old address, 405 on a known path, else 404.
  */
 export function answerNotFound(
   request: FastifyRequest,
@@ -22,13 +30,14 @@ export function answerNotFound(
   const queryStart = url.indexOf("?");
   const path = queryStart === -1 ? url : url.slice(0, queryStart);
   const query = url.slice(path.length);
+  const methodsOf = (candidate: string) => allowedMethods(candidate, routes, request.listener);
   if (isRead(request.method) && !isJsonPath(path)) {
-    const isPage = (candidate: string) => allowedMethods(candidate, routes, request.listener).includes("GET");
-    const address = findOldAddress(path, query, isPage);
+    const address = findOldAddress(path, query, methodsOf);
     // The page may be one that this listener does not serve.
-    if (address !== undefined && isPage(address.split("?")[0] ?? "")) return reply.redirect(address, 301);
+    if (address !== undefined && methodsOf(address.split("?")[0] ?? "").includes("GET"))
+      return reply.redirect(address, 301);
   }
-  const allowed = allowedMethods(path, routes, request.listener);
+  const allowed = methodsOf(path);
   // A route with this method exists, but its file was not found.
   const methods = allowed.includes(request.method) ? [] : allowed;
   if (methods.length > 0) reply.header("allow", methods.join(", "));

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from "node:http";
+import { oldLocales } from "../base/old-locales.ts";
 import { isRobot } from "./robots.ts";
 
 /**
  * The address by which a request is routed. Repeated slashes count as one and a slash at the end as none: clients join
- * `https://host/` and `/p.json`. Password Pusher has each page with `.html` at the end as well. A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which
- * reads tokens but no cookies. Recognised robots get the page, which never counts a view.
+ * `https://host/` and `/p.json`. Password Pusher has each page with `.html` at the end as well, and API v1 behind a locale
+ * (`/de/p/token.json`). A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which reads
+ * tokens but no cookies. Recognised robots get the page, which never counts a view.
  */
 export function addressOf({ method, url = "", headers }: IncomingMessage): string {
   if (!url.startsWith("/")) return url;
@@ -12,9 +14,20 @@ export function addressOf({ method, url = "", headers }: IncomingMessage): strin
   const given = queryStart === -1 ? url : url.slice(0, queryStart);
   const path = given.includes("//") || given.endsWith("/") ? withSingleSlashes(given) : given;
   const query = url.slice(given.length);
-  const jsonPath = jsonPathOf(method, path);
+  const withoutLocale = pathBehindLocale(path);
+  if (withoutLocale.endsWith(".json")) return `${withoutLocale}${query}`;
+  const jsonPath = jsonPathOf(method, withoutLocale);
   const isForJson = jsonPath !== undefined && prefersJson(headers.accept ?? "") && !isRobot(headers["user-agent"]);
   return `${isForJson ? jsonPath : withoutEnding(path)}${query}`;
+}
+
+const localizedPath = /^\/([a-z]{2}(?:-[a-z]{2})?)(\/[pfr](?:\/.+|\.json)?)$/i;
+const oldLocaleWords: ReadonlySet<string> = new Set(oldLocales.map((locale) => locale.toLowerCase()));
+
+/** @returns the path without a locale of Password Pusher in front of an address of API v1; otherwise the path. */
+function pathBehindLocale(path: string): string {
+  const [, locale = "", rest = path] = localizedPath.exec(path) ?? [];
+  return oldLocaleWords.has(locale.toLowerCase()) ? rest : path;
 }
 
 const pageEnding = /(?<=[^/])\.html$/;

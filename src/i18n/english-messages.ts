@@ -212,6 +212,12 @@ export interface EnglishMessages {
     readonly text: string;
     readonly advice: string;
   };
+  readonly oldFile: {
+    readonly title: string;
+    readonly heading: string;
+    readonly text: string;
+    readonly advice: string;
+  };
   readonly robot: {
     readonly heading: string;
     readonly text: string;

@@ -1,11 +1,14 @@
 import type { FastifyReply } from "fastify";
+import { oldLocales } from "../base/old-locales.ts";
 import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
 import { isJsonPath } from "../http/errors.ts";
+import type { FindOldAddress } from "../http/not-found.ts";
 import { languages } from "../i18n/i18n.ts";
 import { aboutPath } from "./about/path.ts";
 import { accountPath } from "./account/model.ts";
 import { adminPaths } from "./admin/frame.tsx";
 import { dashboardPath } from "./dashboard/filter.ts";
+import { renderOldFile } from "./gone.tsx";
 import type { PageRequest, PageRoute } from "./request.ts";
 import { requestResetPath, resetPasswordPath } from "./reset-password.tsx";
 import { signUpPath } from "./sign-up.tsx";
@@ -18,6 +21,8 @@ interface OldAddress {
   /** May have a query; `:token` is the one of `from`. */
   readonly to: string;
 }
+
+type MethodsOf = Parameters<FindOldAddress>[2];
 
 const formPath = "/p/new";
 
@@ -88,12 +93,6 @@ export const oldParameters = [
   { path: dashboardPath, from: "filter", to: "state", values: { active: "active", expired: "expired" } },
 ] as const;
 
-/** The locales of Password Pusher 2.11. */
-export const oldLocales: readonly string[] =
-  `ca cs cy da de en en-GB es eu fi fr ga hi hu id is it ja ko lv nl no pl pt-BR pt-PT ro ru sk sr sv th uk ur zh-CN`.split(
-    " ",
-  );
-
 const localeByWord = new Map(
   [...oldLocales, ...languages.map(({ locale }) => locale.tag)].map((tag) => [tag.toLowerCase(), tag]),
 );
@@ -122,8 +121,28 @@ const editWords: ReadonlySet<string> = new Set(
 const tokenShape = /^[\w-]{8,64}$/;
 const plainPath = /^(?:\/[\w.~-]+)+$/;
 
-/** The rows of the table, as routes. */
+/**
+ * Where Password Pusher has the files of pushes. Such an address does not name its push, and worked for five minutes. It
+ * may end with `.json`, so it is no page.
+ */
+const oldFilePaths = ["/pfb/*", "/rails/active_storage/*"];
+
+/** Forms that have an address of their own, and are on a page that is not above it. `:token` is one segment. */
+const formPages: readonly OldAddress[] = [
+  // Its page above would count a view.
+  { from: "/p/:token/expire", to: "/p/:token/r" },
+  { from: "/p/:token/notify_emails", to: "/p/:token/preview" },
+  { from: "/pushes/delete", to: dashboardPath },
+  { from: "/requests/:token/close", to: "/requests/:token/answers" },
+  { from: "/requests/:token/delete", to: "/requests/:token/answers" },
+  { from: "/users/auth/oidc", to: signInPath },
+];
+
+/** The rows of the table, and the addresses of files, as routes. */
 export const oldAddressRoutes: readonly PageRoute[] = [
+  ...oldFilePaths.map(
+    (path): PageRoute => ({ method: "GET", path, group: "recipient", access: "public", handler: renderOldFile }),
+  ),
   ...oldAddresses.map(({ from, to }): PageRoute => {
     const handler = (page: PageRequest) => {
       if (from.includes(":token") && page.urlToken === undefined) page.notFound();
@@ -149,27 +168,44 @@ export function withOldParameters<Request extends PageRequest>(
 }
 
 /**
- * The address for a path that no route has and that begins with a locale; the locale becomes `?locale=`. Password Pusher
- * translates the words of its paths (`/de/p/neu`), so an unknown path leads to the page that its shape suggests, and
- * otherwise to the start page.
- * @param query with its question mark; "": none.
- * @param isPage whether a GET route matches a path.
+ * The address for a path that no page has.
+ * - One that begins with a locale: the locale becomes `?locale=`. Password Pusher translates the words of its paths
+ *   (`/de/p/neu`), so an unknown path leads to the page that its shape suggests, and otherwise to the start page.
+ * - One that only a form is sent to: the page with the form. The browser shows such an address after a refused form.
  */
-export function findOldAddress(path: string, query: string, isPage: (path: string) => boolean): string | undefined {
+export const findOldAddress: FindOldAddress = (path, query, methodsOf) => {
   if (!path.startsWith("/")) return undefined;
   const [word = "", ...rest] = path.split("/").filter((segment) => segment !== "");
   const locale = localeByWord.get(word.toLowerCase());
-  return locale === undefined ? undefined : addressOf(pageBehindLocale(rest, query, isPage), query, locale);
+  // Other parameters of a form's address may be secrets that a program has sent by mistake.
+  if (locale === undefined) return findFormPage(path, methodsOf);
+  return addressOf(pageBehindLocale(rest, query, methodsOf), query, locale);
+};
+
+/** @returns undefined: no form is sent to the path, or its page is not known. */
+function findFormPage(path: string, methodsOf: MethodsOf): string | undefined {
+  if (!methodsOf(path).includes("POST")) return undefined;
+  const words = path.slice(1).split("/");
+  const row = findRow(formPages, words);
+  if (row !== undefined) return row;
+  for (let length = words.length - 1; length > 0; length -= 1) {
+    const above = `/${words.slice(0, length).join("/")}`;
+    if (methodsOf(above).includes("GET")) return above;
+  }
+  return undefined;
 }
 
-function pageBehindLocale(words: readonly string[], query: string, isPage: (path: string) => boolean): string {
+function pageBehindLocale(words: readonly string[], query: string, methodsOf: MethodsOf): string {
   const [first, second] = words;
-  const row = findRow(words);
+  const row = findRow(oldAddresses, words);
   if (row !== undefined) return row;
   const kind = letters.find(({ letter }) => letter === first);
   if (kind !== undefined && words.length === 2 && !tokenShape.test(second ?? "")) return kind.form;
   const path = `/${words.join("/")}`;
-  if (plainPath.test(path) && (path === "/api" || !isJsonPath(path)) && isPage(path)) return path;
+  if (plainPath.test(path) && (path === "/api" || !isJsonPath(path))) {
+    const page = methodsOf(path).includes("GET") ? path : findFormPage(path, methodsOf);
+    if (page !== undefined) return page;
+  }
   if (second === "password" && query.includes("reset_password_token=")) return resetPasswordPath;
   if (first === "api") return "/api";
   if (second === "api") return "/help/api";
@@ -181,8 +217,8 @@ function pageBehindLocale(words: readonly string[], query: string, isPage: (path
 }
 
 /** @returns the target of the row of the table that matches, with the token. */
-function findRow(words: readonly string[]): string | undefined {
-  for (const { from, to } of oldAddresses) {
+function findRow(rows: readonly OldAddress[], words: readonly string[]): string | undefined {
+  for (const { from, to } of rows) {
     const pattern = from.slice(1).split("/");
     const isPrefix = pattern.at(-1) === "*";
     if (isPrefix ? pattern.length > words.length : pattern.length !== words.length) continue;

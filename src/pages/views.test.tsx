@@ -10,7 +10,7 @@ import { en, languages, type Messages } from "../i18n/i18n.ts";
 import { type CreatedModel, createdView } from "./created/view.tsx";
 import { deletedView } from "./deleted.tsx";
 import { failureView } from "./failure.tsx";
-import { goneView } from "./gone.tsx";
+import { goneView, oldFileView } from "./gone.tsx";
 import { type NewPushForm, type NewPushModel, newPushView } from "./new-push/view.tsx";
 import type { PageContext } from "./page.ts";
 import { type Page, renderPage } from "./page.ts";
@@ -202,6 +202,7 @@ function allPages(page: PageContext): readonly Page[] {
     ...ownerPages(hostile, page),
     ...signOnPages(hostile, page),
     goneView(page),
+    oldFileView(page),
     robotView(page),
     ...[400, 403, 404, 408, 413, 429, 500, 503].map((status) =>
       failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: false, lacksFactor: false }, page),

@@ -35,6 +35,8 @@ const recipientPaths = [
   "/requests/:token",
   "/api/sealpush/requests/:url_token",
   "/api/sealpush/requests/:url_token.json",
+  "/pfb/*",
+  "/rails/active_storage/*",
   "/files/:ticket",
   "/files/:ticket/view",
   "/files/zip/:tickets",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { oldAddresses, oldLocales, oldParameters } from "../../src/pages/old-addresses.ts";
+import { oldLocales } from "../../src/base/old-locales.ts";
+import { oldAddresses, oldParameters } from "../../src/pages/old-addresses.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
@@ -198,4 +199,87 @@ describe("by example", () => {
       expect([answer.statusCode, answer.headers.location]).toEqual([303, "/"]);
     },
   );
+});
+
+describe("an address of a file in Password Pusher", () => {
+  test.each([
+    `/pfb/blobs/redirect/${"eyJfcmFpbHMiOnsi".repeat(20)}--4f0a/report.pdf`,
+    "/pfb/disk/eyJfcmFpbHMiOnsi/data.json?content_type=application%2Fjson",
+    "/rails/active_storage/blobs/proxy/eyJ=--4f0a/%E3%81%82%20b.html",
+  ])("%s says what happened and what to do", async (url) => {
+    const german = { "accept-language": "de" };
+    const answer = await app.server.inject({ url, headers: german });
+    expect([answer.statusCode, answer.headers["content-type"]]).toEqual([410, "text/html; charset=utf-8"]);
+    expect(answer.headers).toMatchObject({ "cache-control": "no-store" });
+    expect(answer.body).toContain("Dieser Link zu einer Datei funktioniert nicht mehr");
+    expect(answer.body).not.toContain("eyJfcmFpbHMiOnsi");
+    const other = await app.server.inject({ url: "/pfb/other", headers: german });
+    expect(other.body).toBe(answer.body);
+    expect((await app.server.inject({ method: "HEAD", url })).statusCode).toBe(410);
+  });
+});
+
+describe("API v1 behind a locale", () => {
+  test("answers as without the locale", async () => {
+    const create = async (url: string, headers: Record<string, string> = {}) =>
+      (await app.server.inject({ method: "POST", url, headers, payload: { password: { payload: "quartz" } } })).json();
+    const { url_token: token } = await create("/de/p.json");
+    expect((await create("/pt-br/p", { accept: "application/json" })).url_token).toBeDefined();
+    const preview = await app.server.inject(`/de/p/${token}/preview.json`);
+    expect(preview.json().url).toContain(`/p/${token}`);
+    for (const [url, accept, left] of [
+      [`/de/p/${token}.json`, "*/*", 4],
+      [`//zh-CN/f/${token}.json`, "*/*", 3],
+      [`/fr/p/${token}`, "application/json", 2],
+    ] as const) {
+      const { statusCode, body } = await app.server.inject({ url, headers: { accept } });
+      expect([url, statusCode, JSON.parse(body)]).toMatchObject([
+        url,
+        200,
+        { payload: "quartz", views_remaining: left },
+      ]);
+    }
+    const listed = await app.server.inject({ url: "/es/p/active.json", headers: bearer(apiToken) });
+    expect(listed.json()[0].url_token).toBe(urlToken);
+    expect((await app.server.inject({ url: "/es/p/active.json", headers: { cookie } })).statusCode).toBe(401);
+    const deleted = await app.server.inject({ method: "DELETE", url: `/de/p/${token}.json` });
+    expect(deleted.json()).toMatchObject({ deleted: true });
+    const unknown = await app.server.inject(`/xx/p/${token}.json`);
+    expect([unknown.statusCode, unknown.json()]).toEqual([404, { error: "not-found" }]);
+  });
+});
+
+describe("an address that only a form is sent to leads to the page with the form", () => {
+  test.each([
+    ["/p/TOKEN/expire", "/p/TOKEN/r"],
+    ["/pushes/delete", "/p"],
+    ["/users/edit/password?x=1", "/users/edit"],
+    ["/users/edit/sessions/7/end", "/users/edit"],
+    ["/users/token/7/revoke", "/users/token"],
+    ["/users/factors/passkeys/7/remove", "/users/factors"],
+    ["/users/sign_in/passkey", "/users/sign_in"],
+    ["/users/auth/oidc", "/users/sign_in"],
+    ["/requests/TOKEN/close", "/requests/TOKEN/answers"],
+    ["/admin/users/7/demote", "/admin/users/7"],
+    ["/admin/look/logo/reset", "/admin/look"],
+    ["/de/users/edit/password?x=1", "/users/edit?x=1&locale=de"],
+    ["/de/p/TOKEN/expire", "/p/TOKEN/r?locale=de"],
+  ])("%s leads to %s", async (url, target) => {
+    const withOwn = (path: string) => path.replace("TOKEN", urlToken);
+    expect(await locationOf(withOwn(url))).toBe(withOwn(target));
+    expect(await locationOf(withOwn(url), "HEAD")).toBe(withOwn(target));
+  });
+
+  test("another method, and an address of programs, gets 405", async () => {
+    const asked = [
+      ["PUT", "/users/edit/password"],
+      ["GET", "/uploads"],
+      ["GET", "/theme"],
+      ["GET", "/p.json"],
+    ] as const;
+    for (const [method, url] of asked) {
+      const answer = await app.server.inject({ method, url });
+      expect([url, answer.statusCode, answer.headers.location]).toEqual([url, 405, undefined]);
+    }
+  });
 });

@@ -101,7 +101,7 @@ test.each([
   "/p/.json",
   "/p/unknown/r.json",
   "/p/a/edit.json",
-  "/en/p/T.json",
+  "/xx/p/T.json",
   "/api/p/T",
   "/api/p/T/r",
   "/users/sign_in.json",

@@ -162,6 +162,8 @@ GET    /p/active.json                         api_token scope:read
 GET    /p/expired                             public
 GET    /p/expired.json                        api_token scope:read
 GET    /p/new                                 page_creator
+GET    /pfb/*                                 public
+GET    /rails/active_storage/*                public
 GET    /pages/:page                             public
 GET    /pages/about                           public
 GET    /pages/api                             public
