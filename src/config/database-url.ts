@@ -44,12 +44,25 @@ const tlsModes: readonly string[] = [
   "verify-full",
 ] satisfies PostgresTls["mode"][];
 const knownParameters = ["sslmode", "sslrootcert", "host", "target_session_attrs", "pool", "encoding"];
-/** Parameters of Rails and libpq that tune what this server has settings of its own for. */
-const ignoredParameters = [
+const tuningParameters = [
   ...["application_name", "checkout_timeout", "connect_timeout", "idle_timeout", "min_messages", "reaping_frequency"],
   ...["advisory_locks", "prepared_statements"],
   ...["keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "statement_limit", "timeout"],
 ];
+/** Parameters of Rails and libpq that have no effect here, each with a clause that says why. */
+export const ignoredParameters: ReadonlyMap<string, string> = new Map([
+  ...tuningParameters.map((name) => [name, "see the settings PWP__DATABASE__*"] as const),
+  ["reconnect", "lost connections are always replaced"],
+  ["gssencmode", "connections are encrypted by TLS only (sslmode)"],
+  ["channel_binding", "it is not used"],
+  ["schema_search_path", "it is the default of PostgreSQL"],
+]);
+/** The values of parameters above of which others would have an effect. */
+const valuesWithoutEffect: ReadonlyMap<string, readonly string[]> = new Map([
+  ["gssencmode", ["disable", "prefer"]],
+  ["channel_binding", ["disable", "prefer"]],
+  ["schema_search_path", ["public"]],
+]);
 const hostsMax = 8;
 const poolSize = wholeNumber(1, 500);
 
@@ -110,10 +123,12 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
   if (otherHosts.length >= hostsMax) return because(`it names more than ${hostsMax} hosts`);
   const parameters = url.searchParams;
   const given = [...parameters.keys()];
-  const unknown = given.find((name) => !knownParameters.includes(name) && !ignoredParameters.includes(name));
+  const unknown = given.find((name) => !knownParameters.includes(name) && !ignoredParameters.has(name));
   if (unknown !== undefined) {
     return because(`only the parameters ${knownParameters.join(", ")} are supported`);
   }
+  const problem = findWantedEffect(parameters);
+  if (problem !== undefined) return because(problem);
   if ((parameters.get("target_session_attrs") ?? "read-write") !== "read-write") {
     return because("its target_session_attrs must be read-write, because the server writes");
   }
@@ -144,8 +159,17 @@ function postgresAddress(text: string): Parsed<DatabaseAddress> {
     database,
     tls: { mode, rootCertificateFile },
     pool: pool?.value,
-    ignoredParameters: given.filter((name) => ignoredParameters.includes(name)),
+    ignoredParameters: given.filter((name) => ignoredParameters.has(name)),
   });
+}
+
+/** @returns a clause on the first parameter that asks for something that this server does not do. */
+function findWantedEffect(parameters: URLSearchParams): string | undefined {
+  for (const [name, values] of valuesWithoutEffect) {
+    const value = parameters.get(name);
+    if (value !== null && !values.includes(value)) return `its ${name} must be ${values.join(" or ")}, or left out`;
+  }
+  return undefined;
 }
 
 /** libpq's default is `prefer`; between programs of one machine encryption only costs time. */

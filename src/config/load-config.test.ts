@@ -236,7 +236,7 @@ describe("mistakes", () => {
 
   it("never repeat a password in a URL, and are one short line", () => {
     const mistakes = mistakesOf({
-      DATABASE_URL: "postgres://push:hunter2@db/push?reconnect=5",
+      DATABASE_URL: "postgres://push:hunter2@db/push?connect=5",
       PWP__OVERRIDE_BASE_URL: "https://admin:hunter2@push.example.com",
       PWP__LOG_LEVEL: `loud\n\u202e${"!".repeat(5000)}`,
     });

@@ -60,6 +60,25 @@ describe("values in the spelling of Password Pusher's env files", () => {
     expect(mistakesOf({ PWP__MAIL__MAILER_SENDER: '"A" "B" <user@example.com>' })).toHaveLength(1);
   });
 
+  it("levels of the log, with the colon of a Ruby symbol", () => {
+    const level = (PWP__LOG_LEVEL: string) => loadValid({ PWP__LOG_LEVEL }).config.logLevel;
+    expect([level(":warn"), level("Warn"), level("fatal"), level("unknown")]).toEqual([
+      "warn",
+      "warn",
+      "error",
+      "error",
+    ]);
+    expect(mistakesOf({ PWP__LOG_LEVEL: "::warn" })).toHaveLength(1);
+  });
+
+  it("parameters of a database address that have no effect are named", () => {
+    const url = "postgres://push@localhost/push?reconnect=true&gssencmode=prefer&pool=5";
+    expect(loadValid({ DATABASE_URL: url }).warnings).toEqual([
+      "reconnect in DATABASE_URL has no effect: lost connections are always replaced.",
+      "gssencmode in DATABASE_URL has no effect: connections are encrypted by TLS only (sslmode).",
+    ]);
+  });
+
   it("a host and a scheme for the links in emails only", () => {
     const mail = { PWP__MAIL__SMTP_ADDRESS: "smtp.example.com", PWP__HOST_DOMAIN: "push.example.com" };
     const { config, warnings } = loadValid(mail);

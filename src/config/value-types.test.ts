@@ -284,6 +284,17 @@ describe("a database address", () => {
       pool: 25,
       ignoredParameters: ["checkout_timeout"],
     });
+    const harmless = "reconnect=true&gssencmode=prefer&channel_binding=disable&schema_search_path=public";
+    expect(parsed(`postgres://u@db/d?${harmless}`)).toMatchObject({
+      ignoredParameters: ["reconnect", "gssencmode", "channel_binding", "schema_search_path"],
+    });
+    for (const [name, value, reason] of [
+      ["gssencmode", "require", "its gssencmode must be disable or prefer, or left out"],
+      ["channel_binding", "require", "its channel_binding must be disable or prefer, or left out"],
+      ["schema_search_path", "app,public", "its schema_search_path must be public, or left out"],
+    ]) {
+      expect(databaseUrl.parse(`postgres://u@db/d?${name}=${value}`)).toEqual({ ok: false, reason });
+    }
   });
 
   it("is not another server, a memory database or a folder", () => {

@@ -177,19 +177,24 @@ test("two processes never send the same email at once", async () => {
   expect(two.sent.length).toBeGreaterThan(0);
 });
 
-test("an email claimed by a dead process is sent by another one after the lease", async () => {
-  const folder = makeFolder();
-  await using dead = openTestMail({ folder, answer: () => new Promise<Sending>(() => undefined) });
-  await dead.put("ada@example.com");
-  void dead.run();
-  await expect.poll(() => dead.sent.length).toBe(1);
-  await using mail = openTestMail({ folder, answer: () => accepted, clock: dead.clock });
-  await mail.run();
-  expect(mail.sent).toEqual([]);
-  mail.clock.advance(2 * minuteMs);
-  await mail.run();
-  expect(mail.recipients()).toEqual(["ada@example.com"]);
-});
+test.each([1, 20])(
+  "an email claimed by a dead process is sent by another one when no attempt of %s minutes can still run",
+  async (minutes) => {
+    const folder = makeFolder();
+    const sendMsMax = minutes * minuteMs;
+    await using dead = openTestMail({ folder, sendMsMax, answer: () => new Promise<Sending>(() => undefined) });
+    await dead.put("ada@example.com");
+    void dead.run();
+    await expect.poll(() => dead.sent.length).toBe(1);
+    await using mail = openTestMail({ folder, sendMsMax, answer: () => accepted, clock: dead.clock });
+    mail.clock.advance(sendMsMax);
+    await mail.run();
+    expect(mail.sent).toEqual([]);
+    mail.clock.advance(minuteMs);
+    await mail.run();
+    expect(mail.recipients()).toEqual(["ada@example.com"]);
+  },
+);
 
 test("a late result does not overwrite what another process has done since", async () => {
   const folder = makeFolder();

@@ -9,8 +9,6 @@ import { type ContentOf, type Email, type EmailContent, linkLifeOf, openEmail } 
 import type { Mailer, MailFailure, OutgoingMessage, Sending } from "./smtp.ts";
 import type { EmailStore, StoredEmail } from "./store/emails.ts";
 
-/** Longer than any delivery attempt takes. If the process dies while sending, another one takes over after this. */
-const leaseMs = 2 * minuteMs;
 const retryMsMin = minuteMs;
 const refusedRetryMsMax = 6 * hourMs;
 /** Short, so that emails are sent soon after the mail server recovers. The pause limits how often a dead server is tried. */
@@ -39,7 +37,7 @@ export interface LinkEmails {
 interface Deps extends EmailHead {
   readonly store: EmailStore;
   readonly keyring: Keyring;
-  readonly mailer: Pick<Mailer, "send">;
+  readonly mailer: Pick<Mailer, "send" | "sendMsMax">;
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Pick<Events, "mailSent" | "mailPutOff" | "mailGivenUp">;
@@ -61,6 +59,9 @@ export type Delivery = ReturnType<typeof createDelivery>;
 
 export function createDelivery(deps: Deps) {
   const { store, clock, events } = deps;
+  /** Longer than any delivery attempt takes. If the process dies while sending, another one takes over after this. */
+  const leaseMs = deps.mailer.sendMsMax + minuteMs;
+  const farthestMs = refusedRetryMsMax * 1.25 + leaseMs;
   /** While the mail server is unavailable, only one email at a time is tried. */
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let pauseMs = 0;
@@ -175,8 +176,6 @@ function retryAfterMs(attempts: number, maxMs: number, random: Random): number {
   const fraction = random.bytes(4).readUInt32BE() / 2 ** 32;
   return Math.round(doubled * (1 + fraction / 4));
 }
-
-const farthestMs = refusedRetryMsMax * 1.25 + leaseMs;
 
 function linkExpiry({ createdAt }: StoredEmail, message: Email): number | undefined {
   const life = linkLifeOf(message.content.kind);

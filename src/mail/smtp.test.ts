@@ -2,6 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { testConfig } from "../../test/support/domain.ts";
 import { type MailSink, startMailSink } from "../../test/support/mail-sink.ts";
+import { mistakesOf } from "../../test/support/settings.ts";
 import { neverAborted } from "../../test/support/test-mail.ts";
 import type { MailSettings } from "../config/config.ts";
 import { createSmtpMailer, type Mailer, mustEncrypt, type OutgoingMessage } from "./smtp.ts";
@@ -31,6 +32,21 @@ function trust(sink: MailSink): void {
   setDefaultCACertificates([...before, sink.certificate]);
   onTestFinished(() => setDefaultCACertificates(before));
 }
+
+it("may take a minute, or as long as its timeouts together", async () => {
+  const sink = await startMailSink();
+  const timeouts = (seconds: string) => ({
+    PWP__MAIL__SMTP_OPEN_TIMEOUT: seconds,
+    PWP__MAIL__SMTP_READ_TIMEOUT: seconds,
+  });
+  expect(mailerOf(sink, timeouts("10")).sendMsMax).toBe(60_000);
+  expect(mailerOf(sink, timeouts("600")).sendMsMax).toBe(1_200_000);
+  expect(mistakesOf(timeouts("601"))).toEqual(
+    ["OPEN", "READ"].map(
+      (name) => `PWP__MAIL__SMTP_${name}_TIMEOUT is "601", but it must be a whole number from 1 to 600.`,
+    ),
+  );
+});
 
 describe("a message", () => {
   it("has the headers of an automatic email, and one recipient", async () => {

@@ -1,7 +1,7 @@
 import { secondMs } from "../base/clock.ts";
 import type { MailSettings } from "../config/config.ts";
 
-const sendMsMax = 60 * secondMs;
+const shortestSendMsMax = 60 * secondMs;
 const stopGraceMs = 3 * secondMs;
 const implicitTlsPort = 465;
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
@@ -49,11 +49,14 @@ export function createSmtpMailer(settings: MailSettings) {
     made ??= makeTransport(settings);
     return made;
   };
+  /** Milliseconds that an attempt may take: at least as long as the connection and one answer may take. */
+  const sendMsMax = Math.max(shortestSendMsMax, settings.openTimeoutMs + settings.readTimeoutMs);
   return {
-    /** Takes at most a minute. @param stop a running delivery gets a few more seconds, then it is aborted. */
+    sendMsMax,
+    /** Takes at most `sendMsMax`. @param stop a running delivery gets a few more seconds, then it is aborted. */
     async send(message: OutgoingMessage, stop: AbortSignal): Promise<Sending> {
       if (!isMailAddress(message.to)) return invalidAddress;
-      const limit = limitSending(stop);
+      const limit = limitSending(stop, sendMsMax);
       try {
         const sent = await (await transport()).sendMail({ ...mailOf(message, settings), signal: limit.signal });
         return { outcome: "accepted", reply: describeReply(sent.response) };
@@ -139,7 +142,7 @@ function mailboxOf(sender: string): { name: string; address: string } {
 }
 
 /** Aborts a delivery that takes too long, or that is still running a few seconds after `stop`. */
-function limitSending(stop: AbortSignal) {
+function limitSending(stop: AbortSignal, sendMsMax: number) {
   const cut = new AbortController();
   let isStopped = false;
   const overall = setTimeout(() => cut.abort(), sendMsMax);

@@ -1,3 +1,4 @@
+import { minuteMs } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { createKeyring, type Keyring } from "../../src/crypto/keyring.ts";
 import type { Database } from "../../src/database/database.ts";
@@ -68,6 +69,8 @@ export function openTestMail(options: {
   readonly keyring?: Keyring;
   readonly open?: boolean;
   readonly linkEmails?: LinkEmails;
+  /** A minute by default. */
+  readonly sendMsMax?: number;
 }): TestMail & AsyncDisposable {
   const { clock = new TestClock(), keyring = testKeyring } = options;
   const db = openEngineDatabase(options.folder);
@@ -75,6 +78,7 @@ export function openTestMail(options: {
   const outbox = createOutbox({ db, keyring: () => keyring, open: options.open ?? true });
   const sent: OutgoingMessage[] = [];
   const mailer: Mailer = {
+    sendMsMax: options.sendMsMax ?? minuteMs,
     async send(message, stop) {
       sent.push(message);
       return await options.answer(message, stop);

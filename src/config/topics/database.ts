@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { minuteMs, secondMs } from "../../base/clock.ts";
-import { loopbackHost, type PostgresTls } from "../database-url.ts";
+import { ignoredParameters, loopbackHost, type PostgresTls } from "../database-url.ts";
 import { type ParsedGroup, type SettingReport, setting } from "../setting.ts";
 import { duration, oneOf, wholeNumber } from "../value-types.ts";
 import type { serverSettings } from "./server.ts";
@@ -74,12 +74,10 @@ export function databaseConfig(
     };
   }
   // A name without a dot belongs to the same machine or network, such as the name of a container.
-  const { pool, ignoredParameters, ...location } = address;
+  const { pool, ignoredParameters: ignored, ...location } = address;
   const remote = [address, ...address.otherHosts].find(({ host }) => !loopbackHost.test(host) && /[.:]/.test(host));
   if (remote !== undefined) warnOfReadableTraffic(url.env, address.tls.mode, remote.host, report);
-  for (const name of ignoredParameters) {
-    report.warn(`${name} in ${url.env} has no effect: see the settings PWP__DATABASE__*.`);
-  }
+  for (const name of ignored) report.warn(`${name} in ${url.env} has no effect: ${ignoredParameters.get(name)}.`);
   if (pool !== undefined && database.poolSize.given) {
     report.warn(`pool in ${url.env} has no effect: ${database.poolSize.env} is set.`);
   }

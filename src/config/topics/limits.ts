@@ -19,6 +19,18 @@ const throttle: typeof requestsPerTime = {
   },
 };
 
+const levels = oneOf({
+  trace: "debug",
+  debug: "debug",
+  info: "info",
+  warn: "warn",
+  warning: "warn",
+  error: "error",
+  fatal: "error",
+  unknown: "error",
+  silent: "silent",
+});
+
 export const limitSettings = {
   title: "Limits and retention",
   intro: "How much one client may use of the server, and how long data is kept after a push has ended.",
@@ -102,17 +114,9 @@ export const limitSettings = {
     }),
     logLevel: setting({
       env: "PWP__LOG_LEVEL",
-      doc: "The least severe events that are logged. `trace` is read as debug, `warning` as warn, `fatal` as error.",
-      type: oneOf({
-        trace: "debug",
-        debug: "debug",
-        info: "info",
-        warn: "warn",
-        warning: "warn",
-        error: "error",
-        fatal: "error",
-        silent: "silent",
-      }),
+      doc: "The least severe events that are logged. `trace` is read as debug, `warning` as warn, `fatal` and `unknown` as error.",
+      // Password Pusher's settings write Ruby's symbols, such as `:warn`.
+      type: { ...levels, parse: (text: string) => levels.parse(text.replace(/^:/, "")) },
       default: "info",
     }),
   },

@@ -29,6 +29,9 @@ const startTlsMode: ValueType<"required" | "auto" | "off"> = {
   },
 };
 
+/** RFC 5321, section 4.5.3.2.6, lets a server take that long to accept a message. */
+const timeoutSecondsMax = 600;
+
 export const mailSettings = {
   title: "Mail",
   intro:
@@ -85,14 +88,14 @@ export const mailSettings = {
     }),
     smtpOpenTimeout: setting({
       env: "PWP__MAIL__SMTP_OPEN_TIMEOUT",
-      doc: "Seconds to wait for the connection. An email is given up after a minute in all, and tried again later.",
-      type: wholeNumber(1, 60),
+      doc: "Seconds to wait for the connection. An attempt to send an email ends after a minute, or after this time and the next one together if that is longer; the email is tried again later. Emails are sent one after the other, so an attempt that hangs delays the others.",
+      type: wholeNumber(1, timeoutSecondsMax),
       default: "10",
     }),
     smtpReadTimeout: setting({
       env: "PWP__MAIL__SMTP_READ_TIMEOUT",
       doc: "Seconds to wait for an answer.",
-      type: wholeNumber(1, 60),
+      type: wholeNumber(1, timeoutSecondsMax),
       default: "20",
     }),
     smtpVerifyMode: setting({
