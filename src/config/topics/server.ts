@@ -28,7 +28,7 @@ export const serverSettings = {
     }),
     databaseUrl: optionalSetting({
       env: "DATABASE_URL",
-      doc: "The database: a SQLite file, or a PostgreSQL server (13 or newer). `sqlite:` alone is the file in `DATA_DIR`; a relative path starts at the working directory. A PostgreSQL URL may end with `?sslmode=` `disable`, `allow`, `prefer`, `require`, `verify-ca` or `verify-full`, `&sslrootcert=` a file of certificate authorities, `pool=` the connections per process, and `host=` the folder of a Unix socket. Without `sslmode`, another machine is asked for TLS first (`prefer`), and this machine is not (`disable`). Several hosts, as in `postgres://user:password@db1:5432,db2:5432/database?target_session_attrs=read-write`, are tried in turn until one takes writes.",
+      doc: "The database: a SQLite file, or a PostgreSQL server (13 or newer). `sqlite:` alone is the file in `DATA_DIR`; a relative path starts at the working directory. A PostgreSQL URL may end with `?sslmode=` `disable`, `allow`, `prefer`, `require`, `verify-ca` or `verify-full`, `&sslrootcert=` a file of certificate authorities, `pool=` the connections per process, and `host=` the folder of a Unix socket; parameters of Rails and libpq that have no effect here, such as `reconnect`, are accepted with a warning. Without `sslmode`, another machine is asked for TLS first (`prefer`), and this machine is not (`disable`). Several hosts, as in `postgres://user:password@db1:5432,db2:5432/database?target_session_attrs=read-write`, are tried in turn until one takes writes.",
       type: databaseUrl,
       unset: "sealpush.sqlite3 in DATA_DIR",
       hidden: "when_rejected",
