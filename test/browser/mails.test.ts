@@ -83,6 +83,32 @@ test("the owner emails the link of an existing push, and errors are shown at the
   for (const part of ["1@example.com, 2@example.com, 3@example.com", "Sent"]) expect(trail).toContain(part);
 });
 
+test("an administrator finds an email that was refused in a row of at most 152 pixels of a narrow screen", async () => {
+  const to = "bob@example.com";
+  const text = `5.1.1 <${to}>: Recipient address rejected: User unknown in local recipient table`;
+  sink.refuseNext(1, { code: 550, text, at: "recipient" });
+  const { urlToken } = await site.push({ payload: "secret" }, "owned");
+  const { page: owner } = await site.visit({ signedIn: true });
+  await owner.goto(`/p/${urlToken}/preview`);
+  await owner.locator("#push_notify_emails_to").fill(to);
+  await sendForm(owner);
+  const viewport = { width: 390, height: 844 };
+  const { page } = await site.visit({ signedIn: "administrator", viewport });
+  const rows = page.locator("tbody tr");
+  await expect
+    .poll(async () => {
+      await page.goto("/admin/mails");
+      return await rows.count();
+    })
+    .toBe(1);
+  expect(await rows.textContent()).toContain("User unknown");
+  const heightOf = async () => (await rows.boundingBox())?.height;
+  expect(await heightOf()).toBeLessThanOrEqual(152);
+  await page.setViewportSize({ width: 1280, height: 844 });
+  expect(await heightOf()).toBeLessThanOrEqual(64);
+  await expectAccessibleLayout(page);
+});
+
 test.each([true, false])(
   "the reason why a link was not sent is visible on a small screen (scripts: %s)",
   async (scripts) => {

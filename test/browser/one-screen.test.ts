@@ -6,7 +6,11 @@ import { openMailSink } from "../support/mail-sink.ts";
 import { openSite } from "../support/site.ts";
 
 const sink = await openMailSink({ baseUrl: "http://push.example.com" });
-const site = openSite({ ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "false" });
+const site = openSite({
+  ...sink.environment,
+  PWP__ENABLE_USER_ACCOUNT_EMAILS: "false",
+  PWP__FILES__ALLOW_ANONYMOUS: "true",
+});
 const { newPush } = en;
 
 const heightOf = (page: Page) => page.evaluate<number>("document.documentElement.scrollHeight");
@@ -43,6 +47,13 @@ it("the form for files is at most 1,300 px high at 390 px, with its button withi
   expect(await heightOf(page)).toBeLessThanOrEqual(1_300);
   expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(844);
   expect(await focusedId(page)).toBe("push_files");
+});
+
+it("the form for files without an account has its button within 844 px at 390 px", async () => {
+  const { page } = await site.visit({ viewport: { width: 390, height: 844 } });
+  await page.goto("/?kind=file");
+  expect(await bottomOf(page, "[data-sends-by-keys]")).toBeLessThanOrEqual(844);
+  expect(await page.getByRole("button", { name: newPush.hidePayload }).isVisible()).toBe(true);
 });
 
 it("the form without an account has its button within 844 px at 390 px, without the keys where there is no keyboard", async () => {

@@ -99,7 +99,7 @@ function EmailTable({ model, page }: { readonly model: MailsModel; readonly page
   const { admin } = page.messages;
   return (
     <div class="card table-card">
-      <table class="data-table table-actions" data-now={model.nowMs}>
+      <table class="data-table table-actions failed-emails" data-now={model.nowMs}>
         <caption class="visually-hidden">{admin.mails}</caption>
         <thead>
           <tr>
