@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { sendForm } from "../support/browser-forms.ts";
+import { answerTo, sendForm } from "../support/browser-forms.ts";
 import { appFor } from "../support/factors.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
@@ -21,11 +21,7 @@ async function act(page: Page, name: string, label: string, explanation: string)
   const row = rowOf(page, name);
   await row.getByText(label, { exact: true }).click();
   await row.getByText(explanation).waitFor();
-  await Promise.all([
-    page.waitForResponse((response) => response.request().method() === "POST"),
-    row.getByRole("button", { name: admin.confirm }).click(),
-  ]);
-  await page.waitForLoadState();
+  await answerTo(page, () => row.getByRole("button", { name: admin.confirm }).click());
 }
 
 /** Finds the user in the list. */
@@ -241,11 +237,7 @@ async function endMany(page: Page, proof: string): Promise<void> {
   await page.getByLabel(bulk.network, { exact: true }).fill("127.1.2.3/8");
   await page.getByRole("button", { name: bulk.preview }).click();
   await page.getByLabel(en.factors.proof.label, { exact: true }).fill(proof);
-  await Promise.all([
-    page.waitForResponse((response) => response.request().method() === "POST"),
-    page.getByRole("button", { name: bulk.endManyConfirm }).click(),
-  ]);
-  await page.waitForLoadState();
+  await answerTo(page, () => page.getByRole("button", { name: bulk.endManyConfirm }).click());
 }
 
 it("shows a user, a push and an entry of the trail in at most 64 pixels of a wide screen, and 152 of a narrow one", async () => {

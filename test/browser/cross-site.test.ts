@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { answerTo } from "../support/browser-forms.ts";
 import { startOtherServer } from "../support/other-server.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
@@ -50,10 +51,9 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
       for (const encoding of encodingsOf(attack)) {
         const { name } = attack;
         await page.goto(`${otherServer[origin]}/`);
-        const [answer] = await Promise.all([
-          page.waitForResponse((response) => response.request().method() === "POST"),
+        const answer = await answerTo(page, () =>
           page.getByRole("button", { name: `${name} by ${encoding}`, exact: true }).click(),
-        ]);
+        );
         expect({ name, encoding, status: answer.status() }).toEqual({ name, encoding, status: 403 });
         await page.getByRole("heading", { name: en.failure.forbidden }).waitFor();
       }

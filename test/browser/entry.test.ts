@@ -41,6 +41,7 @@ describe.each([
     const { page } = await site.visit(options);
     await page.goto("/users/sign_in");
     await page.getByRole("link", { name: entry.signUp.heading }).click();
+    await page.waitForURL("/users/sign_up");
     await field(page, entry.fields.email).fill(email);
     await field(page, entry.fields.password).fill(password);
     await press(page, entry.signUp.submit);
@@ -59,6 +60,7 @@ describe.each([
 
     await page.goto("/users/sign_in");
     await page.getByRole("link", { name: entry.recovery.link }).click();
+    await page.waitForURL("/users/password/new");
     await field(page, entry.fields.email).fill(email);
     await press(page, entry.recovery.submit);
     await page.getByText(entry.recovery.sent).waitFor();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { createLink, fillDays, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
+import { answerTo, createLink, fillDays, newPushForm, urlTokenOf } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite({ PWP__FILES__MAX_FILE_UPLOADS: "2", PWP__FILES__MAX_PUSH_BYTES: "1000" });
@@ -27,10 +27,7 @@ describe.each([
     await form.retrievalStep.uncheck();
     await form.name.fill("n".repeat(2_049));
     await form.note.fill("\nnote\n");
-    const [answer] = await Promise.all([
-      page.waitForResponse((response) => response.request().method() === "POST"),
-      form.submit.click(),
-    ]);
+    const answer = await answerTo(page, () => form.submit.click());
     expect(answer.status()).toBe(422);
 
     const summary = page.getByRole("alert");

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { answerTo } from "../support/browser-forms.ts";
 import { appFor } from "../support/factors.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { addPasskeyProvider, underItsName } from "../support/passkey-provider.ts";
@@ -7,11 +8,7 @@ import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
 async function send(page: Page, form: string): Promise<void> {
-  await Promise.all([
-    page.waitForResponse((response) => response.request().method() === "POST"),
-    page.locator(`form[action^="${form}"] button[type=submit]`).first().click(),
-  ]);
-  await page.waitForLoadState();
+  await answerTo(page, () => page.locator(`form[action^="${form}"] button[type=submit]`).first().click());
 }
 
 /** One test visits all pages of an account and checks each of them. */

@@ -177,7 +177,7 @@ describe("an opened text", () => {
     await page.getByRole("heading", { name: step.headingOwner }).waitFor();
     expect(await page.getByRole("link", { name: step.audit }).getAttribute("href")).toBe(`/p/${urlToken}/audit`);
     await page.getByRole("button", { name: step.open }).click();
-    expect(await page.getByText(secret.notCounted).isVisible()).toBe(true);
+    await page.getByText(secret.notCounted).waitFor();
     expect(await site.ownPush(urlToken)).toMatchObject({ views_remaining: 1, expired: false });
     expect(await site.auditKinds(urlToken)).toEqual(["creation", "owner_view"]);
   });

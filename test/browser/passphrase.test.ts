@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { answerTo } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -18,10 +19,7 @@ describe.each([
     expect(await page.getByText(step.leadPassphrase).isVisible()).toBe(true);
 
     await page.getByLabel(step.passphrase, { exact: true }).fill(passphrase.trim());
-    const [refused] = await Promise.all([
-      page.waitForResponse((response) => response.request().method() === "POST"),
-      page.getByRole("button", { name: step.open }).click(),
-    ]);
+    const refused = await answerTo(page, () => page.getByRole("button", { name: step.open }).click());
     expect(refused.status()).toBe(401);
     await page.getByText(step.wrong).waitFor();
     const field = page.getByLabel(step.passphrase, { exact: true });
@@ -43,20 +41,15 @@ describe.each([
     await page.goto(path);
     for (let attempt = 1; attempt <= 6; attempt += 1) {
       await page.getByLabel(step.passphrase, { exact: true }).fill(`guess ${attempt}`);
-      const [answer] = await Promise.all([
-        page.waitForResponse((response) => response.request().method() === "POST"),
-        page.getByRole("button", { name: step.open }).click(),
-      ]);
+      const answer = await answerTo(page, () => page.getByRole("button", { name: step.open }).click());
       expect(answer.status()).toBe(attempt <= 5 ? 401 : 429);
-      await page.waitForLoadState();
     }
     expect(await page.getByRole("alert").textContent()).toContain("Too many attempts");
     // The right one is not checked either, and the page reveals nothing about the push.
     await page.getByLabel(step.passphrase, { exact: true }).fill(passphrase);
-    const [again] = await Promise.all([
-      page.waitForResponse((response) => response.request().method() === "POST"),
+    const again = await answerTo(page, () =>
       page.locator("#open").evaluate((form) => (form as HTMLFormElement).submit()),
-    ]);
+    );
     expect(again.status()).toBe(429);
     await page.getByRole("alert").waitFor();
     expect(await page.locator("#payload").count()).toBe(0);

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { answerTo } from "../support/browser-forms.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -103,10 +104,7 @@ describe("too many attempts", () => {
       expect((await guessed.fetch("/users/sign_in", { method: "POST", body })).status).toBe(401);
     }
     await page.goto("/users/sign_in");
-    const [answer] = await Promise.all([
-      page.waitForResponse((response) => response.request().method() === "POST"),
-      signInBy(page, { email, password }),
-    ]);
+    const answer = await answerTo(page, () => signInBy(page, { email, password }));
     expect(answer.status()).toBe(429);
     expect(Number(answer.headers()["retry-after"])).toBeGreaterThan(0);
     expect(await page.getByRole("alert").textContent()).toContain("Too many attempts");

@@ -120,6 +120,7 @@ const shown: readonly PageState[] = [
     ...away,
     async show(page) {
       await goAway(page, "a-1");
+      await page.waitForURL(/confirm/);
       await page.locator("#password").fill("wrong");
       await page.locator(submit).click();
       await page.locator("#password_problem").waitFor();

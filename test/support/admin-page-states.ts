@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { sendForm } from "./browser-forms.ts";
+import { answerTo, sendForm } from "./browser-forms.ts";
 import type { PageState } from "./page-states.ts";
 import { administratorEmail, email, password } from "./visit.ts";
 
@@ -18,8 +18,7 @@ async function openUser(page: Page, email: string): Promise<void> {
 /** For a button that is outside its form. */
 async function sendFormOf(page: Page, formId: string): Promise<void> {
   const button = page.locator(`.button-primary[form=${formId}]`);
-  await Promise.all([page.waitForResponse((response) => response.request().method() === "POST"), button.click()]);
-  await page.waitForLoadState();
+  await answerTo(page, () => button.click());
 }
 
 /** The administration pages, with the content that is hardest to lay out. */
@@ -54,11 +53,7 @@ export const adminPageStates: readonly PageState[] = [
       await openUser(page, administratorEmail);
       const action = page.locator("main .row-actions details").first();
       await action.locator("summary").click();
-      await Promise.all([
-        page.waitForResponse((response) => response.request().method() === "POST"),
-        action.locator("button[type=submit]").click(),
-      ]);
-      await page.waitForLoadState();
+      await answerTo(page, () => action.locator("button[type=submit]").click());
     },
   },
   {

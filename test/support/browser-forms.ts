@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Page, Response } from "playwright-core";
 import { en, type Messages } from "../../src/i18n/i18n.ts";
 
 /** The controls of the form for a new push, located by their visible labels. */
@@ -51,15 +51,23 @@ const submit = "main form[method=post] button[type=submit]";
 
 /** Presses the first submit button of the page and waits for the answer to the form. */
 export async function sendForm(page: Page): Promise<void> {
-  await Promise.all([
+  await answerTo(page, () => page.locator(submit).first().click());
+  // The script of a form that stays shows the answer afterwards.
+  await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
+}
+
+/** Does what sends a form, and waits until the answer has come and its page has loaded. @returns the answer to the POST. */
+export async function answerTo(page: Page, act: () => Promise<unknown>): Promise<Response> {
+  // waitForLoadState() would return at once while the page that was left is still shown.
+  const nextPage = new Promise((resolve) => page.once("load", resolve));
+  const [answer] = await Promise.all([
     // A form that stays is sent by fetch. Scripts send files before it, by other requests.
     page.waitForResponse((response) => {
       const request = response.request();
       return request.method() === "POST" && (request.isNavigationRequest() || request.resourceType() === "fetch");
     }),
-    page.locator(submit).first().click(),
+    act(),
   ]);
-  await page.waitForLoadState();
-  // The script of a form that stays shows the answer afterwards.
-  await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
+  if (answer.request().isNavigationRequest()) await nextPage;
+  return answer;
 }

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { adminPageStates } from "./admin-page-states.ts";
-import { fillDays, sendForm } from "./browser-forms.ts";
+import { answerTo, fillDays, sendForm } from "./browser-forms.ts";
 import type { Site } from "./site.ts";
 import { email, password } from "./visit.ts";
 
@@ -182,11 +182,7 @@ export const pageStates: readonly PageState[] = [
       await page.locator(".account-kind summary").first().click();
       await page.locator("#text_days").fill("0");
       await page.locator("#text_views").fill("1000");
-      await Promise.all([
-        page.waitForResponse((response) => response.request().method() === "POST"),
-        page.locator("#defaults_section button").click(),
-      ]);
-      await page.waitForLoadState();
+      await answerTo(page, () => page.locator("#defaults_section button").click());
     },
   },
   {
