@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { openUser } from "../support/admin-page-states.ts";
 import { answerTo, sendForm } from "../support/browser-forms.ts";
 import { appFor } from "../support/factors.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
@@ -22,13 +23,6 @@ async function act(page: Page, name: string, label: string, explanation: string)
   await row.getByText(label, { exact: true }).click();
   await row.getByText(explanation).waitFor();
   await answerTo(page, () => row.getByRole("button", { name: admin.confirm }).click());
-}
-
-/** Finds the user in the list. */
-async function openUser(page: Page, email: string): Promise<void> {
-  await page.goto(`/admin/users?q=${email}`);
-  await page.getByRole("link", { name: email, exact: true }).click();
-  await rowOf(page, email).waitFor();
 }
 
 const goTo = (page: Page, section: string) =>

@@ -242,13 +242,15 @@ describe("sending the files", () => {
     const { page } = await largeSite.visit({ signedIn: true });
     await page.goto("/?kind=file");
     const form = newPushForm(page);
+    const reached = Promise.withResolvers<void>();
     await page.route("/uploads/*", async (route) => {
       const part = route.request();
-      if (part.method() === "PATCH" && (part.postDataBuffer()?.length ?? 0) > 1_000) return;
-      await route.continue();
+      if (part.method() !== "PATCH" || (part.postDataBuffer()?.length ?? 0) <= 1_000) return await route.continue();
+      reached.resolve();
     });
     await form.files.setInputFiles([large, file("a.txt")]);
     await form.submit.click();
+    await reached.promise;
     const discarded = page.waitForResponse((response) => response.request().method() === "DELETE");
     await removeButton(page, "large.bin").click();
     expect((await discarded).status()).toBe(204);

@@ -9,9 +9,9 @@ const unbroken = "https://example.com/".concat("averylongpathwithoutanyplacetobr
 const files = [{ filename: "a.txt", content_type: "text/plain", data: "YQ==" }];
 
 /** Finds the user in the list. */
-async function openUser(page: Page, email: string): Promise<void> {
+export async function openUser(page: Page, email: string): Promise<void> {
   await page.goto(`/admin/users?q=${email}`);
-  await page.getByRole("link", { name: email }).click();
+  await page.getByRole("link", { name: email, exact: true }).click();
   await page.waitForURL(/\/admin\/users\/\d+$/);
 }
 

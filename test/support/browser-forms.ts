@@ -34,7 +34,10 @@ export async function fillDays(page: Page, days: string): Promise<void> {
 /** Sends the form and waits for the page of the link. @returns the link that is handed out. */
 export async function createLink(page: Page): Promise<string> {
   await newPushForm(page).submit.click();
-  return page.getByLabel(en.created.link, { exact: true }).inputValue();
+  const link = await page.getByLabel(en.created.link, { exact: true }).inputValue();
+  // Its scripts have run by then.
+  await page.waitForLoadState();
+  return link;
 }
 
 /** @returns the path and query of a link. */
