@@ -110,6 +110,7 @@ describe("an opened secret", () => {
     await page.goto(path);
     await page.getByRole("button", { name: step.open }).click();
     await page.locator("#payload").waitFor({ state: "attached" });
+    await page.waitForLoadState();
     // A browser under remote control keeps no pages in memory: the test dispatches its events.
     const happens = (event: string) =>
       page.evaluate(`void dispatchEvent(new PageTransitionEvent("${event}", { persisted: true }))`);
