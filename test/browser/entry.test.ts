@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { launchBrowser } from "../support/browser.ts";
+import { answerTo } from "../support/browser-forms.ts";
 import { makeFolder } from "../support/folders.ts";
 import { bootCodeOf } from "../support/form-requests.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
@@ -78,7 +79,7 @@ it("the sign-up form shows the error beside the field, keeps the address and cle
   await page.goto("/users/sign_up");
   await field(page, entry.fields.email).fill("ada.lovelace@example.com");
   await field(page, entry.fields.password).fill("Ada.Lovelace1815");
-  await press(page, entry.signUp.submit);
+  await answerTo(page, () => press(page, entry.signUp.submit));
   await page.getByText(entry.problems.passwordEmail).waitFor();
   expect(await field(page, entry.fields.email).inputValue()).toBe("ada.lovelace@example.com");
   expect(await field(page, entry.fields.password).inputValue()).toBe("");

@@ -41,7 +41,11 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab never reaches "${name}"; it reached: ${passed.join(", ")}`);
 }
 
-const headingOf = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 });
+/** Waits for the page with that heading, and until its scripts have run. */
+async function reach(page: Page, heading: string): Promise<void> {
+  await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
+  await page.waitForLoadState();
+}
 
 describe("with only the keyboard", () => {
   it("a secret is pushed, its link copied, opened, shown and deleted", async () => {
@@ -59,7 +63,7 @@ describe("with only the keyboard", () => {
     await tabTo(page, en.newPush.submit);
     await page.keyboard.press("Enter");
 
-    await headingOf(page, en.created.heading).waitFor();
+    await reach(page, en.created.heading);
     expect(await focusOf(page)).toEqual({ name: en.created.copyLink, seen: true });
     await page.keyboard.press("Enter");
     await page.getByRole("status").filter({ hasText: en.actions.copied }).waitFor();
@@ -69,7 +73,7 @@ describe("with only the keyboard", () => {
     await page.goto(pathOf(link));
     await tabTo(page, en.step.open);
     await page.keyboard.press("Enter");
-    await headingOf(page, en.secret.text).waitFor();
+    await reach(page, en.secret.text);
     await tabTo(page, en.actions.copy);
     await tabTo(page, en.secret.reveal);
     await page.keyboard.press("Space");
@@ -79,7 +83,7 @@ describe("with only the keyboard", () => {
     await page.keyboard.press("Enter");
     await tabTo(page, en.secret.deleteConfirm);
     await page.keyboard.press("Enter");
-    await headingOf(page, en.deleted.heading).waitFor();
+    await reach(page, en.deleted.heading);
     expect((await page.goto(pathOf(link)))?.status()).toBe(404);
   });
 

@@ -68,7 +68,7 @@ describe.each([
     await newPushForm(page).payload.fill("secret");
     await kindTab(page, kinds.file).click();
     await shows(page, "file");
-    expect(await page.getByText(newPush.filesSignInHeading).isVisible()).toBe(true);
+    await page.getByText(newPush.filesSignInHeading).waitFor();
     expect(await newPushForm(page).submit.isVisible()).toBe(false);
     if (!options.javaScriptEnabled) return;
     await page.keyboard.press("Control+Enter");
