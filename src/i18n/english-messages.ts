@@ -1018,7 +1018,6 @@ export interface EnglishMessages {
       readonly ownedOnly: string;
       readonly preview: string;
       readonly badNetwork: string;
-      readonly badNumber: string;
       readonly unrestricted: string;
       readonly matching: Message<{ size: string; count: number }>;
       readonly atLeast: string;

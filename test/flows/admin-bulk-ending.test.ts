@@ -69,8 +69,9 @@ test("without a proof in an older session, nothing is ended", async () => {
 test.each([
   [{ network: "" }, bulk.unrestricted],
   [{ network: "nowhere" }, bulk.badNetwork],
-  [{ older_hours: "-1" }, bulk.badNumber],
-  [{ larger_mib: "1.5" }, bulk.badNumber],
+  [{ older_hours: "-1" }, en.problems.range({ min: 0, max: 999_999 })],
+  [{ larger_mib: "1000000" }, en.problems.range({ min: 0, max: 999_999 })],
+  [{ larger_mib: "1.5" }, en.problems.range({ min: 0, max: 999_999 })],
 ])("the filter %j is refused with a sentence", async (wrong, sentence) => {
   const opened = await openPushes();
   const sent = { ...filter, ...wrong };

@@ -74,12 +74,12 @@ function typedFilter(value: (name: string) => string | undefined): TypedFilter {
   };
 }
 
-function readFilter(typed: TypedFilter, { admin: { bulk } }: Messages) {
+function readFilter(typed: TypedFilter, { admin: { bulk }, problems: { range } }: Messages) {
   const problems: FilterProblems = {};
   const network = typed.network === "" ? "" : readEndingNetwork(typed.network);
   if (network === undefined) problems.network = bulk.badNetwork;
   const count = (name: "olderHours" | "largerMib") => {
-    if (typed[name] !== "" && !/^\d{1,6}$/.test(typed[name])) problems[name] = bulk.badNumber;
+    if (typed[name] !== "" && !/^\d{1,6}$/.test(typed[name])) problems[name] = range({ min: 0, max: 999_999 });
     return Number(typed[name]);
   };
   const filter: BulkEndingFilter = {
