@@ -1,6 +1,9 @@
-import { resolve } from "node:path";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { build } from "esbuild";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 test("the client needs nothing but the Web's interfaces, and loads what only sealing needs on demand", async () => {
   const { outputFiles, metafile } = await build({
@@ -23,3 +26,29 @@ test("the client needs nothing but the Web's interfaces, and loads what only sea
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(18 * 1024);
   expect(outputFiles.length).toBeGreaterThan(1);
 });
+
+test("a program compiles with the types of the package, without its source", () => {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-types-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const installed = join(folder, "node_modules/@sealpush/client");
+  mkdirSync(installed, { recursive: true });
+  const source = resolve(import.meta.dirname, "..");
+  copyFileSync(join(source, "package.json"), join(installed, "package.json"));
+  expect(compile(source, ["--outDir", join(installed, "dist/types")])).toBe("");
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(
+    join(folder, "program.ts"),
+    `import { SealpushClient } from "@sealpush/client";
+const made = await new SealpushClient({ server: "https://push.example.com" }).create({ payload: "x" }, { endToEnd: true });
+export const texts: string[] = [made.html_url, made.views_remaining];`,
+  );
+  const options = ["--noEmit", "--strict", "--module", "nodenext", "--lib", "es2024,dom", "--types", "", "program.ts"];
+  const problems = compile(folder, options).match(/program\.ts.*|error.*/g);
+  expect(problems).toEqual([expect.stringContaining("Type 'number' is not assignable to type 'string'")]);
+});
+
+/** @returns what the compiler prints. */
+function compile(folder: string, options: readonly string[]): string {
+  const compiler = resolve(import.meta.dirname, "../../../node_modules/typescript/bin/tsc");
+  return spawnSync(process.execPath, [compiler, ...options], { cwd: folder, encoding: "utf8" }).stdout;
+}
