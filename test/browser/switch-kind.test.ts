@@ -69,7 +69,7 @@ describe.each([
     await kindTab(page, kinds.file).click();
     await shows(page, "file");
     await page.getByText(newPush.filesSignInHeading).waitFor();
-    expect(await newPushForm(page).submit.isVisible()).toBe(false);
+    await newPushForm(page).submit.waitFor({ state: "hidden" });
     if (!options.javaScriptEnabled) return;
     await page.keyboard.press("Control+Enter");
     await kindTab(page, kinds.text).click();
