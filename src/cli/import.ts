@@ -253,8 +253,8 @@ const endings: Readonly<Record<Exclude<ReportOutcome, "failed">, string>> = {
     "here, or stricter.",
   complete: "Everything is imported. The counts of source and destination agree.",
   with_problems:
-    "Everything else is imported. To import what was left out or imported in part, run the command again with what was " +
-    "missing, such as the right keys or the files.",
+    "Everything else is imported. To import what was left out or imported in part, run `sealpush import password-pusher` again " +
+    "with what was missing, such as the right keys or the files.",
   interrupted: "Interrupted. To continue, run the same command again.",
 };
 

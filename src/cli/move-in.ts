@@ -150,7 +150,12 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
       if (error instanceof WrongSettings) throw new WrongSettings(error.mistakes.map(optionsAsSettings));
       throw new CommandRefused(optionsAsSettings(sentenceOf(error)), { cause: error });
     });
-    return isImported(exitCode) ? undefined : exitCode;
+    if (!isImported(exitCode)) return exitCode;
+    io.stderr(
+      "The import is finished, and the server starts with its own database. Keep SEALPUSH_MOVE_IN=yes set. To compare both " +
+        "sides without counting a view, run `sealpush import verify`.\n",
+    );
+    return undefined;
   } finally {
     await server.close();
   }

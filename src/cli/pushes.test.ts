@@ -26,7 +26,7 @@ const end = ["pushes", "end", "--from-network", "192.0.2.0/24"];
 it("pushes end --dry-run counts, and ends nothing", async () => {
   const { cli, live } = await makeData();
   const run = await cli.run([...end, "--dry-run"]);
-  expect(run).toEqual({ exitCode: 0, stdout: "2 pushes match, with 200 bytes.\n", stderr: "" });
+  expect(run).toEqual({ exitCode: 0, stdout: "Matching pushes: 2, with 200 bytes.\n", stderr: "" });
   expect(await live()).toBe(3);
 });
 
@@ -41,7 +41,7 @@ it("pushes end ends what matches every option, and is in the administrators' log
   const options = ["--older-than", "1 hour", "--larger-than", "50", "--anonymous", "--yes"];
   expect(await cli.run([...end, ...options])).toEqual({
     exitCode: 0,
-    stdout: "2 pushes match, with 200 bytes.\n2 pushes have ended, with 200 bytes.\n",
+    stdout: "Matching pushes: 2, with 200 bytes.\nEnded pushes: 2, with 200 bytes.\n",
     stderr: "",
   });
   expect(await live()).toBe(1);

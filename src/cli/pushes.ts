@@ -167,7 +167,7 @@ function addEnd(pushes: Command, { io }: CommandDeps): void {
       await refuseWithoutData(config, io);
       await withDomain(config, io, async (domain) => {
         const { count, bytes, isComplete } = await domain.pushes.previewBulkEnding(filter);
-        io.stdout(`${isComplete ? "" : "At least "}${count} pushes match, with ${bytes} bytes.\n`);
+        io.stdout(`Matching pushes: ${isComplete ? "" : "at least "}${count}, with ${bytes} bytes.\n`);
         if (options.dryRun === true) return;
         if (options.yes !== true) {
           throw new CommandRefused("Nothing was ended. This cannot be undone: confirm with --yes.");
@@ -187,11 +187,11 @@ async function endAll({ accounts, pushes, store }: Domain, filter: BulkEndingFil
     const request = await store.bulkEndings.find(id);
     if (request === undefined) throw new Error(`The request ${id} is not recorded.`);
     if (request.finishedAt !== null) {
-      io.stdout(`${request.ended} pushes have ended, with ${request.endedBytes} bytes.\n`);
+      io.stdout(`Ended pushes: ${request.ended}, with ${request.endedBytes} bytes.\n`);
       return;
     }
     if (signal.aborted) {
-      throw new CommandRefused(`Interrupted after ${request.ended} pushes. The server ends the others.`);
+      throw new CommandRefused(`Interrupted. Ended pushes: ${request.ended}. The server ends the others.`);
     }
     // The server works on it at the moment.
     await pause(100);

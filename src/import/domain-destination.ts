@@ -1,8 +1,8 @@
 import type { Change } from "../accounts/accounts.ts";
-import { createUserAdoption, type UserAdoption, type UserAspect, userAspects } from "../accounts/admin/adopt-user.ts";
+import { createAdoptedAccounts, createUserAdoption, type UserAdoption } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
 import { createArgon2Queue } from "../crypto/passphrase.ts";
-import { type Database, nothingElse, type ReadConnection } from "../database/database.ts";
+import { type Database, nothingElse } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
 import type { Domain, Effects } from "../domain.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
@@ -33,6 +33,7 @@ import {
   RecordChangedError,
   stateAtImport,
 } from "./store/imported-rows.ts";
+import { adoptedBefore, isUntouched, type UntouchedDeps } from "./untouched-user.ts";
 
 /** Each concurrent task of an import waits for at most one key derivation. */
 const argon2Limits = { runningMax: 2, waitingMax: 64, waitingPerClientMax: 64 };
@@ -47,7 +48,9 @@ export function createDomainDestination(
   source: string,
 ): Destination {
   const rows = createImportedRows(domain.db.read, domain.vault.access, source);
-  const users = createUserAdoption({ ...domain, ...effects, access: domain.vault.access });
+  const { access } = domain.vault;
+  const users = createUserAdoption({ ...domain, ...effects, access });
+  const accounts = createAdoptedAccounts({ ...domain, access });
   const deps = pushDeps(domain, effects);
   const run = effects.random.bytes(runIdBytes).toString("hex");
   const digests = new RowDigests(domain.vault.indexKey(digestKeyLabel));
@@ -74,7 +77,7 @@ export function createDomainDestination(
         orChangedMeanwhile(() => getPush(rows, imported.sourceId)),
       ),
     records: (kind) => rows.records(kind),
-    withdrawUser: (imported) => withdrawUser(domain, { users, rows, digests }, imported).catch(orGone),
+    withdrawUser: (imported) => withdrawUser(domain, { accounts, rows, digests }, imported).catch(orGone),
     withdrawPush: (imported, isPurged) =>
       withdrawPush(deps, { ...stateAtImport(imported), isPurged }, (tx) =>
         rows.deleteRecord(tx, "push", imported),
@@ -188,24 +191,9 @@ function orGone(error: unknown): "gone" {
   throw error;
 }
 
-interface UserDeps {
-  readonly users: UserAdoption;
-  readonly rows: ImportedRows;
-  readonly digests: RowDigests;
-}
-
-/** What an earlier run imported of a user. */
-function adoptedBefore(digests: RowDigests, { aspects }: ImportedUser, changed: readonly Aspect[] = []) {
-  return {
-    changed: userAspects.filter((aspect) => changed.includes(aspect)),
-    wasImported: (aspect: UserAspect) => aspects[aspect] !== undefined,
-    isImportedValue: (aspect: UserAspect, value: string) => aspects[aspect] === digests.of(aspect, value),
-  };
-}
-
 /** Updates the account and the record in one transaction. */
 async function updateUser(
-  { users, rows, digests }: UserDeps,
+  { users, rows, digests }: Omit<UntouchedDeps, "accounts"> & { readonly users: UserAdoption },
   imported: ImportedUser,
   { user, missingParts, identity, aspects }: IncomingUser,
   changed: readonly Aspect[],
@@ -291,15 +279,9 @@ class AccountUsedError extends Error {
   override readonly name = "AccountUsedError";
 }
 
-/** An account that another source's user was merged into is in use, too. */
-async function isUntouched({ users, rows, digests }: UserDeps, imported: ImportedUser, connection: ReadConnection) {
-  const untouched = await users.isUntouched(imported.id, adoptedBefore(digests, imported), connection);
-  return untouched === true ? !(await rows.isOfOtherSource(connection, imported.id)) : untouched;
-}
-
 async function deleteUntouched(
   domain: Domain,
-  deps: UserDeps,
+  deps: UntouchedDeps,
   imported: ImportedUser,
 ): Promise<Change["outcome"] | "used"> {
   try {
@@ -315,11 +297,11 @@ async function deleteUntouched(
 
 async function withdrawUser(
   domain: Domain,
-  deps: UserDeps,
+  deps: UntouchedDeps,
   imported: ImportedUser,
 ): Promise<"removed" | "used" | "last_admin" | "gone"> {
   const forget = () => domain.db.write((tx) => deps.rows.deleteRecord(tx, "user", imported));
-  const untouched = imported.aspects.email !== undefined && (await isUntouched(deps, imported, domain.db.read));
+  const untouched = await isUntouched(deps, imported, domain.db.read);
   if (untouched === false) return "used";
   if (untouched === true) {
     const outcome = await deleteUntouched(domain, deps, imported);
@@ -332,7 +314,7 @@ async function withdrawUser(
 /** The source's style sheet replaces the one that an earlier run imported, unless that was changed here. */
 async function importStyleSheet(
   domain: Domain,
-  { rows, digests }: Pick<UserDeps, "rows" | "digests">,
+  { rows, digests }: Pick<UntouchedDeps, "rows" | "digests">,
   { css, run }: { readonly css: string | undefined; readonly run: string },
 ): Promise<StyleOutcome> {
   const { branding, db } = domain;

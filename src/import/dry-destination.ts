@@ -1,4 +1,4 @@
-import { userAspects } from "../accounts/admin/adopt-user.ts";
+import { createAdoptedAccounts, userAspects } from "../accounts/admin/adopt-user.ts";
 import { readStyleSheet } from "../branding/style-sheet.ts";
 import type { AccessKeys } from "../crypto/access-keys.ts";
 import type { Keyring } from "../crypto/keyring.ts";
@@ -19,6 +19,7 @@ import type {
 } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
 import { type Conflicts, createConflicts, createImportedRows, stateAtImport } from "./store/imported-rows.ts";
+import { isUntouched } from "./untouched-user.ts";
 
 /** A dry run assigns no ids. */
 const noId = 0;
@@ -35,16 +36,28 @@ export async function createDryDestination(
   const { read, keyring, access } = existing;
   const rows = createImportedRows(read, access, source);
   const conflicts = createConflicts(read);
+  const accounts = createAdoptedAccounts(existing);
+  /** Accounts that are no administrators after the run. */
+  const leavingAdmins = new Set<number>();
+  let addsAdmin = false;
   const indexSecret = await findIndexSecret(read, keyring);
   if (indexSecret === undefined) return emptyDestination();
   const urlTokens = createUrlTokens(indexSecret);
   const digests = new RowDigests(deriveKey(indexSecret, digestKeyLabel));
+  const importUser = createImportUser({
+    ...conflicts,
+    findTokenHolder: (apiToken) => findTokenHolder(apiToken),
+  });
   const findTokenHolder = (apiToken: string) => conflicts.findTokenHolder(access.digest("api_token", apiToken));
   return {
     digests,
     importedUsers: () => rows.readUsers(),
     pushFinder: () => rows.pushFinder(),
-    importUser: createImportUser({ ...conflicts, findTokenHolder }),
+    async importUser(incoming, merge) {
+      const outcome = await importUser(incoming, merge);
+      if (outcome.outcome === "imported" && !outcome.merged && incoming.user.admin) addsAdmin = true;
+      return outcome;
+    },
     async importPush(incoming) {
       if (await conflicts.isLinkTaken(urlTokens.addressOf(incoming.push.urlToken))) {
         return { outcome: "link_taken" };
@@ -52,6 +65,8 @@ export async function createDryDestination(
       return await readFiles(incoming);
     },
     async updateUser(imported, { user }, changed) {
+      if (changed.includes("admin") && user.admin) addsAdmin = true;
+      else if (changed.includes("admin")) leavingAdmins.add(imported.id);
       const holder = user.apiToken === null ? undefined : await findTokenHolder(user.apiToken);
       const isTokenTaken = holder !== undefined && holder !== imported.id;
       const emailHolder = await conflicts.findUserId(user.email);
@@ -70,7 +85,13 @@ export async function createDryDestination(
       return { outcome: "updated", plan, lacksPassphrase };
     },
     records: (kind) => rows.records(kind),
-    withdrawUser: async () => "removed",
+    async withdrawUser(imported) {
+      const untouched = await isUntouched({ accounts, rows, digests }, imported, read);
+      if (untouched !== true) return untouched === false ? "used" : "gone";
+      if (!addsAdmin && (await accounts.isLastAdmin(imported.id, leavingAdmins, read))) return "last_admin";
+      leavingAdmins.add(imported.id);
+      return "removed";
+    },
     withdrawPush: async (imported, isPurged) => withdrawal(await readState(read, stateAtImport(imported)), isPurged),
     async importStyleSheet(css) {
       const imported = await rows.find("style", 0);

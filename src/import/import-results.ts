@@ -70,7 +70,7 @@ function forAllTables(effect: NotImported["effect"], reason: string): Reasons {
 }
 
 const ofLeftOutPush = forAllTables("leftOut", "They belong to pushes that are left out.");
-const ofSkippedPush = forAllTables("skipped", "They belong to pushes that are skipped.");
+const ofSkippedPush = forAllTables("skipped", "They belong to pushes that are not needed.");
 const withoutPush = forAllTables("skipped", "Their push is not in the source any more.");
 const ofUnreadablePush = forAllTables("leftOut", "They belong to pushes that the database cannot read.");
 

@@ -253,7 +253,7 @@ export function summaryLines({ warnings, inSource, results, differences }: Impor
   return [
     ...tableLines(inSource, results),
     ...titled("Imported pushes by kind and state:", countedLines(results.kinds)),
-    ...titled("Reasons for rows that were left out or skipped:", results.notImported.map(notImportedLine)),
+    ...titled("Reasons for rows that were left out or not needed:", results.notImported.map(notImportedLine)),
     ...titled("Reasons for rows that were imported in part:", countedLines(results.partReasons)),
     ...earlierRows(results.updated, ["has changed and was updated.", "have changed and were updated."]),
     ...earlierRows(results.withdrawn, [
@@ -275,7 +275,7 @@ export function summaryLines({ warnings, inSource, results, differences }: Impor
   ];
 }
 
-const heads = ["in source", "imported", "earlier", "left out", "skipped"];
+const heads = ["in source", "imported", "before", "left out", "not needed"];
 
 /** In each line, the first number is the sum of the others. */
 function tableLines(inSource: ImportSummary["inSource"], results: ImportResults): readonly string[] {
@@ -297,6 +297,6 @@ function countedLines(counts: ReadonlyMap<string, number>): readonly string[] {
 }
 
 function notImportedLine({ table, effect, reason, count }: NotImported): string {
-  const verb = effect === "leftOut" ? "left out" : "skipped";
+  const verb = effect === "leftOut" ? "left out" : "not needed";
   return `${String(count).padStart(9)}  ${tableNames[table].toLowerCase()} ${verb}: ${reason}`;
 }

@@ -29,7 +29,7 @@ export async function verifyUser(
   comparePassword(verdict, account, isMissing("password") || isMissing("factor") ? "" : user.passwordHash);
   compareFactor(verdict, account, isMissing("factor") ? null : user.totp);
   if (user.apiToken !== null && !isMissing("api_token")) {
-    await compareToken(verdict, here, { token: user.apiToken, userId: imported.id, now });
+    await compareToken(verdict, here, { token: user.apiToken, imported, now });
   }
   return verdict;
 }
@@ -59,12 +59,18 @@ function compareFactor(
 
 async function compareToken(
   verdict: Verdict,
-  { read, access }: StoredImport,
-  { token, userId, now }: { readonly token: string; readonly userId: number; readonly now: number },
+  { read, access, accounts, digests }: StoredImport,
+  { token, imported, now }: { readonly token: string; readonly imported: ImportedUser; readonly now: number },
 ): Promise<void> {
+  const { id: userId, aspects } = imported;
   const found = await findStoredToken(read, access, token);
-  if (found === "missing") verdict.fail("Its API token is not here.");
-  else if (found === "forged") verdict.fail("Its API token was changed in the database of this server.");
+  if (found === "missing") {
+    // An ended token stays, but a replacement of the access secret leaves no digest to find it by.
+    const wasImported = aspects.api_token === digests.of("api_token", token);
+    if (wasImported && (await accounts.hasEndedToken(userId, read))) {
+      verdict.change("Its API token was ended here by `sealpush keys replace-access`, as all tokens were.");
+    } else verdict.fail("Its API token is not here.");
+  } else if (found === "forged") verdict.fail("Its API token was changed in the database of this server.");
   else if (found === "revoked") verdict.change("Its API token was revoked here.");
   else if (found.userId !== userId) verdict.fail("Its API token belongs to another account here.");
   else if (found.expiresAt !== null && found.expiresAt <= now) verdict.change("Its API token has expired here.");

@@ -71,7 +71,7 @@ test("a second run imports nothing twice", async () => {
   expect(await domain.pushes.totals()).toMatchObject({ files: first.files.brought, uploads: 0, filesToDelete: 0 });
 });
 
-test("the counts of each table add up: imported, imported earlier, and skipped with a reason", async () => {
+test("the counts of each table add up: imported, imported before, and left out or not needed with a reason", async () => {
   const target = makeImportTarget();
   const installation = installProduction((connection) => {
     connection.prepare("UPDATE pushes SET kind = 9 WHERE id = ?").run(pushTagged("file-three-unicode").id);
@@ -95,8 +95,8 @@ test("the counts of each table add up: imported, imported earlier, and skipped w
       expect([table, reasoned]).toEqual([table, leftOut + skipped]);
     }
     expect(told.files).toMatchObject({ left_out: 3 });
-    expect(report.text()).toMatch(/3 {2}audit entries skipped: Their push is not in the source any more\./);
-    expect(report.text()).toMatch(/\d {2}files skipped: Their push had ended\./);
+    expect(report.text()).toMatch(/3 {2}audit entries not needed: Their push is not in the source any more\./);
+    expect(report.text()).toMatch(/\d {2}files not needed: Their push had ended\./);
   }
   expect(report.text()).toContain("Its time of creation (created_at) cannot be read.");
 });

@@ -325,9 +325,13 @@ test.each<[string, (target: ImportTarget, app: TestApp) => Promise<unknown>]>([
   ],
   [
     "the imported token",
-    async (_, app) => {
+    async (target, app) => {
       const headers = { "x-user-token": newToken, "x-user-email": leaver.email };
       expect((await app.server.inject({ url: "/p/active.json", headers })).statusCode).toBe(200);
+      const { accounts } = app.app.domain;
+      const user = await accounts.findUserByEmail(leaver.email);
+      // No request waits for this write.
+      await expect.poll(async () => (await accounts.listTokens(user?.id ?? 0))[0]?.lastUsedAt).toBe(target.clock.now());
     },
   ],
 ])("an account that was deleted there stays if it was used here, even if only through %s", async (_, use) => {
@@ -344,11 +348,29 @@ test.each<[string, (target: ImportTarget, app: TestApp) => Promise<unknown>]>([
     await sourceChanges.find(({ name }) => name === "a deleted account with its pushes")?.change(run, folder);
   });
   const report = withReport(target);
-  const run = await target.run(installation, "--newest-deleted", ...report.options);
-  expect(run.exitCode, run.stderr).toBe(3);
-  expect(problemsOf(report)).toContain(`users ${leaver.id} partly`);
-  expect(report.text()).toContain("It was used or changed here, so the account stays");
+  for (const options of [["--dry-run"], []]) {
+    const run = await target.run(installation, "--newest-deleted", ...options, ...report.options);
+    expect(run.exitCode, run.stderr).toBe(3);
+    expect(problemsOf(report)).toContain(`users ${leaver.id} partly`);
+    expect(report.text()).toContain("It was used or changed here, so the account stays");
+  }
   expect(await app.app.domain.accounts.findUserByEmail(leaver.email)).toBeDefined();
+});
+
+test("the last administrator stays when the source has no administrator any more, and the run before says so", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  await target.run(installation);
+  await changeSource(installation, async (run) => {
+    await run("DELETE FROM users WHERE id = 1");
+  });
+  const report = withReport(target);
+  for (const options of [["--dry-run"], []]) {
+    const run = await target.run(installation, ...options, ...report.options);
+    expect(run.exitCode, run.stderr).toBe(3);
+    expect(problemsOf(report)).toContain("users 1 partly");
+    expect(report.text()).toContain("It is the last administrator, so the account stays");
+  }
 });
 
 test("what was edited here and there is verified as edited here", async () => {

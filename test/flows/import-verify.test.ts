@@ -404,6 +404,27 @@ test("what people do here after the import is no failure", async () => {
   expect(stdout).toMatch(/pushes +48 +30 +16 +1 +0 +1\n/);
 });
 
+test("API tokens that a replacement of the access secret ended are not lost, and a missing one is", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  await target.run(installation);
+  expect((await target.cli.run(["keys", "replace-access", "--yes"])).exitCode).toBe(0);
+  const withToken = production.users.filter(({ api_token: token }) => token !== null).map(({ id }) => id);
+  const ended = "Its API token was ended here by `sealpush keys replace-access`, as all tokens were.";
+  expect((await verified(target, installation)).findings).toEqual(
+    withToken.map((id) => `user ${id} (changed): ${ended}`),
+  );
+  await damage(target, "DELETE FROM api_tokens WHERE user_id = $user", alice);
+  // A token that was made there since is not one that has ended here.
+  changeDatabase(installation.databasePath, (connection) =>
+    connection.exec(`UPDATE users SET authentication_token = 'another-token-of-carol' WHERE id = ${carol}`),
+  );
+  const { findings } = await verified(target, installation);
+  expect(findings.filter((line) => line.includes("(failed)"))).toEqual(
+    [alice, carol].map((id) => `user ${id} (failed): Its API token is not here.`),
+  );
+});
+
 test("a deleted account is reported, and its pushes are not needed", async () => {
   const target = makeImportTarget();
   const installation = installProduction();

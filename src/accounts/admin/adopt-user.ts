@@ -6,6 +6,7 @@ import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { type AccountState, type AdoptedAccount, createAdoptionStore } from "../store/adopting.ts";
 import { PasswordSeals } from "../store/password-seals.ts";
+import { findOtherAdmins, findUserIn } from "../store/users.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
 
 /** A user of another installation. */
@@ -86,17 +87,74 @@ export interface UserUpdate {
 
 const adoptedTokenName = "Password Pusher";
 
-export type UserAdoption = ReturnType<typeof createUserAdoption>;
+const adoptionStore = ({ access, keyring }: AccountKeys) =>
+  createAdoptionStore(new PasswordSeals({ access, keyring: () => keyring }), adoptedTokenName);
 
-export function createUserAdoption(deps: {
-  readonly db: Database;
+interface AccountKeys {
   readonly keyring: Keyring;
   readonly access: AccessKeys;
-  readonly clock: Clock;
-  readonly random: Random;
-}) {
+}
+
+export type AdoptedAccounts = ReturnType<typeof createAdoptedAccounts>;
+
+/** Compares adopted accounts with what was adopted. Only reads. */
+export function createAdoptedAccounts({ keyring, access }: AccountKeys) {
+  const store = adoptionStore({ keyring, access });
+
+  /** The values of an account here. The API token is known as a digest only: whether there is one is compared. */
+  function valuesHere(userId: number, here: AccountState): Omit<UserAspects, "created_at" | "api_token"> {
+    const row = { id: userId, ownerId: userId };
+    const secret = here.totpSealed && keyring.open(sealedColumns.totpSecret, row, here.totpSealed);
+    return {
+      email: here.user.email,
+      password: here.passwordHash,
+      admin: String(here.user.admin),
+      language: here.user.language ?? "",
+      confirmed: String(here.user.confirmedAt ?? ""),
+      factor: here.totpSealed === null ? "" : (secret?.toString("hex") ?? "unreadable"),
+      last_code: String(here.lastStep ?? 0),
+      last_use: String(here.lastSignedInAt ?? ""),
+    };
+  }
+
+  function isTouched(aspect: UserAspect, userId: number, here: AccountState, before: AdoptedBefore): boolean {
+    if (aspect === "created_at" || !before.wasImported(aspect)) return false;
+    if (aspect !== "api_token") return !before.isImportedValue(aspect, valuesHere(userId, here)[aspect]);
+    return before.isImportedValue(aspect, "") !== (here.adoptedTokens === 0);
+  }
+
+  return {
+    valuesHere,
+    isTouched,
+    /** Whether nobody has used or changed the account since it was adopted. undefined: it does not exist. */
+    async isUntouched(userId: number, before: AdoptedBefore, connection: ReadConnection): Promise<boolean | undefined> {
+      const here = await store.findState(connection, userId);
+      if (here === undefined) return undefined;
+      const { passkeys, ownTokens, ownPushes } = here;
+      return (
+        passkeys + ownTokens + ownPushes === 0 &&
+        userAspects.every((aspect) => !isTouched(aspect, userId, here, before))
+      );
+    },
+    /** Whether an adopted API token of the account has ended here. */
+    hasEndedToken: (userId: number, connection: ReadConnection) => store.hasRevokedToken(connection, userId),
+    /** Whether no administrator would be left without the account. @param leaving accounts that are no administrators any more. */
+    async isLastAdmin(userId: number, leaving: ReadonlySet<number>, connection: ReadConnection): Promise<boolean> {
+      const user = await findUserIn(connection, access, userId);
+      if (user === undefined || !user.admin || user.disabledAt !== null) return false;
+      return (await findOtherAdmins(connection, access, userId)).every(({ id }) => leaving.has(id));
+    },
+  };
+}
+
+export type UserAdoption = ReturnType<typeof createUserAdoption>;
+
+export function createUserAdoption(
+  deps: AccountKeys & { readonly db: Database; readonly clock: Clock; readonly random: Random },
+) {
   const { db, keyring, access, clock, random } = deps;
-  const store = createAdoptionStore(new PasswordSeals({ access, keyring: () => keyring }), random, adoptedTokenName);
+  const store = adoptionStore(deps);
+  const { valuesHere, isTouched } = createAdoptedAccounts(deps);
 
   const readTokenDigest = (token: string | null): Buffer | undefined => {
     if (token !== null && !isApiToken(token)) throw new Error("The API token does not look like an API token.");
@@ -124,28 +182,6 @@ export function createUserAdoption(deps: {
   }
 
   type Result = "updated" | "kept" | "refused" | "same";
-
-  /** The values of an account here. The API token is known as a digest only: whether there is one is compared. */
-  function valuesHere(userId: number, here: AccountState): Omit<UserAspects, "created_at" | "api_token"> {
-    const row = { id: userId, ownerId: userId };
-    const secret = here.totpSealed && keyring.open(sealedColumns.totpSecret, row, here.totpSealed);
-    return {
-      email: here.user.email,
-      password: here.passwordHash,
-      admin: String(here.user.admin),
-      language: here.user.language ?? "",
-      confirmed: String(here.user.confirmedAt ?? ""),
-      factor: here.totpSealed === null ? "" : (secret?.toString("hex") ?? "unreadable"),
-      last_code: String(here.lastStep ?? 0),
-      last_use: String(here.lastSignedInAt ?? ""),
-    };
-  }
-
-  function isTouched(aspect: UserAspect, userId: number, here: AccountState, before: AdoptedBefore): boolean {
-    if (aspect === "created_at" || !before.wasImported(aspect)) return false;
-    if (aspect !== "api_token") return !before.isImportedValue(aspect, valuesHere(userId, here)[aspect]);
-    return before.isImportedValue(aspect, "") !== (here.adoptedTokens === 0);
-  }
 
   /** Without a password, factor or passkey set here. */
   const hasNoCredentials = ({ user, totpSealed, passkeys }: AccountState) =>
@@ -232,7 +268,7 @@ export function createUserAdoption(deps: {
         const present = await store.findId(tx, user.email);
         const isTakenByAnother = present === undefined && (await store.isEmailTaken(tx, user.email));
         if (isTakenByAnother || (present !== undefined && !merge)) return { outcome: "email_taken" };
-        const userId = present ?? (await store.drawUserId(tx));
+        const userId = present ?? (await store.drawUserId(tx, random));
         const token = readTokenDigest(user.apiToken);
         const details = { merged: present !== undefined, tokenTaken: await isTaken(tx, userId, token) };
         if (!(await record(tx, userId, details))) return { outcome: "known" };
@@ -264,15 +300,5 @@ export function createUserAdoption(deps: {
         await settle(tx, results);
         return results;
       }),
-    /** Whether nobody has used or changed the account since it was adopted. undefined: it does not exist. */
-    async isUntouched(userId: number, before: AdoptedBefore, connection: ReadConnection): Promise<boolean | undefined> {
-      const here = await store.findState(connection, userId);
-      if (here === undefined) return undefined;
-      const { passkeys, ownTokens, ownPushes } = here;
-      return (
-        passkeys + ownTokens + ownPushes === 0 &&
-        userAspects.every((aspect) => !isTouched(aspect, userId, here, before))
-      );
-    },
   };
 }

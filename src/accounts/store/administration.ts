@@ -7,7 +7,7 @@ import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from
 import { endFirstRun } from "./first-run.ts";
 import { endSessions } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";
-import { findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
+import { findOtherAdmins, findUserIn, openUser, type UserRow, userColumns } from "./users.ts";
 
 export interface NewEntry {
   readonly by: Administrator;
@@ -37,9 +37,6 @@ const searchUsers = sql<[now: number, text: string, limit: number, offset: numbe
 const summaryById = sql<[now: number, userId: number], SummaryRow>(
   `SELECT ${userColumns}, ${summaryColumns} FROM users WHERE id = ?`,
 );
-const otherAdmins = sql<[userId: number], UserRow>(
-  `SELECT ${userColumns} FROM users WHERE admin = 1 AND disabled_at IS NULL AND id <> ?`,
-);
 const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
 const markDeleted = deletedUsers.insert();
 const insertEntry = adminEntries.insert();
@@ -57,9 +54,6 @@ async function recordAction(tx: Transaction, { by, action, subject, now }: NewEn
 export type AdministrationStore = ReturnType<typeof createAdministrationStore>;
 
 export function createAdministrationStore(db: Database, access: AccessKeys) {
-  const hasOtherAdmin = async (tx: Transaction, userId: number) =>
-    (await tx.all(otherAdmins, userId)).some((row) => openUser(access, row) !== undefined);
-
   function openSummary(row: SummaryRow): UserSummary | undefined {
     const user = openUser(access, row);
     const { lastSignedInAt, signInCount, tokensInUse } = row;
@@ -76,7 +70,7 @@ export function createAdministrationStore(db: Database, access: AccessKeys) {
       const user = await findUserIn(tx, access, userId);
       if (user === undefined) return { outcome: "unknown" };
       const isActiveAdmin = user.admin && user.disabledAt === null;
-      if (losesAnAdmin && isActiveAdmin && !(await hasOtherAdmin(tx, userId))) {
+      if (losesAnAdmin && isActiveAdmin && (await findOtherAdmins(tx, access, userId)).length === 0) {
         return { outcome: "last_admin", user };
       }
       await apply(tx, user);

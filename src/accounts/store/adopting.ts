@@ -63,6 +63,9 @@ const stateOf = sql<[tokenName: string, tokenName: string, userId: number], User
 const removeTokens = sql<[userId: number, tokenName: string]>(
   "DELETE FROM api_tokens WHERE user_id = ? AND name = ? AND revoked_at IS NULL",
 );
+const revokedToken = sql<[userId: number, tokenName: string], { found: number }>(
+  "SELECT 1 AS found FROM api_tokens WHERE user_id = ? AND name = ? AND revoked_at IS NOT NULL LIMIT 1",
+);
 const removeTotpSecret = sql<[userId: number]>("DELETE FROM totp_factors WHERE user_id = ?");
 const advanceStep = sql<[step: number, userId: number, step: number]>(
   "UPDATE totp_factors SET last_step = ? WHERE user_id = ? AND last_step < ?",
@@ -76,7 +79,7 @@ const setCreation = sql<[createdAt: number, userId: number]>("UPDATE users SET c
 const holderOf = apiTokens.unverified("userId").select<[digest: Buffer]>("WHERE digest = ?");
 
 /** All functions require the accounts lock. @param tokenName of the adopted API tokens. */
-export function createAdoptionStore(seals: PasswordSeals, random: Random, tokenName: string) {
+export function createAdoptionStore(seals: PasswordSeals, tokenName: string) {
   const { access } = seals;
   return {
     findId: async (tx: Transaction, email: string): Promise<number | undefined> =>
@@ -84,7 +87,7 @@ export function createAdoptionStore(seals: PasswordSeals, random: Random, tokenN
 
     isEmailTaken: (tx: Transaction, email: string) => isEmailTaken(tx, access, email),
 
-    drawUserId: (tx: Transaction) => drawUserId(tx, random),
+    drawUserId: (tx: Transaction, random: Random) => drawUserId(tx, random),
 
     /** @param secondFactors the number of factors that the same transaction inserts. */
     async insertUser(tx: Transaction, userId: number, account: AdoptedAccount, secondFactors: number): Promise<void> {
@@ -137,6 +140,10 @@ export function createAdoptionStore(seals: PasswordSeals, random: Random, tokenN
     ): Promise<void> {
       await users.change(tx, access, userId, changes);
     },
+
+    /** Whether an adopted token of the account has been revoked. */
+    hasRevokedToken: async (connection: ReadConnection, userId: number): Promise<boolean> =>
+      (await connection.one(revokedToken, userId, tokenName)) !== undefined,
 
     removeTokens: (tx: Transaction, userId: number) => tx.run(removeTokens, userId, tokenName),
 

@@ -33,6 +33,20 @@ export async function findUserIn(
   return openUser(access, await connection.one(userById, userId));
 }
 
+const otherAdmins = sql<[userId: number], UserRow>(
+  `SELECT ${userColumns} FROM users WHERE admin = 1 AND disabled_at IS NULL AND id <> ?`,
+);
+
+/** The administrators who are not disabled, without this user. */
+export async function findOtherAdmins(
+  connection: ReadConnection,
+  access: AccessKeys,
+  userId: number,
+): Promise<readonly User[]> {
+  const rows = await connection.all(otherAdmins, userId);
+  return rows.map((row) => openUser(access, row)).filter((user) => user !== undefined);
+}
+
 /** Skips the given number of rows and returns all others. Both engines accept it. */
 export const allBeyond = "LIMIT 1000000000 OFFSET ?";
 

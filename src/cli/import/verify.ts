@@ -1,12 +1,15 @@
 import { tmpdir } from "node:os";
 import type { Command } from "commander";
+import { createAdoptedAccounts } from "../../accounts/admin/adopt-user.ts";
 import type { Config } from "../../config/config.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
 import { createArgon2Queue } from "../../crypto/passphrase.ts";
+import { deriveKey } from "../../crypto/sodium.ts";
 import { createUrlTokens } from "../../crypto/url-token.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { openReadOnly } from "../../database/open-database.ts";
 import { openBlobs } from "../../domain.ts";
+import { digestKeyLabel, RowDigests } from "../../import/aspects.ts";
 import type { ImportSource } from "../../import/source.ts";
 import type { StoredImport } from "../../import/stored-import.ts";
 import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
@@ -104,7 +107,9 @@ async function openStored(config: Config, io: CliIo, read: ReadConnection): Prom
   const blobs = await openBlobs(config, { ...io, isExpected: async () => true });
   const argon2 = createArgon2Queue(argon2Limits);
   const urlTokens = createUrlTokens(indexSecret);
-  return { read, keyring, access, urlTokens, blobs, argon2, purgeAfterMs: config.purgeAfterMs };
+  const accounts = createAdoptedAccounts({ keyring, access });
+  const digests = new RowDigests(deriveKey(indexSecret, digestKeyLabel));
+  return { read, keyring, access, urlTokens, accounts, digests, blobs, argon2, purgeAfterMs: config.purgeAfterMs };
 }
 
 async function verify(io: CliIo, source: ImportSource, here: StoredImport, now: number): Promise<number> {
