@@ -169,6 +169,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     store: createRequestStore(db),
     pushes,
     emails: answerEmails(mail, accounts),
+    limits,
     onForgedRow: events.forgedRowRefused,
   });
   const canServe = () => db.answers();

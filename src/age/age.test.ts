@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { armor, Encrypter, generateHybridIdentity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findLock } from "./age-header.ts";
+import { ownerProofOf } from "./key-check.ts";
 import { type LinkKey, makeLinkKey, readLinkKey } from "./link-key.ts";
 import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "./open.ts";
 import { isRecipient, sealedSize, sealFile, sealText, sealUnderPassphrase } from "./seal.ts";
@@ -25,6 +26,8 @@ describe("the key of a link", () => {
     expect(await readLinkKey(`#${key.identity}`)).toEqual(key);
     const digest = execFileSync("sha256sum", { input: `sealpush key check ${key.identity}` });
     expect(digest.toString().slice(0, 32)).toBe(key.check);
+    const proof = execFileSync("sha256sum", { input: `sealpush request owner ${key.identity}` });
+    expect(proof.toString().slice(0, 64)).toBe(await ownerProofOf(key.identity));
   });
 
   test("is refused with a character changed, lost or added, in lower case, and if it is missing", async () => {

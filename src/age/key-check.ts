@@ -16,7 +16,23 @@ const checkBytes = 16;
  * can put another content in place of the sealed one.
  */
 export async function checkOf(identity: string): Promise<string> {
-  const labelled = new TextEncoder().encode(`sealpush key check ${identity}`);
-  const digest = await crypto.subtle.digest("SHA-256", labelled);
-  return [...new Uint8Array(digest, 0, checkBytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hexOf(await digestOf("key check", identity), checkBytes);
+}
+
+const proofBytes = 32;
+
+/**
+ * Proves who made a request without an account; hexadecimal. It reveals nothing of the identity, and the check, which is no
+ * secret, nothing of it.
+ */
+export async function ownerProofOf(identity: string): Promise<string> {
+  return hexOf(await digestOf("request owner", identity), proofBytes);
+}
+
+async function digestOf(purpose: string, identity: string): Promise<ArrayBuffer> {
+  return await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`sealpush ${purpose} ${identity}`));
+}
+
+function hexOf(digest: ArrayBuffer, length: number): string {
+  return [...new Uint8Array(digest, 0, length)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -4,7 +4,7 @@ import { CreatePushFields, NotifyEmailsRequest } from "../http/push-fields.ts";
 import { AnswerFields, CreateRequestFields } from "../http/request-fields.ts";
 import { operations as requestOperations } from "./requests/operations.ts";
 import { operations as v1Operations } from "./v1/operations.ts";
-import { describedParameters, openApiDocument, withBraces } from "./v2/openapi.ts";
+import { describedParameters, isTokenOptional, openApiDocument, withBraces } from "./v2/openapi.ts";
 import { type Operation, operations as v2Operations } from "./v2/operations.ts";
 
 /** Describes both versions of the API for the help pages, from the registered operations and the validating schemas. */
@@ -68,7 +68,7 @@ function fieldsTaken(operation: Operation, wrapper: string | null): ReferenceFie
 
 function tokenRequirement(access: Operation["access"]): ReferenceEndpoint["token"] {
   if (access === "public") return "ignored";
-  return access === "api" ? "optional" : "required";
+  return isTokenOptional(access) ? "optional" : "required";
 }
 
 type SchemaObject = { readonly [key: string]: unknown };

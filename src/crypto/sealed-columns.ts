@@ -35,7 +35,6 @@ const labelOfPush = {
   id: "id",
   owner: "owner_id",
   from: "pushes",
-  ownedOnly: true,
 } as const;
 
 /** Columns whose values are sealed under a key that a master key derives. */

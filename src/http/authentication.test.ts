@@ -14,7 +14,16 @@ import type { RouteAccess } from "./request.ts";
 let server: BareServer;
 afterEach(() => server.fastify.close());
 
-const accesses: readonly RouteAccess[] = ["public", "api", "api_token", "page", "page_creator", "page_session"];
+const accesses: readonly RouteAccess[] = [
+  "public",
+  "api",
+  "api_token",
+  "api_requester",
+  "page",
+  "page_creator",
+  "page_requester",
+  "page_session",
+];
 
 function start(environment: Readonly<Record<string, string>> = {}): BareServer["fastify"] {
   server = startBareServer(environment);
@@ -50,8 +59,10 @@ describe("with anonymous use", () => {
     ["public", nobody, nobody, nobody, nobody],
     ["api", nobody, known, 401, nobody],
     ["api_token", 401, known, 401, 401],
+    ["api_requester", 401, known, 401, 401],
     ["page", nobody, nobody, nobody, known],
     ["page_creator", nobody, nobody, nobody, known],
+    ["page_requester", 303, 303, 303, known],
     ["page_session", 303, 303, 303, known],
   ])("%s", async (access, plain, good, bad, session) => {
     start();
@@ -71,6 +82,19 @@ test("without anonymous use, the API and the pages that create pushes need a use
   expect(await ask("page", {})).toEqual(nobody);
   expect(await ask("page_creator", {})).toBe(303);
   expect(await ask("page_creator", signedIn)).toEqual(known);
+});
+
+test("with requests without an account, the API and the pages of requests need no user", async () => {
+  start({ PWP__REQUESTS__ALLOW_ANONYMOUS: "true" });
+  expect(await ask("api_requester", {})).toEqual(nobody);
+  expect(await ask("api_requester", badBearer)).toBe(401);
+  expect(await ask("page_requester", {})).toEqual(nobody);
+  expect(await ask("page_requester", signedIn)).toEqual(known);
+  expect(await ask("api_token", {})).toBe(401);
+  expect(await ask("page_session", {})).toBe(303);
+  start({ PWP__REQUESTS__ALLOW_ANONYMOUS: "true", PWP__ALLOW_ANONYMOUS: "false" });
+  expect(await ask("api_requester", {})).toBe(401);
+  expect(await ask("page_requester", {})).toBe(303);
 });
 
 test.each<[string, Record<string, string>, unknown]>([

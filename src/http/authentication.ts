@@ -16,6 +16,7 @@ export const factorsPath = "/users/factors";
 export interface AuthenticationDeps {
   readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession">;
   readonly allowAnonymous: boolean;
+  readonly allowAnonymousRequests: boolean;
   readonly requireSecondFactor: boolean;
   readonly sessionCookies: SessionCookies;
 }
@@ -46,10 +47,19 @@ interface DeclaredAccess {
 export function authenticationHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
   const { access } = declared;
   if (access === "public") return setAnonymousActor;
-  if (access === "api" || access === "api_token") {
-    return tokenHook(declared.scope, access === "api_token" || !deps.allowAnonymous, deps);
-  }
+  if (isApiAccess(access)) return tokenHook(declared.scope, !admitsAnonymous(access, deps), deps);
   return sessionHook(declared, deps);
+}
+
+/** Tokens count there. */
+export function isApiAccess(access: RouteAccess): boolean {
+  return access.startsWith("api");
+}
+
+/** For routes that people without an account may use where the operator allows it. */
+function admitsAnonymous(access: RouteAccess, deps: AuthenticationDeps): boolean {
+  if (access === "api_requester" || access === "page_requester") return deps.allowAnonymousRequests;
+  return (access === "api" || access === "page_creator") && deps.allowAnonymous;
 }
 
 const setAnonymousActor: Hook = (request, _reply, done) => {
@@ -180,7 +190,7 @@ function requiredStep(access: RouteAccess, signIn: SignInState, deps: Authentica
     case "lacking_factor":
       return factorsPath;
     case "anonymous":
-      return access === "page_creator" && deps.allowAnonymous ? undefined : signInPath;
+      return admitsAnonymous(access, deps) ? undefined : signInPath;
   }
 }
 

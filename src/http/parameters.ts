@@ -43,6 +43,12 @@ export function passphraseOf(request: FastifyRequest, fromBody: string | undefin
   return given;
 }
 
+/** The header X-Request-Proof, see `ownerProofOf`; "": none. */
+export function requestProofOf(request: FastifyRequest): string {
+  const header = request.raw.headers["x-request-proof"];
+  return typeof header === "string" ? header : "";
+}
+
 /**
  * The fields in the query string in the form of a body: `?push[payload]=x` becomes the key `payload` of an object `push`.
  * @throws AppError invalid_request, as `UrlencodedReader`.

@@ -37,7 +37,14 @@ export const CreateRequestFields = Type.Object({
     Type.String({
       description:
         "The identity as an armored age file under your passphrase, so that you can open the answers on any device. Empty: " +
-        "you keep the identity.",
+        "you keep the identity. Needs an API token.",
+    }),
+  ),
+  owner_proof: Type.Optional(
+    Type.String({
+      description:
+        "Without an API token: the 64 hexadecimal digits of the SHA-256 of 'sealpush request owner ' and that identity. " +
+        "Later they prove, as X-Request-Proof, that the request is yours.",
     }),
   ),
 });
@@ -59,6 +66,7 @@ export function readCreateRequest(fields: object): NewRequest {
     recipient: given.recipient ?? "",
     encryptionCheck: given.encryption_check ?? "",
     identitySealed: given.identity_sealed ?? "",
+    ownerProof: given.owner_proof ?? "",
   };
 }
 

@@ -11,8 +11,10 @@ import type { Listener, RouteGroup } from "./listener.ts";
  * - `public`: credentials are ignored;
  * - `api`: API credentials are checked when present, and required when anonymous use is off; cookies are never read;
  * - `api_token`: API credentials are required;
+ * - `api_requester`: as `api`, and credentials are required when requests without an account are off;
  * - `page`: a session cookie is read;
  * - `page_creator`: as `page`, and a session is required when anonymous use is off;
+ * - `page_requester`: as `page`, and a session is required when requests without an account are off;
  * - `page_session`: a session is required;
  * - `page_admin`: an administrator's session is required; to others the page does not exist;
  * - `page_waiting`: a session that waits for its second factor, and is valid nowhere else.
@@ -21,8 +23,10 @@ export type RouteAccess =
   | "public"
   | "api"
   | "api_token"
+  | "api_requester"
   | "page"
   | "page_creator"
+  | "page_requester"
   | "page_session"
   | "page_admin"
   | "page_waiting";

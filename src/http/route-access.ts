@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
 import type { Scope } from "../accounts/accounts.ts";
-import { type AuthenticationDeps, authenticationHook } from "./authentication.ts";
+import { type AuthenticationDeps, authenticationHook, isApiAccess } from "./authentication.ts";
 import type { BodyIntake } from "./body/body-intake.ts";
 import { isMultipart, receiveForm } from "./body/receive-body.ts";
 import { discardBody } from "./discard-body.ts";
@@ -44,7 +44,7 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
       throw new Error(`The route ${String(route.method)} ${route.url} does not declare its access and its group.`);
     }
     const { access, group, changesState, scope, retrieval, beforeFactor = false, streamsFiles = false } = route.config;
-    const takesTokens = access === "api" || access === "api_token";
+    const takesTokens = isApiAccess(access);
     if (takesTokens !== (scope !== undefined)) {
       throw new Error(`The route ${String(route.method)} ${route.url} must declare a scope if tokens count there.`);
     }

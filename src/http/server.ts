@@ -159,6 +159,7 @@ export function createServer(deps: ServerDeps) {
   const routes = guardRoutes(server, {
     accounts: deps.accounts,
     allowAnonymous: config.allowAnonymous,
+    allowAnonymousRequests: config.allowAnonymousRequests,
     sessionCookies,
     bodyIntake,
     renderError,

@@ -1375,14 +1375,20 @@ export interface EnglishMessages {
     readonly submit: string;
     readonly needsScript: string;
     readonly needsHttps: string;
+    readonly keepLink: string;
     readonly tooMany: string;
+    readonly tooManyAnonymous: string;
     readonly wantsNothing: string;
     readonly link: string;
     readonly linkHint: string;
     readonly copyLink: string;
     readonly privateLink: string;
     readonly privateHint: string;
+    readonly privateOnlyHint: string;
     readonly keyMissing: string;
+    readonly proofNeedsScript: string;
+    readonly proofNeedsCookies: string;
+    readonly proofIncomplete: string;
     readonly unlock: string;
     readonly unlockHint: string;
     readonly unlocked: string;
@@ -1398,6 +1404,9 @@ export interface EnglishMessages {
     readonly closeText: string;
     readonly delete: string;
     readonly deleteText: string;
+    readonly deleteOnlyText: string;
+    readonly deleted: string;
+    readonly deletedText: string;
     readonly states: {
       readonly open: string;
       readonly full: string;

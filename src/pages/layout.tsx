@@ -7,6 +7,7 @@ import { brandingHref, inlineStyle, prefersDark, Wordmark } from "./parts/logo.t
 import { Notice } from "./parts/notice.tsx";
 import { PostForm } from "./parts/post-form.tsx";
 import { AsksFirst } from "./parts/unsent-notice.tsx";
+import { newRequestPath } from "./requests/paths.ts";
 import { themeChoicePath, themeModes } from "./theme-choice.ts";
 import { manifestPath } from "./web-app.ts";
 
@@ -118,7 +119,6 @@ function Header({ page }: { readonly page: PageContext }) {
   );
 }
 
-/** Signed in, there are too many links for one row of a narrow screen, so they are in a menu there. */
 function Navigation({ page }: { readonly page: PageContext }) {
   const { nav, requests } = page.messages;
   const link = (path: string, label: string) => (
@@ -127,30 +127,55 @@ function Navigation({ page }: { readonly page: PageContext }) {
     </a>
   );
   if (page.user === null) {
+    const signIn = page.signIns && link("/users/sign_in", nav.signIn);
+    if (page.anonymousRequests) {
+      return (
+        <Menu page={page}>
+          {link("/", nav.newPush)}
+          {link(newRequestPath, requests.make)}
+          {signIn}
+        </Menu>
+      );
+    }
     return (
       <nav class="site-nav" aria-label={nav.main}>
         {link("/", nav.newPush)}
-        {page.signIns && link("/users/sign_in", nav.signIn)}
+        {signIn}
       </nav>
     );
   }
   return (
+    <Menu page={page}>
+      {link("/", nav.newPush)}
+      {link("/p", nav.pushes)}
+      {link("/requests", requests.heading)}
+      {link("/users/token", nav.apiTokens)}
+      {link("/users/edit", nav.account)}
+      {page.user.admin && link("/admin", nav.administration)}
+      <PostForm page={page} action="/users/sign_out">
+        <button type="submit" class="link-button" title={nav.signedInAs({ email: page.user.email })}>
+          {nav.signOut}
+        </button>
+      </PostForm>
+    </Menu>
+  );
+}
+
+/** For more links than fit into one row of a narrow screen: there they are in a menu. */
+function Menu({
+  page: {
+    messages: { nav },
+  },
+  children,
+}: {
+  readonly page: PageContext;
+  readonly children: ComponentChildren;
+}) {
+  return (
     <nav aria-label={nav.main}>
       <details class="site-menu">
         <summary class="button button-small">{nav.menu}</summary>
-        <div class="site-nav">
-          {link("/", nav.newPush)}
-          {link("/p", nav.pushes)}
-          {link("/requests", requests.heading)}
-          {link("/users/token", nav.apiTokens)}
-          {link("/users/edit", nav.account)}
-          {page.user.admin && link("/admin", nav.administration)}
-          <PostForm page={page} action="/users/sign_out">
-            <button type="submit" class="link-button" title={nav.signedInAs({ email: page.user.email })}>
-              {nav.signOut}
-            </button>
-          </PostForm>
-        </div>
+        <div class="site-nav">{children}</div>
       </details>
     </nav>
   );

@@ -58,7 +58,10 @@ export interface PageServices {
 export interface LayoutServices extends Pick<PageServices, "assetUrl" | "assetIntegrity" | "version"> {
   readonly branding: Pick<Branding, "theme">;
   readonly mail: MailServerState;
-  readonly config: Pick<Config, "defaultLocale" | "languages" | "namedProxies" | "appearance" | "secureCookies"> & {
+  readonly config: Pick<
+    Config,
+    "defaultLocale" | "languages" | "namedProxies" | "appearance" | "secureCookies" | "allowAnonymousRequests"
+  > & {
     readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "requiresConfirmation" | "emails">;
   };
 }
@@ -82,6 +85,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     user: user === null ? null : { email: user.email, admin: user.admin },
     faults: user?.admin === true ? faultsOf(request, services) : {},
     recipientsOnly: !request.listener.groups.has("internal"),
+    anonymousRequests: services.config.allowAnonymousRequests,
     signIns: !services.config.accounts.loginsDisabled,
     formToken: request.formToken,
     assetUrl: services.assetUrl,
@@ -307,7 +311,10 @@ type PageHandler<Request extends PageRequest> = (page: Request) => FastifyReply 
 
 /** A handler sees the user and session that its route's access guarantees. */
 type RouteHandler =
-  | { readonly access: "public" | "page" | "page_creator"; readonly handler: PageHandler<PageRequest> }
+  | {
+      readonly access: "public" | "page" | "page_creator" | "page_requester";
+      readonly handler: PageHandler<PageRequest>;
+    }
   | { readonly access: "page_waiting"; readonly handler: PageHandler<WaitingRequest> }
   | {
       readonly access: "page_session" | "page_admin";
@@ -347,6 +354,7 @@ export function handlePage(
     case "public":
     case "page":
     case "page_creator":
+    case "page_requester":
       return route.handler(new PageRequest(request, reply, services));
     case "page_waiting":
       return route.handler(new WaitingRequest(request, reply, services));

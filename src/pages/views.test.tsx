@@ -39,6 +39,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     formToken: "form-token",
     faults: {},
     recipientsOnly: false,
+    anonymousRequests: false,
     signIns: true,
     theme: { name: undefined, logo: undefined, style: undefined },
     appearance: {

@@ -23,7 +23,7 @@ export interface Actor {
   readonly ownOrigin: string;
   /**
    * The push answers a request of `user`, and somebody else sends it: the push becomes the user's, while the client is charged
-   * for its bytes and recorded as its sender.
+   * for its bytes and recorded as its sender. Without a user, only the request leads to the push.
    */
   readonly answersRequest?: true;
 }

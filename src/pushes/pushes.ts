@@ -41,7 +41,7 @@ export function createPushes(deps: PushDeps) {
     ...claimOperations(deps),
     // openTicket: for the download of a file
     ...ticketOperations(deps),
-    // find, list, listOwned, audit
+    // find, list, listAnswers, audit
     ...readOperations(deps),
     // search: for the owner's dashboard
     ...searchOperations(deps, searchLimits),
@@ -51,7 +51,7 @@ export function createPushes(deps: PushDeps) {
     ...exportOperations(deps),
     // findEditable, edit
     ...editOperations(deps),
-    // expire: ends a push for good
+    // expire: ends a push for good; endAnswer
     ...endOperations(deps),
     // deliverLink: mails the link
     ...linkDeliveryOperations(deps),

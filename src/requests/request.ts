@@ -20,6 +20,8 @@ export interface NewRequest {
   readonly encryptionCheck: string;
   /** The identity as an age file under the owner's passphrase; "": the owner keeps it in the private link. */
   readonly identitySealed: string;
+  /** See `ownerProofOf`. Without an account it proves later who made the request; with one it is not used. */
+  readonly ownerProof: string;
 }
 
 /** `full`: it has all the answers that it may have. */
@@ -32,6 +34,8 @@ export interface OpenRequest
   readonly state: RequestState;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** It was made without an account: only the proof of its private link leads to the answers. */
+  readonly isAnonymous: boolean;
 }
 
 export interface OwnedRequest extends OpenRequest, Pick<NewRequest, "answersMax" | "identitySealed"> {
@@ -48,12 +52,17 @@ export const requestLimits = {
   identitySealedCharactersMax: 2_048,
   /** Requests of one owner that can be answered. */
   openMax: 100,
+  /** All requests that were made without an account. */
+  anonymousMax: 10_000,
+  /** Requests that one client without an account may make. */
+  anonymousPerDayMax: 20,
 } as const;
 
 const encryptionCheckShape = /^[0-9a-f]{32}$/;
+const ownerProofShape = /^[0-9a-f]{64}$/;
 
 /** @returns what is wrong with each field; empty: nothing. */
-export function findRequestProblems(request: NewRequest, config: Config): FieldProblems {
+export function findRequestProblems(request: NewRequest, config: Config, isAnonymous: boolean): FieldProblems {
   const problems: Record<string, string[]> = {};
   const { titleCharactersMax, noteCharactersMax, answersMax, identitySealedCharactersMax } = requestLimits;
   const { text, file } = config.kinds;
@@ -72,6 +81,18 @@ export function findRequestProblems(request: NewRequest, config: Config): FieldP
     problems.identitySealed = [`may have ${identitySealedCharactersMax} characters.`];
   } else if (request.identitySealed !== "" && findLock(request.identitySealed) !== "passphrase") {
     problems.identitySealed = ["must be an armored age file under a passphrase."];
+  }
+  return isAnonymous ? { ...problems, ...findAnonymousProblems(request, config) } : problems;
+}
+
+function findAnonymousProblems({ wantsFiles, identitySealed, ownerProof }: NewRequest, config: Config): FieldProblems {
+  const problems: Record<string, string[]> = {};
+  if (wantsFiles && !config.files.allowAnonymous)
+    problems.wantsFiles = ["Files need an API token or a signed-in user."];
+  // Everybody who may answer could try passphrases on it: there is no account that it could be kept for.
+  if (identitySealed !== "") problems.identitySealed = ["needs an API token or a signed-in user."];
+  if (!ownerProofShape.test(ownerProof)) {
+    problems.ownerProof = ["must be 64 hexadecimal digits in lower case, without an API token or a signed-in user."];
   }
   return problems;
 }

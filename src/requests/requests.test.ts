@@ -1,4 +1,4 @@
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   countEveryone,
   countStrangers,
@@ -8,13 +8,14 @@ import {
   type TestDomain,
 } from "../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
+import { ownerProofOf } from "../age/key-check.ts";
 import { type LinkKey, makeLinkKey } from "../age/link-key.ts";
 import { openFile, openText } from "../age/open.ts";
 import { sealText } from "../age/seal.ts";
 import { readSealedFiles } from "../age/sealed-files.ts";
 import { dayMs } from "../base/clock.ts";
 import type { Actor } from "../pushes/pushes.ts";
-import type { NewRequest } from "./requests.ts";
+import { type NewRequest, requestLimits } from "./requests.ts";
 
 let fixture: TestDomain;
 let key: LinkKey;
@@ -42,6 +43,7 @@ const wanted = (more: Partial<NewRequest> = {}): NewRequest => ({
   recipient: key.recipient,
   encryptionCheck: key.check,
   identitySealed: "",
+  ownerProof: "",
   ...more,
 });
 
@@ -296,5 +298,169 @@ test("each wrong field is named", async () => {
       encryptionCheck: ["must be 32 hexadecimal digits in lower case."],
       identitySealed: ["must be an armored age file under a passphrase."],
     },
+  });
+});
+
+describe("without an account", () => {
+  let proof: string;
+  beforeEach(async () => {
+    proof = await ownerProofOf(key.identity);
+  });
+
+  async function openWith(environment: Readonly<Record<string, string>>): Promise<void> {
+    fixture = await openTestDomain({ environment });
+    const opened = fixture;
+    onTestFinished(() => opened[Symbol.asyncDispose]());
+  }
+  const allowed = { PWP__REQUESTS__ALLOW_ANONYMOUS: "true" };
+  const askWithout = (more: Partial<NewRequest> = {}, actor = stranger) =>
+    fixture.domain.requests.create(wanted({ ownerProof: proof, ...more }), actor);
+
+  test("a request is refused unless the operator allows it, as anonymous pushes", async () => {
+    await expect(askWithout()).rejects.toMatchObject({ code: "not_authenticated" });
+    await openWith({ ...allowed, PWP__ALLOW_ANONYMOUS: "false" });
+    await expect(askWithout()).rejects.toMatchObject({ code: "not_authenticated" });
+  });
+
+  test("only the proof leads to the answers, which are pushes without an owner", async () => {
+    await openWith(allowed);
+    const { requests, pushes, db } = fixture.domain;
+    const { urlToken, isAnonymous } = await askWithout({ answersMax: 2 });
+    expect(isAnonymous).toBe(true);
+    await answer(urlToken);
+    const wrongProof = proof.replace(/^./, proof.startsWith("0") ? "1" : "0");
+    const refused = { code: "not_found" };
+    for (const wrong of [wrongProof, "x", key.check, proof.toUpperCase()]) {
+      expect(await requests.isProven(urlToken, wrong)).toBe(false);
+      await expect(requests.findOwned(urlToken, stranger, wrong)).rejects.toMatchObject(refused);
+      await expect(requests.close(urlToken, stranger, wrong)).rejects.toMatchObject(refused);
+      await expect(requests.delete(urlToken, stranger, wrong)).rejects.toMatchObject(refused);
+    }
+    await expect(requests.findOwned(urlToken, stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+    await expect(requests.findOwned(urlToken, signedIn(1))).rejects.toMatchObject(refused);
+
+    // The proof also counts in a session.
+    const { request, answers } = await requests.findOwned(urlToken, signedIn(1), proof);
+    expect(request).toMatchObject({ state: "open", answers: 1 });
+    expect(answers).toMatchObject([{ ownerId: null, name: null, isAnswer: true, expireAfterViews: 1 }]);
+    const pushToken = answers[0]?.urlToken ?? "";
+    const claim = await pushes.claimView(pushToken, countStrangers, stranger);
+    expect(claim.outcome === "revealed" && (await openText(claim.payload, key.identity, ""))).toBe("hunter2");
+    expect((await requests.findOwned(urlToken, stranger, proof)).answers).toMatchObject([{ expired: true, views: 1 }]);
+    expect(await pushes.list(1, "expired", 1)).toEqual(expect.objectContaining({ labelBytes: 0 }));
+    expect(await countRows(db, "pushes")).toBe(1);
+  });
+
+  test("the proof closes a request and deletes it with its answers", async () => {
+    await openWith(allowed);
+    const { requests, pushes } = fixture.domain;
+    const { urlToken } = await askWithout({ answersMax: 2 });
+    await answer(urlToken);
+    expect(await requests.close(urlToken, stranger, proof)).toMatchObject({ state: "closed", answers: 1 });
+    await expect(answer(urlToken)).rejects.toMatchObject({ code: "invalid_fields" });
+    const { answers } = await requests.findOwned(urlToken, stranger, proof);
+    expect(await requests.delete(urlToken, stranger, proof)).toEqual({ isAnonymous: true });
+    expect(await requests.find(urlToken)).toBeUndefined();
+    expect(await requests.isProven(urlToken, proof)).toBe(false);
+    expect(await pushes.find(answers[0]?.urlToken ?? "", stranger)).toMatchObject({ expired: true, deleted: true });
+  });
+
+  test("the proof of one request opens no other, and an owned one has none", async () => {
+    await openWith(allowed);
+    const { requests } = fixture.domain;
+    const own = await askWithout();
+    const other = await askWithout({ ownerProof: await ownerProofOf((await makeLinkKey()).identity) });
+    expect(await requests.isProven(own.urlToken, proof)).toBe(true);
+    expect(await requests.isProven(other.urlToken, proof)).toBe(false);
+    const user = await fixture.domain.accounts.createUser({
+      email: "owner@example.com",
+      password: "a long enough password",
+      admin: false,
+    });
+    const owned = await askWithout({}, signedIn(user.id));
+    expect(owned.isAnonymous).toBe(false);
+    await expect(requests.findOwned(owned.urlToken, stranger, proof)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("what only an account may have is refused, and a missing proof is", async () => {
+    await openWith(allowed);
+    await expect(askWithout({ identitySealed: "x", wantsFiles: true, ownerProof: "x" })).rejects.toMatchObject({
+      code: "invalid_fields",
+      fields: {
+        wantsFiles: ["Files need an API token or a signed-in user."],
+        identitySealed: ["needs an API token or a signed-in user."],
+        ownerProof: ["must be 64 hexadecimal digits in lower case, without an API token or a signed-in user."],
+      },
+    });
+    await openWith({ ...allowed, PWP__FILES__ALLOW_ANONYMOUS: "true" });
+    const { urlToken } = await askWithout({ wantsFiles: true });
+    await fixture.domain.requests.beginUpload(urlToken, stranger);
+  });
+
+  test("one client makes 20 a day, and a network that one person may have not many more", async () => {
+    await openWith(allowed);
+    const from = (client: string) => askWithout({}, { ...stranger, client });
+    for (let made = 0; made < 20; made += 1) await from("192.0.2.1");
+    await expect(from("192.0.2.1")).rejects.toMatchObject({ code: "too_many_requests" });
+    for (let made = 0; made < 40; made += 1) await from(`2001:db8:1:${(made * 256).toString(16)}::/64`);
+    await expect(from("2001:db8:1:ffff::/64")).rejects.toMatchObject({ code: "too_many_requests" });
+    await from("2001:db8:2:0::/64");
+    fixture.clock.advance(dayMs);
+    await from("192.0.2.1");
+  });
+
+  test("all of them together are bounded, also those that take no more answers, and the time removes them", async () => {
+    await openWith(allowed);
+    const { requests, db } = fixture.domain;
+    await askWithout();
+    await changeRows(
+      db,
+      `INSERT INTO requests (id, owner_id, link_check, details_sealed, created_at, expires_at, closed_at, answers_max, answers)
+       WITH RECURSIVE ids(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM ids WHERE number < ${requestLimits.anonymousMax - 2})
+       SELECT -number, NULL, link_check, details_sealed, created_at, expires_at, created_at, answers_max, answers FROM requests, ids`,
+    );
+    await askWithout();
+    await expect(askWithout()).rejects.toMatchObject({ code: "too_many_requests" });
+    fixture.clock.advance((7 + 90) * dayMs + 1);
+    expect(await requests.removeOld(2)).toBe(2);
+    await askWithout({}, { ...stranger, client: "192.0.2.9" });
+  });
+
+  test("an answer is charged to its sender and counts as an anonymous push", async () => {
+    await openWith({ ...allowed, PWP__CLIENT_BYTES_PER_DAY: "1000" });
+    const { urlToken } = await askWithout({ answersMax: 2 });
+    await expect(answer(urlToken, "x".repeat(2_000))).rejects.toMatchObject({ code: "bytes_used_up" });
+    expect((await fixture.domain.requests.findOwned(urlToken, stranger, proof)).request.answers).toBe(0);
+    await openWith({ ...allowed, PWP__ANONYMOUS_BYTES_MAX: "1000" });
+    const other = await askWithout();
+    await expect(answer(other.urlToken, "x".repeat(2_000))).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test("nothing of it is left where the operator has switched it off", async () => {
+    await openWith(allowed);
+    const { dataDir, clock } = fixture;
+    const { urlToken } = await askWithout();
+    await answer(urlToken);
+    await using off = await openTestDomain({ dataDir, clock });
+    const { requests } = off.domain;
+    expect(await requests.find(urlToken)).toBeUndefined();
+    expect(await requests.isProven(urlToken, proof)).toBe(false);
+    await expect(requests.findOwned(urlToken, signedIn(1), proof)).rejects.toMatchObject({ code: "not_found" });
+    await expect(requests.answer(urlToken, typed("x"), stranger)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("a proof that was put in its place in the database opens nothing", async () => {
+    await openWith(allowed);
+    const { requests, db } = fixture.domain;
+    const { urlToken } = await askWithout();
+    const otherProof = await ownerProofOf((await makeLinkKey()).identity);
+    const other = await askWithout({ ownerProof: otherProof });
+    const [row] = await readRows<{ sealed: Buffer }>(
+      db,
+      "SELECT details_sealed AS sealed FROM requests ORDER BY id DESC LIMIT 1",
+    );
+    await changeRows(db, "UPDATE requests SET details_sealed = ?", row?.sealed ?? Buffer.alloc(0));
+    expect(await requests.isProven(other.urlToken, otherProof)).toBe(true);
+    expect(await requests.isProven(urlToken, otherProof)).toBe(false);
   });
 });

@@ -4,12 +4,14 @@ import { type Clock, dayMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
-import { equalDigests } from "../crypto/digests.ts";
+import { digest, equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import { sealedColumns } from "../crypto/sealed-columns.ts";
 import type { UrlTokens } from "../crypto/url-token.ts";
 import type { Transaction } from "../database/database.ts";
 import type { Ids } from "../database/ids.ts";
+import { networksOf } from "../limits/client-shares.ts";
+import { type AmountCounter, type Limits, tooManyAttempts } from "../limits/limits.ts";
 import { type Actor, codePointsUpTo, type OwnedPush, type Pushes, pushLimits } from "../pushes/pushes.ts";
 import { AnswerUpload } from "./answer-upload.ts";
 import {
@@ -66,8 +68,9 @@ export interface RequestDeps {
   readonly urlTokens: UrlTokens;
   readonly ids: Ids;
   readonly store: RequestStore;
-  readonly pushes: Pick<Pushes, "beginUpload" | "create" | "expire" | "listOwned">;
+  readonly pushes: Pick<Pushes, "beginUpload" | "create" | "expire" | "endAnswer" | "listAnswers">;
   readonly emails: AnswerEmails;
+  readonly limits: Limits;
   /** The row was not sealed for this owner. */
   readonly onForgedRow: (table: string) => void;
 }
@@ -82,7 +85,11 @@ export interface NewAnswer {
 }
 
 /** The part of a row that is sealed, and by that authenticated. */
-type Details = Omit<NewRequest, "answersMax" | "expireAfterDays"> & Pick<OpenRequest, "urlToken">;
+type Details = Omit<NewRequest, "answersMax" | "expireAfterDays" | "ownerProof"> &
+  Pick<OpenRequest, "urlToken"> & {
+    /** Hexadecimal, of the owner's proof; null: an account owns the request. */
+    readonly proofDigest: string | null;
+  };
 type OpenedRow = RequestRow & { readonly details: Details };
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -90,17 +97,21 @@ export type Requests = ReturnType<typeof createRequests>;
 /** Requests for secrets: somebody asks for a text or files, and gets them as pushes that only their own key opens. */
 export function createRequests(deps: RequestDeps) {
   const { config, clock, store } = deps;
+  const anonymousCounter = createAnonymousCounter(deps.limits);
   return {
-    /** @throws AppError invalid_fields, not_authenticated, too_many_requests (too many requests can be answered). */
+    /** @throws AppError invalid_fields, not_authenticated, too_many_requests. */
     async create(wanted: NewRequest, actor: Actor): Promise<OwnedRequest> {
-      const ownerId = ownerOf(actor);
-      const problems = findRequestProblems(wanted, config);
+      const ownerId = actor.user?.id ?? null;
+      if (ownerId === null && !config.allowAnonymousRequests) throw needsAccount();
+      const problems = findRequestProblems(wanted, config, ownerId === null);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
+      if (ownerId === null) await anonymousCounter.charge(actor.client, clock.now());
       const id = await deps.ids.next();
       const now = clock.now();
       const urlToken = deps.urlTokens.make(id, deps.random);
-      const { answersMax, expireAfterDays = daysDefaultOf(config), ...asked } = wanted;
-      const details = { ...asked, title: wanted.title.trim(), urlToken };
+      const { answersMax, expireAfterDays = daysDefaultOf(config), ownerProof, ...asked } = wanted;
+      const proofDigest = ownerId === null ? digest(ownerProof).toString("hex") : null;
+      const details = { ...asked, title: wanted.title.trim(), urlToken, proofDigest };
       const row = {
         id,
         ownerId,
@@ -112,44 +123,51 @@ export function createRequests(deps: RequestDeps) {
         answersMax,
         answers: 0,
       };
-      if (!(await store.insert(row, requestLimits.openMax))) {
-        throw new AppError("too_many_requests", `At most ${requestLimits.openMax} requests may be open: close one.`, {
-          retryAfterSeconds: 3_600,
-        });
-      }
+      if (!(await store.insert(row, requestLimits))) throw tooManyRequests(ownerId);
       return toOwned({ ...row, details }, now);
     },
 
-    /** For somebody who may answer. @returns undefined: there is none with this link, or its account is disabled. */
+    /** For somebody who may answer. @returns undefined: there is none with this link, or its owner may have none now. */
     async find(urlToken: string): Promise<OpenRequest | undefined> {
       const row = await findRow(deps, urlToken);
-      if (row === undefined || (await deps.emails.findOwner(row.ownerId)) === undefined) return undefined;
+      if (row === undefined || (await findOwner(deps, row)) === undefined) return undefined;
       return toOpen(row, clock.now());
     },
 
     /** Newest first. @param page from 1. */
     async list(actor: Actor, page: number): Promise<readonly OwnedRequest[]> {
       const now = clock.now();
-      const rows = await store.list(ownerOf(actor), requestsPerPage, (page - 1) * requestsPerPage);
+      if (actor.user === null) throw needsAccount();
+      const rows = await store.list(actor.user.id, requestsPerPage, (page - 1) * requestsPerPage);
       return rows.flatMap((row) => {
         const opened = openRow(deps, row);
         return opened === undefined ? [] : [toOwned(opened, now)];
       });
     },
 
-    /** With the pushes that answer it, the first one first. @throws AppError not_authenticated, not_found. */
+    /**
+     * With the pushes that answer it, the first one first. @param proof of who made it without an account; "": none was sent.
+     * @throws AppError not_authenticated, not_found.
+     */
     async findOwned(
       urlToken: string,
       actor: Actor,
+      proof = "",
     ): Promise<{ readonly request: OwnedRequest; readonly answers: readonly OwnedPush[] }> {
-      const row = await ownedRow(deps, urlToken, actor);
-      const answers = await deps.pushes.listOwned(row.ownerId, await store.answers(row.id));
+      const row = await ownedRow(deps, urlToken, actor, proof);
+      const answers = await deps.pushes.listAnswers(row.ownerId, await store.answers(row.id));
       return { request: toOwned(row, clock.now()), answers: [...answers] };
     },
 
+    /** Whether this is the proof of who made the request, without an account. */
+    async isProven(urlToken: string, proof: string): Promise<boolean> {
+      const row = await findRow(deps, urlToken);
+      return row !== undefined && row.ownerId === null && config.allowAnonymousRequests && isProof(row.details, proof);
+    },
+
     /** Takes no more answers; those that have come stay. @throws AppError not_authenticated, not_found. */
-    async close(urlToken: string, actor: Actor): Promise<OwnedRequest> {
-      const row = await ownedRow(deps, urlToken, actor);
+    async close(urlToken: string, actor: Actor, proof = ""): Promise<OwnedRequest> {
+      const row = await ownedRow(deps, urlToken, actor, proof);
       const now = clock.now();
       await store.close(row.id, now);
       return toOwned({ ...row, closedAt: row.closedAt ?? now }, now);
@@ -159,14 +177,16 @@ export function createRequests(deps: RequestDeps) {
      * Deletes the request and its answers. They end first: without the request, its page no longer opens them, and a key under
      * a passphrase is lost. After a failure it can be repeated. @throws AppError not_authenticated, not_found.
      */
-    async delete(urlToken: string, actor: Actor): Promise<void> {
-      const row = await ownedRow(deps, urlToken, actor);
+    async delete(urlToken: string, actor: Actor, proof = ""): Promise<Pick<OpenRequest, "isAnonymous">> {
+      const row = await ownedRow(deps, urlToken, actor, proof);
       // From now on, no answer arrives that would be left.
       await store.close(row.id, clock.now());
-      for (const push of await deps.pushes.listOwned(row.ownerId, await store.answers(row.id))) {
-        await deps.pushes.expire(push.urlToken, actor);
+      for (const push of await deps.pushes.listAnswers(row.ownerId, await store.answers(row.id))) {
+        if (row.ownerId === null) await deps.pushes.endAnswer(push.urlToken, actor);
+        else await deps.pushes.expire(push.urlToken, actor);
       }
       await store.remove(row.id);
+      return { isAnonymous: row.ownerId === null };
     },
 
     /** All requests of an owner, newest first. */
@@ -218,7 +238,8 @@ export function createRequests(deps: RequestDeps) {
           answerer(actor, row),
           async (tx, pushId) => {
             if (!(await store.addAnswer(tx, row.id, pushId, now))) throw notOpen();
-            if (owner.isConfirmed) await deps.emails.putAnswered(tx, owner, { ...details, at: now }, now);
+            if (owner !== "anonymous" && owner.isConfirmed)
+              await deps.emails.putAnswered(tx, owner, { ...details, at: now }, now);
           },
         );
       } finally {
@@ -255,19 +276,55 @@ export function watchRequests(requests: Requests, watch: RequestWatch): Requests
   };
 }
 
-function ownerOf({ user }: Actor): number {
-  if (user === null) throw new AppError("not_authenticated", "Requests need an API token or a signed-in user.");
-  return user.id;
+function needsAccount(): AppError {
+  return new AppError("not_authenticated", "Requests need an API token or a signed-in user.");
+}
+
+function tooManyRequests(ownerId: number | null): AppError {
+  const { openMax, anonymousMax } = requestLimits;
+  const refusal =
+    ownerId === null
+      ? `At most ${anonymousMax} requests without an account may exist. Try again later.`
+      : `At most ${openMax} requests may be open: close one.`;
+  return new AppError("too_many_requests", refusal, { retryAfterSeconds: 3_600 });
+}
+
+/** So that one client, or a network that one person may have as a whole, does not keep the others from making requests. */
+function createAnonymousCounter(limits: Limits) {
+  const counters = new Map<number, AmountCounter>();
+  function counterOf(shares: number): AmountCounter {
+    const max = Math.floor(requestLimits.anonymousPerDayMax * shares);
+    const counter =
+      counters.get(shares) ??
+      limits.inWindows({ name: "anonymous requests", windowMs: dayMs, max, rememberedMax: 20_000 });
+    counters.set(shares, counter);
+    return counter;
+  }
+  return {
+    /** @throws AppError too_many_requests. */
+    async charge(client: string, now: number): Promise<void> {
+      for (const { name, shares } of networksOf(client)) {
+        const charge = await counterOf(shares).charge(name, now);
+        if (charge.outcome === "refused") throw tooManyAttempts(charge);
+      }
+    },
+  };
 }
 
 /** The push belongs to the owner of the request; what is charged and recorded is the client that sends it. */
 function answerer(actor: Actor, { ownerId }: RequestRow): Actor {
-  return { ...actor, user: { id: ownerId, admin: false }, answersRequest: true };
+  return { ...actor, user: ownerId === null ? null : { id: ownerId, admin: false }, answersRequest: true };
+}
+
+/** @returns undefined: the account does not exist any more or is disabled, or requests without one are switched off. */
+async function findOwner({ config, emails }: RequestDeps, { ownerId }: RequestRow) {
+  if (ownerId !== null) return await emails.findOwner(ownerId);
+  return config.allowAnonymousRequests ? ("anonymous" as const) : undefined;
 }
 
 async function rowToAnswer(deps: RequestDeps, urlToken: string) {
   const row = await findRow(deps, urlToken);
-  const owner = row && (await deps.emails.findOwner(row.ownerId));
+  const owner = row && (await findOwner(deps, row));
   if (row === undefined || owner === undefined) throw new AppError("not_found", "not-found");
   if (stateOf(row, deps.clock.now()) !== "open") throw notOpen();
   return { row, owner };
@@ -302,12 +359,21 @@ async function findRow(deps: RequestDeps, urlToken: string): Promise<OpenedRow |
   return isSame === true ? opened : undefined;
 }
 
-async function ownedRow(deps: RequestDeps, urlToken: string, actor: Actor): Promise<OpenedRow> {
-  const ownerId = ownerOf(actor);
+async function ownedRow(deps: RequestDeps, urlToken: string, actor: Actor, proof: string): Promise<OpenedRow> {
+  const mayProve = deps.config.allowAnonymousRequests && proof !== "";
+  if (actor.user === null && !mayProve) throw needsAccount();
   const row = await findRow(deps, urlToken);
+  const isOwner =
+    row !== undefined &&
+    (row.ownerId === null ? mayProve && isProof(row.details, proof) : row.ownerId === actor.user?.id);
   // Others with the link get the answer of an unknown one.
-  if (row === undefined || row.ownerId !== ownerId) throw new AppError("not_found", "not-found");
+  if (!isOwner) throw new AppError("not_found", "not-found");
   return row;
+}
+
+/** The digest is sealed with the row: somebody who writes to the database cannot put another one in its place. */
+function isProof({ proofDigest }: Details, proof: string): boolean {
+  return proofDigest !== null && equalDigests(Buffer.from(proofDigest, "hex"), digest(proof));
 }
 
 /** @returns undefined: the row was not sealed for this owner, which is reported. */
@@ -328,8 +394,8 @@ function stateOf(row: RequestRow, now: number): RequestState {
 }
 
 function toOpen(row: OpenedRow, now: number): OpenRequest {
-  const { identitySealed: _, ...details } = row.details;
-  return { ...details, state: stateOf(row, now), expiresAt: row.expiresAt };
+  const { identitySealed: _, proofDigest: __, ...details } = row.details;
+  return { ...details, state: stateOf(row, now), expiresAt: row.expiresAt, isAnonymous: row.ownerId === null };
 }
 
 function toOwned(row: OpenedRow, now: number): OwnedRequest {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { openLabels, SealpushClient } from "@sealpush/client";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
+import { ownerProofOf } from "../../src/age/key-check.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { newPushForm } from "../support/browser-forms.ts";
@@ -186,6 +187,31 @@ it("no byte of an answer that the server has sealed is stored, logged or answere
   expect(watched.findStored()).toEqual([]);
 });
 
+it("no byte of the key of a request without an account or of its answers reaches the server, which stores no proof", async () => {
+  const watched = await Watched.start({
+    PWP__REQUESTS__ALLOW_ANONYMOUS: "true",
+    PWP__FILES__ALLOW_ANONYMOUS: "true",
+  });
+  const requester = await watched.newPage();
+  const { link, answersUrl } = await ask(requester, null);
+  watched.addKeyOf("key in the private link", answersUrl);
+  const sender = await watched.newPage();
+  const answer = await sendAnswer(sender, link, watched.canaries);
+  const later = await watched.newPage();
+  await later.addInitScript("delete window.showSaveFilePicker");
+  await later.goto(answersUrl);
+  await openAnswer(later, watched, answer);
+  expect(watched.findAnywhere()).toEqual([]);
+  expect(await findShown(watched, sender, link)).toEqual([]);
+
+  const proof = await ownerProofOf(new URL(answersUrl).hash.slice(1));
+  expect(watched.sent.join("\n")).toContain(proof);
+  watched.canaries.add("proof", proof);
+  expect(watched.findStored()).toEqual([]);
+  expect(await watched.server.stop()).toMatchObject({ exitCode: 0 });
+  expect(watched.findStored()).toEqual([]);
+});
+
 interface LabelsOfTest {
   readonly name: string;
   readonly note: string;
@@ -223,15 +249,15 @@ const uploadOf = ({ filename, content }: FileOfTest) => ({
   buffer: Buffer.from(content),
 });
 
-/** Makes a request for a text and files. @param passphrase of its key; "": the key is in the private link. */
-async function ask(owner: Page, passphrase: string) {
+/** Makes a request for a text and files. @param passphrase of its key; "": the key is in the private link; null: no account. */
+async function ask(owner: Page, passphrase: string | null) {
   await owner.addInitScript("delete window.showSaveFilePicker");
   await owner.goto("/requests/new");
   await owner.getByLabel(text.title, { exact: true }).fill("Root password");
   await owner.getByLabel(text.wantsFiles, { exact: true }).check();
-  await owner.getByLabel(text.passphrase, { exact: true }).fill(passphrase);
+  if (passphrase !== null) await owner.getByLabel(text.passphrase, { exact: true }).fill(passphrase);
   await owner.getByRole("button", { name: text.submit }).click();
-  await owner.waitForURL(/\/answers/);
+  await owner.locator("#link").waitFor();
   return { link: await owner.locator("#link").inputValue(), answersUrl: owner.url() };
 }
 

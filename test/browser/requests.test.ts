@@ -6,7 +6,7 @@ import { en } from "../../src/i18n/i18n.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openSite } from "../support/site.ts";
 
-const site = openSite();
+const site = openSite({ PWP__REQUESTS__ALLOW_ANONYMOUS: "true" });
 const { requests: text } = en;
 const secret = "hunter2 🔑";
 const passphrase = "correct horse";
@@ -273,6 +273,106 @@ describe("an answer that could not be sent", () => {
     await stranger.getByText("Choose at least one file and at most 10.").waitFor();
     await stranger.getByLabel(text.files, { exact: true }).setInputFiles([chosen]);
     await expectSent(stranger);
+  });
+});
+
+describe("a request without an account", () => {
+  /** @returns the page of the answers, with its fragment. */
+  async function askWithout(page: Page, answersMax = "1") {
+    const requests: Request[] = [];
+    page.on("request", (request) => requests.push(request));
+    await page.goto("/");
+    await page.getByRole("link", { name: text.make }).click();
+    await page.getByText(text.keepLink).waitFor();
+    expect(await page.getByLabel(text.passphrase, { exact: true }).count()).toBe(0);
+    await page.getByLabel(text.title, { exact: true }).fill("Root password");
+    await page.getByLabel(text.answersMax, { exact: true }).fill(answersMax);
+    await page.getByRole("button", { name: text.submit }).click();
+    await page.locator("#private_link").waitFor();
+    expect(sentBy(requests)).not.toContain("AGE-SECRET-KEY");
+    expect(await page.locator("#private_link").inputValue()).toBe(page.url());
+    return { link: await page.locator("#link").inputValue(), answersUrl: page.url() };
+  }
+
+  test("is answered, opened, closed and deleted by strangers to the server, with the private link alone", async () => {
+    const { link, answersUrl } = await askWithout((await site.visit({ setsCookies: true })).page, "2");
+    await answer((await site.visit()).page, link, secret);
+
+    const { page } = await site.visit({ setsCookies: true });
+    const requests: Request[] = [];
+    page.on("request", (request) => requests.push(request));
+    await page.goto(answersUrl);
+    const opening = page.getByRole("link", { name: text.openAnswer });
+    await opening.waitFor();
+    expect(page.url()).toBe(answersUrl);
+    await page.reload();
+    await opening.click();
+    await page.getByRole("button", { name: en.step.open }).click();
+    await expect.poll(() => page.locator("#payload").textContent()).toBe(secret);
+    await page.goto(answersUrl);
+    await page.getByText(en.dashboard.endedByViews).waitFor();
+    expect(await opening.count()).toBe(0);
+    expect(await page.getByRole("link", { name: en.dashboard.audit }).count()).toBe(0);
+
+    await page.locator("summary").filter({ hasText: text.close }).click();
+    await page.getByRole("button", { name: text.close }).click();
+    await page.getByText(text.states.closed, { exact: true }).waitFor();
+    expect(await page.locator("#private_link").inputValue()).toBe(answersUrl);
+    await page.locator("summary").filter({ hasText: text.delete }).click();
+    await page.getByText(text.deleteOnlyText).waitFor();
+    await page.getByRole("button", { name: text.delete }).click();
+    await page.getByRole("heading", { name: text.deleted }).waitFor();
+    await page.goto(answersUrl);
+    await page.getByText(text.proofIncomplete).waitFor();
+    expect(sentBy(requests)).not.toContain("AGE-SECRET-KEY");
+    expect(site.logLines.join("")).not.toContain("AGE-SECRET-KEY");
+  });
+
+  test("shows nothing without its key, until the private link is complete", async () => {
+    const { answersUrl } = await askWithout((await site.visit({ setsCookies: true })).page);
+    const other = await askWithout((await site.visit({ setsCookies: true })).page);
+    const { page } = await site.visit({ setsCookies: true });
+    const [start] = answersUrl.split("#");
+    for (const hash of ["", "#AGE-SECRET-KEY-1X", new URL(other.answersUrl).hash]) {
+      await page.goto("about:blank");
+      await page.goto(`${start}${hash}`);
+      await page.getByText(text.proofIncomplete).waitFor();
+      expect(await page.getByText("Root password").count()).toBe(0);
+    }
+    await page.goto(answersUrl);
+    await page.locator("#private_link").waitFor();
+  });
+
+  test("says without JavaScript, and without cookies, what its private link needs", async () => {
+    const { answersUrl } = await askWithout((await site.visit({ setsCookies: true })).page);
+    const plain = await site.visit({ javaScriptEnabled: false });
+    await plain.page.goto(answersUrl);
+    await plain.page.getByText(text.proofNeedsScript).waitFor();
+    const { page } = await site.visit({ expectedErrors: / (?:allows referrers|has no policy|may be cached)$/ });
+    // As in a browser that refuses the cookie of the server's answer.
+    await page.route(/\/answers$/, (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({ status: 303, headers: { location: new URL(answersUrl).pathname } })
+        : route.continue(),
+    );
+    await page.goto(answersUrl);
+    await page.getByText(text.proofNeedsCookies).waitFor();
+  });
+
+  test("has pages that fit and are accessible", async () => {
+    const { page } = await site.visit({ reducedMotion: "reduce", setsCookies: true });
+    await page.goto("/requests/new");
+    await expectAccessibleLayout(page);
+    const { link, answersUrl } = await askWithout(page);
+    await answer((await site.visit()).page, link, secret);
+    await page.goto(answersUrl);
+    await page.reload();
+    await page.getByRole("link", { name: text.openAnswer }).waitFor();
+    await expectAccessibleLayout(page);
+    const stranger = await site.visit({ reducedMotion: "reduce" });
+    await stranger.page.goto(answersUrl.split("#")[0] ?? "");
+    await stranger.page.getByText(text.proofIncomplete).waitFor();
+    await expectAccessibleLayout(stranger.page);
   });
 });
 

@@ -93,6 +93,7 @@ test("the download contains the account's requests, without their links and keys
     recipient: key.recipient,
     encryptionCheck: key.check,
     identitySealed,
+    ownerProof: "",
   };
   const actor = signedIn(await idOf(fixture, ada));
   const { urlToken } = await requests.create(asked, actor);

@@ -45,7 +45,7 @@ test("PWP__DISABLE_LOGINS: all sign-in routes are closed and sessions refused; A
     expect([url, answer.statusCode, answer.cookies]).toEqual([url, 403, []]);
   }
   for (const { method, pattern, access } of fixture.app.routes) {
-    if (method !== "GET" || !["page_session", "page_admin"].includes(access)) continue;
+    if (method !== "GET" || !["page_session", "page_requester", "page_admin"].includes(access)) continue;
     const url = pattern.replace(/:\w+/, ownedPushes.urlTokens[0] ?? "1");
     const answer = await get(fixture, url, { cookie });
     expect([url, answer.statusCode]).toEqual([url, 303]);

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ownerProofOf } from "../../src/age/key-check.ts";
 import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
 import { openFile, openText } from "../../src/age/open.ts";
 import { sealFile, sealText } from "../../src/age/seal.ts";
@@ -287,6 +288,176 @@ describe("the page that answers, without a script", () => {
     expect(answer.statusCode).toBe(429);
     expect(answer.body).toContain("You have sent as many bytes as this server takes from one sender a day");
     expect(answer.headers["retry-after"]).toMatch(/^\d+$/);
+  });
+});
+
+describe("a request without an account", () => {
+  const proofHeader = (proof: string) => ({ "x-request-proof": proof });
+  const html = { accept: "text/html", "sec-fetch-site": "same-origin" };
+  const formHeaders = { ...html, "content-type": "application/x-www-form-urlencoded" };
+  const cookieOf = (answer: { headers: Record<string, unknown> }) =>
+    String(answer.headers["set-cookie"] ?? "").split(";")[0] ?? "";
+
+  let open: TestApp;
+  let proof: string;
+  beforeAll(async () => {
+    open = await startTestApp({ environment: { PWP__REQUESTS__ALLOW_ANONYMOUS: "true" } });
+    proof = await ownerProofOf(key.identity);
+  });
+  afterAll(() => open[Symbol.asyncDispose]());
+
+  const fields = () => ({ title: "Wi-Fi", recipient: key.recipient, encryption_check: key.check, owner_proof: proof });
+  async function askOpen(more: object = {}): Promise<Asked> {
+    const payload = { request: { ...fields(), ...more } };
+    const made = await open.server.inject({ method: "POST", url: path, payload });
+    expect([made.statusCode, made.body]).toEqual([201, expect.not.stringContaining(proof)]);
+    return made.json();
+  }
+
+  test("is refused by default, on the pages and by the API, and a proof changes nothing", async () => {
+    const { url_token: urlToken } = await askOpen();
+    await using closed = await startTestApp();
+    const ask = (method: "GET" | "POST" | "DELETE", url: string, headers: Record<string, string>) =>
+      closed.server.inject({ method, url, headers, ...(method === "POST" && { payload: { request: fields() } }) });
+    for (const [method, end] of [
+      ["POST", ""],
+      ["GET", `/${urlToken}/answers`],
+      ["POST", `/${urlToken}/close`],
+      ["DELETE", `/${urlToken}`],
+    ] as const) {
+      const answer = await ask(method, `${path}${end}`, proofHeader(proof));
+      expect([method, end, answer.statusCode]).toEqual([method, end, 401]);
+    }
+    for (const url of ["/requests/new", `/requests/${urlToken}/answers`]) {
+      const answer = await ask("GET", url, { ...html, cookie: `sealpush_request_proof=${proof}` });
+      expect([url, answer.statusCode, answer.headers.location]).toEqual([
+        url,
+        303,
+        `/users/sign_in?${new URLSearchParams({ next: url })}`,
+      ]);
+    }
+    const form = new URLSearchParams(fields()).toString();
+    const sent = await closed.server.inject({ method: "POST", url: "/requests", headers: formHeaders, payload: form });
+    expect(sent.statusCode).toBe(401);
+    expect((await closed.server.inject({ url: "/", headers: html })).body).not.toContain("/requests/new");
+  });
+
+  test("is refused where pushes need an account", async () => {
+    await using signedInOnly = await startTestApp({
+      environment: { PWP__REQUESTS__ALLOW_ANONYMOUS: "true", PWP__ALLOW_ANONYMOUS: "false" },
+    });
+    const made = await signedInOnly.server.inject({ method: "POST", url: path, payload: { request: fields() } });
+    expect(made.statusCode).toBe(401);
+    expect((await signedInOnly.server.inject({ url: "/requests/new", headers: html })).statusCode).toBe(303);
+  });
+
+  test("is shown, answered, opened, closed and deleted with the proof alone", async () => {
+    const asked = await askOpen({ answers_max: 2 });
+    const url = `${path}/${asked.url_token}`;
+    const sent = await open.server.inject({ method: "POST", url, payload: { payload: "hunter2" } });
+    expect(sent.statusCode).toBe(201);
+    const stranger = await open.makeToken("stranger@example.com");
+    const wrong = [
+      [{}, 401],
+      [proofHeader(""), 401],
+      [proofHeader("0".repeat(64)), 404],
+      [proofHeader(key.check), 404],
+      [bearer(stranger), 404],
+    ] as const;
+    const call = (method: "GET" | "POST" | "DELETE", end: string, headers: Record<string, string>) =>
+      open.server.inject({ method, url: `${url}${end}`, headers, ...(method === "POST" && { payload: {} }) });
+    for (const [method, end] of [
+      ["GET", "/answers"],
+      ["POST", "/close"],
+      ["DELETE", ""],
+    ] as const) {
+      for (const [headers, status] of wrong) {
+        const answer = await call(method, end, headers);
+        expect([method, end, headers, answer.statusCode]).toEqual([method, end, headers, status]);
+      }
+    }
+    const shown = (await call("GET", "/answers", proofHeader(proof))).json();
+    expect(shown).toMatchObject({ state: "open", answers: 1, pushes: [{ encryption: "age", name: "" }] });
+    const push = (await open.server.inject({ url: `/api/v2/pushes/${shown.pushes[0].url_token}` })).json();
+    expect(await openText(push.payload, key.identity, "")).toBe("hunter2");
+    expect((await call("POST", "/close", proofHeader(proof))).json()).toMatchObject({ state: "closed" });
+    expect((await call("DELETE", "", { ...bearer(stranger), ...proofHeader(proof) })).statusCode).toBe(200);
+    expect((await call("GET", "/answers", proofHeader(proof))).statusCode).toBe(404);
+    expect(open.logLines.join("")).not.toContain(proof);
+  });
+
+  test("ends by its time, and names what only an account may have", async () => {
+    const asked = await askOpen({ expire_after_days: 1 });
+    open.clock.advance(86_400_000);
+    const url = `${path}/${asked.url_token}`;
+    const late = await open.server.inject({ method: "POST", url, payload: { payload: "hunter2" } });
+    expect(late.json()).toEqual({ request: ["takes no more answers."] });
+    const shown = await open.server.inject({ url: `${url}/answers`, headers: proofHeader(proof) });
+    expect(shown.json()).toMatchObject({ state: "expired", pushes: [] });
+    const request = { ...fields(), owner_proof: "x", identity_sealed: "x", wants_files: true };
+    const refused = await open.server.inject({ method: "POST", url: path, payload: { request } });
+    expect(Object.keys(refused.json()).sort()).toEqual(["identity_sealed", "owner_proof", "wants_files"]);
+  });
+
+  test("has pages that open with the proof, which a cookie keeps until the browser closes", async () => {
+    const payload = new URLSearchParams({ ...fields(), wants_text: "1", answers_max: "1", expire_after_days: "1" });
+    const post = (url: string, body: string, cookie = "") =>
+      open.server.inject({ method: "POST", url, headers: { ...formHeaders, cookie }, payload: body });
+    const made = await post("/requests", payload.toString());
+    expect([made.statusCode, made.headers["set-cookie"]]).toEqual([
+      303,
+      `sealpush_request_proof=${proof}; Path=/; HttpOnly; SameSite=Strict`,
+    ]);
+    const url = String(made.headers.location);
+    const get = (cookie = "") => open.server.inject({ url, headers: { ...html, cookie } });
+    expect((await get(cookieOf(made))).body).toContain("Wi-Fi");
+    for (const cookie of ["", `sealpush_request_proof=${"0".repeat(64)}`]) {
+      expect((await get(cookie)).body).not.toContain("Wi-Fi");
+    }
+    const wrong = await post(url, `owner_proof=${"0".repeat(64)}`);
+    expect([wrong.statusCode, cookieOf(wrong), wrong.body.includes("Wi-Fi")]).toEqual([404, "", false]);
+    const proven = await post(url, `owner_proof=${proof}`);
+    expect([proven.statusCode, proven.headers.location]).toEqual([303, url]);
+    const foreign = url.replace("/answers", "/close");
+    expect((await post(foreign, "")).statusCode).toBe(401);
+    const closed = await post(foreign, "", cookieOf(proven));
+    expect([closed.statusCode, closed.headers.location]).toEqual([303, url]);
+    const deleted = await post(url.replace("/answers", "/delete"), "", cookieOf(proven));
+    expect([deleted.statusCode, deleted.headers["set-cookie"]]).toEqual([
+      200,
+      "sealpush_request_proof=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict",
+    ]);
+    expect((await get(cookieOf(proven))).statusCode).toBe(404);
+    const owned = await open.server.inject({
+      method: "POST",
+      url: path,
+      headers: bearer(await open.makeToken(email)),
+      payload: { request: fields() },
+    });
+    const ownedUrl = `/requests/${owned.json().url_token}/answers`;
+    const redirected = await open.server.inject({ url: ownedUrl, headers: { ...html, cookie: cookieOf(proven) } });
+    expect([redirected.statusCode, redirected.headers.location]).toEqual([
+      303,
+      `/users/sign_in?${new URLSearchParams({ next: ownedUrl })}`,
+    ]);
+  });
+
+  test("is not made from a form that was shown to somebody with an account", async () => {
+    const { owner_proof: _, ...owned } = fields();
+    const payload = new URLSearchParams(owned).toString();
+    const answer = await open.server.inject({ method: "POST", url: "/requests", headers: formHeaders, payload });
+    expect([answer.statusCode, answer.body.includes("signed out")]).toEqual([401, true]);
+  });
+
+  test("is limited for each client, and the form says so", async () => {
+    await using limited = await startTestApp({ environment: { PWP__REQUESTS__ALLOW_ANONYMOUS: "true" } });
+    const payload = new URLSearchParams({ ...fields(), wants_text: "1", answers_max: "1", expire_after_days: "1" });
+    const post = () =>
+      limited.server.inject({ method: "POST", url: "/requests", headers: formHeaders, payload: payload.toString() });
+    for (let made = 0; made < 20; made += 1) expect((await post()).statusCode).toBe(303);
+    const refused = await post();
+    expect([refused.statusCode, Number(refused.headers["retry-after"]) > 0]).toEqual([429, true]);
+    expect(refused.body).toContain("Too many requests were made without an account.");
   });
 });
 

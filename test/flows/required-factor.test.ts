@@ -20,7 +20,7 @@ describe("PWP__REQUIRE_MFA", () => {
     const administrator = await fixture.signIn("root@example.com");
     for (const { method, pattern, access } of fixture.app.app.routes) {
       if (method === "HEAD" || pattern.startsWith("/users/factors") || pattern === "/users/sign_out") continue;
-      if (!["page_session", "page_admin", "page_creator"].includes(access)) continue;
+      if (!["page_session", "page_admin", "page_creator", "page_requester"].includes(access)) continue;
       // For other users, these pages do not exist.
       const asking = access === "page_admin" ? administrator : visitor;
       const answer = await asking.ask(method, pattern.replace(/:[a-z_]+/g, "1"));

@@ -81,19 +81,20 @@ GET    /api/v2/pushes/expired                 api_token scope:read
 GET    /api/v2/version                        public
 GET    /api/sealpush/requests                 api_token scope:read
 GET    /requests                              page_session
-POST   /requests                              page_session  changes
-GET    /requests/new                          page_session
+POST   /requests                              page_requester changes
+GET    /requests/new                          page_requester
 GET    /requests/:token                       page
 POST   /requests/:token                       page          changes
-GET    /requests/:token/answers               page_session
-POST   /requests/:token/close                 page_session  changes
-POST   /requests/:token/delete                page_session  changes
-POST   /api/sealpush/requests                 api_token     changes scope:create
+GET    /requests/:token/answers               page_requester
+POST   /requests/:token/answers               page_requester changes
+POST   /requests/:token/close                 page_requester changes
+POST   /requests/:token/delete                page_requester changes
+POST   /api/sealpush/requests                 api_requester changes scope:create
 GET    /api/sealpush/requests/:url_token      public
 POST   /api/sealpush/requests/:url_token      public        changes
-DELETE /api/sealpush/requests/:url_token      api_token     changes scope:expire
-GET    /api/sealpush/requests/:url_token/answers api_token scope:read
-POST   /api/sealpush/requests/:url_token/close api_token    changes scope:expire
+DELETE /api/sealpush/requests/:url_token      api_requester changes scope:expire
+GET    /api/sealpush/requests/:url_token/answers api_requester scope:read
+POST   /api/sealpush/requests/:url_token/close api_requester changes scope:expire
 GET    /api_tokens                            public
 GET    /apple-touch-icon-precomposed.png      public
 GET    /apple-touch-icon.png                  public
@@ -298,10 +299,11 @@ test("a route that needs credentials reveals nothing without them", async () => 
       headers: { "sec-fetch-site": "same-origin" },
     });
     const at = `${method} ${url}`;
-    if (access === "api_token") expect([at, answer.statusCode]).toEqual([at, 401]);
+    if (access === "api_token" || access === "api_requester") expect([at, answer.statusCode]).toEqual([at, 401]);
     // A redirect would lose what was typed in these forms.
     else if (keepTyped.includes(at)) expect([at, answer.statusCode]).toEqual([at, 401]);
-    else if (access === "page_session") expect([at, answer.statusCode]).toEqual([at, 303]);
+    else if (access === "page_session" || access === "page_requester")
+      expect([at, answer.statusCode]).toEqual([at, 303]);
     else expect([at, answer.statusCode < 500]).toEqual([at, true]);
   }
 });

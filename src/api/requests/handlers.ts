@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { isJsonObject } from "../../http/body/json-reader.ts";
 import { receiveBody, refuseFiles } from "../../http/body/receive-body.ts";
 import { sendJson } from "../../http/headers.ts";
-import { pageOf, urlTokenOf } from "../../http/parameters.ts";
+import { pageOf, requestProofOf, urlTokenOf } from "../../http/parameters.ts";
 import { timestamp } from "../../http/present.ts";
 import { readCreateRequest, receiveAnswer } from "../../http/request-fields.ts";
 import type { OpenRequest, OwnedRequest } from "../../requests/requests.ts";
@@ -38,7 +38,7 @@ export const show: ApiHandler = async (request, reply, { requests }) => {
 };
 
 export const showAnswers: ApiHandler = async (request, reply, { requests }) => {
-  const found = await requests.findOwned(urlTokenOf(request), request.actor);
+  const found = await requests.findOwned(urlTokenOf(request), request.actor, requestProofOf(request));
   const links = linksOf(request);
   return sendJson(reply, 200, {
     ...presentOwned(found.request, request),
@@ -47,11 +47,12 @@ export const showAnswers: ApiHandler = async (request, reply, { requests }) => {
 };
 
 export const close: ApiHandler = async (request, reply, { requests }) => {
-  return sendJson(reply, 200, presentOwned(await requests.close(urlTokenOf(request), request.actor), request));
+  const closed = await requests.close(urlTokenOf(request), request.actor, requestProofOf(request));
+  return sendJson(reply, 200, presentOwned(closed, request));
 };
 
 export const remove: ApiHandler = async (request, reply, { requests }) => {
-  await requests.delete(urlTokenOf(request), request.actor);
+  await requests.delete(urlTokenOf(request), request.actor, requestProofOf(request));
   return sendJson(reply, 200, { message: "The request and its answers were deleted." } satisfies MessageAnswer);
 };
 

@@ -15,12 +15,12 @@ const badBody = {
   415: refused("Another media type."),
 };
 
-const internal = { group: "internal", access: "api_token", retrieval: false, takesPush: false } as const;
+const requester = { group: "internal", access: "api_requester", retrieval: false, takesPush: false } as const;
 
 /** Requests for secrets: an extension of Sealpush, beside the API of other servers of its kind. */
 export const operations: readonly Operation[] = [
   {
-    ...internal,
+    ...requester,
     id: "createRequest",
     method: "POST",
     path,
@@ -29,7 +29,8 @@ export const operations: readonly Operation[] = [
     summary: "Ask somebody for a secret",
     description:
       "An extension of Sealpush. Make an age identity, keep it, and send its recipient: answers are sealed for it and become " +
-      "pushes of yours that end with their first view. See docs/requests.md. At most 100 of your requests can be open.",
+      "pushes of yours that end with their first view. See docs/requests.md. At most 100 of your requests can be open. A token " +
+      "is needed unless PWP__REQUESTS__ALLOW_ANONYMOUS is set; without one, send owner_proof.",
     parameters: [],
     takesRequest: true,
     answers: {
@@ -43,7 +44,8 @@ export const operations: readonly Operation[] = [
     handler: handlers.create,
   },
   {
-    ...internal,
+    ...requester,
+    access: "api_token",
     id: "listRequests",
     method: "GET",
     path,
@@ -108,7 +110,7 @@ export const operations: readonly Operation[] = [
     handler: handlers.answer,
   },
   {
-    ...internal,
+    ...requester,
     id: "showRequestAnswers",
     method: "GET",
     path: `${pathOfOne}/answers`,
@@ -116,7 +118,7 @@ export const operations: readonly Operation[] = [
     changesState: false,
     summary: "Show the answers to your request",
     description: "Counts no view.",
-    parameters: ["url_token", "push_locale"],
+    parameters: ["url_token", "X-Request-Proof", "push_locale"],
     answers: {
       200: { description: "The request with its answers.", schema: schemas.RequestAnswersAnswer },
       ...badToken,
@@ -127,7 +129,7 @@ export const operations: readonly Operation[] = [
     handler: handlers.showAnswers,
   },
   {
-    ...internal,
+    ...requester,
     id: "closeRequest",
     method: "POST",
     path: `${pathOfOne}/close`,
@@ -135,7 +137,7 @@ export const operations: readonly Operation[] = [
     changesState: true,
     summary: "Close your request",
     description: "It takes no more answers. Those that have come stay.",
-    parameters: ["url_token"],
+    parameters: ["url_token", "X-Request-Proof"],
     answers: {
       200: { description: "The request.", schema: schemas.OwnedRequestAnswer },
       ...badToken,
@@ -146,7 +148,7 @@ export const operations: readonly Operation[] = [
     handler: handlers.close,
   },
   {
-    ...internal,
+    ...requester,
     id: "deleteRequest",
     method: "DELETE",
     path: pathOfOne,
@@ -154,7 +156,7 @@ export const operations: readonly Operation[] = [
     changesState: true,
     summary: "Delete your request with its answers",
     description: "The request is removed. Its answers end, also those that nobody has opened; their audit trails stay.",
-    parameters: ["url_token"],
+    parameters: ["url_token", "X-Request-Proof"],
     answers: {
       200: { description: "It was deleted.", schema: MessageAnswer },
       ...badToken,

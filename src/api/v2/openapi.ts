@@ -78,6 +78,13 @@ export const describedParameters: Readonly<Record<ParameterName, OpenApiParamete
     description: "The push's passphrase, in UTF-8.",
     schema: { type: "string" },
   },
+  "X-Request-Proof": {
+    name: "X-Request-Proof",
+    in: "header",
+    required: false,
+    description: "For a request that was made without a token: its owner_proof. Keep it secret.",
+    schema: { type: "string", pattern: "^[0-9a-f]{64}$" },
+  },
   "Idempotency-Key": {
     name: "Idempotency-Key",
     in: "header",
@@ -161,7 +168,12 @@ function securityOf({ access, scope }: Operation): readonly Readonly<Record<stri
   if (access === "public") return [];
   const scopes = scope === null ? [] : [scope];
   const withToken = [{ bearer: scopes }, { userToken: scopes }];
-  return access === "api" ? [{}, ...withToken] : withToken;
+  return isTokenOptional(access) ? [{}, ...withToken] : withToken;
+}
+
+/** On some servers; others require a token there. */
+export function isTokenOptional(access: Operation["access"]): boolean {
+  return access === "api" || access === "api_requester";
 }
 
 function createContent() {

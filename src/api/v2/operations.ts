@@ -16,6 +16,7 @@ export type ParameterName =
   | "push_locale"
   | "passphrase"
   | "X-Push-Passphrase"
+  | "X-Request-Proof"
   | "Idempotency-Key";
 
 /** One endpoint: its route, its part of the OpenAPI file and its entry at /help/api all come from this row. */

@@ -1,3 +1,4 @@
+import { ownerProofOf } from "../../age/key-check.ts";
 import { makeLinkKey } from "../../age/link-key.ts";
 import { sealUnderPassphrase } from "../../age/seal.ts";
 
@@ -10,7 +11,7 @@ export function makeRequestKey(): void {
   const form = document.querySelector<HTMLFormElement>("form#request");
   const passphrase = form?.querySelector<HTMLInputElement>("#key_passphrase");
   const button = form?.querySelector<HTMLButtonElement>('button[type="submit"]');
-  if (form === null || !passphrase || !button) return;
+  if (form === null || !button) return;
   document.querySelector<HTMLElement>("[data-needs-script]")?.setAttribute("hidden", "");
   if (!isSecureContext) {
     document.querySelector<HTMLElement>("[data-insecure]")?.removeAttribute("hidden");
@@ -35,6 +36,7 @@ export function makeRequestKey(): void {
     const typed = passphrase?.value ?? "";
     setField(form, "recipient", key.recipient);
     setField(form, "encryption_check", key.check);
+    setField(form, "owner_proof", await ownerProofOf(key.identity));
     setField(form, "identity_sealed", typed === "" ? "" : await sealUnderPassphrase(key.identity, typed));
     form?.setAttribute("action", typed === "" ? `${action}#${key.identity}` : action);
   }

@@ -54,6 +54,10 @@ async function unlock(root: HTMLElement, check: string, text: string): Promise<b
     link.hash = key.identity;
     link.hidden = false;
   }
+  // Their answers lead back to this page, which needs the key again.
+  for (const form of document.querySelectorAll<HTMLFormElement>("[data-keeps-key] form")) {
+    form.setAttribute("action", `${form.getAttribute("action")}#${key.identity}`);
+  }
   show("found");
   return true;
 }

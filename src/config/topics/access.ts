@@ -12,6 +12,12 @@ export const accessSettings = {
       type: boolean,
       default: "true",
     }),
+    anonymousRequests: setting({
+      env: "PWP__REQUESTS__ALLOW_ANONYMOUS",
+      doc: "Whether people without an account may request secrets too, where they may create pushes. Only their private link opens the answers. Files also need `PWP__FILES__ALLOW_ANONYMOUS`.",
+      type: boolean,
+      default: "false",
+    }),
     filePushes: setting({
       env: "PWP__ENABLE_FILE_PUSHES",
       doc: "Whether files can be pushed.",

@@ -336,7 +336,7 @@ ${postgres(`
   -- link, and the age recipient of the answers. answers: how many have come.
   CREATE TABLE requests (
     id INTEGER PRIMARY KEY,
-    owner_id INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,
+    owner_id INTEGER REFERENCES users(id) ON DELETE CASCADE,
     link_check BLOB NOT NULL,
     details_sealed BLOB NOT NULL,
     created_at INTEGER NOT NULL,

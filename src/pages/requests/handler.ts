@@ -1,11 +1,14 @@
 import type { FastifyReply } from "fastify";
 import { AppError, type FieldProblems } from "../../base/errors.ts";
+import { signInPath } from "../../http/authentication.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import { pageMax } from "../../http/parameters.ts";
 import { readCreateRequest } from "../../http/request-fields.ts";
+import { createTokenCookies, type TokenCookies } from "../../http/session-cookie.ts";
 import { daysDefaultOf, daysMaxOf, type NewRequest, requestLimits, requestsPerPage } from "../../requests/requests.ts";
-import type { SignedInRequest } from "../request.ts";
+import type { PageRequest, SignedInRequest } from "../request.ts";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
+import { deletedView, proofView } from "./proof.tsx";
 import { answersView, newRequestView, type RequestField, type RequestForm, requestsView } from "./view.tsx";
 
 const emptyForm = {
@@ -27,24 +30,31 @@ export async function showRequests(page: SignedInRequest): Promise<FastifyReply>
 }
 
 /** `GET /requests/new` */
-export async function showNewRequest(page: SignedInRequest): Promise<FastifyReply> {
+export async function showNewRequest(page: PageRequest): Promise<FastifyReply> {
   const expireAfterDays = String(daysDefaultOf(page.services.config));
   return renderForm(page, { ...emptyForm, expireAfterDays, problems: {}, refusal: null }, 200);
 }
 
 /** `POST /requests`: the browser has made the key and keeps it in the address that this answer leads to. */
-export async function createRequest(page: SignedInRequest): Promise<FastifyReply> {
+export async function createRequest(page: PageRequest): Promise<FastifyReply> {
   const fields = await page.form();
-  const { messages } = page;
+  const { messages, user } = page;
+  // The form was shown to somebody with an account, who expects to find the request there.
+  if (user === null && fields.owner_proof === undefined) {
+    throw new AppError("not_authenticated", "This session has ended.");
+  }
   try {
-    const made = await page.services.requests.create(readNewRequest(fields), page.actor);
+    const wanted = readNewRequest(fields);
+    const made = await page.services.requests.create(wanted, page.actor);
+    if (made.isAnonymous) rememberProof(page, wanted.ownerProof);
     return page.redirect(answersPath(made.urlToken));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const form = formOf(fields);
     if (error.code === "too_many_requests") {
       page.waitAfter(error);
-      return renderForm(page, { ...form, problems: {}, refusal: messages.requests.tooMany }, 429);
+      const refusal = user === null ? messages.requests.tooManyAnonymous : messages.requests.tooMany;
+      return renderForm(page, { ...form, problems: {}, refusal }, 429);
     }
     if (error.code !== "invalid_fields") throw error;
     const problems = describeProblems(page, error.fields ?? {}, form);
@@ -55,28 +65,69 @@ export async function createRequest(page: SignedInRequest): Promise<FastifyReply
 }
 
 /** `GET /requests/:token/answers` */
-export async function showAnswers(page: SignedInRequest): Promise<FastifyReply> {
+export async function showAnswers(page: PageRequest): Promise<FastifyReply> {
+  const { urlToken, user } = page;
+  if (urlToken === undefined) return page.notFound();
+  const { requests } = page.services;
+  const selfPath = answersPath(urlToken);
+  const proof = proofOf(page);
+  const asked = await requests.find(urlToken);
+  if (user === null && asked?.isAnonymous === false) {
+    return page.redirect(`${signInPath}?${new URLSearchParams({ next: selfPath })}`);
+  }
+  if ((user === null || asked?.isAnonymous === true) && !(await requests.isProven(urlToken, proof))) {
+    const isRefused = asked === undefined;
+    return page.render(proofView, { urlToken, isRefused }, { status: isRefused ? 404 : 200 });
+  }
+  const found = await requests.findOwned(urlToken, page.actor, proof);
+  const link = `${page.pushBaseUrl}${requestsPath}/${urlToken}`;
+  return page.render(answersView, { ...found, link }, { selfPath });
+}
+
+/** `POST /requests/:token/answers`: the script has derived the proof from the private link. */
+export async function proveOwner(page: PageRequest): Promise<FastifyReply> {
   const { urlToken } = page;
   if (urlToken === undefined) return page.notFound();
-  const found = await page.services.requests.findOwned(urlToken, page.actor);
-  const link = `${page.pushBaseUrl}${requestsPath}/${urlToken}`;
-  return page.render(answersView, { ...found, link }, { selfPath: answersPath(urlToken) });
+  const proof = textOf(await page.form(), "owner_proof");
+  if (!(await page.services.requests.isProven(urlToken, proof))) {
+    return page.render(proofView, { urlToken, isRefused: true }, { status: 404 });
+  }
+  rememberProof(page, proof);
+  return page.redirect(answersPath(urlToken));
 }
 
 /** `POST /requests/:token/close` */
-export async function closeRequest(page: SignedInRequest): Promise<FastifyReply> {
+export async function closeRequest(page: PageRequest): Promise<FastifyReply> {
   const { urlToken } = page;
   if (urlToken === undefined) return page.notFound();
-  await page.services.requests.close(urlToken, page.actor);
-  return page.redirect(requestsPath);
+  const { isAnonymous } = await page.services.requests.close(urlToken, page.actor, proofOf(page));
+  return page.redirect(isAnonymous ? answersPath(urlToken) : requestsPath);
 }
 
 /** `POST /requests/:token/delete` */
-export async function deleteRequest(page: SignedInRequest): Promise<FastifyReply> {
+export async function deleteRequest(page: PageRequest): Promise<FastifyReply> {
   const { urlToken } = page;
   if (urlToken === undefined) return page.notFound();
-  await page.services.requests.delete(urlToken, page.actor);
-  return page.redirect(requestsPath);
+  const { isAnonymous } = await page.services.requests.delete(urlToken, page.actor, proofOf(page));
+  if (!isAnonymous) return page.redirect(requestsPath);
+  page.setCookie(proofCookies(page).ended(page.request.client));
+  return page.renderPlain(deletedView);
+}
+
+/**
+ * The proof of the request that this browser has opened last with its private link, so that its pages can be loaded again.
+ * Removed when the browser closes. It opens no answer.
+ */
+function proofCookies({ services }: PageRequest): TokenCookies {
+  return createTokenCookies(services.config.secureCookies, { name: "sealpush_request_proof", sameSite: "Strict" });
+}
+
+function proofOf(page: PageRequest): string {
+  return proofCookies(page).find(page.request.raw, page.request.client) ?? "";
+}
+
+function rememberProof(page: PageRequest, proof: string): void {
+  page.setCookie(proofCookies(page).made(proof, page.request.client));
 }
 
 /** @throws AppError invalid_fields. */
@@ -97,7 +148,7 @@ function formOf(fields: FormFields) {
 }
 
 function describeProblems(
-  page: SignedInRequest,
+  page: PageRequest,
   found: FieldProblems,
   { title }: Pick<RequestForm, "title">,
 ): Partial<Record<RequestField, string>> {
@@ -118,9 +169,11 @@ function describeProblems(
   return Object.fromEntries(Object.entries(texts).filter(([name]) => found[name] !== undefined));
 }
 
-function renderForm(page: SignedInRequest, form: RequestForm, status: number): FastifyReply {
+function renderForm(page: PageRequest, form: RequestForm, status: number): FastifyReply {
   const { config } = page.services;
-  const model = { form, daysMax: daysMaxOf(config), takesFiles: config.kinds.file.enabled };
+  const isAnonymous = page.user === null;
+  const takesFiles = config.kinds.file.enabled && (!isAnonymous || config.files.allowAnonymous);
+  const model = { form, daysMax: daysMaxOf(config), takesFiles, isAnonymous };
   return page.render(newRequestView, model, {
     status,
     selfPath: page.isGet ? newRequestPath : null,

@@ -111,10 +111,12 @@ interface NewRequestModel {
   readonly form: RequestForm;
   readonly daysMax: number;
   readonly takesFiles: boolean;
+  /** It will have no account: its private link is the only way to the answers. */
+  readonly isAnonymous: boolean;
 }
 
 /** The script makes the key when the form is sent (browser/parts/make-request.ts). */
-export function newRequestView({ form, daysMax, takesFiles }: NewRequestModel, page: PageContext): Page {
+export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRequestModel, page: PageContext): Page {
   const { messages } = page;
   const { requests: text, problems } = messages;
   const labels = {
@@ -210,18 +212,25 @@ export function newRequestView({ form, daysMax, takesFiles }: NewRequestModel, p
             value={form.expireAfterDays}
             input={{ type: "number", min: 1, max: daysMax, required: true, inputMode: "numeric" }}
           />
-          <Field
-            id="key_passphrase"
-            label={text.passphrase}
-            hint={text.passphraseHint}
-            control={(attributes) => (
-              // Without a name, so that browsers never send it.
-              <div class="input-with-button">
-                <input {...attributes} class="input" type="password" dir="auto" autoComplete="new-password" />
-                <ShowButton messages={messages} of="key_passphrase" />
-              </div>
-            )}
-          />
+          {isAnonymous ? (
+            <>
+              <p>{text.keepLink}</p>
+              <input type="hidden" name="owner_proof" value="" />
+            </>
+          ) : (
+            <Field
+              id="key_passphrase"
+              label={text.passphrase}
+              hint={text.passphraseHint}
+              control={(attributes) => (
+                // Without a name, so that browsers never send it.
+                <div class="input-with-button">
+                  <input {...attributes} class="input" type="password" dir="auto" autoComplete="new-password" />
+                  <ShowButton messages={messages} of="key_passphrase" />
+                </div>
+              )}
+            />
+          )}
           <input type="hidden" name="recipient" value="" />
           <input type="hidden" name="encryption_check" value="" />
           <input type="hidden" name="identity_sealed" value="" />
@@ -266,7 +275,13 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
         )}
         {request.identitySealed === "" && (
           <div hidden data-request-key="found">
-            <LinkField id="private_link" label={text.privateLink} hint={text.privateHint} value="" page={page} />
+            <LinkField
+              id="private_link"
+              label={text.privateLink}
+              hint={request.isAnonymous ? text.privateOnlyHint : text.privateHint}
+              value=""
+              page={page}
+            />
           </div>
         )}
       </section>
@@ -285,13 +300,19 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
             <p>{text.once}</p>
             <ul class="rows">
               {answers.map((push, at) => (
-                <AnswerRow key={push.urlToken} push={push} number={at + 1} page={page} />
+                <AnswerRow
+                  key={push.urlToken}
+                  push={push}
+                  number={at + 1}
+                  hasAudit={!request.isAnonymous}
+                  page={page}
+                />
               ))}
             </ul>
           </>
         )}
       </section>
-      <div class="stack">
+      <div class="stack" data-keeps-key={request.isAnonymous || undefined}>
         {request.state === "open" && (
           <Confirm
             page={page}
@@ -307,7 +328,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
           page={page}
           icon="trash"
           label={text.delete}
-          explanation={text.deleteText}
+          explanation={request.isAnonymous ? text.deleteOnlyText : text.deleteText}
           confirm={text.delete}
           action={`${requestsPath}/${request.urlToken}/delete`}
           group="ending"
@@ -388,10 +409,12 @@ function AnswerKey({ request, page }: { readonly request: OwnedRequest; readonly
 function AnswerRow({
   push,
   number,
+  hasAudit,
   page,
 }: {
   readonly push: OwnedPush;
   readonly number: number;
+  readonly hasAudit: boolean;
   readonly page: PageContext;
 }) {
   const { messages } = page;
@@ -423,9 +446,11 @@ function AnswerRow({
             {text.openAnswer}
           </a>
         )}
-        <a class="button" href={pageHref(page, `${path}/audit`)} aria-label={labelled(dashboard.audit)}>
-          {dashboard.audit}
-        </a>
+        {hasAudit && (
+          <a class="button" href={pageHref(page, `${path}/audit`)} aria-label={labelled(dashboard.audit)}>
+            {dashboard.audit}
+          </a>
+        )}
       </div>
     </li>
   );

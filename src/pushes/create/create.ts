@@ -148,6 +148,8 @@ function newRow(
   { lifetimeMs, name, note, ...columns }: RequestedPush,
 ): UnsealedPushRow {
   const { id, ownerId, now } = made;
+  // An answer without an owner is found through its request.
+  const isListed = ownerId !== null || columns.isAnswer === 1;
   const label = (column: SealedColumn, text: string) =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
@@ -163,8 +165,10 @@ function newRow(
     refusals: 0,
     sealGeneration: firstGeneration,
     passphraseSalt: made.passphraseSalt,
+    tokenSealed: isListed
+      ? sealLabel(deps.vault.keyring, sealedColumns.urlToken, { id, ownerId }, made.urlToken)
+      : null,
     // The labels of an anonymous push could never be read, so they are not stored.
-    tokenSealed: label(sealedColumns.urlToken, made.urlToken),
     nameSealed: label(sealedColumns.name, name),
     noteSealed: label(sealedColumns.note, note),
   };

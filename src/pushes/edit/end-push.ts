@@ -28,6 +28,13 @@ export function endOperations(deps: PushDeps) {
       const ended = (await deps.store.findById(row.id)) ?? row;
       return owner ? toOwnersPush(ended, urlToken, now, deps.vault.keyring) : toPush(ended, urlToken, now);
     },
+
+    /** Ends an answer without an owner, as `expire`. The caller knows that the actor made its request. */
+    async endAnswer(urlToken: string, actor: Actor): Promise<void> {
+      const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
+      if (row === undefined || row.ownerId !== null || row.isAnswer === 0) return;
+      await endByPerson(deps, row, "owner", actor, deps.clock.now());
+    },
   };
 }
 

@@ -27,12 +27,15 @@ export function readOperations(deps: PushDeps) {
       return new PushList(rows, (row) => toOwnedPush(row, now, deps.vault));
     },
 
-    /** Those of the owner among the pushes with these ids, in their order. */
-    async listOwned(ownerId: number, ids: readonly number[]): Promise<PushList> {
+    /**
+     * Those of the owner that answer requests, among the pushes with these ids, in their order. @param ownerId null: answers
+     * without an owner. The caller knows that the request is the actor's.
+     */
+    async listAnswers(ownerId: number | null, ids: readonly number[]): Promise<PushList> {
       const now = deps.clock.now();
       const rows = await deps.store.lists.byIds(ids);
       return new PushList(
-        rows.filter((row) => row.ownerId === ownerId),
+        rows.filter((row) => row.ownerId === ownerId && row.isAnswer === 1 && !isForgotten(row, now)),
         (row) => toOwnedPush(row, now, deps.vault),
       );
     },

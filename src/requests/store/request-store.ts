@@ -5,7 +5,8 @@ import { bytes, integer, nullable, type RowOf, Table, withDefault } from "../../
 /** Times in ms since the epoch. */
 export const requests = new Table("requests", {
   id: integer,
-  ownerId: integer,
+  /** null: made without an account. */
+  ownerId: nullable(integer),
   linkCheck: bytes,
   detailsSealed: bytes,
   createdAt: integer,
@@ -32,6 +33,10 @@ const canBeAnswered = "closed_at IS NULL AND expires_at > ? AND answers < answer
 const countOpen = sql<[ownerId: number, now: number], { open: number }>(
   `SELECT count(*) AS open FROM requests WHERE owner_id = ? AND ${canBeAnswered}`,
 );
+/** Also those that cannot be answered any more, which bounds the rows and their bytes. */
+const countAnonymous = sql<[], { requests: number }>(
+  "SELECT count(*) AS requests FROM requests WHERE owner_id IS NULL",
+);
 const close = sql<[now: number, id: number]>("UPDATE requests SET closed_at = ? WHERE id = ? AND closed_at IS NULL");
 /** The guard: of any number of concurrent answers, no more are taken than the request may have. */
 const countAnswer = sql<[id: number, now: number], { answers: number }>(
@@ -49,11 +54,20 @@ export type RequestStore = ReturnType<typeof createRequestStore>;
 
 export function createRequestStore(db: Database) {
   return {
-    /** @returns false: the owner has `openMax` requests that can be answered, and nothing was written. */
-    insert: (row: RequestRow, openMax: number): Promise<boolean> =>
+    /**
+     * @returns false: the owner has `openMax` requests that can be answered, or there are `anonymousMax` without an owner;
+     * nothing was written.
+     */
+    insert: (
+      row: RequestRow,
+      { openMax, anonymousMax }: { readonly openMax: number; readonly anonymousMax: number },
+    ): Promise<boolean> =>
       db.writeSerialized("requests", async (tx) => {
-        const counted = await tx.one(countOpen, row.ownerId, row.createdAt);
-        if ((counted?.open ?? 0) >= openMax) return false;
+        const isFull =
+          row.ownerId === null
+            ? ((await tx.one(countAnonymous))?.requests ?? 0) >= anonymousMax
+            : ((await tx.one(countOpen, row.ownerId, row.createdAt))?.open ?? 0) >= openMax;
+        if (isFull) return false;
         await tx.run(insertRequest, ...requests.values(row));
         return true;
       }),
