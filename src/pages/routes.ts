@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { signOnSettingsPath } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
-import { factorsPath, secondFactorPath, signInPath } from "../http/authentication.ts";
+import { secondFactorPath, signInPath } from "../http/authentication.ts";
 import { builtScripts } from "../http/built-assets.ts";
 import { immutableFor, indexablePaths } from "../http/headers.ts";
 import { showAbout } from "./about/about.tsx";
@@ -48,37 +48,14 @@ import {
   showEmailConfirmed,
 } from "./email-confirmation.tsx";
 import { ifSignInEnabled, ifSignUpEnabled } from "./entry.tsx";
-import { addApp, removeApp, showApp } from "./factors/app.tsx";
-import { createBackupCodes, showFactors } from "./factors/handler.ts";
-import { addPasskey, offerNewPasskey, offerProof, removePasskey } from "./factors/passkey-handler.ts";
-import {
-  appPath,
-  backupCodesPath,
-  newPasskeyOptionsPath,
-  passkeySignInOptionsPath,
-  passkeySignInPath,
-  passkeysPath,
-  proofOptionsPath,
-  removeAppPath,
-  removePasskeyPath,
-  secondFactorOptionsPath,
-} from "./factors/paths.ts";
+import { passkeySignInOptionsPath, passkeySignInPath, secondFactorOptionsPath } from "./factors/paths.ts";
+import { factorRoutes } from "./factors/routes.ts";
 import { createFirstAdministrator, firstRunPath, showFirstRun } from "./first-run.tsx";
 import { createPush, showAnother, showNewPush, showShared } from "./new-push/handler.ts";
 import { oldAddressRoutes, withOldParameters } from "./old-addresses.ts";
 import { brandingPath } from "./parts/logo.tsx";
 import { handlePage, type PageRoute, type PageServices } from "./request.ts";
-import { answerRequest, showRequest } from "./requests/answer.tsx";
-import {
-  closeRequest,
-  createRequest,
-  deleteRequest,
-  proveOwner,
-  showAnswers,
-  showNewRequest,
-  showRequests,
-} from "./requests/handler.ts";
-import { newRequestPath, requestsPath } from "./requests/paths.ts";
+import { requestRoutes } from "./requests/routes.ts";
 import {
   requestReset,
   requestResetPath,
@@ -215,54 +192,7 @@ const pageRoutes: readonly PageRoute[] = [
     handler: downloadAudit,
   },
   { method: "GET", path: aboutPath, group: "recipient", access: "page", handler: showAbout },
-  { method: "GET", path: requestsPath, group: "internal", access: "page_session", handler: showRequests },
-  {
-    method: "POST",
-    path: requestsPath,
-    group: "internal",
-    access: "page_requester",
-    keepsTyped: true,
-    handler: createRequest,
-  },
-  { method: "GET", path: newRequestPath, group: "internal", access: "page_requester", handler: showNewRequest },
-  { method: "GET", path: "/requests/:token", group: "recipient", access: "page", handler: showRequest },
-  {
-    method: "POST",
-    path: "/requests/:token",
-    group: "recipient",
-    access: "page",
-    streamsFiles: true,
-    keepsTyped: true,
-    handler: answerRequest,
-  },
-  {
-    method: "GET",
-    path: "/requests/:token/answers",
-    group: "internal",
-    access: "page_requester",
-    handler: showAnswers,
-  },
-  {
-    method: "POST",
-    path: "/requests/:token/answers",
-    group: "internal",
-    access: "page_requester",
-    handler: proveOwner,
-  },
-  {
-    method: "POST",
-    path: "/requests/:token/close",
-    group: "internal",
-    access: "page_requester",
-    handler: closeRequest,
-  },
-  {
-    method: "POST",
-    path: "/requests/:token/delete",
-    group: "internal",
-    access: "page_requester",
-    handler: deleteRequest,
-  },
+  ...requestRoutes,
   { method: "GET", path: "/help/api", group: "internal", access: "page", handler: showApiHelp },
   { method: "GET", path: "/api", group: "internal", access: "public", handler: showApiV1Help },
   { method: "GET", path: signInPath, group: "internal", access: "page", handler: ifSignInEnabled(showSignIn) },
@@ -431,64 +361,7 @@ const pageRoutes: readonly PageRoute[] = [
     handler: endSession,
   },
   { method: "GET", path: accountDeletedPath, group: "internal", access: "page", handler: showAccountDeleted },
-  {
-    method: "GET",
-    path: factorsPath,
-    group: "internal",
-    access: "page_session",
-    handler: showFactors,
-    beforeFactor: true,
-  },
-  { method: "GET", path: appPath, group: "internal", access: "page_session", handler: showApp, beforeFactor: true },
-  { method: "POST", path: appPath, group: "internal", access: "page_session", handler: addApp, beforeFactor: true },
-  {
-    method: "POST",
-    path: removeAppPath,
-    group: "internal",
-    access: "page_session",
-    handler: removeApp,
-    beforeFactor: true,
-  },
-  {
-    method: "POST",
-    path: newPasskeyOptionsPath,
-    group: "internal",
-    access: "page_session",
-    handler: offerNewPasskey,
-    beforeFactor: true,
-  },
-  {
-    method: "POST",
-    path: proofOptionsPath,
-    group: "internal",
-    access: "page_session",
-    handler: offerProof,
-    beforeFactor: true,
-  },
-  {
-    method: "POST",
-    path: passkeysPath,
-    group: "internal",
-    access: "page_session",
-    handler: addPasskey,
-    beforeFactor: true,
-  },
-  {
-    method: "POST",
-    path: removePasskeyPath(":id"),
-    group: "internal",
-    access: "page_session",
-    handler: removePasskey,
-    beforeFactor: true,
-  },
-  {
-    method: "POST",
-    path: backupCodesPath,
-    group: "internal",
-    access: "page_session",
-    handler: createBackupCodes,
-    beforeFactor: true,
-  },
+  ...factorRoutes,
   { method: "GET", path: tokensPath, group: "internal", access: "page_session", handler: showTokens },
   { method: "POST", path: tokensPath, group: "internal", access: "page_session", handler: createToken },
   { method: "POST", path: `${tokensPath}/:id/revoke`, group: "internal", access: "page_session", handler: revokeToken },
