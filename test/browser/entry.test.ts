@@ -134,6 +134,7 @@ it("the first run: the code from the log creates an administrator, and the page 
   await page.goto("/users/sign_in");
   await expectAccessibleLayout(page);
   await page.getByRole("link", { name: entry.firstRun.inviteLink }).click();
+  await page.waitForURL("/first_run");
   await expectAccessibleLayout(page);
   await field(page, entry.fields.bootCode).fill("wrong");
   await field(page, entry.fields.email).fill("admin@example.com");

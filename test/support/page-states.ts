@@ -140,6 +140,7 @@ export const pageStates: readonly PageState[] = [
   { name: "email address changed", show: (page) => page.goto("/users/confirmation/new_email/done") },
   { name: "gone", show: (page) => page.goto("/p/unknown") },
   { name: "page for a robot", userAgent: "Slackbot-LinkExpanding 1.0", show: (page) => page.goto("/p/unknown") },
+  { name: "old address of a file", show: (page) => page.goto("/pfb/x") },
   { name: "failure", show: (page) => page.goto("/there/is/no/such/page") },
   {
     name: "sign-up with mistakes",
