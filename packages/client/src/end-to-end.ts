@@ -1,3 +1,4 @@
+import { ownerProofOf } from "../../../src/age/key-check.ts";
 import { type LinkKey, makeLinkKey, readLinkKey } from "../../../src/age/link-key.ts";
 import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "../../../src/age/open.ts";
 import { isRecipient, sealFile, sealText, sealUnderPassphrase } from "../../../src/age/seal.ts";
@@ -94,7 +95,14 @@ export async function sealAnswer({ payload = "", files = [] }: NewAnswer, recipi
 export async function makeRequestKey(passphrase: string) {
   const { identity, recipient, check } = await makeLinkKey();
   const sealed = passphrase === "" ? "" : await sealUnderPassphrase(identity, passphrase);
-  return { identity, fields: { recipient, encryption_check: check, identity_sealed: sealed } };
+  const proof = await ownerProofOf(identity);
+  return { identity, fields: { recipient, encryption_check: check, identity_sealed: sealed, owner_proof: proof } };
+}
+
+/** @returns the header that proves who made a request without an account. @param fragment of the private link. */
+export async function proofHeader(fragment: string): Promise<Readonly<Record<string, string>>> {
+  const key = await readLinkKey(fragment);
+  return key === undefined ? {} : { "X-Request-Proof": await ownerProofOf(key.identity) };
 }
 
 /** @returns undefined if the passphrase is wrong. @throws ClientError invalid if the key was changed. */

@@ -5,7 +5,10 @@ import { readRequestLink, requestTokenIn } from "./link.ts";
 import { formBody, type NewFile, type Progress } from "./multipart.ts";
 import { type ApiRequest, errorOf, otherProgram, type RequestBody, type Transport } from "./transport.ts";
 
-export type NewRequest = Omit<CreateRequestRequest["request"], "recipient" | "encryption_check" | "identity_sealed"> & {
+export type NewRequest = Omit<
+  CreateRequestRequest["request"],
+  "recipient" | "encryption_check" | "identity_sealed" | "owner_proof"
+> & {
   /** Seals the key under it, so that the answers open on any device. Without it the private link contains the key. */
   readonly passphrase?: string;
 };
@@ -38,7 +41,10 @@ export class Requests {
     this.#server = server;
   }
 
-  /** Makes the key here. The server gets the public part, and the other only if it is sealed under the passphrase. */
+  /**
+   * Makes the key here. The server gets the public part, and the other only if it is sealed under the passphrase. Without a token, where the
+   * server allows it, only the private link leads to the answers, and there is no passphrase.
+   */
   async create({ passphrase = "", ...wanted }: NewRequest, options: CallOptions = {}): Promise<CreatedRequest> {
     const { makeRequestKey } = await import("./end-to-end.ts");
     const { identity, fields } = await makeRequestKey(passphrase);
@@ -86,24 +92,37 @@ export class Requests {
    * @throws ClientError wrong_passphrase; invalid if the key in the link is not the one of this request.
    */
   async answers(request: string, options: AnswersOptions = {}): Promise<RequestAnswers> {
-    const found = await this.#call<RequestAnswers>("GET", `${this.#pathOf(request)}/answers`, options);
+    const found = await this.#callAsOwner<RequestAnswers>("GET", request, "/answers", options);
     const identity = await identityFor(found, readRequestLink(request)?.fragment ?? "", options);
     if (identity === undefined) return found;
     return { ...found, pushes: found.pushes.map((push) => ({ ...push, html_url: `${push.html_url}#${identity}` })) };
   }
 
-  /** Ends an own request: it takes no more answers. Those that have come stay. */
+  /** Ends an own request: it takes no more answers. Those that have come stay. Without a token, name the private link. */
   async close(request: string, options: CallOptions = {}): Promise<OwnedRequest> {
-    return await this.#call("POST", `${this.#pathOf(request)}/close`, options, undefined, "always");
+    return await this.#callAsOwner("POST", request, "/close", options);
   }
 
-  /** Deletes an own request with its answers, also those that nobody has opened. */
+  /** Deletes an own request with its answers, also those that nobody has opened. Without a token, name the private link. */
   async delete(request: string, options: CallOptions = {}): Promise<void> {
-    await this.#call("DELETE", this.#pathOf(request), options);
+    await this.#callAsOwner("DELETE", request, "", options);
   }
 
   #pathOf(request: string): string {
     return `${path}/${requestTokenIn(request, this.#server)}`;
+  }
+
+  /** The private link of a request without an account proves whose it is. */
+  async #callAsOwner<Answer>(
+    method: ApiRequest["method"],
+    request: string,
+    end: string,
+    options: CallOptions,
+  ): Promise<Answer> {
+    const { fragment = "" } = readRequestLink(request) ?? {};
+    const headers = fragment === "" ? {} : await (await import("./end-to-end.ts")).proofHeader(fragment);
+    const repetition = method === "DELETE" ? "never" : "always";
+    return await this.#call(method, `${this.#pathOf(request)}${end}`, options, undefined, repetition, headers);
   }
 
   async #call<Answer>(
@@ -112,9 +131,10 @@ export class Requests {
     { signal }: CallOptions,
     body?: ApiRequest["body"],
     repetition: ApiRequest["repetition"] = method === "GET" ? "always" : "never",
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<Answer> {
     const sent = body === undefined ? {} : { body };
-    const answer = await this.#transport.send({ method, path: callPath, ...sent, repetition, signal });
+    const answer = await this.#transport.send({ method, path: callPath, headers, ...sent, repetition, signal });
     if (answer.status !== 200 && answer.status !== 201) throw errorOf(answer);
     if (typeof answer.value !== "object" || answer.value === null) throw otherProgram(answer);
     return answer.value as Answer;

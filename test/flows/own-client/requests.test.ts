@@ -116,6 +116,22 @@ describe("the command", () => {
     expect(await program.run(["open", privateLink], right)).toMatchObject({ exitCode: 0, stdout: "correct horse" });
   });
 
+  test("without an account, the private link alone opens, lists and ends it", async () => {
+    await using open = await startTestApp({ environment: { PWP__REQUESTS__ALLOW_ANONYMOUS: "true" } });
+    const program = makeClientProgram("client", { SEALPUSH_SERVER: await open.listen() });
+    const { toSend, privateLink } = linksIn(await program.run(["request", "Root password", "--answers", "2"]));
+    await stranger().run(["answer", toSend], { stdin: "correct horse" });
+    expect(await program.run(["list", toSend])).toMatchObject({ exitCode: 5, stdout: "" });
+    expect((await stranger().run(["list", privateLink])).stdout).toContain("#AGE-SECRET-KEY-1");
+    expect(await stranger().run(["open", privateLink])).toMatchObject({ exitCode: 0, stdout: "correct horse" });
+    expect(await stranger().run(["end", privateLink])).toMatchObject({
+      stdout: "The request is closed. Answers that have come can still be opened.\n",
+    });
+    const client = new SealpushClient({ server: new URL(toSend).origin });
+    await client.requests.delete(privateLink);
+    await expect(client.requests.find(toSend)).rejects.toMatchObject({ code: "not_found" });
+  });
+
   test("without the key, with another one, or without a token, no view is spent", async () => {
     const program = signedIn();
     const { toSend, privateLink } = linksIn(await program.run(["request", "Root password"]));
