@@ -39,6 +39,13 @@ async function answer(page: Page, link: string, payload: string): Promise<void> 
   await page.getByRole("heading", { name: text.sentHeading }).waitFor();
 }
 
+/** Opens the private link again, and waits for an answer that can be opened. */
+async function showAnswers(page: Page, answersUrl: string): Promise<void> {
+  await page.goto(answersUrl);
+  await page.reload();
+  await page.getByRole("link", { name: text.openAnswer }).waitFor();
+}
+
 /** The answers in the order in which they came: the push and the identity in its link. */
 async function answersOn(page: Page) {
   const links = page.locator("a[data-answer-link]:visible");
@@ -365,9 +372,7 @@ describe("a request without an account", () => {
     await expectAccessibleLayout(page);
     const { link, answersUrl } = await askWithout(page);
     await answer((await site.visit()).page, link, secret);
-    await page.goto(answersUrl);
-    await page.reload();
-    await page.getByRole("link", { name: text.openAnswer }).waitFor();
+    await showAnswers(page, answersUrl);
     await expectAccessibleLayout(page);
     const stranger = await site.visit({ reducedMotion: "reduce" });
     await stranger.page.goto(answersUrl.split("#")[0] ?? "");
@@ -415,9 +420,7 @@ describe("the pages fit and are accessible:", () => {
     const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
     const { link, answersUrl } = await ask(page);
     await answer((await site.visit()).page, link, secret);
-    await page.goto(answersUrl);
-    await page.reload();
-    await page.getByRole("link", { name: text.openAnswer }).waitFor();
+    await showAnswers(page, answersUrl);
     await expectAccessibleLayout(page);
     const locked = await ask(page, (form) => form.getByLabel(text.passphrase, { exact: true }).fill(passphrase));
     await answer((await site.visit()).page, locked.link, secret);
