@@ -101,6 +101,14 @@ export function toOwnedPush(row: PushRow, now: number, keys: OwnerKeys): OwnedPu
   return urlToken === undefined ? undefined : toOwnersPush(row, urlToken.toString("utf8"), now, keys.keyring);
 }
 
+/** Whether recipients need a passphrase, which the server checks or only their browser. */
+export function asksForPassphrase({
+  passphraseRequired,
+  endToEnd,
+}: Pick<Push, "passphraseRequired" | "endToEnd">): boolean {
+  return passphraseRequired || endToEnd?.underPassphrase === true;
+}
+
 /** Whether this name or note was sealed in a browser, so that the server cannot read it. */
 export function isSealedLabel(label: string | null): label is string {
   return label !== null && isArmored(label);

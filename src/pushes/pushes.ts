@@ -20,7 +20,7 @@ export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
 export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
-export { isSealedLabel } from "./present-push.ts";
+export { asksForPassphrase, isSealedLabel } from "./present-push.ts";
 export type * from "./push.ts";
 export { type OptionAnsweredTo, type OptionReader, optionRules, optionsAnsweredTo } from "./push-options.ts";
 export { shellActor } from "./read/admin-list.ts";

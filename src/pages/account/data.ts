@@ -4,10 +4,9 @@ import { sendPieces } from "../../http/answers.ts";
 import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentAllOptions } from "../../http/push-options.ts";
-import type { ExportedPush, TrailEvent } from "../../pushes/pushes.ts";
+import { asksForPassphrase, type ExportedPush, type TrailEvent } from "../../pushes/pushes.ts";
 import type { OwnedRequest } from "../../requests/requests.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
-import { asksForPassphrase } from "../secret/step-view.tsx";
 
 /**
  * `GET /users/edit/data`: all data about the user that the server can read, as one JSON document. It has no links of

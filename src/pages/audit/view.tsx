@@ -1,5 +1,6 @@
 import type { Messages } from "../../i18n/i18n.ts";
 import {
+  asksForPassphrase,
   isSealedLabel,
   type LinkDeliveryReport,
   type OwnedPush,
@@ -23,7 +24,6 @@ import { Icon, type IconName } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { Pager } from "../parts/pager.tsx";
 import { BothTimes } from "../parts/times.tsx";
-import { asksForPassphrase } from "../secret/step-view.tsx";
 
 interface AuditModel {
   readonly listed: ListedPush;

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import { textOf } from "../../http/body/form-fields.ts";
 import { attachment, sendJson } from "../../http/headers.ts";
 import { findMessages, type Messages } from "../../i18n/i18n.ts";
-import type { Push } from "../../pushes/pushes.ts";
+import { asksForPassphrase, type Push } from "../../pushes/pushes.ts";
 import { auditPath } from "../audit/view.tsx";
 import { linkOf } from "../dashboard/handler.ts";
 import { renderGone } from "../gone.tsx";
@@ -13,7 +13,6 @@ import { recipientsProblem } from "../push-form/fields.tsx";
 import { formLimits } from "../push-form/form.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
 import { hasStep, isOwn, mayDelete } from "../secret/handler.ts";
-import { asksForPassphrase } from "../secret/step-view.tsx";
 import { createdView, type MailForm } from "./view.tsx";
 
 /** The value of `?done=` after the link was handed over for mailing. */

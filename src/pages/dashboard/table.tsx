@@ -1,11 +1,16 @@
 import { kindNames } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import { isSealedLabel, type OwnedPush, type PushOrder, type PushSearch } from "../../pushes/pushes.ts";
+import {
+  asksForPassphrase,
+  isSealedLabel,
+  type OwnedPush,
+  type PushOrder,
+  type PushSearch,
+} from "../../pushes/pushes.ts";
 import { type PageContext, pageHref } from "../page.ts";
 import { IconReference, IconShapes } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import type { RelativeTimeProps } from "../parts/times.tsx";
-import { asksForPassphrase } from "../secret/step-view.tsx";
 import { deletePath } from "./deletion.tsx";
 import { searchPath } from "./filter.ts";
 import { beginningOf, shownName, stateName } from "./push-parts.tsx";

@@ -1,4 +1,4 @@
-import type { OwnedPush } from "../../pushes/pushes.ts";
+import { asksForPassphrase, type OwnedPush } from "../../pushes/pushes.ts";
 import { dashboardPath } from "../dashboard/filter.ts";
 import { shownName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
@@ -20,7 +20,6 @@ import {
 import type { SessionProblem } from "../push-form/form.ts";
 import { LabelControls, LimitControls, MailControls, OptionControls } from "../push-form/groups.tsx";
 import { FormMessages, SessionNotice } from "../push-form/messages.tsx";
-import { asksForPassphrase } from "../secret/step-view.tsx";
 
 interface EditModel {
   readonly form: FilledForm;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { nameOf } from "../../branding/branding.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { EndToEnd, Push } from "../../pushes/pushes.ts";
+import { asksForPassphrase, type EndToEnd } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { ShowButton } from "../parts/buttons.tsx";
@@ -88,14 +88,6 @@ export function stepView(model: StepModel, page: PageContext): Page {
       </div>
     </Layout>
   );
-}
-
-/** Recipients need a passphrase, whether the server checks it or only the browser. */
-export function asksForPassphrase({
-  passphraseRequired,
-  endToEnd,
-}: Pick<Push, "passphraseRequired" | "endToEnd">): boolean {
-  return passphraseRequired || endToEnd?.underPassphrase === true;
 }
 
 interface SealedStepProps extends StepProps {
