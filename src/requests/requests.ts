@@ -10,8 +10,8 @@ import { sealedColumns } from "../crypto/sealed-columns.ts";
 import type { UrlTokens } from "../crypto/url-token.ts";
 import type { Transaction } from "../database/database.ts";
 import type { Ids } from "../database/ids.ts";
-import { networksOf } from "../limits/client-shares.ts";
-import { type AmountCounter, type Limits, tooManyAttempts } from "../limits/limits.ts";
+import { type Limits, tooManyAttempts } from "../limits/limits.ts";
+import { createNetworkCounter } from "../limits/network-counter.ts";
 import { type Actor, codePointsUpTo, type OwnedPush, type Pushes, pushLimits } from "../pushes/pushes.ts";
 import { AnswerUpload } from "./answer-upload.ts";
 import {
@@ -97,7 +97,11 @@ export type Requests = ReturnType<typeof createRequests>;
 /** Requests for secrets: somebody asks for a text or files, and gets them as pushes that only their own key opens. */
 export function createRequests(deps: RequestDeps) {
   const { config, clock, store } = deps;
-  const anonymousCounter = createAnonymousCounter(deps.limits);
+  /** So that one client, or a network that one person may have as a whole, does not keep the others from making requests. */
+  const anonymousCounter = createNetworkCounter((shares) => {
+    const max = Math.floor(requestLimits.anonymousPerDayMax * shares);
+    return deps.limits.inWindows({ name: "anonymous requests", windowMs: dayMs, max, rememberedMax: 20_000 });
+  });
   return {
     /** @throws AppError invalid_fields, not_authenticated, too_many_requests. */
     async create(wanted: NewRequest, actor: Actor): Promise<OwnedRequest> {
@@ -105,7 +109,10 @@ export function createRequests(deps: RequestDeps) {
       if (ownerId === null && !config.allowAnonymousRequests) throw needsAccount();
       const problems = findRequestProblems(wanted, config, ownerId === null);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
-      if (ownerId === null) await anonymousCounter.charge(actor.client, clock.now());
+      if (ownerId === null) {
+        const charge = await anonymousCounter.charge(actor.client, clock.now());
+        if (charge.outcome === "refused") throw tooManyAttempts(charge);
+      }
       const id = await deps.ids.next();
       const now = clock.now();
       const urlToken = deps.urlTokens.make(id, deps.random);
@@ -287,28 +294,6 @@ function tooManyRequests(ownerId: number | null): AppError {
       ? `At most ${anonymousMax} requests without an account may exist. Try again later.`
       : `At most ${openMax} requests may be open: close one.`;
   return new AppError("too_many_requests", refusal, { retryAfterSeconds: 3_600 });
-}
-
-/** So that one client, or a network that one person may have as a whole, does not keep the others from making requests. */
-function createAnonymousCounter(limits: Limits) {
-  const counters = new Map<number, AmountCounter>();
-  function counterOf(shares: number): AmountCounter {
-    const max = Math.floor(requestLimits.anonymousPerDayMax * shares);
-    const counter =
-      counters.get(shares) ??
-      limits.inWindows({ name: "anonymous requests", windowMs: dayMs, max, rememberedMax: 20_000 });
-    counters.set(shares, counter);
-    return counter;
-  }
-  return {
-    /** @throws AppError too_many_requests. */
-    async charge(client: string, now: number): Promise<void> {
-      for (const { name, shares } of networksOf(client)) {
-        const charge = await counterOf(shares).charge(name, now);
-        if (charge.outcome === "refused") throw tooManyAttempts(charge);
-      }
-    },
-  };
 }
 
 /** The push belongs to the owner of the request; what is charged and recorded is the client that sends it. */

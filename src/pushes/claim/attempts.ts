@@ -1,6 +1,6 @@
 import { minuteMs, secondMs } from "../../base/clock.ts";
-import { networksOf } from "../../limits/client-shares.ts";
-import type { Charge, Counter, Limits } from "../../limits/limits.ts";
+import type { Charge, Limits } from "../../limits/limits.ts";
+import { createNetworkCounter } from "../../limits/network-counter.ts";
 
 const rememberedMax = 100_000;
 /** Guesses of one client for one push. The larger networks around an IPv6 client have a larger share. */
@@ -34,19 +34,13 @@ export type Attempts = ReturnType<typeof createAttempts>;
  * forgotten: flushing the table takes more requests than the guesses it gains.
  */
 export function createAttempts({ limits, monotonicMs, pause }: AttemptsDeps) {
-  const countersByShares = new Map<number, Counter>();
+  const ofNetworks = createNetworkCounter((shares) =>
+    limits.sliding({ ...perClient, max: Math.floor(perClient.max * shares) }),
+  );
   const guessedBefore = limits.sliding(guessed);
   const firsts = limits.sliding(firstGuesses);
   const furthers = limits.sliding(furtherGuesses);
   const turns = createTurns();
-
-  function networkCounter(shares: number): Counter {
-    const known = countersByShares.get(shares);
-    if (known !== undefined) return known;
-    const counter = limits.sliding({ ...perClient, max: Math.floor(perClient.max * shares) });
-    countersByShares.set(shares, counter);
-    return counter;
-  }
 
   async function chargeFirst(pushId: number, now: number): Promise<Charge> {
     const startedAt = monotonicMs();
@@ -67,14 +61,9 @@ export function createAttempts({ limits, monotonicMs, pause }: AttemptsDeps) {
       const refund = async () => {
         await Promise.all(refunds.map((one) => one()));
       };
-      for (const { name, shares } of networksOf(client)) {
-        const charge = await networkCounter(shares).charge(`${pushId} ${name}`, now);
-        if (charge.outcome === "refused") {
-          await refund();
-          return charge;
-        }
-        refunds.push(charge.refund);
-      }
+      const own = await ofNetworks.charge(client, now, 1, (name) => `${pushId} ${name}`);
+      if (own.outcome === "refused") return own;
+      refunds.push(own.refund);
       const first = await guessedBefore.charge(`${pushId} ${client}`, now);
       if (first.outcome === "charged") refunds.push(first.refund);
       const charge =

@@ -1,8 +1,8 @@
 import { dayMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
-import { networksOf } from "../../limits/client-shares.ts";
 import type { AmountCounter, Limits } from "../../limits/limits.ts";
+import { createNetworkCounter } from "../../limits/network-counter.ts";
 import type { Actor } from "../push.ts";
 
 /** With more clients than this in a day, the oldest ones are forgotten (in memory only). */
@@ -24,27 +24,15 @@ export function createByteBudgets({ limits, config }: { limits: Limits; config: 
   const { client, account } = config.bytesPerDay;
   const windows = (name: string, max: number) =>
     limits.inWindows({ name, windowMs: dayMs, max, rememberedMax, reservedAtOnce: reservedAtOnce(max) });
-  const clientCounters = new Map<number, AmountCounter>();
+  const clientBytes = createNetworkCounter((shares) => windows("client bytes", Math.floor(client * shares)));
   const accountBytes = windows("account bytes", account);
-
-  function clientBytes(shares: number): AmountCounter {
-    const counter = clientCounters.get(shares) ?? windows("client bytes", Math.floor(client * shares));
-    clientCounters.set(shares, counter);
-    return counter;
-  }
 
   function budgetsOf(actor: Actor): readonly Budget[] {
     if (actor.user !== null && actor.answersRequest !== true) {
       const key = String(actor.user.id);
       return account === 0 ? [] : [{ counter: accountBytes, key, owner: "account", bytesPerDay: account }];
     }
-    if (client === 0) return [];
-    return networksOf(actor.client).map(({ name, shares }) => ({
-      counter: clientBytes(shares),
-      key: name,
-      owner: "address",
-      bytesPerDay: client,
-    }));
+    return client === 0 ? [] : [{ counter: clientBytes, key: actor.client, owner: "address", bytesPerDay: client }];
   }
 
   return {
