@@ -32,6 +32,19 @@ const busyServer = `
 const copyOnce = `
   const { openSqliteCopy } = await import("./store/sqlite-copy.ts");
   (await openSqliteCopy(JSON.parse(process.env.LOCATION))).close();`;
+/** Waits for its input between the creation of the lock and the lock. */
+const copyThatLocksLate = `
+  import fs from "node:fs";
+  import SqliteDriver from "better-sqlite3";
+  const { exec } = SqliteDriver.prototype;
+  SqliteDriver.prototype.exec = function (statement) {
+    SqliteDriver.prototype.exec = exec;
+    fs.writeSync(1, "made");
+    fs.readSync(0, Buffer.alloc(1));
+    return exec.call(this, statement);
+  };
+  const { openSqliteCopy } = await import("./store/sqlite-copy.ts");
+  (await openSqliteCopy(JSON.parse(process.env.LOCATION))).close();`;
 /** Blocks with the copy made, before it is unlinked. */
 const copyThatWaits = `
   import fs from "node:fs";
@@ -118,6 +131,26 @@ describe("a SQLite database", () => {
     await exited;
     expect(readdirSync(join(reading.scratchFolder, folder))).toContain("source.sqlite3");
     await openSource(installation);
+    expect(readdirSync(reading.scratchFolder)).toEqual([]);
+  });
+
+  it("is copied into another folder if a run removes the first one before it is locked", async () => {
+    const installation = installProduction();
+    const reading = readingOptions(installation);
+    const copying = spawn(process.execPath, ["--input-type=module", "--eval", copyThatLocksLate], {
+      cwd: import.meta.dirname,
+      env: { ...process.env, LOCATION: JSON.stringify({ ...reading, path: installation.databasePath }) },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    onTestFinished(() => void copying.kill("SIGKILL"));
+    await once(copying.stdout, "data");
+    expect(readdirSync(reading.scratchFolder)).toHaveLength(1);
+    await openSource(installation);
+    expect(readdirSync(reading.scratchFolder)).toEqual([]);
+
+    const exited = once(copying, "exit");
+    copying.stdin.write("!");
+    expect(await exited).toEqual([0, null]);
     expect(readdirSync(reading.scratchFolder)).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import {
   constants,
   copyFileSync,
   type Dirent,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -46,21 +47,34 @@ const companions = ["-wal", "-journal"] as const;
 export async function openSqliteCopy({ path, scratchFolder, now }: SqliteLocation): Promise<Connection> {
   mkdirSync(scratchFolder, { recursive: true, mode: 0o700 });
   removeLeftovers(scratchFolder, now);
-  const folder = mkdtempSync(join(scratchFolder, scratchPrefix));
-  const lock = new SqliteDriver(lockIn(folder));
+  const { folder, lock } = makeLockedFolder(scratchFolder);
   try {
-    lockExclusively(lock);
     const copy = join(folder, "source.sqlite3");
     if (!copyAtRest(path, copy)) await copyInUse(path, copy);
     mergeLog(copy, path);
     return new SqliteDriver(copy, { readonly: true, fileMustExist: true });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     lock.close();
   }
 }
 
-/** A process locks this file while it uses the folder. The system releases the lock when the process is killed. */
+/** Another run may take the folder for abandoned before it is locked, and remove it. Then another one is made. */
+function makeLockedFolder(scratchFolder: string): { readonly folder: string; readonly lock: Connection } {
+  for (;;) {
+    const folder = mkdtempSync(join(scratchFolder, scratchPrefix));
+    const lock = new SqliteDriver(lockIn(folder));
+    try {
+      lockExclusively(lock);
+      if (existsSync(lockIn(folder))) return { folder, lock };
+    } catch (error) {
+      if (existsSync(lockIn(folder))) throw error;
+    }
+    lock.close();
+  }
+}
+
+/** A process locks this file while it uses or removes the folder. The system releases the lock when the process is killed. */
 function lockIn(folder: string): string {
   return join(folder, "lock.sqlite3");
 }
@@ -75,33 +89,37 @@ function removeLeftovers(scratchFolder: string, now: number): void {
   for (const { name } of readdirSync(scratchFolder, { withFileTypes: true }).filter(isOurs)) {
     const path = join(scratchFolder, name);
     try {
-      if (isAbandoned(path, now)) rmSync(path, { recursive: true, force: true });
+      removeIfAbandoned(path, now);
     } catch (error) {
       if (!["EACCES", "EPERM"].includes(systemErrorCode(error) ?? "")) throw error;
     }
   }
 }
 
-function isAbandoned(folder: string, now: number): boolean {
+function removeIfAbandoned(folder: string, now: number): void {
   const found = lstatSync(lockIn(folder), { throwIfNoEntry: false });
-  if (found?.isSymbolicLink() === true) return false;
+  if (found?.isSymbolicLink() === true) return;
   if (found === undefined) {
     // Another process may be about to lock it.
-    return (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now) < now - dayMs;
+    const madeAt = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    if (madeAt < now - dayMs) removeFolder(folder);
+    return;
   }
+  let lock: Connection | undefined;
   try {
-    const lock = new SqliteDriver(lockIn(folder), { fileMustExist: true, timeout: 0 });
-    try {
-      lockExclusively(lock);
-      return true;
-    } finally {
-      lock.close();
-    }
+    lock = new SqliteDriver(lockIn(folder), { fileMustExist: true, timeout: 0 });
+    lockExclusively(lock);
+    removeFolder(folder);
   } catch (error) {
-    // It is locked, or belongs to another user.
-    if (error instanceof SqliteError) return false;
-    throw error;
+    // It is locked, belongs to another user, or was removed meanwhile.
+    if (!(error instanceof SqliteError) && existsSync(folder)) throw error;
+  } finally {
+    lock?.close();
   }
+}
+
+function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
 }
 
 /**
