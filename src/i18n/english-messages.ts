@@ -245,6 +245,7 @@ export interface EnglishMessages {
     readonly signedOut: string;
     readonly signedOutText: string;
     readonly goBack: string;
+    readonly reload: string;
     readonly tooSlow: string;
     readonly tooSlowText: string;
   };

@@ -15,11 +15,13 @@ export function renderFailure(refusal: Refusal, request: FastifyRequest, service
   const { access, keepsTyped } = request.routeOptions.config ?? {};
   // To users who are not administrators, an administrators' page answers as an unknown path does.
   const looksUnknown = access === "page_admin" && status === 404;
+  const isKept = keepsTyped === true && !looksUnknown;
   const model = {
     status,
     requestId: request.id,
     retryAfterSeconds: Math.max(1, retryAfterSeconds ?? 1),
-    keepsTyped: keepsTyped === true && !looksUnknown,
+    keepsTyped: isKept,
+    reloadSends: request.method === "POST" && !isKept && (status === 429 || status === 503),
     lacksFactor: refusal.code === "factor_required",
   };
   return renderPage(failureView(model, pageContext(request, services, null)));
@@ -34,6 +36,11 @@ interface FailureModel {
   readonly retryAfterSeconds: number;
   /** The request was a form that the Back button shows again as it was. */
   readonly keepsTyped: boolean;
+  /**
+   * The request was another form, which may succeed later. Its page is not kept for the Back button, and the request limit
+   * does not read it; but the browser can send it once more, because it keeps what it sent for as long as it shows the answer.
+   */
+  readonly reloadSends: boolean;
   /** This server requires a second factor, and the user has none. */
   readonly lacksFactor: boolean;
 }
@@ -81,6 +88,7 @@ export function failureView(model: FailureModel, page: PageContext): Page {
           {text}
         </p>
         {model.keepsTyped && <p>{failure.goBack}</p>}
+        {model.reloadSends && <p>{failure.reload}</p>}
         <p class="reference">{failure.reference({ id: model.requestId })}</p>
         <NextStep model={model} page={page} />
       </MessageCard>

@@ -206,10 +206,16 @@ function allPages(page: PageContext): readonly Page[] {
     oldFileView(page),
     robotView(page),
     ...[400, 403, 404, 408, 413, 429, 500, 503].map((status) =>
-      failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: false, lacksFactor: false }, page),
+      failureView(
+        { status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: false, reloadSends: true, lacksFactor: false },
+        page,
+      ),
     ),
     ...[401, 403, 429].map((status) =>
-      failureView({ status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: true, lacksFactor: true }, page),
+      failureView(
+        { status, requestId: hostile, retryAfterSeconds: 2, keepsTyped: true, reloadSends: false, lacksFactor: true },
+        page,
+      ),
     ),
     ...(["signed_out", "other_account", "outdated"] as const).map((sessionProblem) =>
       newPushView(
@@ -329,7 +335,14 @@ describe("a secret link's page", () => {
 
 describe("the page of a refused request", () => {
   const shown = (status: number) => {
-    const model = { status, requestId: "1", retryAfterSeconds: 1, keepsTyped: false, lacksFactor: false };
+    const model = {
+      status,
+      requestId: "1",
+      retryAfterSeconds: 1,
+      keepsTyped: false,
+      reloadSends: false,
+      lacksFactor: false,
+    };
     return renderPage(failureView(model, contextOf(en)));
   };
 

@@ -389,6 +389,36 @@ describe("a form that is answered with another page", () => {
   });
 });
 
+describe("a form of a page that browsers do not keep", () => {
+  const limited = openSite({ PWP__THROTTLING__MINUTE: "150" });
+  const address = { "x-forwarded-for": "198.51.100.7" };
+
+  it.each([
+    ["/users/token", "#name", en.tokens.submit, "a program"],
+    ["/admin/users", "#new_user", en.admin.createUser, "somebody@example.com"],
+  ])(
+    "%s is sent again by reloading the page that the request limit answers, without scripts",
+    async (path, id, button, typed) => {
+      const { page } = await limited.visit({ signedIn: "administrator", javaScriptEnabled: false });
+      await page.goto(path);
+      const field = page.locator(id);
+      if (!(await field.isVisible())) await page.locator("details.confirm > summary").click();
+      await field.fill(typed);
+      for (let status = 0; status !== 429; ) ({ status } = await limited.fetch("/", { headers: address }));
+      const isSent = (url: URL) => url.pathname === path;
+      // Refused by the limit itself: this one request comes from an address that has used up its requests.
+      await page.route(isSent, (route) => route.continue({ headers: { ...route.request().headers(), ...address } }), {
+        times: 1,
+      });
+      await page.getByRole("button", { name: button, exact: true }).click();
+      await page.getByText(failure.reload).waitFor();
+      await page.reload();
+      await page.getByText(typed).first().waitFor();
+      expect(new URL(page.url()).pathname).toMatch(path);
+    },
+  );
+});
+
 async function signInAt(page: Page): Promise<void> {
   await page.locator("#email").fill(email);
   await page.locator("#password").fill(password);

@@ -192,7 +192,7 @@ test("only the empty form may be shown again by the Back button", async () => {
   expect(await cacheOf("/p", { ...typed, "push[expire_after_views]": "0" })).toBe("no-store");
 });
 
-test("too many requests say that what was typed is still in the form, but only where the browser may keep the form", async () => {
+test("too many requests say where what was typed still is: in a form that the browser may keep, else in its request", async () => {
   await using strict = await startTestApp({ environment: { PWP__THROTTLING__MINUTE: "1" } });
   await ask(strict, "/");
   const refused = await ask(strict, "/p", typed);
@@ -202,9 +202,16 @@ test("too many requests say that what was typed is still in the form, but only w
     const form = await ask(strict, path, { email: "a@example.com" });
     expect([path, form.statusCode, form.body.includes(failure.goBack)]).toEqual([path, 429, true]);
   }
-  const other = await ask(strict, "/users/token", { name: "a" });
-  expect(other.statusCode).toBe(429);
-  expect(other.body).not.toContain(failure.goBack);
+  for (const [path, form] of [
+    ["/users/token", { name: "a" }],
+    ["/users/edit/email", { email: "a@example.com" }],
+    ["/admin/users", { new_user: "a@example.com" }],
+    ["/users/token", undefined],
+  ] as const) {
+    const { statusCode, body } = await ask(strict, path, form);
+    expect([path, statusCode, body.includes(failure.goBack)]).toEqual([path, 429, false]);
+    expect([path, body.includes(failure.reload)]).toEqual([path, form !== undefined]);
+  }
 });
 
 describe("a form of a page that browsers do not keep", () => {
