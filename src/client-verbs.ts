@@ -10,6 +10,7 @@ const clientVerbs = {
   list: "List your active pushes, newest first, in columns separated by tabs.",
   audit: "Show who opened your push, oldest first, in columns separated by tabs.",
   end: "End a push at once, or close a request.",
+  delete: "Delete a request with its answers, also those that nobody has opened.",
   generate: "Print a random password.",
   login: "Store the address of your server and your API token.",
   logout: "Remove the stored API token. It stays valid until you revoke it at /users/token.",

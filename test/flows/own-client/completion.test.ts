@@ -24,6 +24,7 @@ describe.each(["whole", "client"] as const)("completion in bash by the program: 
     [["push", "--expire", "1h", "--vi"], ["--views"]],
     [["completion", "f"], ["fish"]],
     [["list", "--expire"], ["--expired"]],
+    [["delete", "--y"], ["--yes"]],
   ])("%j", async (words, offered) => {
     expect(await completed(which, words)).toEqual(offered);
   });

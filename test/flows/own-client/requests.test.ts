@@ -116,7 +116,36 @@ describe("the command", () => {
     expect(await program.run(["open", privateLink], right)).toMatchObject({ exitCode: 0, stdout: "correct horse" });
   });
 
-  test("without an account, the private link alone opens, lists and ends it", async () => {
+  test("delete destroys the request with its answers, once it is confirmed", async () => {
+    const program = signedIn();
+    const { toSend, privateLink } = linksIn(await program.run(["request", "Root password"]));
+    await stranger().run(["answer", toSend], { stdin: "correct horse" });
+    const [answerLink = ""] = (await program.run(["list", privateLink])).stdout.split("\n")[1]?.split("\t") ?? [];
+    expect(await program.run(["delete", toSend])).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: "Nothing was deleted. This cannot be undone: confirm with --yes.\n",
+    });
+    const hesitated = await program.runAtTerminal(["delete", toSend], [{ to: "[y/N] ", type: "\r" }]);
+    expect(hesitated).toMatchObject({ exitCode: 2, shown: expect.stringContaining("Nothing was deleted.") });
+    expect(await program.run(["delete", "--yes", answerLink])).toMatchObject({
+      exitCode: 2,
+      stderr: "This is the link of a push: sealpush end ends it.\n",
+    });
+    expect(await stranger().run(["delete", "--yes", toSend])).toMatchObject({ exitCode: 5, stdout: "" });
+    expect((await program.run(["list", "--requests"])).stdout).toContain(toSend);
+
+    const confirmed = await program.runAtTerminal(["delete", toSend], [{ to: "[y/N] ", type: "y\r" }]);
+    expect(confirmed).toMatchObject({
+      exitCode: 0,
+      shown: expect.stringContaining("The request and its answers were deleted."),
+    });
+    expect((await program.run(["list", "--requests"])).stdout).not.toContain(toSend);
+    expect(await program.run(["open", answerLink])).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(await program.run(["delete", "--yes", toSend])).toMatchObject({ exitCode: 3, stdout: "" });
+  });
+
+  test("without an account, the private link alone opens, lists, ends and deletes it", async () => {
     await using open = await startTestApp({ environment: { PWP__REQUESTS__ALLOW_ANONYMOUS: "true" } });
     const program = makeClientProgram("client", { SEALPUSH_SERVER: await open.listen() });
     const { toSend, privateLink } = linksIn(await program.run(["request", "Root password", "--answers", "2"]));
@@ -127,8 +156,11 @@ describe("the command", () => {
     expect(await stranger().run(["end", privateLink])).toMatchObject({
       stdout: "The request is closed. Answers that have come can still be opened.\n",
     });
+    expect(await stranger().run(["delete", "--yes", toSend])).toMatchObject({ exitCode: 5, stdout: "" });
+    expect(await stranger().run(["delete", "--yes", privateLink])).toMatchObject({
+      stdout: "The request and its answers were deleted.\n",
+    });
     const client = new SealpushClient({ server: new URL(toSend).origin });
-    await client.requests.delete(privateLink);
     await expect(client.requests.find(toSend)).rejects.toMatchObject({ code: "not_found" });
   });
 

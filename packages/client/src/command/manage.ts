@@ -2,7 +2,7 @@ import type { SealpushClient } from "../client.ts";
 import { isSealedLabel, openLabels } from "../labels.ts";
 import { readLink, readRequestLink } from "../link.ts";
 import { passphraseOption, pushArgument, readShortFile } from "./input.ts";
-import { type CommandIo, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
+import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect, connectForPush } from "./settings.ts";
 import { table } from "./text.ts";
 
@@ -107,6 +107,26 @@ export const end: RunVerb = async (given, io) => {
   io.stdout("The push has ended.\n");
   return exitCodes.ok;
 };
+
+export const deleteRequest: RunVerb = async (given, io) => {
+  const named = await pushArgument(given, io);
+  if (readLink(named) !== undefined) {
+    throw new CommandRefused("This is the link of a push: sealpush end ends it.", exitCodes.usage);
+  }
+  if (!isSet(given, "yes") && !(await isConfirmed(io))) {
+    throw new CommandRefused("Nothing was deleted. This cannot be undone: confirm with --yes.", exitCodes.usage);
+  }
+  const { client } = await connectForPush(named, given, io);
+  await client.requests.delete(named, { signal: io.interruption });
+  io.stdout("The request and its answers were deleted.\n");
+  return exitCodes.ok;
+};
+
+async function isConfirmed({ ask }: CommandIo): Promise<boolean> {
+  const question =
+    "Delete the request with its answers, also those that nobody has opened? This cannot be undone. [y/N] ";
+  return ask !== undefined && /^y(?:es)?$/i.test((await ask(question, "shown")).trim());
+}
 
 function pageOf(given: Given, io: CommandIo) {
   return { page: numberOf(given, "page", 1, 200) ?? 1, signal: io.interruption };

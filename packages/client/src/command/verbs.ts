@@ -170,8 +170,21 @@ links. A name that was sealed with push --seal-labels is shown as "Sealed name",
     takes: "<link>",
     argumentsMax: 1,
     options: [server, json],
-    details: linkDetails,
+    details: `${linkDetails} A request is named by its link, and keeps its answers.`,
     load: async () => (await import("./manage.ts")).end,
+  },
+  {
+    name: "delete",
+    summary: "Delete a request with its answers, also those that nobody has opened.",
+    takes: "<link>",
+    argumentsMax: 1,
+    options: [
+      { name: "yes", short: "y", description: "do not ask for confirmation; needed where nobody can be asked" },
+      server,
+    ],
+    details: `The request is named by its link or its token; - reads it from standard input. Without a token, the private link deletes it.
+sealpush end closes a request and keeps its answers.`,
+    load: async () => (await import("./manage.ts")).deleteRequest,
   },
   {
     name: "generate",
