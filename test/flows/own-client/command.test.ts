@@ -248,6 +248,24 @@ describe("the API token", () => {
     expect(existsSync(program.settings)).toBe(false);
   });
 
+  test.each(["\n", "  \n"])("is missing in the input %j of login", async (stdin) => {
+    const run = await makeClientProgram("client").run(["login", server], { stdin });
+    expect(run).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringMatching(/API token.*\.\n$/) });
+  });
+
+  test.each([
+    ["/proc", "/proc/.config cannot be used (ENOENT)."],
+    ["/dev/null", "/dev/null/.config cannot be used (ENOTDIR)."],
+  ])("cannot be stored in the home folder %s", async (home, problem) => {
+    const program = makeClientProgram("whole", { HOME: home, XDG_CONFIG_HOME: "" });
+    expect(await program.run(["login", server], { stdin: `${token}\n` })).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `The token was not stored: ${problem} Set XDG_CONFIG_HOME to another folder, or use SEALPUSH_SERVER and SEALPUSH_TOKEN.\n`,
+    });
+    expect(await program.run(["push", "--server", server], { stdin: "x" })).toMatchObject({ exitCode: 0 });
+  });
+
   test("reaches only its own server", async () => {
     const seen: (string | undefined)[] = [];
     const other = await startStandIn((_request, { headers }, response) => {
@@ -291,6 +309,7 @@ describe("what fails is said in a sentence, with its exit code:", () => {
     [["open"], 2, "Name the push or the request by its link or its token."],
     [["list", "--server", "ftp://example.com"], 2, "The server's address must have the form https://push.example.com."],
     [["login", "example"], 2, "The server's address must have the form https://push.example.com."],
+    [["login", "http://127.0.0.1:9"], 2, "Standard input is empty: it must be the API token on a single line."],
     [["audit", "unknown"], 3, "The server answered 404: there is no such push or request, or it is not yours."],
     [["push", "missing"], 1, "missing cannot be used (ENOENT)."],
   ])("%j", async (argv, exitCode, sentence) => {
@@ -416,6 +435,11 @@ describe("at a terminal", () => {
     expect(run.shown).not.toContain(token);
     expect(run.exitCode).toBe(0);
     expect(await program.run(["list"])).toMatchObject({ exitCode: 0 });
+  });
+
+  test("login says that no token was entered", async () => {
+    const run = await stranger().runAtTerminal(["login", server], [{ to: "/users/token: ", type: "\r" }]);
+    expect(run).toMatchObject({ exitCode: 2, shown: expect.stringContaining("No API token was entered.") });
   });
 
   test("the progress of files is shown, and only there", async () => {

@@ -180,6 +180,21 @@ test("mistakes are answered in words that a model can act on", async () => {
   expect(await problem("push", { text: "x", passphrase: "y" })).toMatch(/additional properties/);
 });
 
+test("without the folder of --files it does not start", async () => {
+  const program = signedIn();
+  writeFileSync(join(program.folder, "plan.txt"), "the plan");
+  for (const [folder, problem] of [
+    ["missing", "missing cannot be used (ENOENT)."],
+    ["plan.txt", "plan.txt is not a folder."],
+  ] as const) {
+    expect(await program.run(["mcp", "--files", folder])).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `--files must name a folder: ${problem}\n`,
+    });
+  }
+});
+
 test("without a configured server it does not start", async () => {
   expect(await makeClientProgram("client").run(["mcp"])).toMatchObject({ exitCode: 2, stdout: "" });
 });

@@ -56,8 +56,9 @@ async function readText(
 
 function onlyLine(text: string, source: string, what: string): string {
   const line = text.replace(/\r?\n$/, "");
-  if (line === "" || /[\r\n]/.test(line)) throw new CommandRefused(`${source} must be the ${what} on a single line.`);
-  return line;
+  const problem = line === "" ? " is empty: it" : /[\r\n]/.test(line) ? "" : undefined;
+  if (problem === undefined) return line;
+  throw new CommandRefused(`${source}${problem} must be the ${what} on a single line.`, exitCodes.usage);
 }
 
 /** The argument that names a push or a request; - reads it from standard input. @throws CommandRefused usage. */

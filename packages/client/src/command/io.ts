@@ -27,9 +27,9 @@ export const exitCodes = {
   unreachable: 6,
 } as const;
 
-export const exitCodesHelp = `Exit codes: 0 done; 1 refused or failed; 2 the command line or the configuration is wrong; 3 the push or the
-request has ended or does not exist; 4 the passphrase is wrong or missing; 5 the API token is missing or refused; 6 the server
-cannot be reached or is busy.`;
+export const exitCodesHelp = `Exit codes: 0 done; 1 refused or failed; 2 the command line, its input or the configuration is wrong; 3 the push
+or the request has ended or does not exist; 4 the passphrase is wrong or missing; 5 the API token is missing or refused; 6 the
+server cannot be reached or is busy.`;
 
 type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 

@@ -1,16 +1,19 @@
+import { stat } from "node:fs/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import { makeTools, type Tool } from "../mcp/tools.ts";
-import { type CommandIo, CommandRefused, exitCodes, isSet, type RunVerb, textOf } from "./io.ts";
+import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, type RunVerb, textOf } from "./io.ts";
 import { connect } from "./settings.ts";
+import { systemProblem } from "./system-error.ts";
 
 /** Answers a program on standard input and output until it closes them. */
 export const mcp: RunVerb = async (given, io) => {
+  const files = await sharedFolder(given);
   const { client } = await connect(given, io);
   const { McpServer, fromJsonSchema, serveStdio } = await loadSdk();
   const passphrase = io.environment.SEALPUSH_PASSPHRASE ?? "";
   const tools = makeTools({
     client,
-    files: textOf(given, "files"),
+    files,
     showsSecrets: isSet(given, "show-secrets"),
     passphrase: passphrase === "" ? undefined : passphrase,
   });
@@ -33,6 +36,22 @@ export const mcp: RunVerb = async (given, io) => {
   await handle.close();
   return exitCodes.ok;
 };
+
+/** Checked before the start: a model could not repair it. @throws CommandRefused usage if it is no folder. */
+async function sharedFolder(given: Given): Promise<string | undefined> {
+  const folder = textOf(given, "files");
+  if (folder === undefined) return undefined;
+  const problem = await stat(folder).then(
+    (found) => (found.isDirectory() ? undefined : `${folder} is not a folder.`),
+    (error: unknown) => {
+      const found = systemProblem(error);
+      if (found === undefined) throw error;
+      return found;
+    },
+  );
+  if (problem !== undefined) throw new CommandRefused(`--files must name a folder: ${problem}`, exitCodes.usage);
+  return folder;
+}
 
 async function answer(tool: Tool, input: Readonly<Record<string, unknown>>, io: CommandIo) {
   try {

@@ -26,8 +26,13 @@ async function addressOf({ positionals: [named] }: Given, io: CommandIo): Promis
 }
 
 async function tokenOf(server: string, io: CommandIo): Promise<string> {
-  if (!io.terminals.stdin || io.ask === undefined) return (await readLine(io, "API token")).trim();
-  return (await io.ask(`API token, from ${server}/users/token: `, "hidden")).trim();
+  const isAsked = io.terminals.stdin && io.ask !== undefined;
+  const answer = isAsked
+    ? await io.ask(`API token, from ${server}/users/token: `, "hidden")
+    : await readLine(io, "API token");
+  const token = answer.trim();
+  if (token === "") throw new CommandRefused("No API token was entered.", exitCodes.usage);
+  return token;
 }
 
 export const logout: RunVerb = async (_given, io) => {

@@ -1,11 +1,12 @@
+import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { SealpushClient } from "../client.ts";
 import { ClientError } from "../errors.ts";
 import { readLink, readRequestLink, serverOf } from "../link.ts";
 import { randomHex } from "../random-hex.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, textOf } from "./io.ts";
-import { systemErrorCode } from "./system-error.ts";
+import { systemErrorCode, systemProblem } from "./system-error.ts";
 
 /** A little more than any token has. */
 const tokenBytesMax = 4_096;
@@ -133,12 +134,33 @@ async function findStoredToken(server: string, io: CommandIo): Promise<string | 
   }
 }
 
-/** The token first: a stored address must never lead a token of another server to it. */
+/**
+ * The token first: a stored address must never lead a token of another server to it.
+ * @throws CommandRefused if the folder cannot be written.
+ */
 export async function storeSettings({ server }: StoredSettings, token: string, io: CommandIo): Promise<void> {
-  await mkdir(settingsFolder(io), { recursive: true, mode: 0o700 });
-  await removeToken(io);
-  await replaceFile(settingsFileOf(io), `${JSON.stringify({ server }, null, 2)}\n`);
-  await replaceFile(tokenFileOf(io), `${token}\n`);
+  try {
+    await makeFolder(settingsFolder(io));
+    await removeToken(io);
+    await replaceFile(settingsFileOf(io), `${JSON.stringify({ server }, null, 2)}\n`);
+    await replaceFile(tokenFileOf(io), `${token}\n`);
+  } catch (error) {
+    const problem = systemProblem(error);
+    if (problem === undefined) throw error;
+    throw new CommandRefused(
+      `The token was not stored: ${problem} Set XDG_CONFIG_HOME to another folder, or use SEALPUSH_SERVER and SEALPUSH_TOKEN.`,
+    );
+  }
+}
+
+/** Level by level: Node's recursive form never returns if a folder rejects new ones with ENOENT, as /proc does. */
+async function makeFolder(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  await makeFolder(dirname(path));
+  await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+    // Another process may have made it first.
+    if (systemErrorCode(error) !== "EEXIST") throw error;
+  });
 }
 
 /** @returns whether there was one. */
@@ -157,7 +179,8 @@ async function orUndefined<Value>(found: Promise<Value>): Promise<Value | undefi
   try {
     return await found;
   } catch (error) {
-    if (systemErrorCode(error) === "ENOENT") return undefined;
+    // ENOTDIR: the home folder of some users is no folder, such as /dev/null.
+    if (["ENOENT", "ENOTDIR"].includes(systemErrorCode(error) ?? "")) return undefined;
     throw error;
   }
 }
