@@ -1117,6 +1117,8 @@ export interface EnglishMessages {
     readonly preview: string;
     readonly previewTab: string;
     readonly previewText: string;
+    readonly previewLead: string;
+    readonly previewFailed: string;
     readonly save: string;
     readonly reset: string;
     readonly trail: string;

@@ -16,6 +16,7 @@ export type AssetName =
   | "requests.js"
   | "seal.js"
   | "ask-first.js"
+  | "theme-preview.js"
   | "sealed-link.js"
   | "open-sealed.js";
 

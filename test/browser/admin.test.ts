@@ -162,6 +162,39 @@ describe.each([
   });
 });
 
+it("shows the look beside the forms while they are changed, and saves nothing", async () => {
+  const { page } = await site.visit({ signedIn: "administrator" });
+  await page.goto("/admin/look");
+  const preview = page.getByRole("region", { name: admin.preview });
+  const shown = page.frameLocator(`iframe[title="${admin.preview}"]`);
+  const heading = shown.getByRole("heading", { name: en.step.heading, includeHidden: true });
+  const colour = () => heading.evaluate((element) => getComputedStyle(element).color);
+  const before = await page.locator("h1").evaluate((element) => getComputedStyle(element).color);
+  await expect.poll(colour).toBe(before);
+  const style = page.getByLabel(admin.style, { exact: true });
+  const text = "</style><script>alert(1)</script>";
+  await style.fill(`:root h1 { color: rgb(138, 31, 106) }\nh1::before { content: "${text}" }`);
+  await expect.poll(colour).toBe("rgb(138, 31, 106)");
+  const contentOf = (element: Element) => getComputedStyle(element, "::before").content;
+  expect(await heading.evaluate(contentOf)).toBe(`"${text}"`);
+  expect(await page.locator("h1").evaluate((element) => getComputedStyle(element).color)).toBe(before);
+  await style.fill("h1 { color: blue");
+  await style.fill("@import 'x'");
+  await preview.getByText("@import is not allowed here.").waitFor();
+  expect(await colour()).toBe("rgb(138, 31, 106)");
+  await page.getByLabel(admin.productName, { exact: true }).fill("<i>Vault</i>");
+  await shown.locator(".wordmark-name", { hasText: "<i>Vault</i>" }).waitFor();
+  await expect.poll(colour).toBe(before);
+  const buffer = await page.screenshot({ clip: { x: 0, y: 0, width: 8, height: 8 } });
+  await page.locator("#logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer });
+  await shown.locator(".wordmark img.brand-logo[src^='data:image/png']").waitFor();
+  expect(await shown.locator("script, style").count()).toBe(0);
+  expect(await preview.getByRole("status").textContent()).toBe("");
+  await expectAccessibleLayout(page);
+  await page.goto("/");
+  expect(await page.locator("link[href^='/branding/'], img.brand-logo").count()).toBe(0);
+});
+
 it("confirms one action on a user at a time, and the other buttons keep their place meanwhile", async () => {
   const { page } = await site.visit({ signedIn: "administrator" });
   await openUser(page, email);

@@ -155,51 +155,86 @@ function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
 export function themeView({ name, style, theme, problems }: ThemeModel, page: PageContext): Page {
   const { admin, formats } = page.messages;
   return (
-    <AdminFrame page={page} current="theme" lead={admin.themeLead} asksFirstAt={adminPaths.theme}>
-      <Part page={page} part="name" isSet={theme.name !== undefined}>
-        <TextField
-          id="name"
-          label={admin.productName}
-          hint={admin.productNameHint({ max: brandNameCharactersMax })}
-          problem={problems.name}
-          value={name}
-          placeholder={productName}
-          required
-        />
-      </Part>
-      <Part page={page} part="logo" isSet={theme.logo !== undefined} multipart>
-        {theme.logo !== undefined && <img class="brand-logo" src={brandingHref(theme.logo)} alt={admin.logoNow} />}
-        <Field
-          id="logo"
-          label={admin.logo}
-          hint={admin.logoHint({ size: formats.bytes(logoBytesMax) })}
-          problem={problems.logo}
-          control={(attributes) => (
-            <input
-              {...attributes}
-              class="input"
-              type="file"
-              name="logo"
-              accept="image/png,image/jpeg,image/webp,image/gif"
+    <AdminFrame
+      page={page}
+      current="theme"
+      lead={admin.themeLead}
+      scripts={["theme-preview.js"]}
+      asksFirstAt={adminPaths.theme}
+    >
+      <div class="theme-columns">
+        <div class="theme-parts">
+          <Part page={page} part="name" isSet={theme.name !== undefined}>
+            <TextField
+              id="name"
+              label={admin.productName}
+              hint={admin.productNameHint({ max: brandNameCharactersMax })}
+              problem={problems.name}
+              value={name}
+              placeholder={productName}
               required
             />
-          )}
-        />
-      </Part>
-      <Part page={page} part="style" isSet={theme.style !== undefined}>
-        <Field
-          id="style"
-          label={admin.style}
-          hint={admin.styleHint}
-          problem={problems.style}
-          control={(attributes) => (
-            <textarea {...attributes} class="input admin-style" name="style" rows={12} dir="ltr" spellcheck={false}>
-              {style}
-            </textarea>
-          )}
-        />
-      </Part>
+          </Part>
+          <Part page={page} part="logo" isSet={theme.logo !== undefined} multipart>
+            {theme.logo !== undefined && <img class="brand-logo" src={brandingHref(theme.logo)} alt={admin.logoNow} />}
+            <Field
+              id="logo"
+              label={admin.logo}
+              hint={admin.logoHint({ size: formats.bytes(logoBytesMax) })}
+              problem={problems.logo}
+              control={(attributes) => (
+                <input
+                  {...attributes}
+                  class="input"
+                  type="file"
+                  name="logo"
+                  accept="image/png,image/jpeg,image/webp,image/gif"
+                  required
+                />
+              )}
+            />
+          </Part>
+          <Part page={page} part="style" isSet={theme.style !== undefined}>
+            <Field
+              id="style"
+              label={admin.style}
+              hint={admin.styleHint}
+              problem={problems.style}
+              control={(attributes) => (
+                <textarea {...attributes} class="input admin-style" name="style" rows={12} dir="ltr" spellcheck={false}>
+                  {style}
+                </textarea>
+              )}
+            />
+          </Part>
+        </div>
+        <LivePreview page={page} />
+      </div>
     </AdminFrame>
+  );
+}
+
+/** A script shows here how the form that was changed last would look (browser/parts/theme-preview.ts). */
+function LivePreview({ page }: { readonly page: PageContext }) {
+  const { admin } = page.messages;
+  return (
+    <section
+      class="card theme-preview"
+      aria-labelledby="live_preview"
+      data-theme-preview
+      data-label={admin.preview}
+      data-failed={admin.previewFailed}
+      data-scripted
+      hidden
+    >
+      <h2 class="section-heading" id="live_preview">
+        {admin.preview}
+      </h2>
+      <div>
+        <p>{admin.previewLead}</p>
+        <p class="field-problem" role="status" />
+      </div>
+    </section>
   );
 }
 
@@ -208,9 +243,11 @@ function previewView(page: PageContext): Page {
   const { admin, step } = page.messages;
   return (
     <Layout page={page} title={admin.preview} privatePage width="narrow">
-      <Notice tone="info" icon="eye">
-        <p>{admin.previewText}</p>
-      </Notice>
+      <div data-only-in-tab>
+        <Notice tone="info" icon="eye">
+          <p>{admin.previewText}</p>
+        </Notice>
+      </div>
       <div class="card">
         <h1>{step.heading}</h1>
         <p class="lead">{step.lead}</p>

@@ -1,0 +1,3 @@
+import { previewTheme } from "./parts/theme-preview.ts";
+
+void previewTheme();
