@@ -102,6 +102,5 @@ export function makeClientProgram(
 /** The settings that `login` writes. */
 export function storeLogin({ settings }: ClientProgram, server: string, token: string, mode = 0o600): void {
   mkdirSync(settings, { recursive: true });
-  writeFileSync(join(settings, "config.json"), JSON.stringify({ server }));
-  writeFileSync(join(settings, "token"), `${token}\n`, { mode });
+  writeFileSync(join(settings, "config.json"), JSON.stringify({ server, token }), { mode });
 }

@@ -32,10 +32,10 @@ describe.each(["whole", "client"] as const)("the program: %s", (which) => {
     expect(login).toEqual({
       exitCode: 0,
       stderr: "",
-      stdout: `The token for ${server} is stored in ${program.settings}/token.\n`,
+      stdout: `The token for ${server} is stored in ${program.settings}/config.json.\n`,
     });
-    expect(readdirSync(program.settings).toSorted()).toEqual(["config.json", "token"]);
-    expect(statSync(join(program.settings, "token")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(program.settings).toSorted()).toEqual(["config.json"]);
+    expect(statSync(join(program.settings, "config.json")).mode & 0o777).toBe(0o600);
     expect(statSync(program.settings).mode & 0o777).toBe(0o700);
 
     const made = await program.run(["push", "--expire", "1h", "--views", "2", "--name", "for\tAda"], {
@@ -229,11 +229,11 @@ describe("the API token", () => {
   test("is refused from a file that others can read", async () => {
     const program = makeClientProgram("whole");
     storeLogin(program, server, token, 0o644);
-    chmodSync(join(program.settings, "token"), 0o644);
+    chmodSync(join(program.settings, "config.json"), 0o644);
     const run = await program.run(["list"]);
     expect(run).toMatchObject({ exitCode: 2, stdout: "" });
     expect(run.stderr).toBe(
-      `${program.settings}/token is open to other users (mode 644): run "chmod 600 ${program.settings}/token".\n`,
+      `${program.settings}/config.json is open to other users (mode 644): run "chmod 600 ${program.settings}/config.json".\n`,
     );
   });
 
@@ -285,7 +285,55 @@ describe("the API token", () => {
     expect(seen.length).toBeGreaterThan(3);
     expect(new Set(seen)).toEqual(new Set([undefined]));
   });
+
+  test("goes to no other server if another one is logged in to meanwhile", async () => {
+    const seen = { first: new Set<unknown>(), second: new Set<unknown>() };
+    const startServer = (name: keyof typeof seen) =>
+      startStandIn((request, { headers }, response) => {
+        seen[name].add(headers.authorization);
+        const version = { application_version: "3.0.0", api_version: "2.1" };
+        if (request === "GET /api/v2/version") sendJson(response, 200, version);
+        else sendJson(response, 403, {});
+      });
+    const [first, second] = [await startServer("first"), await startServer("second")];
+    const program = makeClientProgram("client");
+    const interrupted = {
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(loginBetweenFiles)}`,
+      OTHER_SERVER: second.origin,
+    };
+    expect(await program.run(["login", first.origin], { stdin: "of-first\n", environment: interrupted })).toMatchObject(
+      {
+        exitCode: 0,
+      },
+    );
+    await program.run(["whoami"]);
+    await program.run(["login", first.origin], { stdin: "of-first\n" });
+    await program.run(["whoami"], { environment: interrupted });
+    expect((await program.run(["whoami"])).stdout).toContain(`server: ${second.origin}`);
+    expect(seen.first).toEqual(new Set(["Bearer of-first"]));
+    expect(seen.second).toEqual(new Set(["Bearer of-second"]));
+  });
 });
+
+/** Before a file of the settings is opened, and after one is replaced, a login to another server runs from start to end. */
+const loginBetweenFiles = `
+  import { spawnSync } from "node:child_process";
+  import fs from "node:fs/promises";
+  import { syncBuiltinESMExports } from "node:module";
+  const { NODE_OPTIONS, OTHER_SERVER, ...env } = process.env;
+  const login = () => {
+    spawnSync(process.execPath, [process.argv[1], "login", OTHER_SERVER], { input: "of-second\\n", env });
+  };
+  const { open, rename } = fs;
+  fs.open = (path, ...rest) => {
+    if (path.includes("config/sealpush/")) login();
+    return open(path, ...rest);
+  };
+  fs.rename = async (...paths) => {
+    await rename(...paths);
+    login();
+  };
+  syncBuiltinESMExports();`;
 
 describe("what fails is said in a sentence, with its exit code:", () => {
   test("standard output that is full or was closed", async () => {

@@ -1,7 +1,7 @@
 import { SealpushClient } from "../client.ts";
 import { readLine } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, type RunVerb } from "./io.ts";
-import { connect, removeToken, serverNamed, storeSettings, tokenFileOf, warnOfPlainHttp } from "./settings.ts";
+import { connect, removeToken, serverNamed, settingsFileOf, storeSettings, warnOfPlainHttp } from "./settings.ts";
 
 export const login: RunVerb = async (given, io) => {
   const server = serverNamed(await addressOf(given, io));
@@ -12,9 +12,9 @@ export const login: RunVerb = async (given, io) => {
   if (state === "refused") {
     throw new CommandRefused(`${server} does not accept this token. Nothing was stored.`, exitCodes.token);
   }
-  await storeSettings({ server }, token, io);
+  await storeSettings({ server, token }, io);
   const limit = state === "limited" ? " It may not list your pushes." : "";
-  io.stdout(`The token for ${server} is stored in ${tokenFileOf(io)}.${limit}\n`);
+  io.stdout(`The token for ${server} is stored in ${settingsFileOf(io)}.${limit}\n`);
   return exitCodes.ok;
 };
 

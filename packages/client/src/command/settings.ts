@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, rename, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { SealpushClient } from "../client.ts";
 import { ClientError } from "../errors.ts";
@@ -8,12 +8,17 @@ import { randomHex } from "../random-hex.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, textOf } from "./io.ts";
 import { systemErrorCode, systemProblem } from "./system-error.ts";
 
-/** A little more than any token has. */
-const tokenBytesMax = 4_096;
+/** A little more than any address and token have. */
+const settingsBytesMax = 8_192;
 
+/**
+ * Both are in one file: while another command logs in or out, the token of one server must not be taken for that of the
+ * other.
+ */
 interface StoredSettings {
-  /** The server that the stored token belongs to. */
+  /** The server that the token belongs to. */
   readonly server: string;
+  readonly token: string | undefined;
 }
 
 export interface Connection {
@@ -83,22 +88,44 @@ function settingsFolder({ environment, homeFolder }: CommandIo): string {
   return join(isAbsolute(configured) ? configured : join(homeFolder, ".config"), "sealpush");
 }
 
-export function tokenFileOf(io: CommandIo): string {
-  return join(settingsFolder(io), "token");
+export function settingsFileOf(io: CommandIo): string {
+  return join(settingsFolder(io), "config.json");
 }
 
-const settingsFileOf = (io: CommandIo) => join(settingsFolder(io), "config.json");
-
-/** @throws CommandRefused if the file is damaged. */
+/** @throws CommandRefused if the file is damaged, or holds a token and others can read it. */
 async function readSettings(io: CommandIo): Promise<StoredSettings | undefined> {
   const path = settingsFileOf(io);
-  const text = await orUndefined(readFile(path, "utf8"));
-  if (text === undefined) return undefined;
-  const server: unknown = Reflect.get(Object(parsed(text)), "server");
-  if (typeof server !== "string" || !URL.canParse(server)) {
-    throw new CommandRefused(`${path} is not {"server": "https://push.example.com"}.`, exitCodes.usage);
+  const file = await orUndefined(open(path, "r"));
+  if (file === undefined) return undefined;
+  try {
+    const { mode, size } = await file.stat();
+    if (size > settingsBytesMax) throw new CommandRefused(`${path} is too large.`, exitCodes.usage);
+    const { server, token } = settingsIn(await file.readFile("utf8"), path);
+    // Windows has no such modes.
+    if (token !== undefined && process.platform !== "win32" && (mode & 0o077) !== 0) {
+      const octal = (mode & 0o777).toString(8);
+      throw new CommandRefused(
+        `${path} is open to other users (mode ${octal}): run "chmod 600 ${path}".`,
+        exitCodes.usage,
+      );
+    }
+    return { server, token };
+  } finally {
+    await file.close();
   }
-  return { server: serverNamed(server) };
+}
+
+function settingsIn(text: string, path: string): StoredSettings {
+  const settings = Object(parsed(text));
+  const server: unknown = Reflect.get(settings, "server");
+  const token: unknown = Reflect.get(settings, "token");
+  if (typeof server === "string" && URL.canParse(server) && (token === undefined || typeof token === "string")) {
+    return { server: serverNamed(server), token };
+  }
+  throw new CommandRefused(
+    `${path} is not {"server": "https://push.example.com", "token": "..."}: log in again.`,
+    exitCodes.usage,
+  );
 }
 
 function parsed(text: string): unknown {
@@ -110,40 +137,16 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The token that was stored for this server. @throws CommandRefused if others can read its file. */
 async function findStoredToken(server: string, io: CommandIo): Promise<string | undefined> {
-  const settings = await readSettings(io);
-  if (settings?.server !== server) return undefined;
-  const path = tokenFileOf(io);
-  const file = await orUndefined(open(path, "r"));
-  if (file === undefined) return undefined;
-  try {
-    const { mode, size } = await file.stat();
-    // Windows has no such modes.
-    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-      const octal = (mode & 0o777).toString(8);
-      throw new CommandRefused(
-        `${path} is open to other users (mode ${octal}): run "chmod 600 ${path}".`,
-        exitCodes.usage,
-      );
-    }
-    if (size > tokenBytesMax) throw new CommandRefused(`${path} is too large for a token.`, exitCodes.usage);
-    return (await file.readFile("utf8")).trim();
-  } finally {
-    await file.close();
-  }
+  const stored = await readSettings(io);
+  return stored?.server === server ? stored.token : undefined;
 }
 
-/**
- * The token first: a stored address must never lead a token of another server to it.
- * @throws CommandRefused if the folder cannot be written.
- */
-export async function storeSettings({ server }: StoredSettings, token: string, io: CommandIo): Promise<void> {
+/** @throws CommandRefused if the folder cannot be written. */
+export async function storeSettings(settings: StoredSettings, io: CommandIo): Promise<void> {
   try {
     await makeFolder(settingsFolder(io));
-    await removeToken(io);
-    await replaceFile(settingsFileOf(io), `${JSON.stringify({ server }, null, 2)}\n`);
-    await replaceFile(tokenFileOf(io), `${token}\n`);
+    await replaceSettings(settings, io);
   } catch (error) {
     const problem = systemProblem(error);
     if (problem === undefined) throw error;
@@ -165,13 +168,17 @@ async function makeFolder(path: string): Promise<void> {
 
 /** @returns whether there was one. */
 export async function removeToken(io: CommandIo): Promise<boolean> {
-  return (await orUndefined(rm(tokenFileOf(io)).then(() => true))) ?? false;
+  const stored = await readSettings(io);
+  if (stored?.token === undefined) return false;
+  await replaceSettings({ server: stored.server, token: undefined }, io);
+  return true;
 }
 
 /** Complete or not at all, and readable by this user only. */
-async function replaceFile(path: string, text: string): Promise<void> {
+async function replaceSettings(settings: StoredSettings, io: CommandIo): Promise<void> {
+  const path = settingsFileOf(io);
   const unfinished = `${path}.${randomHex()}`;
-  await writeFile(unfinished, text, { mode: 0o600, flag: "wx" });
+  await writeFile(unfinished, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600, flag: "wx" });
   await rename(unfinished, path);
 }
 

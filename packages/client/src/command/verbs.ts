@@ -203,8 +203,8 @@ sealpush end closes a request and keeps its answers.`,
     takes: "[address]",
     argumentsMax: 1,
     options: [],
-    details: `Create a token at /users/token of the server. It is asked for without showing it, or read from standard input. The address is
-stored in config.json and the token in the file token, which only you can read, in $XDG_CONFIG_HOME/sealpush.`,
+    details: `Create a token at /users/token of the server. It is asked for without showing it, or read from standard input. Both are
+stored in $XDG_CONFIG_HOME/sealpush/config.json, which only you can read.`,
     load: async () => (await import("./session.ts")).login,
   },
   {
