@@ -76,6 +76,8 @@ export async function openDomain(config: Config, effects: Effects, events: Event
     onTruncationFailed: (error) => events.jobFailed("log truncation", error),
   });
   try {
+    // Again, because a restore may have begun after the first check and before there was a database for it to find.
+    refuseUnfinishedRestore(config.dataDir);
     await refuseMovedDatabase(db);
     await followDatabaseClock(db, effects);
     const keyring = embeddedKeyring ?? (await openKeyringOf(db, config, effects, events));

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { type FileHandle, link, mkdir, open, rename, rm, unlink } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { systemErrorCode } from "../config/system-error.ts";
 import {
   BackupError,
   describeFailure,
   type FileSum,
+  linkOrRename,
   openNew,
   readWhole,
   sumOf,
@@ -138,15 +138,3 @@ function archive(
 }
 
 const zeros = Buffer.alloc(64 * 1024);
-
-/** On file systems without hard links, a taken name is detected just before the rename. */
-async function linkOrRename(path: string, target: string): Promise<void> {
-  try {
-    await describeFailure(target, "created", () => link(path, target));
-  } catch (error) {
-    const code = error instanceof BackupError ? systemErrorCode(error.cause) : undefined;
-    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "ENOSYS") throw error;
-    if (existsSync(target)) throw new BackupError(`${target} exists already, and nothing is overwritten.`);
-    await describeFailure(target, "created", () => rename(path, target));
-  }
-}

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
+import { createReadStream, existsSync } from "node:fs";
+import { type FileHandle, link, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemErrorCode } from "../config/system-error.ts";
 
@@ -92,6 +92,21 @@ export async function sumOf(content: AsyncIterable<Uint8Array>): Promise<FileSum
 
 export async function removeTree(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
+}
+
+/**
+ * Gives a finished file its name. On file systems without hard links, a taken name is detected just before the rename.
+ * @throws BackupError if the name is taken.
+ */
+export async function linkOrRename(path: string, target: string): Promise<void> {
+  try {
+    await describeFailure(target, "created", () => link(path, target));
+  } catch (error) {
+    const code = error instanceof BackupError ? systemErrorCode(error.cause) : undefined;
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "ENOSYS") throw error;
+    if (existsSync(target)) throw new BackupError(`${target} exists already, and nothing is overwritten.`);
+    await describeFailure(target, "created", () => rename(path, target));
+  }
 }
 
 /** Turns an error of the operating system into a sentence with the path, which errors of writes lack. */

@@ -12,6 +12,7 @@ import type { AuditRecord } from "../pushes/audit/audit-trail.ts";
 import {
   BackupError,
   describeFailure,
+  linkOrRename,
   makeFolder,
   readWhole,
   removeTree,
@@ -174,7 +175,7 @@ async function copyInto(from: string, to: string): Promise<void> {
   try {
     await describeFailure(draft, "written", () => copyFile(from, draft));
     await syncPath(draft);
-    await describeFailure(to, "created", () => rename(draft, to));
+    await linkOrRename(draft, to);
   } finally {
     await rm(draft, { force: true });
   }

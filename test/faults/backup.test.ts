@@ -1,7 +1,8 @@
-import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { BackupLoad, openRestored } from "../support/backup-load.ts";
 import { filesIn, integrityOf } from "../support/database-file.ts";
 import { createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
@@ -191,6 +192,94 @@ test("a restore interrupted by SIGKILL leaves a folder that servers and further 
   await succeed(argv, anew);
   await expectOpens(await startServer({ dataDir: anew }), push);
 });
+
+test("a server that has checked for a restore just before one begins does not serve beside it", async () => {
+  const { dataDir } = await largeDomain();
+  const archive = join(makeFolder(), "b.tar");
+  await succeed(["backup", "--to", archive], dataDir);
+  const restored = newDataDir();
+  const settings = { DATA_DIR: restored, PWPUSH_MASTER_KEY: readFileSync(join(dataDir, "master.key"), "utf8").trim() };
+  const continued = join(makeFolder(), "continued");
+  const paused = { NODE_OPTIONS: preloaded(pauseAfterCheck), CONTINUED: continued };
+  const serving = spawnProgram(["serve"], { ...settings, ...paused, PORT: "0" });
+  const served = outputOf(serving);
+  await vi.waitUntil(() => served.text.includes("checked"), { interval: 2, timeout: 60_000 });
+  const restoring = spawnProgram(["restore", "--from", "-", "--keep-open"], settings);
+  const answered = outputOf(restoring);
+  const bytes = readFileSync(archive);
+  restoring.stdin?.write(bytes.subarray(0, bytes.length / 2));
+  await appears(restored, /restore-unfinished\/./);
+
+  writeFileSync(continued, "");
+  expect(await served.exitCode).toBe(1);
+  expect(served.text).toContain("is running or was interrupted");
+  restoring.stdin?.end(bytes.subarray(bytes.length / 2));
+  expect(await answered.exitCode).toBe(1);
+  expect(answered.text).toContain("sealpush.sqlite3 exists already");
+  expect(readdirSync(restored)).toEqual(["sealpush.sqlite3"]);
+});
+
+test("a restore onto another disk replaces no database that was created meanwhile", async () => {
+  const dataDir = newDataDir();
+  const server = await startServer({ dataDir });
+  await createPush(server.baseUrl, { payload: "x", expire_after_views: 1 });
+  const backupDir = makeFolder();
+  await succeed(["backup", "--to", join(backupDir, "b")], dataDir);
+  const restored = emptyFolder(backupDir, "restored", dataDir);
+  const { exitCode, stderr } = await runProgram(["restore", "--from", join(backupDir, "b"), "--keep-open"], {
+    DATA_DIR: restored,
+    NODE_OPTIONS: preloaded(databaseOnAnotherDisk),
+  });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("sealpush.sqlite3 exists already");
+  expect(readdirSync(restored).toSorted()).toEqual(["master.key", "sealpush.sqlite3"]);
+  expect(readFileSync(join(restored, "sealpush.sqlite3"), "utf8")).toBe("new");
+});
+
+function preloaded(module: string): string {
+  return `--import data:text/javascript,${encodeURIComponent(module)}`;
+}
+
+/** Waits for a file after the first look for an unfinished restore. */
+const pauseAfterCheck = `
+  import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  const { existsSync } = fs;
+  fs.existsSync = (path) => {
+    const exists = existsSync(path);
+    if (String(path).endsWith("restore-unfinished")) {
+      fs.existsSync = existsSync;
+      syncBuiltinESMExports();
+      fs.writeSync(1, "checked");
+      while (!existsSync(process.env.CONTINUED)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+    return exists;
+  };
+  syncBuiltinESMExports();`;
+
+/** The first link fails as between two disks, and the database is created at that moment. */
+const databaseOnAnotherDisk = `
+  import fs from "node:fs/promises";
+  import { syncBuiltinESMExports } from "node:module";
+  const { link } = fs;
+  fs.link = async (from, to) => {
+    fs.link = link;
+    syncBuiltinESMExports();
+    await fs.writeFile(to, "new");
+    throw Object.assign(new Error("EXDEV"), { code: "EXDEV", syscall: "link" });
+  };
+  syncBuiltinESMExports();`;
+
+function outputOf(child: ChildProcess): { text: string; readonly exitCode: Promise<number | null> } {
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const output = { text: "", exitCode: new Promise<number | null>((done) => child.on("close", done)) };
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk) => {
+      output.text += String(chunk);
+    });
+  }
+  return output;
+}
 
 describe.runIf(process.platform === "linux")("a full disk", () => {
   test.each(["b", "b.tar"])("ends a backup to %s with one sentence and leaves nothing behind", async (name) => {
