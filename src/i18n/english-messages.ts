@@ -1385,6 +1385,7 @@ export interface EnglishMessages {
     readonly link: string;
     readonly linkHint: string;
     readonly copyLink: string;
+    readonly copyPrivateLink: string;
     readonly privateLink: string;
     readonly privateHint: string;
     readonly privateOnlyHint: string;

@@ -292,12 +292,16 @@ describe("a request without an account", () => {
     await page.getByRole("link", { name: text.make }).click();
     await page.getByText(text.keepLink).waitFor();
     expect(await page.getByLabel(text.passphrase, { exact: true }).count()).toBe(0);
+    // Without an account there are no files here, so that there is nothing to choose.
+    expect(await page.getByRole("group", { name: text.wants }).count()).toBe(0);
     await page.getByLabel(text.title, { exact: true }).fill("Root password");
     await page.getByLabel(text.answersMax, { exact: true }).fill(answersMax);
     await page.getByRole("button", { name: text.submit }).click();
     await page.locator("#private_link").waitFor();
     expect(sentBy(requests)).not.toContain("AGE-SECRET-KEY");
     expect(await page.locator("#private_link").inputValue()).toBe(page.url());
+    for (const name of [text.copyLink, text.copyPrivateLink])
+      expect(await page.getByRole("button", { name, exact: true }).count()).toBe(1);
     return { link: await page.locator("#link").inputValue(), answersUrl: page.url() };
   }
 

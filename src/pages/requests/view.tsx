@@ -178,17 +178,17 @@ export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRe
               </textarea>
             )}
           />
-          <fieldset class="choices">
-            <legend class="field-label">{text.wants}</legend>
-            {form.problems.wantsText !== undefined && <p class="field-problem">{form.problems.wantsText}</p>}
-            <Checkbox
-              id={fieldIds.wantsText}
-              name={fieldIds.wantsText}
-              label={text.wantsText}
-              hint={text.wantsTextHint}
-              checked={form.wantsText}
-            />
-            {takesFiles && (
+          {takesFiles ? (
+            <fieldset class="choices">
+              <legend class="field-label">{text.wants}</legend>
+              {form.problems.wantsText !== undefined && <p class="field-problem">{form.problems.wantsText}</p>}
+              <Checkbox
+                id={fieldIds.wantsText}
+                name={fieldIds.wantsText}
+                label={text.wantsText}
+                hint={text.wantsTextHint}
+                checked={form.wantsText}
+              />
               <Checkbox
                 id={fieldIds.wantsFiles}
                 name={fieldIds.wantsFiles}
@@ -196,8 +196,10 @@ export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRe
                 hint={text.wantsFilesHint}
                 checked={form.wantsFiles}
               />
-            )}
-          </fieldset>
+            </fieldset>
+          ) : (
+            <input type="hidden" name={fieldIds.wantsText} value="1" />
+          )}
           <InputField
             id={fieldIds.answersMax}
             label={text.answersMax}
@@ -271,7 +273,15 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
       <section class="card stack">
         <RequestFacts request={request} page={page} />
         {request.state === "open" && (
-          <LinkField id="link" label={text.link} hint={text.linkHint} value={link} page={page} primary />
+          <LinkField
+            id="link"
+            label={text.link}
+            hint={text.linkHint}
+            value={link}
+            copy={text.copyLink}
+            page={page}
+            primary
+          />
         )}
         {request.identitySealed === "" && (
           <div hidden data-request-key="found">
@@ -280,6 +290,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
               label={text.privateLink}
               hint={request.isAnonymous ? text.privateOnlyHint : text.privateHint}
               value=""
+              copy={text.copyPrivateLink}
               page={page}
             />
           </div>
@@ -343,11 +354,13 @@ interface LinkFieldProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;
+  /** The label of the button: nobody should send the private link by mistake. */
+  readonly copy: string;
   readonly page: PageContext;
   readonly primary?: boolean;
 }
 
-function LinkField({ id, label, hint, value, page: { messages }, primary = false }: LinkFieldProps) {
+function LinkField({ id, label, hint, value, copy, page: { messages }, primary = false }: LinkFieldProps) {
   return (
     <Field
       id={id}
@@ -356,7 +369,7 @@ function LinkField({ id, label, hint, value, page: { messages }, primary = false
       control={(attributes) => (
         <div class="input-row">
           <input {...attributes} class="input input-link" type="text" readOnly value={value} dir="ltr" data-select />
-          <CopyButton messages={messages} of={id} label={messages.requests.copyLink} primary={primary} />
+          <CopyButton messages={messages} of={id} label={copy} primary={primary} />
         </div>
       )}
     />
@@ -434,24 +447,26 @@ function AnswerRow({
           <LocalTime timeMs={push.createdAt} messages={messages} />
         </Fact>
       </dl>
-      <div class="row-actions">
-        {!push.expired && (
-          <a
-            class="button button-primary"
-            href={pageHref(page, `${path}/r`)}
-            aria-label={labelled(text.openAnswer)}
-            hidden
-            data-answer-link
-          >
-            {text.openAnswer}
-          </a>
-        )}
-        {hasAudit && (
-          <a class="button" href={pageHref(page, `${path}/audit`)} aria-label={labelled(dashboard.audit)}>
-            {dashboard.audit}
-          </a>
-        )}
-      </div>
+      {(!push.expired || hasAudit) && (
+        <div class="row-actions">
+          {!push.expired && (
+            <a
+              class="button button-primary"
+              href={pageHref(page, `${path}/r`)}
+              aria-label={labelled(text.openAnswer)}
+              hidden
+              data-answer-link
+            >
+              {text.openAnswer}
+            </a>
+          )}
+          {hasAudit && (
+            <a class="button" href={pageHref(page, `${path}/audit`)} aria-label={labelled(dashboard.audit)}>
+              {dashboard.audit}
+            </a>
+          )}
+        </div>
+      )}
     </li>
   );
 }
