@@ -8,6 +8,7 @@ import { BlobMissingError, BlobStoreError } from "./blob-store.ts";
 import { createFileBlobStore, markerName } from "./file-blob-store.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
+const otherKey = "fedcba9876543210fedcba9876543210";
 
 /** The store of a database that names no file, on a disk that answers. */
 const openStore = (folder: string, { isExpected = async () => false, abortAfter = never } = {}) =>
@@ -104,6 +105,17 @@ test.each(["missing", "empty"])("a folder that should have files and is %s is no
   await expect(store.write(key, content("a"))).rejects.toMatchObject(notMounted);
   await expect(store.delete(key)).rejects.toMatchObject(notMounted);
   expect(existsSync(folder) ? filesIn(folder) : []).toEqual([]);
+});
+
+test("the first two blobs of a new folder can be written at the same time", async () => {
+  const folder = join(makeFolder(), "blobs");
+  const isExpected = async () => {
+    // Before the answer, the other blob is complete and the database names it.
+    await openStore(folder).write(otherKey, content("first"));
+    return true;
+  };
+  await openStore(folder, { isExpected }).write(key, content("second"));
+  expect(filesIn(folder).toSorted()).toEqual([key, otherKey]);
 });
 
 test("a folder keeps its marker when its last blob is deleted", async () => {

@@ -40,8 +40,11 @@ export function createFileBlobStore(directory: string, { isExpected, abortAfter 
 
   /** @returns whether the folder has its marker. Without one, it is new. @throws BlobStoreError if it is not mounted. */
   async function checkMounted(signal?: AbortSignal): Promise<boolean> {
-    if (await onDisk(() => exists(join(directory, markerName)), { signal })) return true;
+    const isMarked = () => onDisk(() => exists(join(directory, markerName)), { signal });
+    if (await isMarked()) return true;
     if (!(await isExpected())) return false;
+    // Another write may have made the folder since the first look, and the database may name its file already.
+    if (await isMarked()) return true;
     throw new BlobStoreError(`The folder for files is not mounted, or lacks its file ${markerName}.`, "NOT_MOUNTED");
   }
 
