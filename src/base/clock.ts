@@ -36,3 +36,10 @@ export const secondMs = 1_000;
 export const minuteMs = 60 * secondMs;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
+
+/**
+ * How far ahead of its time, as read by a process, a stored time is still valid: the clocks of two machines differ, and a process
+ * that took its time first may write or compare it last, after waiting for the database. What is later was stored before a
+ * clock was set back.
+ */
+export const clockSpreadMs = minuteMs;

@@ -1,12 +1,5 @@
-import { minuteMs, secondMs } from "../base/clock.ts";
+import { clockSpreadMs, secondMs } from "../base/clock.ts";
 import type { AmountCounter, Charge, Counter, Limit, Limits } from "./limits.ts";
-
-/**
- * How far in the future an attempt or the begin of a window is still valid: the clocks of two machines differ, and an attempt
- * that took its time first may be charged last, after waiting for the database. What is later was written before a clock was
- * set back.
- */
-export const clockSpreadMs = minuteMs;
 
 /** Limits that one process counts by itself, in memory. */
 export function createInMemoryLimits(): Limits {

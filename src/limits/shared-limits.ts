@@ -1,7 +1,8 @@
+import { clockSpreadMs } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
-import { clockSpreadMs, createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
+import { createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
 import type { AmountCounter, Charge, Counter, Limit, Limits } from "./limits.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import { chargeSliding, oldestRecent, refundSliding, removeExpiredAttempts } from "./store/sliding.ts";

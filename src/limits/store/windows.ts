@@ -1,5 +1,5 @@
+import { clockSpreadMs } from "../../base/clock.ts";
 import { sql } from "../../database/statement.ts";
-import { clockSpreadMs } from "../in-memory-limits.ts";
 
 /** Whether the window of an existing row is valid at the time of the new attempt. */
 const holds = `(known.ends_at > excluded.started_at AND known.started_at <= excluded.started_at + ${clockSpreadMs})`;

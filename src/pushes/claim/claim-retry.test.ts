@@ -4,7 +4,7 @@ import { changeRows, countRows, readRows } from "../../../test/support/engine-da
 import { makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
-import { minuteMs, secondMs } from "../../base/clock.ts";
+import { clockSpreadMs, minuteMs, secondMs } from "../../base/clock.ts";
 import { nothingElse } from "../../database/database.ts";
 import { endOperations } from "../edit/end-push.ts";
 import type { Actor, CreatePush } from "../pushes.ts";
@@ -196,6 +196,18 @@ test("a push whose time is over can still be repeated within the minute", async 
   await makeSweeper(fixture).sweep();
   expect(await claim(fixture, urlToken)).toMatchObject({ outcome: "gone" });
   expect(await claim(fixture, urlToken, { key })).toMatchObject(again);
+});
+
+test("a job that read its clock before the claim leaves the copy", async () => {
+  await using fixture = await openTestDomain();
+  const { urlToken } = await create(fixture, { expireAfterViews: 2 });
+  const readAt = fixture.clock.now();
+  fixture.clock.advance(clockSpreadMs);
+  await claim(fixture, urlToken, { key });
+  const sweeper = makeSweeper(fixture, { clock: { now: () => readAt } });
+  expect(await sweeper.removeExpiredRetries()).toBe(0);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject(again);
+  expect(await viewsOf(fixture, urlToken)).toBe(1);
 });
 
 test("after the minute, a job overwrites the copy and removes the payload, whatever the clock did", async () => {

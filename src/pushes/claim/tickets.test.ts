@@ -12,7 +12,7 @@ import { engine } from "../../../test/support/engine.ts";
 import { changeRows, countRows, readRows } from "../../../test/support/engine-database.ts";
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
-import { dayMs, hourMs, minuteMs } from "../../base/clock.ts";
+import { clockSpreadMs, dayMs, hourMs, minuteMs } from "../../base/clock.ts";
 import { ClockTrust } from "../../base/clock-trust.ts";
 import { nothingElse } from "../../database/database.ts";
 import { runBulkEndings } from "../maintenance/bulk-endings.ts";
@@ -156,6 +156,22 @@ test("a started download may finish after the ticket has expired and its row is 
     parts.push(part);
   }
   expect(Buffer.concat(parts).equals(content)).toBe(true);
+});
+
+test.each([
+  ["issued", false],
+  ["waiting for the store", true],
+] as const)("a ticket %s stays although the job that removes tickets read its clock before", async (_, waits) => {
+  await using fixture = await openTestDomain();
+  const readAt = fixture.clock.now();
+  fixture.clock.advance(clockSpreadMs);
+  const { open } = await retrieveOne(fixture);
+  const { db, store } = fixture.domain;
+  const [ticket] = await readRows<{ digest: Buffer }>(db, "SELECT digest FROM download_tickets");
+  if (ticket === undefined) throw new Error("There is no ticket.");
+  if (waits) await store.downloadTickets.wait(ticket.digest);
+  expect(await makeSweeper(fixture, { clock: { now: () => readAt } }).removeExpiredTickets()).toBe(0);
+  expect(await open()).toBeDefined();
 });
 
 test("expired tickets are removed in batches, but not while the clock may be wrong", async () => {

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { hourMs, secondMs } from "../../base/clock.ts";
+import { clockSpreadMs, hourMs, secondMs } from "../../base/clock.ts";
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { BlobMissingError, type BlobWriter } from "../../blobs/blob-store.ts";
 import { jointColumns } from "../../crypto/sealed-columns.ts";
@@ -167,7 +167,7 @@ export function resumableUploadOperations(deps: Deps) {
       const now = clock.now();
       const { receivedBytes, expiresAt } = found;
       // A time later than a run begun now would get is from before the clock was set back.
-      if (found.run !== 0 && found.runUntil > now && found.runUntil <= now + runMs) {
+      if (found.run !== 0 && found.runUntil > now && found.runUntil <= now + runMs + clockSpreadMs) {
         return { outcome: "busy", retryAfterSeconds: Math.ceil((found.runUntil - now) / secondMs) };
       }
       if (offset !== receivedBytes) return { outcome: "other_offset", receivedBytes };

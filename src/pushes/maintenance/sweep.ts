@@ -1,4 +1,4 @@
-import { type Clock, dayMs, minuteMs, secondMs } from "../../base/clock.ts";
+import { type Clock, clockSpreadMs, dayMs, minuteMs, secondMs } from "../../base/clock.ts";
 import type { ClockTrust } from "../../base/clock-trust.ts";
 import { BlobMissingError, type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Config } from "../../config/config.ts";
@@ -178,26 +178,36 @@ type RetryDeps = Pick<SweepDeps, "config" | "clock" | "monotonicMs" | "pause"> &
 };
 
 /**
- * Overwrites the copies of row secrets for claims that can no longer be repeated, and removes the idempotency keys of creations. Whatever the clock says: an earlier end of a
- * copy only ends the time to repeat a request. Not part of a sweep, which may take long. @returns how many.
+ * Overwrites the copies of row secrets for claims that can no longer be repeated, and removes the idempotency keys of
+ * creations. Whatever the clock says: an earlier end of a copy only ends the time to repeat a request. Not part of a sweep, which
+ * may take long. @returns how many.
  */
 export async function removeExpiredRetries(deps: RetryDeps, signal: AbortSignal): Promise<number> {
-  const { claimRetries, creationKeys, config } = deps;
-  const now = deps.clock.now();
-  const latest = now + config.claimRetrySeconds * secondMs;
-  const claims = await repeat(deps, signal, () => claimRetries.removeExpired(now, latest, batchRows));
-  return claims + (await repeat(deps, signal, () => creationKeys.removeExpired(now, latest, batchRows)));
+  const { claimRetries, creationKeys, clock, config } = deps;
+  const removeFrom = ({ removeExpired }: Pick<CreationKeys, "removeExpired">) =>
+    repeat(deps, signal, () => {
+      const now = clock.now();
+      return removeExpired(now, latestExpiry(now, config.claimRetrySeconds * secondMs), batchRows);
+    });
+  return (await removeFrom(claimRetries)) + (await removeFrom(creationKeys));
 }
 
 type TicketDeps = Pick<SweepDeps, "config" | "clock" | "clockTrust" | "monotonicMs" | "pause" | "downloadTickets">;
 
 /** Overwrites the keys of expired download tickets. Not part of a sweep, which may take long. @returns how many. */
 export async function removeExpiredTickets(deps: TicketDeps, signal: AbortSignal): Promise<number> {
-  if (!deps.clockTrust.check()) return 0;
-  const now = deps.clock.now();
-  const issued = now + ticketTtlMs(deps.config);
-  const latest = { issued, waiting: issued + storeWaitMsMax };
-  return await repeat(deps, signal, () => deps.downloadTickets.removeExpired(now, latest, batchRows));
+  const { clock, clockTrust, config, downloadTickets } = deps;
+  if (!clockTrust.check()) return 0;
+  return await repeat(deps, signal, () => {
+    const now = clock.now();
+    const issued = latestExpiry(now, ticketTtlMs(config));
+    return downloadTickets.removeExpired(now, { issued, waiting: issued + storeWaitMsMax }, batchRows);
+  });
+}
+
+/** @returns when a row expires at the latest that was not stored before the clock was set back. `now` is read for each batch. */
+function latestExpiry(now: number, lifeMs: number): number {
+  return now + lifeMs + clockSpreadMs;
 }
 
 /** Repeats a bounded step until it finds nothing, and rests between steps. */
