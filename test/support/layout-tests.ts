@@ -10,8 +10,14 @@ const schemes = ["light", "dark"] as const;
 /**
  * One test per page, in light and dark, narrow and wide: axe finds no violation, and the page does not scroll sideways, with
  * text of twice the size either.
+ * @param paths receives the path of each page as the tests run.
  */
-export function testLayout(site: Site, locale: string, pages: readonly PageState[] = pageStates): void {
+export function testLayout(
+  site: Site,
+  locale: string,
+  pages: readonly PageState[] = pageStates,
+  paths = new Set<string>(),
+): void {
   it.each(pages)("$name", async ({ show, signedIn, userAgent, allowedOrigins = [] }) => {
     const { page } = await site.visit({
       locale,
@@ -21,6 +27,7 @@ export function testLayout(site: Site, locale: string, pages: readonly PageState
       ...(userAgent === undefined ? {} : { userAgent }),
     });
     await show(page, site);
+    paths.add(new URL(page.url()).pathname);
     expect(await page.locator("html").getAttribute("lang")).toBe(locale);
     await expectAccessibleLayout(page);
   });
