@@ -638,9 +638,11 @@ export interface EnglishMessages {
       readonly bad: string;
       readonly tooMany: string;
       readonly cancelled: string;
+      readonly notAdded: string;
       readonly failed: string;
       readonly known: string;
       readonly noScript: string;
+      readonly unsupported: string;
       readonly noDomain: string;
     };
     readonly codes: {
@@ -1120,7 +1122,9 @@ export interface EnglishMessages {
     readonly previewLead: string;
     readonly previewFailed: string;
     readonly save: string;
+    readonly saved: string;
     readonly reset: string;
+    readonly resetDone: string;
     readonly trail: string;
     readonly trailLead: string;
     readonly noTrail: string;

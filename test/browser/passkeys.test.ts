@@ -86,6 +86,48 @@ describe("passkeys", () => {
     expect(new URL(page.url()).pathname).toBe("/users/sign_in");
   });
 
+  it("show a message if none is added, or the session has ended", async () => {
+    // The request without a session is answered by a redirect, which the script does not follow.
+    const options = { signedIn: true, expectedErrors: /net::ERR_FAILED/ } as const;
+    const { page, context } = await site.visit(underItsName(site, options));
+    await addPasskeyProvider(context, page, false);
+    await page.goto("/users/factors");
+    await page.getByLabel(factors.passkeys.name, { exact: true }).fill("laptop");
+    await page.getByRole("button", { name: factors.passkeys.add }).click();
+    await page.getByText(factors.passkeys.notAdded).waitFor();
+    await context.clearCookies();
+    await page.getByRole("button", { name: factors.passkeys.add }).click();
+    await page.getByText(factors.passkeys.failed).waitFor();
+  });
+
+  it("that were removed from the account do not sign in", async () => {
+    const { page, context } = await site.visit(underItsName(site, { signedIn: true }));
+    const { passkeys, codes } = factors;
+    await addPasskeyProvider(context, page);
+    await page.goto("/users/factors");
+    await page.getByLabel(passkeys.name, { exact: true }).fill("old phone");
+    await page.getByRole("button", { name: passkeys.add }).click();
+    await page.getByRole("link", { name: codes.done }).click();
+    const row = page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: "old phone" }) });
+    await row.locator("summary").click();
+    await row.locator("input[name=proof]").fill(password);
+    await row.getByRole("button", { name: passkeys.removeConfirm }).click();
+    await page.getByText(passkeys.none).waitFor();
+    await signOut(page);
+    await page.goto("/users/sign_in");
+    await page.getByRole("button", { name: passkeys.signIn }).click();
+    await page.getByText(passkeys.signInWrong).waitFor();
+  });
+
+  it("are replaced by an explanation in browsers without them", async () => {
+    const { page } = await site.visit(underItsName(site, { signedIn: true }));
+    await page.addInitScript("delete window.PublicKeyCredential");
+    await page.goto("/users/factors");
+    await page.getByText(factors.passkeys.unsupported).waitFor();
+    expect(await page.getByLabel(factors.passkeys.name, { exact: true }).count()).toBe(1);
+    expect(await page.getByLabel(factors.passkeys.name, { exact: true }).isVisible()).toBe(false);
+  });
+
   it("are hidden without scripts, with an explanation where they are managed", async () => {
     const { page } = await site.visit(underItsName(site, { signedIn: true, javaScriptEnabled: false }));
     await page.goto("/users/factors");

@@ -51,7 +51,7 @@ test("all failed emails are queued again, once", async () => {
   expect(failed).toBeGreaterThan(1);
   expect((await root.post("/admin/jobs/retry_emails")).location).toBe("/admin/jobs?done=retried");
   expect(await trail()).toEqual(["retried_mails "]);
-  expect((await root.get("/admin/trail")).body).toContain("Sent all failed emails again");
+  expect((await root.get("/admin/trail")).body).toContain("Queued all failed emails to be sent again");
 });
 
 test("failed deletions of files are tried again now", async () => {

@@ -58,6 +58,16 @@ describe("the instance's own name", () => {
     expect((await fixture.server.inject("/")).body).toContain("Sealpush</span>");
   });
 
+  test("is confirmed when it is saved, and when it is reset", async () => {
+    const { fixture, root } = await open();
+    await using _ = fixture;
+    const { location: saved = "" } = await root.post("/admin/look/name", { name: "Vault" });
+    expect((await root.get(saved)).body).toContain(admin.saved);
+    const { location: reset = "" } = await root.post("/admin/look/name/reset");
+    const { body } = await root.get(reset);
+    expect([body.includes(admin.resetDone), body.includes(admin.saved)]).toEqual([true, false]);
+  });
+
   test.each(["", " ", "a".repeat(61), "a\u202eb", "a\nb", "a\u0000"])(
     "is refused as %j, and kept as typed",
     async (name) => {

@@ -109,6 +109,7 @@ describe("an administrator", () => {
     );
     const trail = (await root.get("/admin/trail")).body;
     expect(trail).toContain("192.0.2.7");
+    expect(trail).toContain(`Queued email ${retried} to be sent again`);
     expect(trail).toContain(admin.productName);
     expect(await fixture.app.domain.accounts.findUserByEmail("eve@example.com")).toBeUndefined();
   });

@@ -220,10 +220,10 @@ test("the trail shows who viewed a push from where, and why it ended", async () 
   const { body } = await get(`/p/${urlToken}/audit`, later);
   const told = [...body.matchAll(/<h3>([^<]*)<\/h3>/g)].map(([, sentence]) => sentence);
   expect(told).toEqual([
-    "Someone who has the link tried to open it after it had expired",
+    "Someone who has the link tried to open it when it was no longer available",
     "Its views were used up, and the secret was destroyed",
     "Someone who has the link opened it",
-    "Someone who has the link entered a wrong passphrase",
+    "Someone who has the link gave no passphrase or a wrong one",
     "You created this push",
   ]);
   for (const text of [

@@ -17,6 +17,9 @@ describe("a passkey", () => {
     const visitor = await fixture.signIn();
     expect(await isIn(visitor)).toBe(false);
     const passkey = authenticator.get(await optionsFor(visitor, "/users/second_factor/options"));
+    const wrong = await visitor.post("/users/second_factor", { passkey: "{}" });
+    expect(wrong.statusCode).toBe(401);
+    expect(wrong.body).toContain(factors.passkeys.bad);
     expect((await visitor.post("/users/second_factor", { passkey })).statusCode).toBe(303);
     expect(await isIn(visitor)).toBe(true);
 
@@ -42,6 +45,7 @@ describe("a passkey", () => {
       const replayed = fixture.newVisitor();
       const refused = await replayed.post("/users/sign_in/passkey", { passkey });
       expect(refused.statusCode).toBe(401);
+      expect(refused.body).toContain(factors.passkeys.signInWrong);
       expect(replayed.cookies.size).toBe(0);
     }
   });

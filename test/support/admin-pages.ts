@@ -174,7 +174,16 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
       },
       page,
     ),
-    themeView({ name: text, style: text, theme: page.theme, problems: { name: text, logo: text, style: text } }, page),
+    themeView(
+      {
+        name: text,
+        style: text,
+        theme: page.theme,
+        outcome: "saved",
+        problems: { name: text, logo: text, style: text },
+      },
+      page,
+    ),
     trailView({ entries, page: 2 }, page),
     trailView({ entries: [], page: 1 }, page),
   ];

@@ -9,8 +9,11 @@ export function underItsName(site: Site, options: VisitOptions): VisitOptions {
   return { ...options, baseURL: url.origin, allowedOrigins: [url.origin] };
 }
 
-/** A virtual authenticator in the browser, with automatic user verification. */
-export async function addPasskeyProvider(context: BrowserContext, page: Page): Promise<void> {
+/**
+ * A virtual authenticator in the browser, with automatic user verification.
+ * @param isUserVerified false: as if its user could not be verified, or cancelled.
+ */
+export async function addPasskeyProvider(context: BrowserContext, page: Page, isUserVerified = true): Promise<void> {
   const devTools = await context.newCDPSession(page);
   await devTools.send("WebAuthn.enable");
   await devTools.send("WebAuthn.addVirtualAuthenticator", {
@@ -19,7 +22,7 @@ export async function addPasskeyProvider(context: BrowserContext, page: Page): P
       transport: "internal",
       hasResidentKey: true,
       hasUserVerification: true,
-      isUserVerified: true,
+      isUserVerified,
       automaticPresenceSimulation: true,
     },
   });

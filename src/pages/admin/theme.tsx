@@ -46,7 +46,7 @@ export async function setThemeName(page: SignedInRequest): Promise<FastifyReply>
   const name = textOf(form, "name");
   const preview = page.services.branding.preview.name(name);
   if (isPreview(form) && preview !== undefined) return renderPreview(page, preview);
-  if (await page.services.branding.setName(name, entryOf(page, "name"))) return page.redirect(adminPaths.theme);
+  if (await page.services.branding.setName(name, entryOf(page, "name"))) return redirectSaved(page);
   const problem = page.messages.admin.badName({ max: brandNameCharactersMax });
   return renderTheme(page, 422, { name: problem }, { name });
 }
@@ -59,7 +59,7 @@ export async function setThemeLogo(page: SignedInRequest): Promise<FastifyReply>
   });
   const preview = page.services.branding.preview.logo(bytes);
   if (isPreview(form) && preview !== undefined) return renderPreview(page, preview);
-  if (await page.services.branding.setLogo(bytes, entryOf(page, "logo"))) return page.redirect(adminPaths.theme);
+  if (await page.services.branding.setLogo(bytes, entryOf(page, "logo"))) return redirectSaved(page);
   const { admin, formats } = page.messages;
   return renderTheme(page, 422, { logo: admin.badLogo({ size: formats.bytes(logoBytesMax) }) });
 }
@@ -85,8 +85,12 @@ export async function setThemeStyle(page: SignedInRequest): Promise<FastifyReply
     return renderTheme(page, 422, { style: problemText(preview, page.messages) }, { style });
   }
   const problem = await page.services.branding.setStyle(style, entryOf(page, "style"));
-  if (problem === undefined) return page.redirect(adminPaths.theme);
+  if (problem === undefined) return redirectSaved(page);
   return renderTheme(page, 422, { style: problemText(problem, page.messages) }, { style });
+}
+
+function redirectSaved(page: SignedInRequest): FastifyReply {
+  return page.redirect(`${adminPaths.theme}?done=saved`);
 }
 
 /** The form was sent by its preview button: nothing is stored. */
@@ -102,7 +106,7 @@ function renderPreview(page: SignedInRequest, theme: Theme): FastifyReply {
 /** `POST /admin/look/<part>/reset` */
 export async function resetTheme(page: SignedInRequest, part: BrandingPart): Promise<FastifyReply> {
   await page.services.branding.reset(part, entryOf(page, part));
-  return page.redirect(adminPaths.theme);
+  return page.redirect(`${adminPaths.theme}?done=reset`);
 }
 
 function entryOf(page: SignedInRequest, part: BrandingPart): InTransaction {
@@ -121,6 +125,7 @@ function renderTheme(
     style: typed.style ?? theme.style?.content.toString("utf8") ?? "",
     theme,
     problems,
+    outcome: page.isGet ? (outcomes.find((name) => name === page.query("done")) ?? null) : null,
   };
   // Without the instance's style sheet: one that hides everything must not hide the button that removes it.
   const view = (context: PageContext) =>
@@ -128,12 +133,16 @@ function renderTheme(
   return page.renderPlain(view, { status, selfPath: page.isGet ? adminPaths.theme : null, keepsTyped: page.isGet });
 }
 
+/** What the page says after a change; it is in the query of the address. */
+const outcomes = ["saved", "reset"] as const;
+
 interface ThemeModel {
   /** As typed, when a form is sent back. */
   readonly name: string;
   readonly style: string;
   readonly theme: Theme;
   readonly problems: Readonly<Partial<Record<BrandingPart, string>>>;
+  readonly outcome: (typeof outcomes)[number] | null;
 }
 
 function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
@@ -152,7 +161,7 @@ function problemText(problem: StyleSheetProblem, { admin }: Messages): string {
   }
 }
 
-export function themeView({ name, style, theme, problems }: ThemeModel, page: PageContext): Page {
+export function themeView({ name, style, theme, problems, outcome }: ThemeModel, page: PageContext): Page {
   const { admin, formats } = page.messages;
   return (
     <AdminFrame
@@ -162,6 +171,11 @@ export function themeView({ name, style, theme, problems }: ThemeModel, page: Pa
       scripts={["theme-preview.js"]}
       asksFirstAt={adminPaths.theme}
     >
+      {outcome !== null && (
+        <Notice tone="success" icon="check" alert>
+          <p>{outcome === "saved" ? admin.saved : admin.resetDone}</p>
+        </Notice>
+      )}
       <div class="theme-columns">
         <div class="theme-parts">
           <Part page={page} part="name" isSet={theme.name !== undefined}>

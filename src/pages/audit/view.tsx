@@ -236,7 +236,7 @@ export function Timeline({ events, emails = new Map(), nowMs, messages, byOwner 
 
 function sentenceFor(event: TrailEvent, { dashboard }: Messages, byOwner: TimelineProps["byOwner"]): string {
   if (event.kind === "limit") return event.reason === "views" ? dashboard.viewsUsedUp : dashboard.timeOver;
-  if (event.kind === "admin_view") return dashboard.administratorView;
+  if (event.kind === "admin_view") return event.by === "owner" ? byOwner.owner_view : dashboard.administratorView;
   if (event.kind === "expire" && event.by === "administrator") return dashboard.administratorExpire;
   return event.by === "owner" ? byOwner[event.kind] : dashboard.holder[event.kind];
 }

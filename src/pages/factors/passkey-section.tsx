@@ -1,6 +1,6 @@
 import type { Passkey } from "../../accounts/accounts.ts";
 import type { PageContext } from "../page.ts";
-import { PasskeyButton } from "../parts/buttons.tsx";
+import { PasskeyButton, PasskeysMissing } from "../parts/buttons.tsx";
 import { Fact } from "../parts/fact.tsx";
 import { TextField } from "../parts/fields.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -66,16 +66,14 @@ function Row({ passkey, model, page }: SectionProps & { readonly passkey: Passke
   );
 }
 
-/** Works only with scripts, which show it; without scripts a sentence explains why it is missing. */
+/** A script shows it in browsers with passkeys; elsewhere a sentence explains why it is missing. */
 function AddForm({ model, page }: SectionProps) {
   const { passkeys } = page.messages.factors;
   const problem = model.problem?.form === "add_passkey" ? model.problem : undefined;
   return (
     <>
-      <noscript>
-        <p class="field-hint">{passkeys.noScript}</p>
-      </noscript>
-      <div hidden data-scripted>
+      <PasskeysMissing page={page} />
+      <div hidden data-with-passkeys>
         <PostForm page={page} action={passkeysPath} class="form group">
           {problem?.at === "form" && (
             <p class="field-problem" role="alert">

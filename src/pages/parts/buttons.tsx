@@ -84,7 +84,7 @@ export function PasskeyButton({ page, action, options, name, label, insteadOf, c
       data-send={insteadOf === undefined ? true : undefined}
       data-instead-of={insteadOf}
       data-copies={copies}
-      data-cancelled={passkeys.cancelled}
+      data-cancelled={action === "create" ? passkeys.notAdded : passkeys.cancelled}
       data-failed={passkeys.failed}
       data-known={passkeys.known}
       data-confirmed={insteadOf === undefined ? undefined : proof.confirmed}
@@ -96,6 +96,21 @@ export function PasskeyButton({ page, action, options, name, label, insteadOf, c
       </button>
       <p class="passkey-status" role="status" />
     </div>
+  );
+}
+
+/** Says why there is no passkey button. A script shows the second sentence in browsers without passkeys. */
+export function PasskeysMissing({ page }: { readonly page: PageContext }) {
+  const { passkeys } = page.messages.factors;
+  return (
+    <>
+      <noscript>
+        <p class="field-hint">{passkeys.noScript}</p>
+      </noscript>
+      <p class="field-hint" hidden data-without-passkeys>
+        {passkeys.unsupported}
+      </p>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { secondFactorOptionsPath, secondFactorPath } from "../factors/paths.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
-import { PasskeyButton } from "../parts/buttons.tsx";
+import { PasskeyButton, PasskeysMissing } from "../parts/buttons.tsx";
 import { CodeField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -22,6 +22,7 @@ export interface SecondFactorModel {
 export function secondFactorView(model: SecondFactorModel, page: PageContext): Page {
   const { challenge, passkeys } = page.messages.factors;
   const { refusal } = model;
+  const wrong = refusal?.reason === "wrong_passkey" ? passkeys.bad : challenge.wrong;
   return (
     <Layout page={page} title={challenge.heading} width="narrow" privatePage scripts={["passkeys.js"]}>
       <div class="card">
@@ -29,7 +30,7 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
         <p class="lead">{challenge.lead}</p>
         {refusal !== null && (
           <Notice tone="danger" icon="alert" alert>
-            <p>{refusal.reason === "too_many" ? challenge.tooMany({ count: refusal.minutes }) : challenge.wrong}</p>
+            <p>{refusal.reason === "too_many" ? challenge.tooMany({ count: refusal.minutes }) : wrong}</p>
           </Notice>
         )}
         {model.offersPasskey && (
@@ -43,9 +44,7 @@ export function secondFactorView(model: SecondFactorModel, page: PageContext): P
               label={passkeys.use}
               wide={model.hasApp ? "secondary" : "primary"}
             />
-            <noscript>
-              <p class="field-hint">{passkeys.noScript}</p>
-            </noscript>
+            <PasskeysMissing page={page} />
           </PostForm>
         )}
         {model.hasApp && <AppForm model={model} page={page} />}

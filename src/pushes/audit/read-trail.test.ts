@@ -49,6 +49,14 @@ test("the trail shows who did what, and that the last view ended the push", asyn
   expect((await whole(fixture, urlToken)).map(summarize)).toEqual(newestFirst.toReversed());
 });
 
+test("administrators are the owners of their own pushes", async () => {
+  await using fixture = await openTestDomain();
+  const administrator = signedIn(7, true);
+  const { urlToken } = await fixture.domain.pushes.create({ payload: "x" }, administrator);
+  await view(fixture, urlToken, administrator);
+  expect(await trail(fixture, urlToken)).toEqual(["admin_view owner", "creation owner"]);
+});
+
 test("the end is listed before a refusal of the same millisecond", async () => {
   await using fixture = await openTestDomain();
   const { pushes } = fixture.domain;

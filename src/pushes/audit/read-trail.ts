@@ -137,9 +137,9 @@ async function toEvent(
 }
 
 function actorOf(kind: TrailRow["kind"], userId: number | null, push: TrailSubject): TrailActor {
-  if (kind === "admin_view") return "administrator";
   if (kind === "expire" && push.endReason === "administrator") return "administrator";
-  return userId !== null && userId === push.ownerId ? "owner" : "holder";
+  if (userId !== null && userId === push.ownerId) return "owner";
+  return kind === "admin_view" ? "administrator" : "holder";
 }
 
 /** The link delivery reports of one push, for the entries of its trail. */
