@@ -42,4 +42,4 @@ export const dayMs = 24 * hourMs;
  * that took its time first may write or compare it last, after waiting for the database. What is later was stored before a
  * clock was set back.
  */
-export const clockSpreadMs = minuteMs;
+export const clockSpreadMs = 60 * secondMs;
