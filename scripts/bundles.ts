@@ -72,9 +72,10 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
   const icons = (await readdir(join(root, "src/pages/design")))
     .filter((name) => /\.(?:svg|png)$/.test(name))
     .map((name) => `src/pages/design/${name}`);
+  const styles = ["sealpush.css", "admin.css", "dark.css"].map((name) => `src/pages/design/${name}`);
   return {
     absWorkingDir: root,
-    entryPoints: [...scripts, "src/pages/design/sealpush.css", "src/pages/design/dark.css", ...icons],
+    entryPoints: [...scripts, ...styles, ...icons],
     entryNames: "[name]-[hash]",
     outdir: assetsDir,
     loader: { ".svg": "copy", ".png": "copy" },

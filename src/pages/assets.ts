@@ -3,6 +3,7 @@ import { integrityOf } from "../http/built-assets.ts";
 /** The logical names of the files that a build makes for browsers. */
 export type AssetName =
   | "sealpush.css"
+  | "admin.css"
   | "dark.css"
   | "favicon.svg"
   | "icon-180.png"

@@ -23,6 +23,8 @@ export interface LayoutProps {
   readonly leadsTo?: string;
   /** Scripts in addition to `page.js`, which every page has. */
   readonly scripts?: readonly AssetName[];
+  /** Style sheets in addition to `sealpush.css`, which every page has. */
+  readonly styles?: readonly AssetName[];
   /** The path of this page, for GET. With it, the forms of the page are sent only where the server answers; see AsksFirst. */
   readonly asksFirstAt?: string;
   readonly children: ComponentChildren;
@@ -35,6 +37,7 @@ export function Layout({
   privatePage = false,
   width = "regular",
   scripts = [],
+  styles = [],
   asksFirstAt,
   leadsTo,
   children,
@@ -53,7 +56,9 @@ export function Layout({
         <meta name="referrer" content="no-referrer" />
         {leadsTo !== undefined && <meta http-equiv="refresh" content={`0;url=${leadsTo}`} />}
         {privatePage && <meta name="robots" content="noindex, nofollow, noarchive" />}
-        <link rel="stylesheet" href={assetUrl("sealpush.css")} />
+        {(["sealpush.css", ...styles] as const).map((name) => (
+          <link key={name} rel="stylesheet" href={assetUrl(name)} />
+        ))}
         {themeMode !== "light" && <link rel="stylesheet" href={assetUrl("dark.css")} media={darkMedia(themeMode)} />}
         <ThemeStyle theme={theme} />
         {!privatePage && !page.recipientsOnly && (

@@ -45,6 +45,7 @@ export function AdminFrame({ page, current, lead, scripts = [], asksFirstAt, chi
       privatePage
       width="wide"
       scripts={scripts}
+      styles={["admin.css"]}
       {...(asksFirstAt !== undefined && { asksFirstAt })}
     >
       <nav class="segments admin-sections" aria-label={admin.sections}>
