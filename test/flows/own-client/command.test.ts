@@ -237,6 +237,20 @@ describe("the API token", () => {
     );
   });
 
+  test.each([
+    ["readable by others", 0o644, undefined],
+    ["damaged", 0o600, "{"],
+  ])("is removed by logout from a file that is %s", async (_, mode, content) => {
+    const program = makeClientProgram("whole");
+    storeLogin(program, server, token, mode);
+    const file = join(program.settings, "config.json");
+    if (content !== undefined) writeFileSync(file, content);
+    chmodSync(file, mode);
+    const run = await program.run(["logout"]);
+    expect(run).toEqual({ exitCode: 0, stdout: "The token is removed from this machine.\n", stderr: "" });
+    expect(existsSync(file)).toBe(false);
+  });
+
   test("is not stored if the server refuses it, and is not repeated", async () => {
     const program = makeClientProgram("whole");
     const run = await program.run(["login", server], { stdin: "sp_wrong\n" });

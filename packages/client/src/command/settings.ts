@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, open, rename, writeFile } from "node:fs/promises";
+import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { SealpushClient } from "../client.ts";
 import { ClientError } from "../errors.ts";
@@ -168,9 +168,15 @@ async function makeFolder(path: string): Promise<void> {
 
 /** @returns whether there was one. */
 export async function removeToken(io: CommandIo): Promise<boolean> {
-  const stored = await readSettings(io);
-  if (stored?.token === undefined) return false;
-  await replaceSettings({ server: stored.server, token: undefined }, io);
+  try {
+    const stored = await readSettings(io);
+    if (stored?.token === undefined) return false;
+    await replaceSettings({ server: stored.server, token: undefined }, io);
+  } catch (error) {
+    if (!(error instanceof CommandRefused)) throw error;
+    // Damaged, or readable by others: it may hold a token, so nothing of it stays.
+    await rm(settingsFileOf(io));
+  }
   return true;
 }
 
