@@ -364,6 +364,8 @@ describe.runIf(mariadbProgram !== undefined)("DATABASE_URL of Password Pusher on
     const swapped = await swap(installation, { DATABASE_URL: installation.database });
     expect((await swapped.run()).stderr).toMatch(page(`${totals.users} users, ${totals.pushes} pushes`));
     const server = await swapped.serve("yes");
-    expect(server.logLines.join("\n")).toContain(`pushes: ${totals.pushes} of ${totals.pushes}`);
+    expect(server.logLines.join("\n")).toContain(
+      `"event":"import_progress","table":"pushes","read":${totals.pushes},"total":${totals.pushes}}`,
+    );
   });
 });
