@@ -6,8 +6,14 @@ import { nodeOn } from "./cores.ts";
 
 const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
-/** Turns off throttling, which would limit the measurement. Everything else has its default. */
-const settings = { PORT: "0", PWP__THROTTLING__MINUTE: "unlimited", PWP__THROTTLING__SECOND: "unlimited" };
+/** Turns off throttling, which would limit the measurement. Everything else is as `npm start` and the image have it. */
+const settings = {
+  PORT: "0",
+  PWP__THROTTLING__MINUTE: "unlimited",
+  PWP__THROTTLING__SECOND: "unlimited",
+  MALLOC_ARENA_MAX: "2",
+  MALLOC_MMAP_THRESHOLD_: "32768",
+};
 
 /** The number of write units and of commits over the life of the process. */
 export interface CommitCounts {

@@ -1,3 +1,4 @@
+import { countShortLivedBuffers } from "../base/garbage.ts";
 import { aesKey, decrypt, tagBytes } from "./aes-gcm.ts";
 import {
   associatedData,
@@ -142,6 +143,7 @@ function openHeader(key: Buffer, context: string, header: Uint8Array) {
   return (sealed: Uint8Array, index: number, last: boolean): Buffer => {
     const plaintext = decrypt(secret, segmentNonce(prefix, index, last), data, sealed);
     if (plaintext === undefined) throw new SealBrokenError(`Segment ${index} of the sealed stream does not open.`);
+    countShortLivedBuffers(sealed.length + plaintext.length);
     return plaintext;
   };
 }

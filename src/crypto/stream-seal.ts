@@ -1,3 +1,4 @@
+import { countShortLivedBuffers } from "../base/garbage.ts";
 import type { Random } from "../base/random.ts";
 import { aesKey, encrypt } from "./aes-gcm.ts";
 import { deriveKey } from "./sodium.ts";
@@ -99,6 +100,8 @@ function segmentSealer(key: Buffer, context: string, header: Buffer) {
     const { ciphertext, tag } = encrypt(secret, segmentNonce(prefix, index, last), data, plaintext);
     sealed.set(ciphertext);
     sealed.set(tag, ciphertext.length);
+    // The chunks of the plaintext and the ciphertext.
+    countShortLivedBuffers(plaintext.length + ciphertext.length);
     return sealed.subarray(0, ciphertext.length + tag.length);
   };
 }
