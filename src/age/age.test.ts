@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { armor, Encrypter, generateHybridIdentity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findLock } from "./age-header.ts";
@@ -171,6 +173,24 @@ describe("what the server recognises", () => {
   test("line ends of Windows and blank lines around the armor are accepted", async () => {
     const sealed = await sealText(secret, key.recipient, "");
     expect(findLock(`\r\n${sealed.replaceAll("\n", "\r\n")}\r\n`)).toBe("identity");
+  });
+
+  test.each([
+    ["line ends", "\n"],
+    ["whole lines", `${"A".repeat(64)}\n`],
+    ["a single line", "A"],
+  ])("a text as long as the longest payload, of %s, needs hardly any memory", async (_name, unit) => {
+    const job = `
+      import { findLock } from ${JSON.stringify(new URL("age-header.ts", import.meta.url).href)};
+      const text = ${JSON.stringify(unit)}.repeat(Math.floor(5_770_000 / ${unit.length}));
+      for (const around of [["", ""], ["-----BEGIN AGE ENCRYPTED FILE-----\\n", "\\n-----END AGE ENCRYPTED FILE-----"]]) {
+        if (findLock(around.join(text)) !== undefined) throw new Error("It is no age file.");
+      }`;
+    // Lists of its lines or characters would not fit.
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(job)}`), {
+      resourceLimits: { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 },
+    });
+    expect(await once(worker, "exit")).toEqual([0]);
   });
 
   test("keys that links do not have are refused", async () => {
