@@ -38,7 +38,7 @@ const aboutNoEngine = [
 const engines = {
   sqlite: {
     include: ["src/**/*.test.{ts,tsx}", "packages/*/src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
-    exclude: ["test/support/postgres/**", "src/**/postgres/**", "**/*.postgres.test.ts"],
+    exclude: ["test/support/postgres/**", "src/**/postgres/**", "**/*.postgres.test.ts", "test/deployment/**"],
   },
   postgres: {
     include: [
@@ -53,6 +53,8 @@ const engines = {
     ],
     exclude: [...aboutSqlite, ...aboutNoEngine, ...(hasPgbouncer ? [] : ["**/*pgbouncer.test.ts"])],
   },
+  // Two processes on one PostgreSQL.
+  deployment: { include: ["test/deployment/**/*.test.ts"], exclude: [] },
 };
 
 export default defineConfig({
@@ -79,7 +81,7 @@ export default defineConfig({
     projects: Object.entries(engines).map(([name, files]) => ({
       extends: true,
       // A DATABASE_URL of the tester's own must not reach a test.
-      test: { name, ...files, env: { SEALPUSH_TEST_ENGINE: name, DATABASE_URL: "" } },
+      test: { name, ...files, env: { SEALPUSH_TEST_ENGINE: name === "sqlite" ? name : "postgres", DATABASE_URL: "" } },
     })),
   },
 });

@@ -7,12 +7,20 @@ export interface Owner {
   readonly apiToken: string;
 }
 
-const email = "ada@example.com";
 const password = "a long enough password";
 
 /** @param baseUrl of a server that runs on the folder. */
-export async function makeOwner(dataDir: string, baseUrl: string): Promise<Owner> {
-  const environment = { DATA_DIR: dataDir };
+export function makeOwner(dataDir: string, baseUrl: string): Promise<Owner> {
+  return makeUser({ environment: { DATA_DIR: dataDir }, baseUrl, email: "ada@example.com" });
+}
+
+/** @param at `environment` has the settings of the server at `baseUrl` that its operator's commands need. */
+export async function makeUser(at: {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly baseUrl: string;
+  readonly email: string;
+}): Promise<Owner> {
+  const { environment, baseUrl, email } = at;
   await succeed(["user", "create", "--email", email, "--password-stdin"], environment, password);
   const apiToken = (await succeed(["token", "create", "--email", email, "--name", "test"], environment)).trim();
   return { cookie: await signInAt(baseUrl, email, password), apiToken };

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { makeCertificate } from "../certificate.ts";
 import { type DatabaseReset, empty, prepareReset } from "./database-reset.ts";
 import { type PostgresServer, startPostgres } from "./server.ts";
 import { makeTemplate } from "./template.ts";
@@ -31,9 +32,11 @@ export class Databases implements AsyncDisposable {
   }
 
   static async start(): Promise<Databases> {
-    const server = await startPostgres(
-      isolation === undefined ? {} : { settings: { default_transaction_isolation: isolation } },
-    );
+    const server = await startPostgres({
+      // Used only by clients that take it for another host: see `otherHost`.
+      tls: makeCertificate(),
+      ...(isolation !== undefined && { settings: { default_transaction_isolation: isolation } }),
+    });
     const admin = new pg.Pool({ connectionString: server.url(), max: readyMax });
     try {
       const template = await makeTemplate(server, admin);

@@ -1,0 +1,265 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, test } from "vitest";
+import { AlternatingProxy, publicHost } from "./alternating-proxy.ts";
+import { makeUser, type Owner } from "./owner.ts";
+import { makeEmptyPostgresDatabase } from "./postgres/database.ts";
+import { type ProcessRun, runProgram } from "./processes.ts";
+import { PushLedger, type Target } from "./push-ledger.ts";
+import { PushLoad } from "./push-load.ts";
+import { environmentOf, launchObjectStore } from "./s3/object-store.ts";
+import { seededNumbers } from "./seeded-numbers.ts";
+import { launchServer, type ServerProcess } from "./server.ts";
+import { TcpProxy } from "./tcp-proxy.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+export interface DeploymentOptions {
+  readonly environment?: Environment;
+  /** "bucket" (default): each process has a data folder of its own. "folder": they share one. */
+  readonly files?: "bucket" | "folder";
+  /** The processes reach the database through a network that `database` controls: see `suspendAt`. */
+  readonly watched?: boolean;
+}
+
+/** One of the two processes. */
+export type Which = 0 | 1;
+
+/** The life of retry copies in a deployment, and a suspension that is longer. */
+const retrySeconds = 2;
+/** Clients of the other traffic, each of which sends one request after the other. */
+const trafficClients = 1;
+export const suspensionMs = 3_000;
+
+/**
+ * This machine, but written in a way that the server takes for another host: the rules for TLS of a database on another
+ * machine apply. The test run's PostgreSQL offers TLS.
+ */
+export const otherHost = "0.0.0.0";
+
+/**
+ * The largest deployment: two processes of the built program, as users start them, on one PostgreSQL that is not on
+ * loopback, behind a proxy that opens a connection for each request and alternates between them, while other clients send
+ * requests. Call it at the top of a test file: it is started before the file's tests.
+ */
+export function openDeployment(options: DeploymentOptions = {}): Deployment {
+  const deployment = new Deployment(options);
+  beforeAll(() => deployment.start());
+  afterAll(() => deployment.end());
+  return deployment;
+}
+
+interface Running {
+  readonly databaseUrl: string;
+  readonly environments: readonly Environment[];
+  readonly processes: ServerProcess[];
+  readonly databases: readonly TcpProxy[];
+  readonly proxy: AlternatingProxy;
+  readonly traffic: { readonly ledger: PushLedger; readonly load: PushLoad; readonly target: TrafficTarget };
+}
+
+class TrafficTarget implements Target {
+  readonly baseUrl: string;
+  mayBreak = false;
+
+  constructor(baseUrl: string) {
+    this.baseUrl = baseUrl;
+  }
+}
+
+class Deployment {
+  readonly #options: DeploymentOptions;
+  readonly #ends: (() => Promise<unknown>)[] = [];
+  readonly #folder = mkdtempSync(join(tmpdir(), "sealpush-"));
+  #running: Running | undefined;
+
+  constructor(options: DeploymentOptions) {
+    this.#options = options;
+    this.#ends.push(async () => rmSync(this.#folder, { recursive: true, force: true }));
+  }
+
+  /** Declares a test that runs twice: the first process answers its first request, then the second one. */
+  test(name: string, run: () => Promise<void>): void {
+    test.each([0, 1])(`${name}, beginning with process %i`, async (first) => {
+      this.#get().proxy.continueWith(first);
+      await run();
+    });
+  }
+
+  /** Sends a request through the proxy, without following redirects. Each request goes to the other process. */
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    return fetch(this.origin + path, { redirect: "manual", ...init });
+  }
+
+  /** The path of an address that the server has made, which begins with the public name. */
+  pathOf(address: string): string {
+    const { origin, href } = new URL(address);
+    if (origin !== `https://${publicHost}`) throw new Error(`${address} is not an address of this deployment.`);
+    return href.slice(origin.length);
+  }
+
+  /** The proxy's own address, for clients that need one. */
+  get origin(): string {
+    return this.#get().proxy.origin;
+  }
+
+  /** The next request goes to this process. */
+  continueWith(which: Which): void {
+    this.#get().proxy.continueWith(which);
+  }
+
+  process(which: Which): ServerProcess {
+    const found = this.#get().processes[which];
+    if (found === undefined) throw new Error(`There is no process ${which}.`);
+    return found;
+  }
+
+  /** Runs an operator's command with the settings of the first process. */
+  run(argv: readonly string[], stdin = ""): Promise<ProcessRun> {
+    return runProgram(argv, this.#get().environments[0] ?? {}, stdin);
+  }
+
+  /** A user with a session and an API token. */
+  makeUser(email: string): Promise<Owner> {
+    return makeUser({ environment: this.#get().environments[0] ?? {}, baseUrl: this.origin, email });
+  }
+
+  /** A connection of the test's own, without TLS. */
+  async query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    const client = new pg.Client({ connectionString: this.#get().databaseUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /**
+   * Suspends a process (SIGSTOP) while `work` runs, and at least for `ms`: longer than retry copies live.
+   * Requests that the proxy sends to it meanwhile wait.
+   */
+  async whileSuspended<T>(which: Which, work: () => Promise<T>, ms: number = suspensionMs): Promise<T> {
+    const { pid } = this.process(which);
+    process.kill(pid, "SIGSTOP");
+    try {
+      const [result] = await Promise.all([work(), pause(ms)]);
+      return result;
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+  }
+
+  /**
+   * Suspends a process before its next statement that matches: the database gets the statement when the process has
+   * resumed, after `ms`. Needs `watched`.
+   * @returns promises of the suspension and of its end.
+   */
+  suspendAt(
+    which: Which,
+    statement: RegExp,
+    ms: number = suspensionMs,
+  ): { suspended: Promise<void>; resumed: Promise<void> } {
+    const { pid } = this.process(which);
+    const database = this.#get().databases[which];
+    if (database === undefined) throw new Error("This deployment was opened without `watched`.");
+    const [suspended, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    database.intercept((text) => {
+      if (!statement.test(text)) return "pass";
+      database.intercept(() => "pass");
+      database.delay(ms);
+      process.kill(pid, "SIGSTOP");
+      suspended.resolve();
+      setTimeout(() => {
+        database.delay(0);
+        process.kill(pid, "SIGCONT");
+        resumed.resolve();
+      }, ms);
+      return "pass";
+    });
+    return { suspended: suspended.promise, resumed: resumed.promise };
+  }
+
+  /** Kills a process and starts another in its place. Requests of other clients may be cut meanwhile. */
+  async killAndReplace(which: Which): Promise<void> {
+    const { processes, environments, traffic } = this.#get();
+    traffic.target.mayBreak = true;
+    await this.process(which).kill();
+    processes[which] = await this.#launch(environments[which]);
+    traffic.target.mayBreak = false;
+  }
+
+  async start(): Promise<void> {
+    const { url } = await makeEmptyPostgresDatabase();
+    const settings = await this.#settings();
+    const databases: TcpProxy[] = [];
+    const environments: Environment[] = [];
+    for (const name of ["first", "second"]) {
+      const DATA_DIR = join(this.#folder, this.#options.files === "folder" ? "shared" : name);
+      environments.push({ ...settings, DATA_DIR, DATABASE_URL: await this.#databaseUrl(url, databases) });
+    }
+    // At the same time, on an empty database: one of them creates the schema.
+    const processes = await Promise.all(environments.map((environment) => this.#launch(environment)));
+    const [proxy, trafficProxy] = [await this.#proxyTo(processes), await this.#proxyTo(processes)];
+    const ledger = new PushLedger(seededNumbers(0x2b05));
+    const target = new TrafficTarget(trafficProxy.origin);
+    const load = new PushLoad(ledger, [target], trafficClients);
+    this.#ends.push(() => load.stop());
+    const traffic = { ledger, load, target };
+    this.#running = { databaseUrl: url, environments, processes, databases, proxy, traffic };
+  }
+
+  /** Stops everything. @throws when a client of the other traffic got a wrong answer, or lost a push. */
+  async end(): Promise<void> {
+    try {
+      const { load, ledger, target } = this.#get().traffic;
+      await load.stop();
+      await ledger.verify(target.baseUrl);
+    } finally {
+      for (const end of this.#ends.reverse()) await end();
+    }
+  }
+
+  async #settings(): Promise<Environment> {
+    const { environment, files = "bucket" } = this.#options;
+    const bucket = files === "bucket" ? environmentOf(await launchObjectStore((end) => this.#ends.push(end))) : {};
+    return {
+      PWPUSH_MASTER_KEY: randomBytes(32).toString("hex"),
+      PWP__OVERRIDE_BASE_URL: `https://${publicHost}`,
+      PWP__ALLOWED_HOSTS: publicHost,
+      PWP__CLAIM_RETRY_SECONDS: String(retrySeconds),
+      ...bucket,
+      ...environment,
+    };
+  }
+
+  async #databaseUrl(url: string, databases: TcpProxy[]): Promise<string> {
+    const address = new URL(url);
+    address.hostname = otherHost;
+    if (this.#options.watched !== true) return address.href;
+    const database = await TcpProxy.inFrontOf({ port: Number(address.port) });
+    databases.push(database);
+    this.#ends.push(() => database[Symbol.asyncDispose]());
+    // Encrypted statements could not be recognised.
+    return `${database.url(address.href)}?sslmode=disable`;
+  }
+
+  #launch({ DATA_DIR: dataDir = "", ...environment }: Environment = {}): Promise<ServerProcess> {
+    return launchServer({ dataDir, environment }, (end) => this.#ends.push(end));
+  }
+
+  async #proxyTo(processes: readonly ServerProcess[]): Promise<AlternatingProxy> {
+    const proxy = await AlternatingProxy.inFrontOf(processes);
+    this.#ends.push(() => proxy[Symbol.asyncDispose]());
+    return proxy;
+  }
+
+  #get(): Running {
+    if (this.#running === undefined) throw new Error("The deployment runs only while tests run.");
+    return this.#running;
+  }
+}
