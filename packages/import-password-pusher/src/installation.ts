@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from "node:tls";
+import type { SourceRecord } from "./store/source-rows.ts";
 
 /** A Password Pusher installation, as the operator's arguments and its environment describe it. */
 export interface Installation {
@@ -14,16 +14,20 @@ export type SecretName = "PWPUSH_MASTER_KEY" | "PWPUSH_MASTER_KEY_PREVIOUS";
 
 export type DatabaseAddress =
   | { readonly engine: "sqlite"; readonly path: string }
-  | ({ readonly engine: "postgres" } & PostgresAddress)
+  | ({ readonly engine: "postgres" } & PostgresServer)
   | ({ readonly engine: "mysql" } & MysqlAddress);
 
-export interface PostgresAddress {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
-  readonly database: string;
-  readonly ssl: ConnectionOptions | false;
+export interface PostgresServer {
+  /** Its host and port, for messages. */
+  readonly server: string;
+  /** Opens a connection for this import alone. @throws the driver's error. */
+  readonly connect: () => Promise<PostgresConnection>;
+}
+
+/** What the import needs of a connected client of the driver `pg`. */
+export interface PostgresConnection {
+  query(text: string, parameters?: unknown[]): Promise<{ readonly rows: SourceRecord[] }>;
+  end(): Promise<void>;
 }
 
 export interface MysqlAddress {

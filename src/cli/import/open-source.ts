@@ -21,7 +21,7 @@ export async function openSource(
 ): Promise<ImportSource> {
   const { folder, buckets } = storageLocationsOf(storage, environment);
   const installation: Installation = {
-    database: await withTlsFiles(parseSourceAddress(database)),
+    database: connectable(parseSourceAddress(database)),
     storageFolder: folder,
     objects: objectReaderOf(buckets, deps),
     secret: (name) => readSecret(environment, name, (path) => readFileSync(path, "utf8")),
@@ -42,12 +42,18 @@ async function loadPackage() {
   }
 }
 
-async function withTlsFiles(address: SourceAddress): Promise<DatabaseAddress> {
+/** The import connects as the server does. */
+function connectable(address: SourceAddress): DatabaseAddress {
   if (address.engine !== "postgres") return address;
-  // Loaded on demand: it loads the PostgreSQL driver.
-  const { tlsOptions } = await import("../../database/postgres/pooled-client.ts");
-  const { tls: _, ...server } = address;
-  return { ...server, ssl: tlsOptions(address) };
+  return {
+    engine: "postgres",
+    server: `${address.host}:${address.port}`,
+    async connect() {
+      // Loaded on demand: it loads the PostgreSQL driver.
+      const { openReader } = await import("../../database/postgres/pooled-client.ts");
+      return await openReader(address);
+    },
+  };
 }
 
 /**

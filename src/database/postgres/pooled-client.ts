@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
-import { isIP, Socket } from "node:net";
-import type { ConnectionOptions } from "node:tls";
+import { Socket } from "node:net";
 import pg, { type ClientConfig } from "pg";
 import type { PostgresSettings } from "../../config/config.ts";
-import type { PostgresHost, PostgresTls } from "../../config/database-url.ts";
+import type { PostgresAddress, PostgresHost } from "../../config/database-url.ts";
+import { connect } from "./connect.ts";
 import { readerOf } from "./named-query.ts";
 
 /** The system probes a connection without traffic, so that routers do not forget it and a dead one is noticed. */
-const keepAliveMs = 10_000;
+const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+const readerConnectMs = 10_000;
 
 type OnReleased = (client: PooledClient, broken: boolean) => void;
 
@@ -95,40 +95,10 @@ export async function openClient(
   address: PostgresHost,
   onReleased: OnReleased,
 ): Promise<PooledClient> {
-  const fallback = fallbackTls(settings.tls, address);
+  const client = await connect({ tls: settings.tls, host: address.host }, (ssl) => {
+    return new PooledClient({ ...clientConfig(settings), ssl }, address, onReleased);
+  });
   try {
-    return await openClientOnce(settings, address, onReleased);
-  } catch (error) {
-    if (fallback === undefined || !refusesEncryptionMode(error)) throw error;
-    return await openClientOnce({ ...settings, tls: { ...settings.tls, mode: fallback } }, address, onReleased);
-  }
-}
-
-/** The mode of the second attempt, as libpq makes it. PostgreSQL has no TLS on Unix sockets. */
-function fallbackTls({ mode }: PostgresTls, { host }: PostgresHost): PostgresTls["mode"] | undefined {
-  if (host.startsWith("/")) return undefined;
-  if (mode === "prefer") return "disable";
-  return mode === "allow" ? "require" : undefined;
-}
-
-/**
- * Whether the server itself wants the connection with, or without, TLS: it has no TLS, or pg_hba.conf refuses the connection.
- * A failed handshake is never such an answer, nor is a refused login, such as that of an unknown role.
- */
-function refusesEncryptionMode(error: unknown): boolean {
-  // The function of the server that applies pg_hba.conf: a message would depend on the server's language.
-  if (error instanceof pg.DatabaseError) return error.code === "28000" && error.routine === "ClientAuthentication";
-  return error instanceof Error && /does not support SSL/.test(error.message);
-}
-
-async function openClientOnce(
-  settings: PostgresSettings,
-  address: PostgresHost,
-  onReleased: OnReleased,
-): Promise<PooledClient> {
-  const client = new PooledClient(clientConfig(settings, address), address, onReleased);
-  try {
-    await client.connect();
     const hasChoice = settings.otherHosts.length > 0;
     if (hasChoice || settings.preparedStatements) {
       const { rows } = await client.query<{ backend: number; read_only: string }>(
@@ -144,21 +114,32 @@ async function openClientOnce(
   }
 }
 
+/** A connection to the database of another program, without time limits for statements. @throws the driver's error. */
+export async function openReader({ tls, host, port, user, password, database }: PostgresAddress): Promise<pg.Client> {
+  const config: ClientConfig = {
+    user,
+    password,
+    database,
+    application_name: "sealpush import",
+    connectionTimeoutMillis: readerConnectMs,
+    ...keepAlive,
+  };
+  return await connect({ tls, host }, (ssl) => new PooledClient({ ...config, ssl }, { host, port }, () => undefined));
+}
+
 function readOnlyServer(): Error {
   return Object.assign(new pg.DatabaseError("the server takes no writes", 0, "error"), { code: "25006" });
 }
 
-function clientConfig(settings: PostgresSettings, { host }: PostgresHost): ClientConfig {
+function clientConfig(settings: PostgresSettings): ClientConfig {
   const { user, password, database, statementTimeoutMs, lockTimeoutMs, connectTimeoutMs } = settings;
   const config: ClientConfig = {
     user,
     password,
     database,
     application_name: "sealpush",
-    ssl: tlsOptions({ tls: settings.tls, host }),
     connectionTimeoutMillis: connectTimeoutMs / (1 + settings.otherHosts.length),
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveMs,
+    ...keepAlive,
     query_timeout: settings.answerMsMax,
     types: { getTypeParser: readerOf },
   };
@@ -170,21 +151,4 @@ function clientConfig(settings: PostgresSettings, { host }: PostgresHost): Clien
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
   };
-}
-
-/** TLS options of the driver. Reads the file of certificate authorities, if there is one. */
-export function tlsOptions({ tls, host }: Pick<PostgresSettings, "tls" | "host">): ConnectionOptions | false {
-  if (tls.mode === "disable" || tls.mode === "allow" || host.startsWith("/")) return false;
-  const authorities =
-    tls.rootCertificateFile === undefined ? {} : { ca: readFileSync(tls.rootCertificateFile, "utf8") };
-  switch (tls.mode) {
-    case "prefer":
-    case "require":
-      return { rejectUnauthorized: false };
-    case "verify-ca":
-      return { ...authorities, rejectUnauthorized: true, checkServerIdentity: () => undefined };
-    case "verify-full":
-      // The name to verify. An IP address must not be sent as the server name (RFC 6066, section 3).
-      return { ...authorities, rejectUnauthorized: true, ...(isIP(host) === 0 ? { servername: host } : { host }) };
-  }
 }

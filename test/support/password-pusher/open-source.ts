@@ -6,6 +6,7 @@ import {
   type ReadingOptions,
 } from "@sealpush/import-password-pusher";
 import type { Database as Connection } from "better-sqlite3";
+import pg from "pg";
 import { onTestFinished } from "vitest";
 import type { ImportSource } from "../../../src/import/source.ts";
 import { referenceTime } from "./expected.ts";
@@ -60,14 +61,23 @@ export function addressOf(database: string): DatabaseAddress {
     password: decodeURIComponent(url.password),
     database: url.pathname.slice(1),
   };
-  return url.protocol.startsWith("postgres")
-    ? { engine: "postgres", ...server, ssl: false }
-    : {
-        engine: "mysql",
-        ...server,
-        socketPath: undefined,
-        tls: { mode: "disabled", rootCertificateFile: undefined },
-      };
+  if (url.protocol.startsWith("postgres")) {
+    return {
+      engine: "postgres",
+      server: url.host,
+      async connect() {
+        const client = new pg.Client(server).on("error", () => undefined);
+        await client.connect();
+        return client;
+      },
+    };
+  }
+  return {
+    engine: "mysql",
+    ...server,
+    socketPath: undefined,
+    tls: { mode: "disabled", rootCertificateFile: undefined },
+  };
 }
 
 export async function collect<T>(rows: AsyncIterable<T>): Promise<readonly T[]> {

@@ -1,7 +1,6 @@
-import pg from "pg";
 import { SourceError } from "../../../../src/import/source.ts";
-import type { PostgresAddress } from "../installation.ts";
-import { oneAtATime, type SourceDialect, SourceReadError, type SourceRecord, type SourceRows } from "./source-rows.ts";
+import type { PostgresConnection, PostgresServer } from "../installation.ts";
+import { oneAtATime, type SourceDialect, SourceReadError, type SourceRows } from "./source-rows.ts";
 
 const dialect: SourceDialect = {
   engine: "PostgreSQL",
@@ -10,7 +9,6 @@ const dialect: SourceDialect = {
   asText: (expression) => `(${expression})::text`,
 };
 
-const connectMs = 10_000;
 const notAllowed = "42501";
 /** 08: connection errors; 57P01 to 57P05: the server shuts down or ends the session; 25P03: idle for too long. */
 const connectionStates = /^(08|57P0|25P03$)/;
@@ -20,41 +18,28 @@ const resume = "ROLLBACK TO SAVEPOINT reading";
 const timeLimits = ["statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"];
 
 /** One connection and one read-only transaction, whose snapshot all reads share. @throws SourceError. */
-export async function openPostgresRows(address: PostgresAddress): Promise<SourceRows> {
-  const { host, port, user, password, database, ssl } = address;
-  const client = new pg.Client({
-    host,
-    port,
-    user,
-    password,
-    database,
-    ssl,
-    application_name: "sealpush import",
-    connectionTimeoutMillis: connectMs,
-    keepAlive: true,
-  });
-  // The running statement reports a broken connection. Without a listener, the event would end the process.
-  client.on("error", () => undefined);
+export async function openPostgresRows({ server, connect }: PostgresServer): Promise<SourceRows> {
+  let connection: PostgresConnection | undefined;
   try {
-    await client.connect();
-    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    await client.query("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = ANY($1)", [timeLimits]);
-    await client.query("SET LOCAL datestyle = 'ISO, YMD'");
-    await client.query("SAVEPOINT reading");
+    connection = await connect();
+    await connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    await connection.query("SELECT set_config(name, '0', true) FROM pg_settings WHERE name = ANY($1)", [timeLimits]);
+    await connection.query("SET LOCAL datestyle = 'ISO, YMD'");
+    await connection.query("SAVEPOINT reading");
+    return rowsOf(connection);
   } catch (error) {
-    await client.end().catch(() => undefined);
-    throw refusalOf(error, `${host}:${port}`);
+    await connection?.end().catch(() => undefined);
+    throw refusalOf(error, server);
   }
-  return rowsOf(client);
 }
 
-function rowsOf(client: pg.Client): SourceRows {
+function rowsOf(connection: PostgresConnection): SourceRows {
   const next = oneAtATime();
   const all: SourceRows["all"] = (statement, parameters = []) =>
     next(async () => {
       const text = statement.split("?").reduce((before, after, number) => `${before}$${number}${after}`);
       try {
-        return (await client.query<SourceRecord>(text, [...parameters])).rows;
+        return (await connection.query(text, [...parameters])).rows;
       } catch (error) {
         const state = sqlStateOf(error);
         if (state === "" || connectionStates.test(state)) {
@@ -63,7 +48,7 @@ function rowsOf(client: pg.Client): SourceRows {
             { cause: error },
           );
         }
-        await client.query(resume);
+        await connection.query(resume);
         if (state === notAllowed) {
           throw new SourceError(
             `The user in --database has no permission to read the database (${notAllowed}): ${messageOf(error)}.`,
@@ -87,7 +72,7 @@ function rowsOf(client: pg.Client): SourceRows {
       );
       return new Set(rows.map(({ name }) => String(name)));
     },
-    close: () => client.end(),
+    close: () => connection.end(),
   };
 }
 
@@ -102,7 +87,7 @@ function refusalOf(error: unknown, server: string): unknown {
 
 /** SQLSTATE of an error that the server sent; "" for any other. Source: PostgreSQL's manual, appendix A. */
 function sqlStateOf(error: unknown): string {
-  return error instanceof pg.DatabaseError ? (error.code ?? "") : "";
+  return error instanceof Error && "severity" in error ? (codeOf(error) ?? "") : "";
 }
 
 function codeOf(error: unknown): string | undefined {
