@@ -86,6 +86,13 @@ export function isOutdatedHash(passwordHash: string): boolean {
   return set !== undefined && set !== String(passwordSet);
 }
 
+/** Imports and their verification bound the number of their tasks themselves: each waits for its hash, and none is refused. */
+export const argon2LimitsForImports: FairQueueLimits = {
+  runningMax: 2,
+  waitingMax: Number.MAX_SAFE_INTEGER,
+  waitingPerClientMax: Number.MAX_SAFE_INTEGER,
+};
+
 export type Argon2Queue = ReturnType<typeof createArgon2Queue>;
 
 /**

@@ -1,7 +1,7 @@
 import type { Change } from "../accounts/accounts.ts";
 import { createAdoptedAccounts, createUserAdoption, type UserAdoption } from "../accounts/admin/adopt-user.ts";
 import { diskSpaceOf } from "../blobs/disk.ts";
-import { createArgon2Queue } from "../crypto/passphrase.ts";
+import { argon2LimitsForImports, createArgon2Queue } from "../crypto/passphrase.ts";
 import { type Database, nothingElse } from "../database/database.ts";
 import { createIds } from "../database/ids.ts";
 import type { Domain, Effects } from "../domain.ts";
@@ -35,8 +35,6 @@ import {
 } from "./store/imported-rows.ts";
 import { adoptedBefore, isUntouched, type UntouchedDeps } from "./untouched-user.ts";
 
-/** Each concurrent task of an import waits for at most one key derivation. */
-const argon2Limits = { runningMax: 2, waitingMax: 64, waitingPerClientMax: 64 };
 /** The source has one style sheet, without an id. */
 const styleSheetId = 0;
 const runIdBytes = 8;
@@ -109,7 +107,7 @@ function pushDeps(
     random,
     ids: createIds(db, "pushes"),
     linkDeliveryIds: createIds(db, "link_deliveries"),
-    argon2: createArgon2Queue(argon2Limits),
+    argon2: createArgon2Queue(argon2LimitsForImports),
     // The limits on pushes without an owner apply to new pushes only.
     capacity: createCapacity({
       config: { ...config, anonymousBytesMax: Number.POSITIVE_INFINITY, anonymousReserveBytes: 0 },

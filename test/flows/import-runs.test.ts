@@ -16,6 +16,7 @@ import {
   withReport,
 } from "../support/password-pusher/import-run.ts";
 import { type Installation, installDefaultKey, installProduction } from "../support/password-pusher/installations.ts";
+import { addManyPushes } from "../support/password-pusher/many-pushes.ts";
 
 const { production } = expected;
 
@@ -108,6 +109,23 @@ test("a second run after a complete import says that everything is imported", as
   expect(again.exitCode).toBe(0);
   expect(again.stdout).toContain("Everything is imported. The counts of source and destination agree.");
   expect(again.stdout).toMatch(/audit entries +7 +0 +7 +0 +0/);
+});
+
+test("the pushes of users with passphrases wait for each other's hashes", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction((connection) => {
+    addManyPushes(connection, 40);
+    connection
+      .prepare(
+        `UPDATE pushes SET user_id = 3, passphrase_ciphertext = (SELECT passphrase_ciphertext FROM pushes WHERE id = 14)
+         WHERE id >= 10000`,
+      )
+      .run();
+  });
+  const imported = await target.run(installation);
+  expect(imported.exitCode, imported.stderr).toBe(3);
+  const verified = await target.verify(installation);
+  expect(verified.stdout + verified.stderr).not.toContain("right now");
 });
 
 test("a user whose account was deleted here is not imported again, nor are new pushes of that user", async () => {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { createAdoptedAccounts } from "../../accounts/admin/adopt-user.ts";
 import type { Config } from "../../config/config.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
-import { createArgon2Queue } from "../../crypto/passphrase.ts";
+import { argon2LimitsForImports, createArgon2Queue } from "../../crypto/passphrase.ts";
 import { deriveKey } from "../../crypto/sodium.ts";
 import { createUrlTokens } from "../../crypto/url-token.ts";
 import type { ReadConnection } from "../../database/database.ts";
@@ -37,8 +37,6 @@ key fits; 3 some rows failed.`;
 
 /** In addition to the codes of all commands. */
 const failedRowsExitCode = 3;
-/** Each concurrent comparison waits for at most one key derivation. */
-const argon2Limits = { runningMax: 2, waitingMax: 64, waitingPerClientMax: 64 };
 
 export function addImportVerification(imports: Command, { io, setExitCode }: CommandDeps): void {
   imports
@@ -105,7 +103,7 @@ async function openStored(config: Config, io: CliIo, read: ReadConnection): Prom
     );
   }
   const blobs = await openBlobs(config, { ...io, isExpected: async () => true });
-  const argon2 = createArgon2Queue(argon2Limits);
+  const argon2 = createArgon2Queue(argon2LimitsForImports);
   const urlTokens = createUrlTokens(indexSecret);
   const accounts = createAdoptedAccounts({ keyring, access });
   const digests = new RowDigests(deriveKey(indexSecret, digestKeyLabel));
