@@ -150,6 +150,30 @@ describe("the configuration", () => {
     expect(warnings).toEqual([]);
   });
 
+  it("sends emails to the submission port, with TLS where it is offered, if only the server is named", () => {
+    const { config, warnings } = loadValid({
+      PWP__MAIL__SMTP_ADDRESS: "smtp.example.com",
+      PWP__OVERRIDE_BASE_URL: "https://push.example.com",
+    });
+    expect(config.mail).toEqual({
+      host: "smtp.example.com",
+      port: 587,
+      startTls: "auto",
+      authenticationMethod: undefined,
+      greetingName: undefined,
+      signIn: undefined,
+      openTimeoutMs: 10_000,
+      readTimeoutMs: 20_000,
+      verifiesCertificate: true,
+      sender: "sealpush@push.example.com",
+      replyTo: undefined,
+      defaultLocale: undefined,
+      baseUrl: "https://push.example.com",
+      pushBaseUrl: "https://push.example.com",
+    });
+    expect(warnings).toEqual([]);
+  });
+
   it("treats an empty value as not set, and removes one pair of quotes", () => {
     const { config, origins } = loadValid({
       PORT: "",

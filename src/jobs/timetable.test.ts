@@ -1,7 +1,9 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { clientAt, password } from "../../test/support/accounts.ts";
 import { countEveryone, openTestDomain, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { countRows } from "../../test/support/engine-database.ts";
-import { type Every, hourMs, minuteMs, systemEvery } from "../base/clock.ts";
+import { startMailSink } from "../../test/support/mail-sink.ts";
+import { dayMs, type Every, hourMs, minuteMs, systemEvery } from "../base/clock.ts";
 import { ClockTrust } from "../base/clock-trust.ts";
 import { jobNames } from "../database/job-runs.ts";
 import { heartbeatMs } from "../database/processes.ts";
@@ -57,6 +59,44 @@ test("reports that nothing is removed after a trusted clock has jumped", async (
   await sweepAfter(minuteMs, 5 * hourMs);
   expect(lines.filter((line) => line.includes("sweep_paused"))).toHaveLength(1);
   await timetable.stop();
+});
+
+test("unconfirmed accounts, failed emails and requests that a wrong clock makes old stay until the clock is trusted", async () => {
+  const sink = await startMailSink();
+  await using fixture = await openTestDomain({ environment: sink.environment });
+  const { domain, clock, effects } = fixture;
+  const eve = "eve@example.com";
+  await domain.accounts.createUser({ email: "admin@example.com", password, admin: true });
+  await domain.accounts.signUp({ email: eve, password, language: "en", client: clientAt(eve) });
+  const findEve = () => domain.accounts.findUserByEmail(eve);
+  const called: string[] = [];
+  const mail = { ...domain.mail, removeOldFailures: async () => called.push("failed emails") };
+  const removeOld = async () => called.push("requests");
+  let monotonic = 0;
+  const clockTrust = new ClockTrust(clock, () => monotonic);
+  const watched = { ...domain, clockTrust, mail, requests: { ...domain.requests, removeOld } };
+  /** One run of each hourly job after a sweep. */
+  const runHourly = async () => {
+    const { events, nextSweep } = watchSweeps(quietEvents(clock));
+    const { every, tick } = manualTimes();
+    const swept = nextSweep();
+    const timetable = await startTimetable(watched, { ...effects, every }, events);
+    await swept;
+    // `jobDone` is called just before the next run becomes possible.
+    await new Promise(setImmediate);
+    tick(hourMs);
+    await timetable.stop();
+  };
+  clock.advance(20 * 365 * dayMs);
+  await runHourly();
+  expect(await findEve()).toBeDefined();
+  expect(called).toEqual([]);
+
+  monotonic += 11 * minuteMs;
+  clock.advance(11 * minuteMs);
+  await runHourly();
+  expect(await findEve()).toBeUndefined();
+  expect(called.toSorted()).toEqual(["failed emails", "requests"]);
 });
 
 test("copies for repeated claims are removed while a sweep hangs", async () => {

@@ -11,8 +11,9 @@ const preload = join(import.meta.dirname, "../support/controlled-sync.ts");
 
 /** A server on SQLite whose log is synced when the test lets it. */
 async function startOnControlledDisk(dataDir = newDataDir()) {
-  const [held, fails] = [join(dataDir, "held"), join(dataDir, "fails")];
-  const environment = { NODE_OPTIONS: `--import ${preload}`, SYNC_HELD: held, SYNC_FAILS: fails };
+  const [held, fails, failsOnce] = [join(dataDir, "held"), join(dataDir, "fails"), join(dataDir, "fails-once")];
+  const control = { SYNC_HELD: held, SYNC_FAILS: fails, SYNC_FAILS_ONCE: failsOnce };
+  const environment = { NODE_OPTIONS: `--import ${preload}`, ...control };
   const server = await startServer({ dataDir, environment });
   return {
     server,
@@ -21,7 +22,18 @@ async function startOnControlledDisk(dataDir = newDataDir()) {
     release: () => rmSync(held),
     fail: () => writeFileSync(fails, ""),
     repair: () => rmSync(fails),
+    failOnce: () => writeFileSync(failsOnce, ""),
   };
+}
+
+/** @returns undefined: the connection was closed or refused. */
+async function unlessEnded(request: Promise<Response>): Promise<Response | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
 }
 
 /** @returns whether it has settled. The server answers other requests meanwhile, and has had the time to answer this one. */
@@ -66,6 +78,30 @@ it("a failed sync refuses what waits for it and ends the process; nothing acknow
   repair();
   const restarted = await startServer({ dataDir });
   await expectEachOpensOnce(restarted, [before]);
+  await restarted.stop();
+  expect(await findDamage(dataDir)).toEqual([]);
+});
+
+it("a sync that fails once, which the system then forgets: nothing is acknowledged any more until the process ends", async () => {
+  const { server, dataDir, failOnce } = await startOnControlledDisk();
+  const before = await createPush(server.baseUrl, { payload: "from before", expire_after_views: 2 });
+  failOnce();
+  // Some arrive before the failed sync, some while the process ends.
+  const statuses: number[] = [];
+  const client = async () => {
+    for (let times = 0; times < 50; times += 1) {
+      const creation = await unlessEnded(postJson(`${server.baseUrl}/api/v2/pushes`, pushOf("never acknowledged")));
+      const claim = await unlessEnded(endpoints.apiV2(server.baseUrl, before.urlToken));
+      statuses.push(...[creation, claim].flatMap((answer) => answer?.status ?? []));
+      if (claim === undefined) return;
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, client));
+  expect(await server.ended).toEqual({ exitCode: 1, signal: null });
+  expect(statuses.length).toBeGreaterThan(0);
+  expect(new Set(statuses)).toEqual(new Set([503]));
+  const restarted = await startServer({ dataDir });
+  expect(await retrieve(endpoints.apiV2, restarted.baseUrl, before)).toBe("payload");
   await restarted.stop();
   expect(await findDamage(dataDir)).toEqual([]);
 });

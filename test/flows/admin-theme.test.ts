@@ -173,6 +173,7 @@ describe("the instance's own style sheet", () => {
       "a { color: red }\nb { background: url(//evil.example) }",
       "Line 2, column 17: url() is not allowed",
     ],
+    ["the text of an attribute", "a::after { content: attr(href) }", "Line 1, column 21: attr() is not allowed"],
     ["an import", '@import "//evil.example/x.css";', "Line 1, column 1: @import is not allowed here."],
     ["a font", "a{}\n  @font-face { src: local(a) }", "Line 2, column 3: @font-face is not allowed here."],
     ["markup", "</style><script>alert(1)</script>", "this is not valid CSS."],

@@ -1,11 +1,16 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
 import { markerName } from "../../src/blobs/file-blob-store.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { countRows } from "../support/engine-database.ts";
+import { makeSweeper } from "../support/sweeper.ts";
 
 let app: TestApp;
 let origin: string;
@@ -154,6 +159,41 @@ test("an aborted upload leaves no rows or files behind", async () => {
   await expect.poll(() => countRows(db, "uploads")).toBe(1);
   socket.destroy();
   await expect.poll(() => countRows(db, "uploads")).toBe(0);
+});
+
+test("a sender that stalls for less than 15 minutes between two files loses nothing; after that the first file is removed", async () => {
+  await using stalled = await startTestApp();
+  const token = await stalled.makeToken("owner@example.com");
+  const url = `${await stalled.listen()}/api/v2/pushes`;
+  const { clock, app: running } = stalled;
+  const part = (name: string) =>
+    `--b\r\ncontent-disposition: form-data; name="push[files][]"; filename="${name}"\r\n\r\n${name.padEnd(100_000)}\r\n`;
+  /** Sends the first file (long enough not to wait in a buffer), lets the sweeper run after the time, then sends the second. @returns the status. */
+  const sendWithPause = async (ms: number, waiting: number) => {
+    const reachesPause = Promise.withResolvers<void>();
+    const goesOn = Promise.withResolvers<void>();
+    async function* body() {
+      const [head = "", ...rest] = part("second.txt").split(/(?<=filename)/);
+      yield Buffer.from(part("first.txt") + head);
+      reachesPause.resolve();
+      await goesOn.promise;
+      yield Buffer.from(`${rest.join("")}--b--\r\n`);
+    }
+    const headers = { authorization: `Bearer ${token}`, "content-type": "multipart/form-data; boundary=b" };
+    const sending = httpRequest(url, { method: "POST", headers });
+    const answer = once(sending, "response");
+    Readable.from(body()).pipe(sending);
+    await reachesPause.promise;
+    await expect.poll(() => countRows(running.domain.db, "uploads")).toBe(waiting);
+    clock.advance(ms);
+    await makeSweeper({ domain: running.domain, clock }).sweep();
+    goesOn.resolve();
+    const [{ statusCode }] = await answer;
+    return statusCode;
+  };
+  expect(await sendWithPause(15 * minuteMs - 1, 1)).toBe(201);
+  expect(await sendWithPause(15 * minuteMs + 1, 1)).toBe(503);
+  expect(await countRows(running.domain.db, "files")).toBe(2);
 });
 
 test("the empty file input of a browser's form is not a file", async () => {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withDatabaseOf } from "../support/database-of.ts";
+import { readRows } from "../support/engine-database.ts";
 import { expectEverything } from "../support/password-pusher/expect-everything.ts";
 import { type ExpectedInstallation, expected } from "../support/password-pusher/expected.ts";
-import { makeImportTarget } from "../support/password-pusher/import-run.ts";
+import { makeImportTarget, pushTagged } from "../support/password-pusher/import-run.ts";
 import {
   type Installation,
   installDefaultKey,
@@ -33,6 +35,28 @@ describe.each([
   ["SQLite, without a key", defaultKey, () => installDefaultKey(), 0],
 ] as const)("an installation on %s", (_name, there, install, exitCode) => {
   it(whole, async () => await expectWholeMove(there, await install(), exitCode));
+});
+
+it("however often an ended push was asked for there, its refused retrievals count up to its limit, as here", async () => {
+  const { id } = pushTagged("expired-by-views");
+  const target = makeImportTarget();
+  await target.run(
+    installProduction((connection) => {
+      const refuse = connection.prepare(
+        `INSERT INTO audit_logs (created_at, updated_at, ip, kind, push_id)
+         SELECT created_at, updated_at, ip, kind, push_id FROM audit_logs WHERE push_id = ? AND kind = 2 LIMIT 1`,
+      );
+      for (let refusals = 0; refusals < 40; refusals += 1) refuse.run(id);
+    }),
+  );
+  const rows = await withDatabaseOf(target.cli.dataDir, (db) =>
+    readRows(
+      db,
+      `SELECT views, refusals, expire_after_views FROM pushes
+       WHERE id = (SELECT id FROM imported_rows WHERE kind = 'push' AND source_id = ${id})`,
+    ),
+  );
+  expect(rows).toEqual([{ views: 5, refusals: 5, expire_after_views: 5 }]);
 });
 
 describe.runIf(mariadbProgram !== undefined)("an installation on MariaDB", () => {

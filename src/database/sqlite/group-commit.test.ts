@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { AppError } from "../../base/errors.ts";
 import { sql } from "../statement.ts";
 import { GroupCommit } from "./group-commit.ts";
+import type { SyncFile } from "./log-sync.ts";
 import { groupCommitLimits } from "./sqlite.ts";
 import { makeItems, makeTestDatabase } from "./test-support.ts";
 
@@ -22,6 +23,18 @@ function holdWriteLock(path: string): { release(): void } {
 const syncedLog = { sync: () => Promise.resolve(), hasFailed: false };
 
 const nextTimer = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** What would end the process. The test runner's own listeners would fail the run. */
+function nextUnhandledRejection(): Promise<unknown> {
+  const others = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  return new Promise((resolve) => {
+    process.once("unhandledRejection", (error) => {
+      for (const listener of others) process.on("unhandledRejection", listener);
+      resolve(error);
+    });
+  });
+}
 
 test("writes that arrive together share one commit, and none is acknowledged before it", async () => {
   const { db } = makeTestDatabase();
@@ -66,6 +79,35 @@ test("during a sync, writes and reads wait for it, and later writes share the ne
   syncs[1]?.(null);
   await Promise.all(later);
   expect(db.counts).toMatchObject({ transactions: 3, commits: 2 });
+});
+
+test("after a failed sync nothing is acknowledged or read any more, although later syncs would succeed", async () => {
+  const syncs: Parameters<SyncFile>[1][] = [];
+  const { db, failures } = makeTestDatabase({ syncLog: (_file, done) => syncs.push(done) });
+  const items = makeItems(db);
+  const ended = nextUnhandledRejection();
+  const first = items.insert(1);
+  while (syncs.length === 0) await nextTimer();
+  const waiting = items.insert(2);
+  const read = db.read.all(sql("SELECT id FROM items"));
+  const eio = Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
+  syncs[0]?.(eio);
+  expect(await Promise.allSettled([first, waiting, read])).toEqual(
+    Array(3).fill({ status: "rejected", reason: unavailable }),
+  );
+  // Ends the process.
+  expect(await ended).toBe(eio);
+  // The system forgets a failed sync: the next one reports success for pages that the disk never got.
+  const later = Promise.allSettled([items.insert(3), db.read.all(sql("SELECT id FROM items")), db.truncateLog()]);
+  for (let turn = 0; turn < 5; turn += 1) await nextTimer();
+  for (const done of syncs.slice(1)) done(null);
+  expect(await later).toEqual([
+    { status: "rejected", reason: unavailable },
+    { status: "rejected", reason: unavailable },
+    { status: "fulfilled", value: false },
+  ]);
+  expect(syncs).toHaveLength(1);
+  expect(failures).toEqual(["EIO"]);
 });
 
 test("only the write that violates a constraint or throws is undone", async () => {
