@@ -13,23 +13,45 @@ export interface FileDetails {
   readonly contentType: string;
 }
 
+declare const isFileList: unique symbol;
+
+/** The files of a push in the order of its form. Only `listFiles` makes one; the payload is sealed and opened with one. */
+export type FileList<File> = readonly File[] & { readonly [isFileList]: true };
+
+type ListedFile = Pick<FileRow, "id" | "position" | "sizeBytes">;
+
+/**
+ * All that seals, opens or shows the files of a push has their order from here. Ids say nothing about it: they come from
+ * several processes.
+ * @param files all files of the push, in any order.
+ */
+export function listFiles<File extends ListedFile>(files: readonly File[]): FileList<File> {
+  return [...files].sort((a, b) => a.position - b.position) as readonly File[] as FileList<File>;
+}
+
+/**
+ * New files with their positions, after those that the push has.
+ * @param added in the order of the form. @param present of the push, also those that the same edit removes.
+ */
+export function positionFiles<File>(added: readonly File[], present: FileList<ListedFile> = listFiles([])) {
+  const last = present.at(-1)?.position ?? 0;
+  return added.map((file, at) => ({ ...file, position: last + 1 + at }));
+}
+
 /** A file with its key of 32 random bytes. */
-export interface KeyedFile {
-  readonly id: number;
-  readonly sizeBytes: number;
+export interface KeyedFile extends ListedFile {
   readonly key: Buffer;
 }
 
 /**
  * Draws a row secret and seals the content of a push under the key that it makes with the link. Every change of the content
  * calls this again for the next generation, so a copy of the old row secret opens nothing sealed after it.
- * @param files all files of the push, in the order of their ids.
  */
 export function sealPushContent<File extends KeyedFile>(
   keyring: Keyring,
   push: PushIdentity,
   secrets: LinkSecrets,
-  { payload, files }: { readonly payload: string; readonly files: readonly File[] },
+  { payload, files }: { readonly payload: string; readonly files: FileList<File> },
   random: Random,
 ) {
   const rowSecret = random.bytes(keyBytes);
@@ -65,17 +87,17 @@ export function openPushKey(
   return equalDigests(key.check, push.keyCheck) ? { outcome: "opened", key, rowSecret } : { outcome: "wrong_link" };
 }
 
-/** The payload opens only with all files of the push, so none can be removed, added, moved or resized. */
-function payloadData(push: PushIdentity, files: readonly Pick<FileRow, "id" | "sizeBytes">[]): Buffer {
-  const bound = files.flatMap(({ id, sizeBytes }) => [id, sizeBytes]);
+/** The payload opens only with all files of the push, so none can be removed, added, moved, reordered or resized. */
+function payloadData(push: PushIdentity, files: FileList<ListedFile>): Buffer {
+  const bound = files.flatMap(({ position, id, sizeBytes }) => [position, id, sizeBytes]);
   return columnData(pushKeyColumns.payload, push, push.sealGeneration, ...bound);
 }
 
-/** @param files in the order of their ids. @returns undefined when the payload or the list of files was changed. */
+/** @returns undefined when the payload or the list of files was changed. */
 export function openPayload(
   key: { readonly payloadKey: Uint8Array },
   push: PushIdentity,
-  files: readonly Pick<FileRow, "id" | "sizeBytes">[],
+  files: FileList<ListedFile>,
   sealed: Buffer,
 ): string | undefined {
   return openAead(key.payloadKey, payloadData(push, files), sealed)?.toString("utf8");

@@ -4,7 +4,7 @@ import { readRows } from "../../test/support/engine-database.ts";
 import { derivePushKey } from "../crypto/push-key.ts";
 import { sealedColumns } from "../crypto/sealed-columns.ts";
 import { keyBytes } from "../crypto/sodium.ts";
-import { openPayload } from "./seals.ts";
+import { listFiles, openPayload } from "./seals.ts";
 import type { SealedPush } from "./store/tables.ts";
 
 /** The thief has the database, the master key and the source code. The domain provides the first two. */
@@ -49,15 +49,15 @@ test("database and master key together open no anonymous push", async () => {
     for (const text of [value.toString("latin1"), value.toString("hex"), value.toString("base64url")]) {
       const key = derivePushKey(rowSecret, { urlToken: text, passphraseHash: undefined }, row);
       expect(key.check.equals(row.keyCheck)).toBe(false);
-      expect(openPayload(key, row, [], payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
+      expect(openPayload(key, row, listFiles([]), payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
     }
     if (value.length < keyBytes) continue;
     const payloadKey = value.subarray(0, keyBytes);
-    expect(openPayload({ payloadKey }, row, [], payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
+    expect(openPayload({ payloadKey }, row, listFiles([]), payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
   }
   // With the link the same steps open it.
   const key = derivePushKey(rowSecret, { urlToken, passphraseHash: undefined }, row);
-  expect(openPayload(key, row, [], payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
+  expect(openPayload(key, row, listFiles([]), payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
 });
 
 test("they open an owned push without a passphrase, and only the labels of one with a passphrase", async () => {
@@ -72,12 +72,16 @@ test("they open an owned push without a passphrase, and only the labels of one w
     derivePushKey(openedRowSecret(fixture, push), { urlToken: readToken(push), passphraseHash: undefined }, push.row);
 
   const first = await stolen(fixture, plain);
-  expect(openPayload(deriveKey(first), first.row, [], first.payloadSealed ?? Buffer.alloc(0))).toBe("hunter2");
+  expect(openPayload(deriveKey(first), first.row, listFiles([]), first.payloadSealed ?? Buffer.alloc(0))).toBe(
+    "hunter2",
+  );
 
   const second = await stolen(fixture, guarded);
   expect(readToken(second)).toBe(guarded);
   expect(deriveKey(second).check.equals(second.row.keyCheck)).toBe(false);
-  expect(openPayload(deriveKey(second), second.row, [], second.payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
+  expect(
+    openPayload(deriveKey(second), second.row, listFiles([]), second.payloadSealed ?? Buffer.alloc(0)),
+  ).toBeUndefined();
 });
 
 test("without the row secret, link and passphrase open nothing", async () => {
@@ -86,6 +90,6 @@ test("without the row secret, link and passphrase open nothing", async () => {
   const { row, payloadSealed } = await stolen(fixture, urlToken);
   for (const rowSecret of [Buffer.alloc(keyBytes), row.keyCheck]) {
     const key = derivePushKey(rowSecret, { urlToken, passphraseHash: undefined }, row);
-    expect(openPayload(key, row, [], payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
+    expect(openPayload(key, row, listFiles([]), payloadSealed ?? Buffer.alloc(0))).toBeUndefined();
   }
 });

@@ -75,6 +75,10 @@ describe.each(["disk", "S3"])("with files on %s", (storage) => {
     const form = new FormData();
     form.set("push[kind]", "file");
     for (const url of urls) form.append("push[uploads][]", addressOf(url));
+    return await sendForm(form, by);
+  }
+
+  async function sendForm(form: FormData, by = ada) {
     const { payload, headers } = await encode(form);
     return await app.server.inject({
       method: "POST",
@@ -210,6 +214,24 @@ describe.each(["disk", "S3"])("with files on %s", (storage) => {
       await part(url, 0, patternBytes(10));
       expect((await createPush([url], eve)).statusCode).toBe(422);
       expect((await createPush([url])).statusCode).toBe(303);
+    });
+
+    test("and files of the form are in the order of the form", async () => {
+      const form = new FormData();
+      form.set("push[kind]", "file");
+      for (const sent of ["first", "third"]) {
+        const url = await open(sent.length);
+        await part(url, 0, Buffer.from(sent));
+        form.append("push[uploads][]", addressOf(url));
+        form.append("push[files][]", new Blob([`after ${sent}`]), `after ${sent}`);
+      }
+      const made = await sendForm(form);
+      const urlToken = /\/p\/([^/?]+)/.exec(String(made.headers.location))?.[1];
+      const { files } = (await app.server.inject({ url: `/api/v2/pushes/${urlToken}` })).json();
+      const contents = files.map(
+        async (file: { readonly url: string }) => (await app.server.inject({ url: new URL(file.url).pathname })).body,
+      );
+      expect(await Promise.all(contents)).toEqual(["first", "after first", "third", "after third"]);
     });
 
     test("is in no log line", async () => {

@@ -205,16 +205,18 @@ ${postgres(`
   -- Sealed bytes cannot be compressed.
   ALTER TABLE payloads ALTER COLUMN sealed SET STORAGE EXTERNAL;
 `)}
+  -- position: the order of the form; an edit adds files at the end. Ids come from several processes and have no order.
   -- key_sealed: each file has a random key, sealed under the key of its push.
   CREATE TABLE files (
     id INTEGER PRIMARY KEY,
     push_id INTEGER NOT NULL,
+    position INTEGER NOT NULL,
     blob_key TEXT NOT NULL UNIQUE,
     size_bytes INTEGER NOT NULL,
     details_sealed BLOB NOT NULL,
     key_sealed BLOB NOT NULL
   );
-  CREATE INDEX files_push ON files(push_id, id);
+  CREATE UNIQUE INDEX files_push ON files(push_id, position);
 
   -- sequence > 0: one event each; sequence < 0: -(kind + 1), the entry that sums up the events of a kind beyond the cap.
   -- PostgreSQL: claim_id is the number of the view that the entry logs; see pushes.last_claim_id.

@@ -144,29 +144,31 @@ export function describeWait(page: PageRequest, error: AppError): string {
 export async function receivePushForm(page: PageRequest): Promise<SentForm> {
   let upload: Upload | undefined;
   let fileRefusal: AppError | undefined;
-  try {
-    const form = await receiveForm(page.request, page.services.bodyIntake, async (file) => {
-      if (fileRefusal !== undefined) return;
-      try {
-        upload ??= await page.services.pushes.beginUpload(page.actor);
-        await upload.addFile(file);
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        fileRefusal = error;
-      }
-    });
-    const sent = sentIn(form);
-    for (const address of uploadsIn(sent.fields)) {
-      if (fileRefusal !== undefined) break;
-      try {
-        upload ??= await page.services.pushes.beginUpload(page.actor);
-        await upload.addUploaded(address);
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        fileRefusal = error;
-      }
+  const add = async (addTo: (upload: Upload) => Promise<void>) => {
+    if (fileRefusal !== undefined) return;
+    try {
+      upload ??= await page.services.pushes.beginUpload(page.actor);
+      await addTo(upload);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      fileRefusal = error;
     }
-    return { ...sent, upload, fileRefusal, isOutdated: false };
+  };
+  let named = 0;
+  const addNamed = async (form: FormFields) => {
+    for (const address of uploadsIn({ ...findPush(form) }).slice(named)) {
+      named += 1;
+      await add((to) => to.addUploaded(address));
+    }
+  };
+  try {
+    const form = await receiveForm(page.request, page.services.bodyIntake, async (file, before) => {
+      // The script sends what it can in several requests and the rest with the form, in the order of the form.
+      await addNamed(before);
+      await add((to) => to.addFile(file));
+    });
+    await addNamed(form);
+    return { ...sentIn(form), upload, fileRefusal, isOutdated: false };
   } catch (error) {
     await upload?.abandon();
     if (!(error instanceof FormTokenRefusal) || findPush(error.form) === undefined) throw error;

@@ -13,6 +13,7 @@ import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { refuseWrites } from "../../../test/support/refused-writes.ts";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import { listFiles } from "../seals.ts";
 import { claimOperations } from "./claim-view.ts";
 
 test("a text push can be viewed exactly as often as allowed, then it is gone", async () => {
@@ -228,10 +229,10 @@ test("a push that ends and loses its files between two reads is gone, not an err
   const deps = pushDepsOf(fixture, {
     store: {
       ...store,
-      async files(pushId) {
+      async filesOf(sealed) {
         reads += 1;
         await fixture.domain.pushes.expire(urlToken, owner);
-        return (await store.files(pushId)).slice(1);
+        return listFiles((await store.filesOf(sealed)).slice(1));
       },
     },
   });

@@ -182,7 +182,7 @@ async function open(
   if (unlocked.outcome === "wrong_passphrase") {
     return { outcome: "wrong_passphrase", push: toPush(row, urlToken, now) };
   }
-  const fileRows = sealed.hasFiles ? await deps.store.files(row.id) : [];
+  const fileRows = await deps.store.filesOf(sealed);
   const payload = openPayload(unlocked.key, row, fileRows, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
   const stored: { pushId: number; row: FileRow; key: Buffer }[] = [];

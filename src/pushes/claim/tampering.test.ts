@@ -171,7 +171,7 @@ test.each([
   [
     "it is given a file",
     (id: number): Change => [
-      "INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed, key_sealed) VALUES (900, ?, 'x', 1, ?, ?)",
+      "INSERT INTO files (id, push_id, position, blob_key, size_bytes, details_sealed, key_sealed) VALUES (900, ?, 1, 'x', 1, ?, ?)",
       id,
       Buffer.alloc(1),
       Buffer.alloc(72),
@@ -360,13 +360,25 @@ test("labels and links moved to another push or column are not shown", async () 
 });
 
 test.each([
-  ["moved to another push", (a: number, b: number): Change => ["UPDATE files SET push_id = ? WHERE push_id = ?", b, a]],
-  ["taken away", (a: number): Change => ["DELETE FROM files WHERE push_id = ?", a]],
+  [
+    "moved to another push",
+    (a: number, b: number): Change[] => [
+      ["UPDATE files SET push_id = ?, position = position + 2 WHERE push_id = ?", b, a],
+    ],
+  ],
+  ["taken away", (a: number): Change[] => [["DELETE FROM files WHERE push_id = ?", a]]],
   [
     "partly removed",
-    (a: number): Change => ["DELETE FROM files WHERE id = (SELECT max(id) FROM files WHERE push_id = ?)", a],
+    (a: number): Change[] => [["DELETE FROM files WHERE id = (SELECT max(id) FROM files WHERE push_id = ?)", a]],
   ],
-  ["exchanged", (a: number, b: number): Change => ["UPDATE files SET push_id = ? - push_id", a + b]],
+  [
+    "exchanged",
+    (a: number, b: number): Change[] => [
+      ["UPDATE files SET position = position + 2 WHERE push_id = ?", a],
+      ["UPDATE files SET push_id = ? - push_id", a + b],
+      ["UPDATE files SET position = position - 2 WHERE push_id = ?", b],
+    ],
+  ],
 ])("when files were %s, the push does not open and loses no view", async (how, change) => {
   await using fixture = await openTestDomain({ environment: { PWP__FILES__ALLOW_ANONYMOUS: "true" } });
   for (const actor of [owner, stranger]) {
@@ -375,7 +387,7 @@ test.each([
         expireAfterViews: 1,
       });
     const [a, b] = [await make("a"), await make("b")];
-    await run(fixture, change((await rowOf(fixture, a)).id, (await rowOf(fixture, b)).id));
+    await run(fixture, ...change((await rowOf(fixture, a)).id, (await rowOf(fixture, b)).id));
     await expect(claim(fixture, a)).rejects.toThrow(/do not match/);
     expect(await rowOf(fixture, a)).toMatchObject({ views: 0, ended_at: null });
     if (how === "moved to another push") await expect(claim(fixture, b)).rejects.toThrow(/do not match/);

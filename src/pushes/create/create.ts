@@ -9,7 +9,7 @@ import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-
 import { toOwnersPush } from "../present-push.ts";
 import type { Actor, CreatedPush, CreatePush, Upload } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
-import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
+import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import type { NewPush, WithPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow, type UnsealedPushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
@@ -100,7 +100,7 @@ async function sealAndInsert(
   const row = newRow(deps, { id, ownerId, now, passphraseSalt, urlToken }, requested);
   const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
   const outcome = await deps.largePayloads.write(payloadBytes, actor.client, async () => {
-    const content = { payload: request.payload ?? "", files: upload?.files ?? [] };
+    const content = { payload: request.payload ?? "", files: listFiles(positionFiles(upload?.files ?? [])) };
     const { keyCheck, ...sealed } = sealPushContent(keyring, row, { urlToken, passphraseHash }, content, deps.random);
     const push: NewPush = {
       row: { ...row, keyCheck },

@@ -7,7 +7,7 @@ import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from 
 import type { PushDeps } from "../deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
 import type { AuditKind, EndReason, IncomingFile, LinkDeliveryReport } from "../push.ts";
-import { firstGeneration, sealLabel, sealPushContent } from "../seals.ts";
+import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import { isOwnLink } from "../store/find-link.ts";
 import { type ImportedPushRows, LinkTakenError, writeImportedPush } from "../store/import-push.ts";
 import { optionsBy, type PushOptions, type PushRow } from "../store/tables.ts";
@@ -147,7 +147,7 @@ async function sealRows(
           vault.keyring,
           { ...push, id, sealGeneration: firstGeneration },
           { urlToken, passphraseHash },
-          { payload: open.payload, files: upload.files },
+          { payload: open.payload, files: listFiles(positionFiles(upload.files)) },
           random,
         );
   const row = rowOf(deps, { id, keyCheck: content?.keyCheck ?? noKeyCheck, passphraseSalt }, push);

@@ -104,7 +104,7 @@ async function hasSameContent(
   const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
   if (unlocked.outcome === "too_many_attempts") throw tooManyAttempts({ ...unlocked, outcome: "refused" });
   if (unlocked.outcome !== "unlocked") return false;
-  const stored = sealed.hasFiles ? await deps.store.files(row.id) : [];
+  const stored = await deps.store.filesOf(sealed);
   const opened = openPayload(unlocked.key, row, stored, sealed.payloadSealed);
   if (opened === undefined || !equalDigests(Buffer.from(opened), Buffer.from(payload))) return false;
   if (stored.length !== (upload?.fileCount ?? 0)) return false;

@@ -25,8 +25,8 @@ export type UploadDeps = Pick<
   "config" | "clock" | "random" | "store" | "ids" | "blobs" | "vault" | "capacity" | "byteBudgets"
 >;
 
-/** A stored file. Its key is sealed under the key of its push. */
-export type UploadedFile = Omit<FileRow, "keySealed"> & KeyedFile;
+/** A stored file that no push has yet. Its key is sealed under the key of its push, which also gives it a position. */
+export type UploadedFile = Omit<FileRow & KeyedFile, "keySealed" | "position">;
 
 /** Files that are sealed and stored while the request for their push is still being received. */
 export class PendingUpload implements Upload {
@@ -58,6 +58,7 @@ export class PendingUpload implements Upload {
     return this.#missing;
   }
 
+  /** In the order of the form. */
   get files(): readonly UploadedFile[] {
     return this.#files;
   }

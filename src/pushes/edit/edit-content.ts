@@ -3,7 +3,7 @@ import { type Unlocked, unlock } from "../claim/unlock.ts";
 import type { PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor, EditPush } from "../push.ts";
-import { type KeyedFile, openFileKey, openPayload, sealPushContent } from "../seals.ts";
+import { type KeyedFile, listFiles, openFileKey, openPayload, positionFiles, sealPushContent } from "../seals.ts";
 import type { ContentChange } from "../store/edit-push.ts";
 import type { FileRow, SealedPush } from "../store/tables.ts";
 import type { EditedFiles } from "./edit.ts";
@@ -13,7 +13,6 @@ export interface ContentEdit {
   readonly urlToken: string;
   readonly request: EditPush;
   readonly files: EditedFiles;
-  readonly removed: readonly FileRow[];
   readonly upload: PendingUpload | undefined;
 }
 
@@ -57,7 +56,8 @@ export async function sealContent(
   const { request, files, sealed, upload, urlToken } = edit;
   const payload = request.payload ?? old.payload;
   const { passphraseSalt, passphraseHash } = await nextPassphrase(deps, edit, old, actor);
-  const all = [...old.keptFiles, ...(upload?.files ?? [])].sort((a, b) => a.id - b.id);
+  const added = positionFiles(upload?.files ?? [], files.present);
+  const all = listFiles([...old.keptFiles, ...added]);
   const { files: sealedFiles, ...content } = sealPushContent(
     deps.vault.keyring,
     { ...sealed.row, sealGeneration: sealed.row.sealGeneration + 1 },
@@ -74,7 +74,7 @@ export async function sealContent(
       storedBytes: Buffer.byteLength(payload) + all.reduce((sum, file) => sum + file.sizeBytes, 0),
       keptFiles: sealedFiles.filter((file) => keptIds.has(file.id)),
       addedFiles: sealedFiles.filter((file) => !keptIds.has(file.id)),
-      removedFileIds: edit.removed.map((file) => file.id),
+      removedFileIds: files.removed.map((file) => file.id),
     },
   };
 }
@@ -85,7 +85,7 @@ async function openOld(
   now: number,
   actor: Actor,
 ): Promise<({ readonly outcome: "opened" } & OldContent) | Exclude<SealedContent, { outcome: "sealed" }>> {
-  const { sealed, urlToken, request, files, removed } = edit;
+  const { sealed, urlToken, request, files } = edit;
   const { row, payloadSealed } = sealed;
   const passphrase = request.currentPassphrase ?? "";
   if (row.passphraseSalt !== null && passphrase === "") {
@@ -96,8 +96,7 @@ async function openOld(
   const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
   if (unlocked.outcome !== "unlocked") return unlocked;
   if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
-  const present = [...files.kept, ...removed].sort((a, b) => a.id - b.id);
-  const payload = openPayload(unlocked.key, row, present, payloadSealed);
+  const payload = openPayload(unlocked.key, row, files.present, payloadSealed);
   if (payload === undefined) return { outcome: "broken" };
   const keptFiles: (Omit<FileRow, "keySealed"> & KeyedFile)[] = [];
   for (const { keySealed, ...file } of files.kept) {

@@ -19,7 +19,7 @@ import type { PushDeps } from "../deps.ts";
 import { hasEnded, isProvenOwner, openLabel, toOwnersPush } from "../present-push.ts";
 import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
-import { openOwnedFileDetails, sealLabel } from "../seals.ts";
+import { type FileList, openOwnedFileDetails, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
 import { type FileRow, optionsBy, type PushRow, type SealedPush } from "../store/tables.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
@@ -92,8 +92,7 @@ async function applyEdit(
     const payloadBytes = Buffer.byteLength(request.payload ?? "");
     await spent.charge(payloadBytes, deps.clock.now());
     await deps.capacity.assertRoomFor(actor, payloadBytes);
-    const { removed } = files;
-    const result = await sealContent(deps, { sealed, urlToken, request, files, removed, upload }, now, actor);
+    const result = await sealContent(deps, { sealed, urlToken, request, files, upload }, now, actor);
     if (result.outcome === "broken") return await explainConflict(deps, row, request, "broken");
     if (result.outcome !== "sealed") return result;
     content = result.content;
@@ -128,13 +127,13 @@ async function editedFiles(
   sealed: SealedPush,
   request: EditPush,
   upload: PendingUpload | undefined,
-): Promise<(EditedFiles & { readonly removed: readonly FileRow[] }) | undefined> {
+): Promise<EditedFiles | undefined> {
   const removedIds = new Set(request.removedFileIds ?? []);
-  const present = sealed.hasFiles ? await deps.store.files(sealed.row.id) : [];
+  const present = await deps.store.filesOf(sealed);
   const removed = present.filter((file) => removedIds.has(file.id));
   if (removed.length < removedIds.size) return undefined;
   const kept = present.filter((file) => !removedIds.has(file.id));
-  return { kept, removed, added: upload?.files ?? [] };
+  return { present, kept, removed, added: upload?.files ?? [] };
 }
 
 /** @returns undefined when nothing changes. */
@@ -210,7 +209,10 @@ function boundsOf(range: Range, current: number, leastUseful: number): Bounds {
 }
 
 export interface EditedFiles {
+  /** Before the edit. */
+  readonly present: FileList<FileRow>;
   readonly kept: readonly FileRow[];
+  readonly removed: readonly FileRow[];
   readonly added: readonly Pick<FileRow, "sizeBytes">[];
 }
 
@@ -221,7 +223,7 @@ export interface EditedFiles {
 export function findEditProblems(
   request: EditPush,
   row: PushRow,
-  { kept, added }: EditedFiles,
+  { kept, added }: Pick<EditedFiles, "kept" | "added">,
   config: Config,
   now: number,
 ): FieldProblems {
@@ -260,7 +262,12 @@ function checkLimits(problems: Problems, request: EditPush, row: PushRow, config
 }
 
 /** Only an edit's additions are limited: a push beyond the current settings may stay as it is or get smaller. */
-function checkFiles(problems: Problems, row: PushRow, { kept, added }: EditedFiles, config: Config): void {
+function checkFiles(
+  problems: Problems,
+  row: PushRow,
+  { kept, added }: Pick<EditedFiles, "kept" | "added">,
+  config: Config,
+): void {
   const { maxFileUploads, pushBytesMax } = config.files;
   if (row.kind === "file" && kept.length + added.length === 0) {
     addProblem(problems, "files", "A file push needs at least one file.");

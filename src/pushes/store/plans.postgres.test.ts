@@ -160,7 +160,14 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     addedFiles: [],
     removedFileIds: [61],
   };
-  const file = { id: pushes + 1, blobKey, sizeBytes: 10, detailsSealed: randomBytes(40), keySealed: randomBytes(72) };
+  const file = {
+    id: pushes + 1,
+    position: 1,
+    blobKey,
+    sizeBytes: 10,
+    detailsSealed: randomBytes(40),
+    keySealed: randomBytes(72),
+  };
   return {
     async insertPush() {
       await store.insertPush(newPush(pushes + 1, null), audit("creation"));
@@ -178,6 +185,9 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
     findSealed: () => store.findSealed(unknownLink, () => undefined),
     lastViewAt: () => store.lastViewAt(31),
     files: () => store.files(21),
+    async filesOf() {
+      expect(await store.filesOf({ row: { id: 21 }, hasFiles: true })).toHaveLength(1);
+    },
     async writeView() {
       // Anonymous and owned pushes, with views left, with the last view, with an outdated read, and with files.
       for (const [id, views, ownerId, hasFiles, notifyOnView] of [

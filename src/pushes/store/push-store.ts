@@ -2,6 +2,7 @@ import type { LinkAddress } from "../../crypto/url-token.ts";
 import type { Database, InTransaction, ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
+import { type FileList, listFiles } from "../seals.ts";
 import { createBulkEndings } from "./bulk-endings.ts";
 import { createClaimRetries } from "./claim-retries.ts";
 import { createCreationKeys } from "./creation-keys.ts";
@@ -13,13 +14,21 @@ import { createAdminLists, createLists } from "./lists.ts";
 import { createUpkeep } from "./maintenance.ts";
 import { createLinkDeliveries, createViewNotifications } from "./notifications.ts";
 import { createResumableUploads } from "./resumable-uploads.ts";
-import { type FileRow, type PushRow, readFiles, readPushes, type StoredPush, uploads } from "./tables.ts";
+import {
+  type FileRow,
+  type PushRow,
+  readFiles,
+  readPushes,
+  type SealedPush,
+  type StoredPush,
+  uploads,
+} from "./tables.ts";
 import { createWriteOperations, type EndRequest, queueBlob, takeUpload } from "./write-operations.ts";
 import { claimWrites } from "./write-view.ts";
 
 const pushByLink = selectByLink<StoredPush>((condition) => `SELECT ${readPushes.selectList} FROM pushes ${condition}`);
 const pushById = readPushes.select<[pushId: number]>("WHERE id = ?");
-const filesOfPush = readFiles.select<[pushId: number]>("WHERE push_id = ? ORDER BY id");
+const filesOfPush = readFiles.select<[pushId: number]>("WHERE push_id = ?");
 const listed = (condition: string) =>
   readPushes.select<[ownerId: number, now: number, limit: number, offset: number]>(
     `WHERE owner_id = ? AND (${condition}) ORDER BY created_at DESC, id DESC LIMIT ? OFFSET ?`,
@@ -38,9 +47,8 @@ export async function findPushById(connection: ReadConnection, pushId: number): 
   return raw === undefined ? undefined : readPushes.decode(raw);
 }
 
-/** In the order in which they were added. */
-export async function findFilesOf(connection: ReadConnection, pushId: number): Promise<readonly FileRow[]> {
-  return (await connection.all(filesOfPush, pushId)).map((row) => readFiles.decode(row));
+export async function findFilesOf(connection: ReadConnection, pushId: number): Promise<FileList<FileRow>> {
+  return listFiles((await connection.all(filesOfPush, pushId)).map((row) => readFiles.decode(row)));
 }
 
 /** The database operations that creating and retrieving a push need. */
@@ -71,6 +79,8 @@ export function createPushStore(db: Database) {
     },
     findById: (pushId: number) => findPushById(db.read, pushId),
     files: (pushId: number) => findFilesOf(db.read, pushId),
+    filesOf: async ({ row, hasFiles }: Pick<SealedPush, "hasFiles"> & { readonly row: Pick<PushRow, "id"> }) =>
+      hasFiles ? await findFilesOf(db.read, row.id) : listFiles([]),
     /** See `WriteOperations.end`. @param together writes in the same transaction. */
     end: (request: EndRequest, together?: InTransaction): Promise<boolean> =>
       db.write(async (tx) => {

@@ -85,6 +85,8 @@ export const importedLinks = new Table("imported_links", { digest: bytes, pushId
 export const files = new Table("files", {
   id: integer,
   pushId: integer,
+  /** From 1, in the order of the form. Positions of removed files are not used again. */
+  position: integer,
   blobKey: text,
   sizeBytes: integer,
   detailsSealed: bytes,

@@ -32,8 +32,8 @@ export async function fillDomain(client: pg.Client, pushes: number): Promise<voi
     `INSERT INTO audit_entries (push_id, sequence, kind, user_id, address, user_agent, referrer, times, created_at, updated_at)
      SELECT i, s, (s - 1) % 3, NULL, '192.0.2.' || i % 250, 'Mozilla/5.0 (X11; Linux x86_64)', '', 1, ${created} + s, ${created} + s
      FROM ${each}, generate_series(1, CASE WHEN i = ${pushWithLongTrail} THEN 1000 ELSE 3 END) AS s`,
-    `INSERT INTO files (id, push_id, blob_key, size_bytes, details_sealed, key_sealed)
-     SELECT i, i, md5('file' || i), 1000, ${digest("'details' || i")}, ${digest("'file key' || i")} FROM ${each} WHERE i % 20 = 1`,
+    `INSERT INTO files (id, push_id, position, blob_key, size_bytes, details_sealed, key_sealed)
+     SELECT i, i, 1, md5('file' || i), 1000, ${digest("'details' || i")}, ${digest("'file key' || i")} FROM ${each} WHERE i % 20 = 1`,
     `INSERT INTO link_deliveries (id, push_id, sequence, recipient_count, details_sealed, sent, given_up, put_off, settled_at)
      SELECT i, i, 1, 1, ${digest("'delivery' || i")}, 1, 0, 0, ${created} FROM ${each} WHERE i % 20 = 1`,
     `INSERT INTO view_notifications (push_id, sequence) SELECT i, 2 FROM ${each} WHERE i % 50 = 1`,
