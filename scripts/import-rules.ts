@@ -8,7 +8,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   age: [],
   config: ["base", "crypto", "i18n"],
   crypto: ["base"],
-  database: ["base", "config"],
+  database: ["base", "config", "crypto"],
   limits: ["base", "crypto", "database"],
   blobs: ["base"],
   telemetry: ["base", "config"],
@@ -23,11 +23,25 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   http: [...foundations, "pushes", "accounts", "requests"],
   api: [...foundations, "i18n", "pushes", "accounts", "requests", "http"],
   pages: [...foundations, "mail", "branding", "i18n", "pushes", "accounts", "requests", "health", "http"],
+  tables: ["crypto", "database", "mail", "branding", "pushes", "accounts", "requests", "import"],
   jobs: [...foundations, "mail", "pushes", "accounts", "domain"],
   backup: [...foundations, "pushes", "accounts", "domain"],
   move: ["base", "crypto", "database", "pushes"],
   import: [...foundations, "i18n", "pushes", "accounts", "branding", "domain"],
-  cli: [...foundations, "mail", "pushes", "accounts", "http", "domain", "backup", "move", "import", "client-verbs"],
+  cli: [
+    ...foundations,
+    "mail",
+    "pushes",
+    "accounts",
+    "http",
+    "domain",
+    "backup",
+    "move",
+    "import",
+    "branding",
+    "tables",
+    "client-verbs",
+  ],
   workers: ["base", "telemetry"],
   app: [
     ...foundations,
@@ -58,7 +72,7 @@ const doors: Readonly<Record<string, string>> = {
   branding: "branding/branding.ts",
 };
 /** Folders that may import past an entry file: those that compose the domain or work on its internals. */
-const insiders = new Set(["domain", "jobs", "backup", "cli", "move", "import"]);
+const insiders = new Set(["domain", "tables", "jobs", "backup", "cli", "move", "import"]);
 
 const source = resolve(import.meta.dirname, "../src");
 

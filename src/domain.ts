@@ -116,7 +116,13 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const limits = createLimits(db, events.limitsUnanswered);
   const hashAttempts = createHashAttempts(limits);
   const linkEmails = watchLinkEmails({ store, clock });
-  const branding = await openBranding({ db, clock, random, configuredName: config.brandTitle });
+  const branding = await openBranding({
+    db,
+    clock,
+    random,
+    access: vault.access,
+    configuredName: config.brandTitle,
+  });
   const instanceName = () => nameOf(branding.theme());
   const mail = createMail({ config, db, keyring, clock, random, events, linkEmails, instanceName });
   const accounts = createAccounts({

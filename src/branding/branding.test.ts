@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { TestClock } from "../../test/support/domain.ts";
-import { openEngineDatabase } from "../../test/support/engine-database.ts";
+import { changeRows, openEngineDatabase } from "../../test/support/engine-database.ts";
 import { systemRandom } from "../base/random.ts";
+import { AccessKeys } from "../crypto/access-keys.ts";
 import { nothingElse } from "../database/database.ts";
 import { sql } from "../database/statement.ts";
 import { openBranding } from "./branding.ts";
@@ -9,8 +10,11 @@ import { openBranding } from "./branding.ts";
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 
 async function makeBranding() {
-  const deps = { db: openEngineDatabase(), clock: new TestClock(), random: systemRandom, configuredName: undefined };
-  return { db: deps.db, branding: await openBranding(deps), other: await openBranding(deps) };
+  const forgedRows: string[] = [];
+  const access = new AccessKeys(Buffer.alloc(32, 1), (table) => forgedRows.push(table));
+  const effects = { clock: new TestClock(), random: systemRandom };
+  const deps = { db: openEngineDatabase(), ...effects, access, configuredName: undefined };
+  return { db: deps.db, access, forgedRows, branding: await openBranding(deps), other: await openBranding(deps) };
 }
 
 it("is the product's until it is changed, and again after a reset", async () => {
@@ -73,6 +77,52 @@ it("is found by every process, even one that has not refreshed yet", async () =>
   await branding.setLogo(png, nothingElse);
   const logo = branding.theme().logo;
   expect(await other.findFile(logo?.filename ?? "")).toEqual(logo);
+});
+
+describe("a part that somebody wrote into the database", () => {
+  const css = "#link[value*=ab]{background:url(/p/token)}";
+  const putStyle = `INSERT INTO theme_parts (name, content, content_type, updated_at, mac) VALUES ('style', ?, 'text/css', 0, ?)`;
+
+  async function readAfter(change: (made: Awaited<ReturnType<typeof makeBranding>>) => Promise<unknown>) {
+    const made = await makeBranding();
+    await change(made);
+    await changeRows(made.db, "INSERT INTO meta (name, value) VALUES ('branding_revision', ?)", Buffer.from("another"));
+    await made.other.refresh();
+    return { theme: made.other.theme(), forgedRows: made.forgedRows };
+  }
+  const nothing = { name: undefined, logo: undefined, style: undefined };
+
+  it.each([null, Buffer.alloc(16)])("is absent and reported if its MAC is %s", async (mac) => {
+    const read = await readAfter(({ db }) => changeRows(db, putStyle, Buffer.from("a{color:red}"), mac));
+    expect(read).toEqual({ theme: nothing, forgedRows: ["theme_parts"] });
+  });
+
+  it.each([
+    ["content", "content = ?", Buffer.from(css)],
+    ["content type", "content_type = ?", "text/html"],
+    ["name", "name = ?", "logo"],
+  ])("is absent and reported if its %s was changed", async (_, set, value) => {
+    const read = await readAfter(async ({ db, branding }) => {
+      await branding.setStyle("a { color: red }", nothingElse);
+      await changeRows(db, `UPDATE theme_parts SET ${set}`, value);
+      await changeRows(db, "DELETE FROM meta WHERE name = 'branding_revision'");
+    });
+    expect(read).toEqual({ theme: nothing, forgedRows: ["theme_parts"] });
+  });
+
+  it("is absent and reported if it would be refused, even with a valid MAC", async () => {
+    const read = await readAfter(async ({ db, access }) => {
+      const put = "INSERT INTO theme_parts (name, content, content_type, updated_at, mac) VALUES (?, ?, ?, 0, ?)";
+      for (const [name, type, content] of [
+        ["style", "text/css; charset=utf-8", Buffer.from(css)],
+        ["logo", "image/png", Buffer.from("<svg/>")],
+        ["name", "text/plain", Buffer.from("a‮b")],
+      ] as const) {
+        await changeRows(db, put, name, content, type, access.mac("theme_parts", [name, type, content]));
+      }
+    });
+    expect(read).toEqual({ theme: nothing, forgedRows: Array(3).fill("theme_parts") });
+  });
 });
 
 it("changes together with what is written in the same transaction, or not at all", async () => {

@@ -1,8 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
+import type { AccessKeys } from "../crypto/access-keys.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database, InTransaction } from "../database/database.ts";
-import { type BrandingPart, createBrandingStore, type StoredPart } from "./store/branding.ts";
+import { type BrandingPart, createBrandingStore } from "./store/branding.ts";
 import { readStyleSheet, type StyleSheetProblem } from "./style-sheet.ts";
 
 export { type BrandingPart, brandingParts } from "./store/branding.ts";
@@ -44,9 +45,10 @@ export async function openBranding(deps: {
   readonly db: Database;
   readonly clock: Clock;
   readonly random: Random;
+  readonly access: AccessKeys;
   readonly configuredName: string | undefined;
 }) {
-  const store = createBrandingStore(deps.db);
+  const store = createBrandingStore(deps.db, deps.access);
   let cached = await readAll();
   /** Refreshes are numbered by their start: the result of an earlier one never replaces that of a later one. */
   let refreshesStarted = 0;
@@ -55,7 +57,35 @@ export async function openBranding(deps: {
   /** Reads the revision first: parts that change in between are read again at the next refresh. */
   async function readAll() {
     const revision = await store.readRevision();
-    return { revision, theme: themeOf(await store.readParts(), deps.configuredName) };
+    return { revision, theme: await readTheme() };
+  }
+
+  /**
+   * Each part is checked again, as when it was set: the MAC proves that a server wrote it, the check that this one would. A part that
+   * fails is absent, and reported.
+   */
+  async function readTheme(): Promise<Theme> {
+    const parts = await store.readParts();
+    const read = async <Part>(
+      name: BrandingPart,
+      check: (content: Buffer) => Part | undefined | Promise<Part | undefined>,
+    ) => {
+      const stored = parts.find((part) => part.name === name);
+      const part = stored && (await check(stored.content));
+      if (stored !== undefined && part === undefined) deps.access.reportForgedRow("theme_parts");
+      return part;
+    };
+    return {
+      name: (await read("name", (content) => readName(content.toString("utf8")))) ?? deps.configuredName,
+      logo: await read("logo", (content) => {
+        const type = readLogo(content);
+        return type && fileOf("logo", endings[type], type, content);
+      }),
+      style: await read("style", async (content) => {
+        const sheet = await readStyleSheet(content.toString("utf8"));
+        return sheet.ok ? fileOf("style", "css", styleType, Buffer.from(sheet.css, "utf8")) : undefined;
+      }),
+    };
   }
 
   /** One small read; the whole theme is only read when it has changed. For the scheduled job. */
@@ -160,18 +190,6 @@ function readLogo(bytes: Buffer): LogoType | undefined {
 
 function isSameRevision(one: Buffer | undefined, other: Buffer | undefined): boolean {
   return one === undefined || other === undefined ? one === other : one.equals(other);
-}
-
-function themeOf(parts: readonly StoredPart[], configuredName: string | undefined): Theme {
-  const part = (name: BrandingPart) => parts.find((stored) => stored.name === name)?.content;
-  const logo = part("logo");
-  const logoType = logo === undefined ? undefined : logoTypeOf(logo);
-  const style = part("style");
-  return {
-    name: part("name")?.toString("utf8") ?? configuredName,
-    logo: logo && logoType && fileOf("logo", endings[logoType], logoType, logo),
-    style: style && fileOf("style", "css", styleType, style),
-  };
 }
 
 function fileOf(name: string, ending: string, contentType: BrandingFile["contentType"], content: Buffer): BrandingFile {

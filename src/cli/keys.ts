@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import { renewAccess } from "../accounts/store/renew-access.ts";
+import { themeParts } from "../branding/store/branding.ts";
 import { createProcessRegistry } from "../database/processes.ts";
 import type { Domain } from "../domain.ts";
 import { importedRows } from "../import/store/imported-rows.ts";
 import { rotateKeys } from "../pushes/maintenance/rotate.ts";
 import { replaceAccessSecret } from "../pushes/vault.ts";
+import { rotatedColumns } from "../tables.ts";
 import { type CommandDeps, exitCodesHelp } from "./cli-io.ts";
 import { CommandRefused } from "./errors.ts";
 import { refuseWithoutData, withDomain } from "./open-domain.ts";
@@ -36,6 +38,7 @@ async function replaceAccess({ db, keyring, vault }: Domain, io: CommandDeps["io
     }
     const onForgedRow = () => undefined;
     const fresh = await replaceAccessSecret(tx, { keyring, random: io.random, onForgedRow });
+    await themeParts.renew(tx, vault.access, fresh, "name");
     await importedRows.renew(tx, vault.access, fresh, "source", "kind", "sourceId");
     return await renewAccess(tx, vault.access, fresh, now);
   });
@@ -74,7 +77,7 @@ export function addKeyCommands(program: Command, { io }: CommandDeps): void {
       const config = getConfig(io);
       await refuseWithoutData(config, io);
       await withDomain(config, io, async ({ db, keyring }) => {
-        const report = await rotateKeys({ db, keyring, clock: io.clock, pause: io.pause });
+        const report = await rotateKeys({ db, keyring, columns: rotatedColumns, clock: io.clock, pause: io.pause });
         io.stdout(`Re-encrypted ${report.resealed} values under key ${keyring.ids[0]}.\n`);
         const retired = report.retiredKeyIds.filter((id) => keyring.has(id));
         if (retired.length > 0)

@@ -1,5 +1,12 @@
 import type { Random } from "../base/random.ts";
-import type { JointColumn, Purpose, PushKeyColumn, SealedColumn } from "./sealed-columns.ts";
+import type {
+  JointPurpose,
+  JointSeal,
+  MessagePurpose,
+  RotatedColumn,
+  SealedColumn,
+  SealPurpose,
+} from "./sealed-column.ts";
 import {
   aeadOverheadBytes,
   deriveKey,
@@ -33,15 +40,14 @@ export interface SealedRow {
 
 /** For values of a column that are sealed under the key of their push. @param extra binds the value to more than its row. */
 export function columnData(
-  { table, column }: SealedColumn | JointColumn | PushKeyColumn,
+  { table, column }: SealedColumn,
   { id, ownerId }: SealedRow,
   ...extra: readonly Part[]
 ): Buffer {
   return encodeParts("column", table, column, id, ownerId, ...extra);
 }
 
-/** Values that are not stored in a column. */
-export type MessagePurpose = Exclude<Purpose, SealedColumn["purpose"] | JointColumn["purpose"]>;
+type Purpose = SealPurpose | JointPurpose | MessagePurpose;
 
 class MasterKey {
   readonly header: Buffer;
@@ -115,20 +121,24 @@ export function createKeyring(masterKeys: readonly Buffer[], random: Random) {
     /** 8 hex digits each, the active one first. */
     ids: [...keys.keys()] as readonly string[],
     /** Seals under the active key. @returns the envelope, `sealOverheadBytes` longer than the plaintext. */
-    seal: (column: SealedColumn, row: SealedRow, plaintext: Uint8Array): Buffer =>
-      sealValue(column.purpose, columnData(column, row), plaintext),
+    seal: (column: RotatedColumn, row: SealedRow, plaintext: Uint8Array): Buffer =>
+      sealValue(column.seal.purpose, columnData(column, row), plaintext),
     /** @returns undefined when the envelope belongs to another row, was changed, or its key is not in the ring. */
-    open: (column: SealedColumn, row: SealedRow, envelope: Uint8Array): Buffer | undefined =>
-      openValue(column.purpose, columnData(column, row), envelope),
+    open: (column: RotatedColumn, row: SealedRow, envelope: Uint8Array): Buffer | undefined =>
+      openValue(column.seal.purpose, columnData(column, row), envelope),
     /** Seals under the active key and a client's secrets together: neither opens the value alone. */
-    sealJointly: (column: JointColumn, row: SealedRow, secrets: readonly Part[], plaintext: Uint8Array): Buffer =>
-      sealValue(column.purpose, columnData(column, row), plaintext, joinedWith(secrets)),
+    sealJointly: (
+      column: SealedColumn<JointSeal>,
+      row: SealedRow,
+      secrets: readonly Part[],
+      plaintext: Uint8Array,
+    ): Buffer => sealValue(column.seal.purpose, columnData(column, row), plaintext, joinedWith(secrets)),
     openJointly: (
-      column: JointColumn,
+      column: SealedColumn<JointSeal>,
       row: SealedRow,
       secrets: readonly Part[],
       envelope: Uint8Array,
-    ): Buffer | undefined => openValue(column.purpose, columnData(column, row), envelope, joinedWith(secrets)),
+    ): Buffer | undefined => openValue(column.seal.purpose, columnData(column, row), envelope, joinedWith(secrets)),
     /** Seals a value that is given out instead of stored. @param context must be the same to open. */
     sealMessage: (purpose: MessagePurpose, context: readonly Part[], plaintext: Uint8Array): Buffer =>
       sealValue(purpose, messageData(context), plaintext),

@@ -1,6 +1,6 @@
 import type { Database, InTransaction } from "./database.ts";
 import { sql } from "./statement.ts";
-import { integer, nullable, type RowOf, Table, text } from "./table.ts";
+import { harmless, integer, nullable, type RowOf, reasons, Table, text, withDefault } from "./table.ts";
 
 /** The background jobs. Every process runs all of them. */
 export const jobNames = [
@@ -28,14 +28,22 @@ export function isJobName(name: string): name is JobName {
   return jobNames.some((known) => known === name);
 }
 
-const jobRuns = new Table("job_runs", {
-  name: text,
-  everyMs: integer,
-  startedAt: nullable(integer),
-  succeededAt: nullable(integer),
-  durationMs: nullable(integer),
-  failedAt: nullable(integer),
-  failure: nullable(text),
+const { job, shown } = reasons;
+
+const jobRunColumns = {
+  name: harmless(text, job),
+  everyMs: harmless(integer, shown),
+  startedAt: harmless(nullable(integer), shown),
+  succeededAt: harmless(nullable(integer), shown),
+  durationMs: harmless(nullable(integer), shown),
+  failedAt: harmless(nullable(integer), shown),
+  failure: harmless(nullable(text), shown),
+};
+const jobRuns = new Table("job_runs", jobRunColumns);
+/** With the column that only statements use. */
+export const requestedRuns = new Table("job_runs", {
+  ...jobRunColumns,
+  requested: harmless(withDefault(integer, 0), job),
 });
 
 /**

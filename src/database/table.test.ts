@@ -1,18 +1,23 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { openEngineDatabase } from "../../test/support/engine-database.ts";
+import { type RotatedColumn, underMasterKey, underPushKey } from "../crypto/sealed-column.ts";
 import type { DriverRow } from "./statement.ts";
 import {
   type BooleanKeyOf,
   boolean,
+  bound,
   bytes,
   converted,
+  harmless,
   integer,
   type NewRowOf,
   nullable,
   oneOf,
   type RowOf,
   type StoredRowOf,
+  sealed,
   Table,
+  type TableColumns,
   text,
   withDefault,
 } from "./table.ts";
@@ -23,15 +28,20 @@ const words = converted<readonly string[], string>({
   encode: (value) => value.join(" "),
 });
 // A table of every database, with columns of each engine's own types.
-const things = new Table("blob_deletions", { blobKey: text, dueAt: integer, attempts: withDefault(integer, 3) });
+const reason = "a test changes it";
+const things = new Table("blob_deletions", {
+  blobKey: harmless(text, reason),
+  dueAt: harmless(integer, reason),
+  attempts: harmless(withDefault(integer, 3), reason),
+});
 const described = new Table("described", {
-  id: integer,
-  colour: oneOf(colours),
-  lastColour: withDefault(nullable(oneOf(colours)), null),
-  isSealed: boolean,
-  wasSealed: nullable(boolean),
-  digest: nullable(bytes),
-  scopes: words,
+  id: harmless(integer, reason),
+  colour: harmless(oneOf(colours), reason),
+  lastColour: harmless(withDefault(nullable(oneOf(colours)), null), reason),
+  isSealed: harmless(boolean, reason),
+  wasSealed: harmless(nullable(boolean), reason),
+  digest: harmless(nullable(bytes), reason),
+  scopes: harmless(words, reason),
 });
 type Described = RowOf<typeof described>;
 const row: Described = {
@@ -52,6 +62,28 @@ const stored: StoredRowOf<typeof described> = {
   digest: null,
   scopes: "a b",
 };
+
+test("a column that does not say how it is protected is no column of a table", () => {
+  expectTypeOf<{ id: typeof integer }>().not.toExtend<TableColumns>();
+  expectTypeOf<Pick<typeof described extends Table<infer C> ? C : never, "id">>().toExtend<TableColumns>();
+});
+
+test("a table names what its values are sealed with", () => {
+  const seal = underMasterKey("labels", { id: "id", owner: "NULL" });
+  const table = new Table("notes", {
+    id: bound(integer, "the text is sealed for it"),
+    textSealed: sealed(bytes, { text: seal, draft: underPushKey }),
+  });
+  expect(table.seals.text).toMatchObject({ table: "notes", column: "text_sealed", seal });
+  expectTypeOf(table.seals.text).toEqualTypeOf<RotatedColumn>();
+  expect(table.seals.draft).toMatchObject({ table: "notes", column: "text_sealed", seal: underPushKey });
+  expectTypeOf(table.seals.draft).not.toExtend<RotatedColumn>();
+  expect(table.protections.map(([column, { how }]) => [column, how])).toEqual([
+    ["id", "bound"],
+    ["text_sealed", "sealed"],
+  ]);
+  expect(described.seals).toEqual({});
+});
 
 test("columns are selected under their domain names", () => {
   expect(described.selectList).toBe(
@@ -101,7 +133,11 @@ test("an unknown name is not written", () => {
 });
 
 test("the boolean columns are known, with and without a default", () => {
-  const flags = new Table("flags", { id: integer, isOn: boolean, isLate: withDefault(boolean, false) });
+  const flags = new Table("flags", {
+    id: harmless(integer, reason),
+    isOn: harmless(boolean, reason),
+    isLate: harmless(withDefault(boolean, false), reason),
+  });
   expect(flags.booleanKeys).toEqual(["isOn", "isLate"]);
   expectTypeOf(flags.booleanKeys).toEqualTypeOf<readonly ("isOn" | "isLate")[]>();
 });

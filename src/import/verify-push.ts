@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import { BlobStoreError } from "../blobs/blob-store.ts";
-import { sealedColumns } from "../crypto/sealed-columns.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
 import { endedByTime, expiryOf } from "../pushes/create/import-push.ts";
 import { hasEnded, tombstoneMs } from "../pushes/present-push.ts";
 import { openFileDetails, openFileKey, openPayload, openPushKey } from "../pushes/seals.ts";
 import { readImportedState } from "../pushes/store/import-push.ts";
 import { findFilesOf, findPushById } from "../pushes/store/push-store.ts";
-import type { FileRow, PushRow, SealedPush } from "../pushes/store/tables.ts";
+import { type FileRow, type PushRow, pushes, rowSecrets, type SealedPush } from "../pushes/store/tables.ts";
 import { findSealedPush } from "../pushes/store/write-view.ts";
 import { partNames } from "./missing-parts.ts";
 import { type ImportSource, isSourceFileError, type SourceFile, type SourcePush } from "./source.ts";
@@ -113,7 +112,7 @@ function compareLabels(
 ): void {
   if (row.ownerId === null) return;
   const open = (column: "urlToken" | "name" | "note", sealed: Buffer | null) =>
-    sealed === null ? "" : keyring.open(sealedColumns[column], row, sealed)?.toString("utf8");
+    sealed === null ? "" : keyring.open(pushes.seals[column], row, sealed)?.toString("utf8");
   if (open("urlToken", row.tokenSealed) !== push.urlToken) verdict.fail("Its owner's lists cannot show its link.");
   const labels = [
     ["name", open("name", row.nameSealed), push.name],
@@ -158,7 +157,7 @@ async function compareContent(
     return;
   }
   const passphraseHash = passphraseSalt && (await here.argon2.deriveKey(passphrase, passphraseSalt, client));
-  const rowSecret = rowSecretSealed && here.keyring.open(sealedColumns.rowSecret, row, rowSecretSealed);
+  const rowSecret = rowSecretSealed && here.keyring.open(rowSecrets.seals.rowSecret, row, rowSecretSealed);
   const secrets = { urlToken: push.urlToken, passphraseHash: passphraseHash ?? undefined };
   const opened = openPushKey(row, rowSecret ?? undefined, secrets);
   if (opened.outcome === "wrong_link" && isEdited && passphraseSalt !== null) {

@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from "../base/clock.ts";
 import { isKindName } from "../base/push-kinds.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { sealedColumns } from "../crypto/sealed-columns.ts";
+import { outbox } from "./store/emails.ts";
 
 /** Changes of an account that its owner is notified of. */
 const accountChanges = [
@@ -118,12 +118,12 @@ export function linkLifeOf(kind: EmailKind): number | undefined {
 }
 
 export function sealEmail(keyring: Keyring, id: number, message: Email): Buffer {
-  return keyring.seal(sealedColumns.email, { id, ownerId: null }, Buffer.from(JSON.stringify(message), "utf8"));
+  return keyring.seal(outbox.seals.email, { id, ownerId: null }, Buffer.from(JSON.stringify(message), "utf8"));
 }
 
 /** @returns undefined: its master key is not configured any more, or another version of this program wrote it. */
 export function openEmail(keyring: Keyring, id: number, sealed: Uint8Array): Email | undefined {
-  const plain = keyring.open(sealedColumns.email, { id, ownerId: null }, sealed);
+  const plain = keyring.open(outbox.seals.email, { id, ownerId: null }, sealed);
   const message: unknown = plain === undefined ? undefined : JSON.parse(plain.toString("utf8"));
   return isEmail(message) ? message : undefined;
 }

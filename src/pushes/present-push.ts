@@ -2,10 +2,10 @@ import { isArmored } from "../age/armor.ts";
 import { dayMs } from "../base/clock.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
+import type { RotatedColumn } from "../crypto/sealed-column.ts";
 import type { Actor, EndToEnd, OwnedPush, Push } from "./push.ts";
 import { publicOptions } from "./push-options.ts";
-import { optionsBy, type PushRow, type UnsealedPushRow } from "./store/tables.ts";
+import { optionsBy, type PushRow, pushes, type UnsealedPushRow } from "./store/tables.ts";
 import type { Vault } from "./vault.ts";
 
 /** How long an ended anonymous push is reported as expired before it becomes unknown. */
@@ -45,7 +45,7 @@ type OwnerKeys = Pick<Vault, "keyring" | "access">;
 
 /** The url_token of an owned push. @returns undefined: it was not sealed for this owner, which is reported. */
 function openLink(row: Pick<PushRow, "id" | "ownerId" | "tokenSealed">, { keyring, access }: OwnerKeys) {
-  const opened = row.tokenSealed === null ? undefined : keyring.open(sealedColumns.urlToken, row, row.tokenSealed);
+  const opened = row.tokenSealed === null ? undefined : keyring.open(pushes.seals.urlToken, row, row.tokenSealed);
   if (opened === undefined) access.reportForgedRow("pushes");
   return opened;
 }
@@ -90,8 +90,8 @@ export function toOwnersPush(row: UnsealedPushRow, urlToken: string, now: number
     ...toPush(row, urlToken, now),
     ...optionsBy((option) => row[option]),
     endReason: row.endReason ?? (hasEnded(row, now) ? "time" : null),
-    name: openLabel(keyring, sealedColumns.name, row, row.nameSealed),
-    note: openLabel(keyring, sealedColumns.note, row, row.noteSealed),
+    name: openLabel(keyring, pushes.seals.name, row, row.nameSealed),
+    note: openLabel(keyring, pushes.seals.note, row, row.noteSealed),
   };
 }
 
@@ -116,7 +116,7 @@ export function isSealedLabel(label: string | null): label is string {
 
 export function openLabel(
   keyring: Keyring,
-  column: SealedColumn,
+  column: RotatedColumn,
   row: Pick<PushRow, "id" | "ownerId">,
   sealed: Buffer | null,
 ): string | null {

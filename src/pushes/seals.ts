@@ -2,9 +2,9 @@ import type { Random } from "../base/random.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import { columnData, type Keyring, type SealedRow } from "../crypto/keyring.ts";
 import { derivePushKey, type LinkSecrets, type PushIdentity, type PushKey } from "../crypto/push-key.ts";
-import { pushKeyColumns, type SealedColumn, sealedColumns } from "../crypto/sealed-columns.ts";
+import type { RotatedColumn } from "../crypto/sealed-column.ts";
 import { deriveKey, keyBytes, openAead, sealAead } from "../crypto/sodium.ts";
-import type { FileRow, PushRow } from "./store/tables.ts";
+import { type FileRow, files, type PushRow, payloads, resumableUploads, rowSecrets } from "./store/tables.ts";
 
 export const firstGeneration = 1;
 
@@ -59,7 +59,7 @@ export function sealPushContent<File extends KeyedFile>(
   return {
     keyCheck: key.check,
     /** The length is constant. */
-    rowSecretSealed: keyring.seal(sealedColumns.rowSecret, push, rowSecret),
+    rowSecretSealed: keyring.seal(rowSecrets.seals.rowSecret, push, rowSecret),
     // Empty payloads are sealed, too, so that a missing row is not taken for an empty payload.
     payloadSealed: sealAead(key.payloadKey, payloadData(push, files), Buffer.from(payload, "utf8"), random),
     files: files.map(({ key: fileKey, ...file }) => ({
@@ -90,7 +90,7 @@ export function openPushKey(
 /** The payload opens only with all files of the push, so none can be removed, added, moved, reordered or resized. */
 function payloadData(push: PushIdentity, files: FileList<ListedFile>): Buffer {
   const bound = files.flatMap(({ position, id, sizeBytes }) => [position, id, sizeBytes]);
-  return columnData(pushKeyColumns.payload, push, push.sealGeneration, ...bound);
+  return columnData(payloads.seals.payload, push, push.sealGeneration, ...bound);
 }
 
 /** @returns undefined when the payload or the list of files was changed. */
@@ -104,7 +104,7 @@ export function openPayload(
 }
 
 function fileKeyData({ id, ownerId, sealGeneration }: PushIdentity, fileId: number): Buffer {
-  return columnData(pushKeyColumns.fileKey, { id: fileId, ownerId }, id, sealGeneration);
+  return columnData(files.seals.fileKey, { id: fileId, ownerId }, id, sealGeneration);
 }
 
 /** @returns undefined when the sealed key was changed or belongs to another file, push or generation. */
@@ -122,7 +122,7 @@ export function fileContentContext(fileId: number): string {
 }
 
 /** @returns null for an empty text, which is not stored. */
-export function sealLabel(keyring: Keyring, column: SealedColumn, row: SealedRow, text: string): Buffer | null {
+export function sealLabel(keyring: Keyring, column: RotatedColumn, row: SealedRow, text: string): Buffer | null {
   return text === "" ? null : keyring.seal(column, row, Buffer.from(text, "utf8"));
 }
 
@@ -137,8 +137,8 @@ export function sealFileDetails(
   random: Random,
 ): Buffer {
   const plain = plainDetails(details);
-  if (file.ownerId !== null) return keyring.seal(sealedColumns.fileDetails, file, plain);
-  return sealAead(detailsKey(file.key), columnData(pushKeyColumns.anonymousFileDetails, file), plain, random);
+  if (file.ownerId !== null) return keyring.seal(files.seals.fileDetails, file, plain);
+  return sealAead(detailsKey(file.key), columnData(files.seals.anonymousFileDetails, file), plain, random);
 }
 
 const plainDetails = ({ filename, contentType }: FileDetails) =>
@@ -150,7 +150,7 @@ export function sealUploadDetails(
   details: FileDetails,
   random: Random,
 ): Buffer {
-  const data = columnData(pushKeyColumns.uploadDetails, file);
+  const data = columnData(resumableUploads.seals.uploadDetails, file);
   return sealAead(detailsKey(file.key), data, plainDetails(details), random);
 }
 
@@ -158,7 +158,7 @@ export function sealUploadDetails(
 export function openUploadDetails(
   file: Pick<FileRow, "id" | "detailsSealed"> & { ownerId: number | null; key: Buffer },
 ): FileDetails | undefined {
-  const data = columnData(pushKeyColumns.uploadDetails, file);
+  const data = columnData(resumableUploads.seals.uploadDetails, file);
   return readFileDetails(openAead(detailsKey(file.key), data, file.detailsSealed));
 }
 
@@ -168,7 +168,7 @@ export function openFileDetails(
   file: Pick<FileRow, "id" | "detailsSealed"> & { ownerId: number | null; key: Buffer },
 ): FileDetails | undefined {
   if (file.ownerId !== null) return openOwnedFileDetails(keyring, file);
-  const data = columnData(pushKeyColumns.anonymousFileDetails, file);
+  const data = columnData(files.seals.anonymousFileDetails, file);
   return readFileDetails(openAead(detailsKey(file.key), data, file.detailsSealed));
 }
 
@@ -179,7 +179,7 @@ export function openOwnedFileDetails(
   keyring: Keyring,
   file: Pick<FileRow, "id" | "detailsSealed"> & { ownerId: number | null },
 ): FileDetails | undefined {
-  return readFileDetails(keyring.open(sealedColumns.fileDetails, file, file.detailsSealed));
+  return readFileDetails(keyring.open(files.seals.fileDetails, file, file.detailsSealed));
 }
 
 function readFileDetails(plain: Buffer | undefined): FileDetails | undefined {

@@ -2,10 +2,9 @@ import { expect, test } from "vitest";
 import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { readRows } from "../../test/support/engine-database.ts";
 import { derivePushKey } from "../crypto/push-key.ts";
-import { sealedColumns } from "../crypto/sealed-columns.ts";
 import { keyBytes } from "../crypto/sodium.ts";
 import { listFiles, openPayload } from "./seals.ts";
-import type { SealedPush } from "./store/tables.ts";
+import { pushes as pushTable, rowSecrets, type SealedPush } from "./store/tables.ts";
 
 /** The thief has the database, the master key and the source code. The domain provides the first two. */
 async function stolen(fixture: TestDomain, urlToken: string): Promise<SealedPush> {
@@ -32,7 +31,7 @@ async function candidates(
 
 /** The master key opens the row secret, which is one half of the push key. */
 function openedRowSecret({ domain: { keyring } }: TestDomain, push: SealedPush): Buffer {
-  const secret = keyring.open(sealedColumns.rowSecret, push.row, push.rowSecretSealed ?? Buffer.alloc(0));
+  const secret = keyring.open(rowSecrets.seals.rowSecret, push.row, push.rowSecretSealed ?? Buffer.alloc(0));
   if (secret === undefined) throw new Error("The threat model says that this opens.");
   return secret;
 }
@@ -67,7 +66,7 @@ test("they open an owned push without a passphrase, and only the labels of one w
   const { urlToken: plain } = await pushes.create({ payload: "hunter2" }, owner);
   const { urlToken: guarded } = await pushes.create({ payload: "hunter3", passphrase: "p", name: "VPN" }, owner);
   const readToken = ({ row }: SealedPush) =>
-    keyring.open(sealedColumns.urlToken, row, row.tokenSealed ?? Buffer.alloc(0))?.toString("utf8") ?? "";
+    keyring.open(pushTable.seals.urlToken, row, row.tokenSealed ?? Buffer.alloc(0))?.toString("utf8") ?? "";
   const deriveKey = (push: SealedPush) =>
     derivePushKey(openedRowSecret(fixture, push), { urlToken: readToken(push), passphraseHash: undefined }, push.row);
 

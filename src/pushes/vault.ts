@@ -2,12 +2,12 @@ import type { Random } from "../base/random.ts";
 import { AccessKeys } from "../crypto/access-keys.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import { envelopeKeyId, type Keyring } from "../crypto/keyring.ts";
-import { sealedColumns } from "../crypto/sealed-columns.ts";
 import { deriveKey, keyBytes } from "../crypto/sodium.ts";
 import { createUrlTokens } from "../crypto/url-token.ts";
 import type { Database, ReadConnection, Transaction } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
 import { sql } from "../database/statement.ts";
+import { meta } from "../database/tables.ts";
 
 /** The keys that the domain uses: the key ring, and those derived from the secrets that it opens. */
 export type Vault = Awaited<ReturnType<typeof openVault>>;
@@ -90,7 +90,7 @@ async function makeSecrets(
     if (!(await isNewDatabase(tx))) return;
     for (const name of domainSecretNames) {
       const row = { id: name, ownerId: null };
-      await tx.run(makeMeta, name, keyring.seal(sealedColumns.domainSecret, row, random.bytes(keyBytes)));
+      await tx.run(makeMeta, name, keyring.seal(meta.seals.domainSecret, row, random.bytes(keyBytes)));
     }
     await markKey(tx, activeId, now);
   });
@@ -106,7 +106,7 @@ export async function replaceAccessSecret(
 ): Promise<AccessKeys> {
   const secret = random.bytes(keyBytes);
   const row = { id: "access_secret", ownerId: null };
-  await tx.run(replaceMeta, keyring.seal(sealedColumns.domainSecret, row, secret), row.id);
+  await tx.run(replaceMeta, keyring.seal(meta.seals.domainSecret, row, secret), row.id);
   return new AccessKeys(secret, onForgedRow);
 }
 
@@ -128,7 +128,7 @@ async function openDomainSecret(
 
 /** @returns 32 bytes; undefined when the ring lacks the master key. */
 export function openSecret(keyring: Keyring, name: DomainSecretName, sealed: Buffer): Buffer | undefined {
-  return keyring.open(sealedColumns.domainSecret, { id: name, ownerId: null }, sealed);
+  return keyring.open(meta.seals.domainSecret, { id: name, ownerId: null }, sealed);
 }
 
 /** Undefined: no server has started on the database yet. */

@@ -6,7 +6,6 @@ import type { Random } from "../base/random.ts";
 import type { Config } from "../config/config.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { sealedColumns } from "../crypto/sealed-columns.ts";
 import type { UrlTokens } from "../crypto/url-token.ts";
 import type { Transaction } from "../database/database.ts";
 import type { Ids } from "../database/ids.ts";
@@ -24,7 +23,7 @@ import {
   type RequestState,
   requestLimits,
 } from "./request.ts";
-import type { RequestRow, RequestStore } from "./store/request-store.ts";
+import { type RequestRow, type RequestStore, requests as requestTable } from "./store/request-store.ts";
 
 export type { AnswerUpload } from "./answer-upload.ts";
 export {
@@ -363,13 +362,13 @@ function isProof({ proofDigest }: Details, proof: string): boolean {
 
 /** @returns undefined: the row was not sealed for this owner, which is reported. */
 function openRow({ keyring, onForgedRow }: RequestDeps, row: RequestRow): OpenedRow | undefined {
-  const opened = keyring.open(sealedColumns.requestDetails, row, row.detailsSealed);
+  const opened = keyring.open(requestTable.seals.requestDetails, row, row.detailsSealed);
   if (opened === undefined) onForgedRow("requests");
   return opened && { ...row, details: JSON.parse(opened.toString("utf8")) as Details };
 }
 
 function sealDetails(keyring: Keyring, row: Pick<RequestRow, "id" | "ownerId">, details: Details): Buffer {
-  return keyring.seal(sealedColumns.requestDetails, row, Buffer.from(JSON.stringify(details), "utf8"));
+  return keyring.seal(requestTable.seals.requestDetails, row, Buffer.from(JSON.stringify(details), "utf8"));
 }
 
 function stateOf(row: RequestRow, now: number): RequestState {

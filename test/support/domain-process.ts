@@ -6,6 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { type Domain, type Effects, openDomain } from "../../src/domain.ts";
 import { rotateKeys } from "../../src/pushes/maintenance/rotate.ts";
+import { rotatedColumns } from "../../src/tables.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { countEveryone, stranger, testConfig } from "./domain.ts";
@@ -74,7 +75,7 @@ async function execute(command: Command): Promise<readonly string[]> {
     }
     case "rotate": {
       const { db, keyring } = domain();
-      const report = await rotateKeys({ db, keyring, ...effects });
+      const report = await rotateKeys({ db, keyring, columns: rotatedColumns, ...effects });
       return report.retiredKeyIds;
     }
     case "put mail": {

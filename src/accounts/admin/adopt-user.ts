@@ -2,10 +2,10 @@ import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { type AccountState, type AdoptedAccount, createAdoptionStore } from "../store/adopting.ts";
 import { PasswordSeals } from "../store/password-seals.ts";
+import { totpFactors } from "../store/tables.ts";
 import { findOtherAdmins, findUserIn } from "../store/users.ts";
 import { isApiToken } from "../tokens/api-tokens.ts";
 
@@ -104,7 +104,7 @@ export function createAdoptedAccounts({ keyring, access }: AccountKeys) {
   /** The values of an account here. The API token is known as a digest only: whether there is one is compared. */
   function valuesHere(userId: number, here: AccountState): Omit<UserAspects, "created_at" | "api_token"> {
     const row = { id: userId, ownerId: userId };
-    const secret = here.totpSealed && keyring.open(sealedColumns.totpSecret, row, here.totpSealed);
+    const secret = here.totpSealed && keyring.open(totpFactors.seals.totpSecret, row, here.totpSealed);
     return {
       email: here.user.email,
       password: here.passwordHash,
@@ -172,7 +172,7 @@ export function createUserAdoption(
 
   async function putTotp(tx: Transaction, userId: number, totp: AdoptedUser["totp"]): Promise<void> {
     if (totp === null) return;
-    const sealed = keyring.seal(sealedColumns.totpSecret, { id: userId, ownerId: userId }, totp.secret);
+    const sealed = keyring.seal(totpFactors.seals.totpSecret, { id: userId, ownerId: userId }, totp.secret);
     await store.insertTotp(tx, {
       userId,
       secretSealed: sealed,

@@ -16,9 +16,9 @@ import { createRecordingOutbox } from "../../../test/support/recording-outbox.ts
 import { minuteMs } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import { sql } from "../../database/statement.ts";
 import type { Outbox } from "../../mail/outbox.ts";
+import { totpFactors } from "../store/tables.ts";
 
 function makeOutbox(): { outbox: Outbox; notifications: () => unknown[] } {
   const { outbox, emails } = createRecordingOutbox();
@@ -50,7 +50,7 @@ describe("setting up an app", () => {
     const row = await db.read.one(sql<[], { sealed: Buffer }>("SELECT secret_sealed AS sealed FROM totp_factors"));
     const keyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
     const openFor = (id: number) =>
-      keyring.open(sealedColumns.totpSecret, { id, ownerId: id }, row?.sealed ?? Buffer.alloc(0));
+      keyring.open(totpFactors.seals.totpSecret, { id, ownerId: id }, row?.sealed ?? Buffer.alloc(0));
     expect(openFor(session.user.id)).toHaveLength(20);
     expect(openFor(session.user.id + 1)).toBeUndefined();
   });

@@ -1,5 +1,4 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { AccountChange } from "../../mail/email.ts";
 import { noOrigin, type Passkey, type Session, type User } from "../account.ts";
@@ -10,6 +9,7 @@ import type { AdministrationStore } from "../store/administration.ts";
 import type { FactorStore } from "../store/factors.ts";
 import type { PasskeyStore } from "../store/passkeys.ts";
 import { endSessions } from "../store/sessions.ts";
+import { totpFactors } from "../store/tables.ts";
 import { isName } from "../text.ts";
 import { backupCodeDigest, makeBackupCodes, readBackupCode } from "./backup-codes.ts";
 import type { FactorCodes } from "./factor-codes.ts";
@@ -132,7 +132,7 @@ export function createFactorChanges(deps: Deps) {
       if (guess.outcome === "too_many") return guess;
       if (step === undefined) return { outcome: "wrong_code" };
       return change(asked, async (tx, { id }, at) => {
-        const sealed = deps.keyring().seal(sealedColumns.totpSecret, { id, ownerId: id }, secret);
+        const sealed = deps.keyring().seal(totpFactors.seals.totpSecret, { id, ownerId: id }, secret);
         await factors.putTotp(tx, id, sealed, step, at);
         return announceAdded(tx, asked, "", at);
       });

@@ -1,8 +1,8 @@
 import { minuteMs, secondMs } from "../../base/clock.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { FactorStore } from "../store/factors.ts";
+import { totpFactors } from "../store/tables.ts";
 import { backupCodeDigest, readBackupCode } from "./backup-codes.ts";
 import { matchingTotpStep, readTotpCode } from "./totp.ts";
 
@@ -58,7 +58,7 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
   async function openSecret(tx: Transaction, userId: number): Promise<Buffer | undefined> {
     const sealed = await store.findTotpSecret(tx, userId);
     if (sealed === undefined) return undefined;
-    const secret = keyring().open(sealedColumns.totpSecret, { id: userId, ownerId: userId }, sealed);
+    const secret = keyring().open(totpFactors.seals.totpSecret, { id: userId, ownerId: userId }, sealed);
     if (secret === undefined) access.reportForgedRow("totp_factors");
     return secret;
   }

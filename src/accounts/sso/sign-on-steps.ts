@@ -3,10 +3,10 @@ import { unavailable } from "../../base/errors.ts";
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { WriteConnection } from "../../database/database.ts";
 import type { SignOnStepStore } from "../store/sign-on-steps.ts";
+import { signOnSteps } from "../store/tables.ts";
 import type { SignOnSecrets } from "./provider.ts";
 
 /** Enough time to sign in at the provider with all factors, or to find a password. */
@@ -63,7 +63,7 @@ export function createSignOnSteps(deps: {
       const token = makeOpaqueToken(random);
       const stepDigest = access.digest("sign_on_step", token);
       const sealed = keyring().seal(
-        sealedColumns.signOnStep,
+        signOnSteps.seals.signOnStep,
         rowOf(stepDigest),
         Buffer.from(JSON.stringify(step), "utf8"),
       );
@@ -80,7 +80,7 @@ export function createSignOnSteps(deps: {
       const stepDigest = access.digest("sign_on_step", token);
       const sealed = await store.findStep(stepDigest, now - signOnStepMs);
       const opened =
-        sealed === undefined ? undefined : keyring().open(sealedColumns.signOnStep, rowOf(stepDigest), sealed);
+        sealed === undefined ? undefined : keyring().open(signOnSteps.seals.signOnStep, rowOf(stepDigest), sealed);
       return opened === undefined ? undefined : readStep(JSON.parse(opened.toString("utf8")));
     },
     /** Returns true to one caller only. */

@@ -7,7 +7,6 @@ import { TestAuthenticator } from "../../../test/support/authenticator.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { addApp, addPasskey, changeBy, client, openFactorFixture, party } from "../../../test/support/factors.ts";
 import { type Random, systemRandom } from "../../base/random.ts";
-import { importedRows } from "../../import/store/imported-rows.ts";
 import { createIdentityStore } from "./identities.ts";
 import { accessTables } from "./tables.ts";
 
@@ -15,18 +14,6 @@ import { accessTables } from "./tables.ts";
 // give access.
 
 const sourceFolder = join(import.meta.dirname, "../..");
-
-test("every table with a MAC is an access table, and the other way round", async () => {
-  const { db } = makeTestAccounts();
-  const rows = await readRows<{ name: string }>(db, {
-    sqlite: `SELECT tables.name AS name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
-      WHERE tables.type = 'table' AND columns.name = 'mac'`,
-    postgres:
-      "SELECT table_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'mac'",
-  });
-  const tables = [...accessTables, importedRows];
-  expect(rows.map(({ name }) => name).sort()).toEqual(tables.map(({ name }) => name).sort());
-});
 
 /** Tables of a user's rows without a MAC, and why. */
 const withoutMac: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { integer, nullable, type StoredRowOf, Table } from "../../database/table.ts";
+import { integer, nullable, RowShape, type StoredRowOf } from "../../database/table.ts";
 import type { User } from "../account.ts";
 import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../admin/administration.ts";
 import { endFirstRun } from "./first-run.ts";
@@ -19,7 +19,7 @@ export interface NewEntry {
 /** The oldest entries beyond this number are removed. */
 const entriesMax = 10_000;
 
-const summary = new Table("users", { lastSignedInAt: nullable(integer), signInCount: integer, tokensInUse: integer });
+const summary = new RowShape({ lastSignedInAt: nullable(integer), signInCount: integer, tokensInUse: integer });
 const summaryColumns = summary.selectExpressions({
   lastSignedInAt: "last_signed_in_at",
   signInCount: "sign_in_count",

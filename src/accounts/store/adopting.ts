@@ -1,7 +1,7 @@
 import type { Random } from "../../base/random.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { bytes, integer, nullable, type RowOf, type StoredRowOf, Table } from "../../database/table.ts";
+import { bytes, integer, nullable, type RowOf, RowShape, type StoredRowOf } from "../../database/table.ts";
 import { allScopes } from "../account.ts";
 import { countAddedFactor, countRemovedFactor } from "./factors.ts";
 import type { PasswordSeals } from "./password-seals.ts";
@@ -24,7 +24,7 @@ export interface AdoptedAccount {
 }
 
 /** An account as it is now. */
-const state = new Table("users", {
+const state = new RowShape({
   passwordSealed: nullable(bytes),
   lastSignedInAt: nullable(integer),
   /** null: there is no authenticator app. */

@@ -1,8 +1,8 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import type { UnopenedRow } from "./access-table.ts";
 import { mailedLinks, users } from "./tables.ts";
 import { findUserByEmailIn, findUserIn, isEmailTaken } from "./users.ts";
 

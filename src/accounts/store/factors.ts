@@ -1,8 +1,8 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { FactorFailures } from "../factors/factor-codes.ts";
-import type { UnopenedRow } from "./access-table.ts";
 import { findCompleteSession } from "./sessions.ts";
 import { backupCodes, totpFactors, users } from "./tables.ts";
 

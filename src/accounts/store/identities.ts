@@ -1,9 +1,9 @@
 import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { User } from "../account.ts";
-import type { UnopenedRow } from "./access-table.ts";
 import { isFirstRunOver } from "./first-run.ts";
 import type { PasswordSeals } from "./password-seals.ts";
 import { identities } from "./tables.ts";

@@ -1,6 +1,6 @@
+import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { UnopenedRow } from "./access-table.ts";
 import type { PasswordSeals } from "./password-seals.ts";
 import { mailedLinks, users } from "./tables.ts";
 import { findUserIn, openUser, type UserRow, userColumns } from "./users.ts";

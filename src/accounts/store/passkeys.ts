@@ -1,8 +1,8 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { Passkey } from "../account.ts";
-import type { UnopenedRow } from "./access-table.ts";
 import { countAddedFactor, countRemovedFactor } from "./factors.ts";
 import { passkeyChallenges, passkeys } from "./tables.ts";
 import { nextId } from "./users.ts";

@@ -1,6 +1,6 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
+import { mailedLinks, users } from "./tables.ts";
 
 /**
  * Password hashes are sealed under the master key, each for its user: the database alone allows no guessing, and a writer of
@@ -19,14 +19,14 @@ export class PasswordSeals {
   columnsOf(userId: number, passwordHash: string) {
     if (passwordHash === "") return { passwordSealed: null, hasPassword: false };
     const row = { id: userId, ownerId: userId };
-    const passwordSealed = this.#keyring().seal(sealedColumns.password, row, Buffer.from(passwordHash, "utf8"));
+    const passwordSealed = this.#keyring().seal(users.seals.password, row, Buffer.from(passwordHash, "utf8"));
     return { passwordSealed, hasPassword: true };
   }
 
   /** @returns "": the account has no password. */
   open(user: { readonly id: number; readonly hasPassword: boolean }, sealed: Buffer | null): string {
     if (!user.hasPassword || sealed === null) return "";
-    const opened = this.#keyring().open(sealedColumns.password, { id: user.id, ownerId: user.id }, sealed);
+    const opened = this.#keyring().open(users.seals.password, { id: user.id, ownerId: user.id }, sealed);
     if (opened === undefined) this.access.reportForgedRow("users");
     return opened?.toString("utf8") ?? "";
   }
@@ -35,7 +35,11 @@ export class PasswordSeals {
   columnsOfLink(digest: Buffer, userId: number, passwordHash: string | null) {
     if (passwordHash === null) return { passwordSealed: null, setsPassword: false };
     const row = { id: digest, ownerId: userId };
-    const passwordSealed = this.#keyring().seal(sealedColumns.signUpPassword, row, Buffer.from(passwordHash, "utf8"));
+    const passwordSealed = this.#keyring().seal(
+      mailedLinks.seals.signUpPassword,
+      row,
+      Buffer.from(passwordHash, "utf8"),
+    );
     return { passwordSealed, setsPassword: true };
   }
 
@@ -46,7 +50,7 @@ export class PasswordSeals {
   ): string | null | undefined {
     if (!link.setsPassword) return null;
     const row = { id: link.digest, ownerId: link.userId };
-    const opened = sealed === null ? undefined : this.#keyring().open(sealedColumns.signUpPassword, row, sealed);
+    const opened = sealed === null ? undefined : this.#keyring().open(mailedLinks.seals.signUpPassword, row, sealed);
     if (opened === undefined) this.access.reportForgedRow("mailed_links");
     return opened?.toString("utf8");
   }

@@ -1,9 +1,9 @@
 import { userAgentLengthMax } from "../../base/user-agent.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ClientContext, ListedSession, Session, User } from "../account.ts";
-import type { UnopenedRow } from "./access-table.ts";
 import { sessions } from "./tables.ts";
 import { allBeyond, findUserIn, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 

@@ -1,11 +1,10 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { UnopenedRow } from "./access-table.ts";
 import { PasswordSeals } from "./password-seals.ts";
-import { apiTokens, users } from "./tables.ts";
+import { apiTokens, totpFactors, users } from "./tables.ts";
 
 const reading = users.reading("passwordSealed");
 const accountById = sql<
@@ -49,7 +48,9 @@ export async function findStoredAccount(
     factorRows: passkeys + (totpSealed === null ? 0 : 1),
     /** null: no authenticator app. undefined: its seal does not open. */
     totpSecret:
-      totpSealed === null ? null : keyring.open(sealedColumns.totpSecret, { id: userId, ownerId: userId }, totpSealed),
+      totpSealed === null
+        ? null
+        : keyring.open(totpFactors.seals.totpSecret, { id: userId, ownerId: userId }, totpSealed),
   };
 }
 

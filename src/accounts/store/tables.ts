@@ -1,66 +1,70 @@
-import { boolean, bytes, converted, integer, nullable, oneOf, Table, text, withDefault } from "../../database/table.ts";
+import { underMasterKey } from "../../crypto/sealed-column.ts";
+import { AuthenticatedTable } from "../../database/authenticated-table.ts";
+import {
+  authenticated,
+  boolean,
+  bound,
+  bytes,
+  converted,
+  harmless,
+  integer,
+  nullable,
+  oneOf,
+  reasons,
+  sealed,
+  Table,
+  text,
+  withDefault,
+} from "../../database/table.ts";
 import { allScopes, type Scope } from "../account.ts";
 import { type AdminAction, adminActions } from "../admin/administration.ts";
-import { AccessTable } from "./access-table.ts";
 
-// Columns are either readable metadata or sealed. Times in milliseconds since the epoch.
+// Times in milliseconds since the epoch.
 
-const userColumns = {
-  id: integer,
-  email: text,
+const { limit, shown } = reasons;
+const keyedDigest = "a keyed digest: without the access secret nobody can compute one for a secret of their own";
+const password = underMasterKey("passwords", { id: "id", owner: "id" });
+const signUpPassword = underMasterKey("passwords", { id: "digest", owner: "user_id" });
+const totpSecret = underMasterKey("second factors", { id: "user_id", owner: "user_id" });
+const signOnStep = underMasterKey("single sign-on", { id: "digest", owner: "NULL" });
+
+export const users = new AuthenticatedTable("users", "user", {
+  id: authenticated(integer),
+  email: authenticated(text),
   /** A new address that waits for its confirmation. */
-  unconfirmedEmail: withDefault(nullable(text), null),
+  unconfirmedEmail: harmless(withDefault(nullable(text), null), "the emailed link that confirms it contains it"),
   /** See `PasswordSeals`. null: the account has no password. */
-  passwordSealed: nullable(bytes),
-  admin: boolean,
-  language: nullable(text),
+  passwordSealed: sealed(nullable(bytes), { password }),
+  admin: authenticated(boolean),
+  language: harmless(nullable(text), shown),
   /** As written by `writePushDefaults`; null: never set. */
-  pushDefaults: withDefault(nullable(text), null),
-  createdAt: integer,
-  updatedAt: integer,
-  confirmedAt: nullable(integer),
-  disabledAt: withDefault(nullable(integer), null),
-  lastSignedInAt: withDefault(nullable(integer), null),
-  signInCount: withDefault(integer, 0),
-  factorFailures: withDefault(integer, 0),
-  factorFailuresSince: withDefault(integer, 0),
+  pushDefaults: harmless(withDefault(nullable(text), null), limit),
+  createdAt: harmless(integer, shown),
+  updatedAt: harmless(integer, shown),
+  confirmedAt: authenticated(nullable(integer)),
+  disabledAt: authenticated(withDefault(nullable(integer), null)),
+  lastSignedInAt: harmless(withDefault(nullable(integer), null), shown),
+  signInCount: harmless(withDefault(integer, 0), shown),
+  factorFailures: authenticated(withDefault(integer, 0)),
+  factorFailuresSince: authenticated(withDefault(integer, 0)),
   /** Deciding, unlike the hash, whose seal authenticates it. */
-  hasPassword: boolean,
+  hasPassword: authenticated(boolean),
   /** How many authenticator apps and passkeys the account has: a deleted row of one must not turn the second factor off. */
-  secondFactors: withDefault(integer, 0),
-};
-export const users = new AccessTable("users", "user", userColumns, [
-  "id",
-  "email",
-  "admin",
-  "confirmedAt",
-  "disabledAt",
-  "hasPassword",
-  "secondFactors",
-  "factorFailures",
-  "factorFailuresSince",
-]);
+  secondFactors: authenticated(withDefault(integer, 0)),
+});
 
-const sessionColumns = {
-  digest: bytes,
-  id: integer,
-  userId: integer,
-  createdAt: integer,
-  seenAt: integer,
-  waitsForFactor: boolean,
+export const sessions = new AuthenticatedTable("sessions", "session", {
+  digest: authenticated(bytes),
+  id: authenticated(integer),
+  userId: authenticated(integer),
+  createdAt: authenticated(integer),
+  seenAt: harmless(integer, limit),
+  waitsForFactor: authenticated(boolean),
   /** The browser keeps the cookie when it closes. */
-  persistent: boolean,
-  address: text,
-  userAgent: text,
-};
-export const sessions = new AccessTable("sessions", "session", sessionColumns, [
-  "digest",
-  "id",
-  "userId",
-  "createdAt",
-  "waitsForFactor",
-  "persistent",
-]);
+  persistent: authenticated(boolean),
+  address: harmless(text, shown),
+  userAgent: harmless(text, shown),
+});
 
 const scopeList = converted<readonly Scope[], string>({
   decode: (stored) => {
@@ -75,121 +79,118 @@ const networkList = converted<readonly string[], string | null>({
   encode: (networks) => (networks.length === 0 ? null : networks.join(",")),
 });
 
-/** A revoked token loses its MAC. */
-const apiTokenColumns = {
-  id: integer,
-  userId: integer,
-  name: text,
-  digest: bytes,
-  scopes: scopeList,
-  /** Empty: any address. */
-  networks: withDefault(networkList, []),
-  createdAt: integer,
-  expiresAt: withDefault(nullable(integer), null),
-  revokedAt: withDefault(nullable(integer), null),
-  lastUsedAt: withDefault(nullable(integer), null),
-  lastUsedAddress: withDefault(nullable(text), null),
-};
-export const apiTokens = new AccessTable("api_tokens", "token", apiTokenColumns, [
-  "id",
-  "userId",
-  "digest",
-  "scopes",
-  "networks",
-  "expiresAt",
-]);
-
-const mailedLinkColumns = {
-  digest: bytes,
-  userId: integer,
-  purpose: oneOf({ confirm_account: 0, reset_password: 1, change_email: 2, invitation: 3 }),
-  /** For a change of the email address; null: the link has no effect any more. */
-  newEmail: withDefault(nullable(text), null),
-  /** The password of the sign-up that caused the email; null: not caused by a sign-up. */
-  passwordSealed: withDefault(nullable(bytes), null),
-  /** Deciding, unlike the hash, whose seal authenticates it. */
-  setsPassword: withDefault(boolean, false),
-  createdAt: integer,
-};
-export const mailedLinks = new AccessTable("mailed_links", "link", mailedLinkColumns, [
-  "digest",
-  "userId",
-  "purpose",
-  "newEmail",
-  "setsPassword",
-  "createdAt",
-]);
-
-/** Deleted accounts, until all data of their pushes is removed. */
-export const deletedUsers = new Table("deleted_users", { userId: integer, deletedAt: integer });
-
-/** Clients that have signed in to an account before, as digests. */
-export const knownClients = new Table("known_clients", { userId: integer, digest: bytes, seenAt: integer });
-
-/** The sealed secret contains the user, so it authenticates the row. */
-export const totpFactors = new Table("totp_factors", {
-  userId: integer,
-  secretSealed: bytes,
-  /** In Unix time / 30 s: codes of this step and of earlier ones are refused. */
-  lastStep: integer,
-  confirmedAt: integer,
+const transportList = converted<readonly string[], string>({
+  decode: (stored) => stored.split(" ").filter((transport) => transport !== ""),
+  encode: (transports) => transports.join(" "),
 });
 
-/** The digest contains the user, so it authenticates the row. A code that has been used has no row. */
-export const backupCodes = new Table("backup_codes", { userId: integer, digest: bytes });
+/** A revoked token loses its MAC. */
+export const apiTokens = new AuthenticatedTable("api_tokens", "token", {
+  id: authenticated(integer),
+  userId: authenticated(integer),
+  name: harmless(text, shown),
+  digest: authenticated(bytes),
+  scopes: authenticated(scopeList),
+  /** Empty: any address. */
+  networks: authenticated(withDefault(networkList, [])),
+  createdAt: harmless(integer, shown),
+  expiresAt: authenticated(withDefault(nullable(integer), null)),
+  revokedAt: harmless(withDefault(nullable(integer), null), "a revoked token has no MAC"),
+  lastUsedAt: harmless(withDefault(nullable(integer), null), shown),
+  lastUsedAddress: harmless(withDefault(nullable(text), null), shown),
+});
 
-const passkeyColumns = {
-  id: integer,
-  userId: integer,
-  name: text,
-  credentialId: bytes,
+export const mailedLinks = new AuthenticatedTable("mailed_links", "link", {
+  digest: authenticated(bytes),
+  userId: authenticated(integer),
+  purpose: authenticated(oneOf({ confirm_account: 0, reset_password: 1, change_email: 2, invitation: 3 })),
+  /** For a change of the email address; null: the link has no effect any more. */
+  newEmail: authenticated(withDefault(nullable(text), null)),
+  /** The password of the sign-up that caused the email; null: not caused by a sign-up. */
+  passwordSealed: sealed(withDefault(nullable(bytes), null), { signUpPassword }),
+  /** Deciding, unlike the hash, whose seal authenticates it. */
+  setsPassword: authenticated(withDefault(boolean, false)),
+  createdAt: authenticated(integer),
+});
+
+/** Deleted accounts, until all data of their pushes is removed. */
+export const deletedUsers = new Table("deleted_users", {
+  userId: harmless(integer, "ids of users are random: an id that is missing here belongs to nobody"),
+  deletedAt: harmless(integer, reasons.job),
+});
+
+/** Clients that have signed in to an account before, as digests. */
+export const knownClients = new Table("known_clients", {
+  userId: harmless(integer, "a known client only has other limits of guesses"),
+  digest: harmless(bytes, "a known client only has other limits of guesses"),
+  seenAt: harmless(integer, limit),
+});
+
+export const totpFactors = new Table("totp_factors", {
+  userId: bound(integer, "the sealed secret contains the user"),
+  secretSealed: sealed(bytes, { totpSecret }),
+  /** In Unix time / 30 s: codes of this step and of earlier ones are refused. */
+  lastStep: harmless(integer, "a lower one gives what an older genuine row gives"),
+  confirmedAt: harmless(integer, shown),
+});
+
+/** A code that has been used has no row. */
+export const backupCodes = new Table("backup_codes", {
+  userId: bound(integer, "the digest contains the user"),
+  digest: bound(bytes, keyedDigest),
+});
+
+export const passkeys = new AuthenticatedTable("passkeys", "passkey", {
+  id: authenticated(integer),
+  userId: authenticated(integer),
+  name: harmless(text, shown),
+  credentialId: authenticated(bytes),
   /** COSE (RFC 9052). */
-  publicKey: bytes,
-  signCount: integer,
-  transports: converted<readonly string[], string>({
-    decode: (stored) => stored.split(" ").filter((transport) => transport !== ""),
-    encode: (transports) => transports.join(" "),
-  }),
-  createdAt: integer,
-  lastUsedAt: withDefault(nullable(integer), null),
-};
-export const passkeys = new AccessTable("passkeys", "passkey", passkeyColumns, [
-  "id",
-  "userId",
-  "credentialId",
-  "publicKey",
-  "signCount",
-]);
+  publicKey: authenticated(bytes),
+  signCount: authenticated(integer),
+  transports: harmless(transportList, "browsers take it as a hint where the passkey may be"),
+  createdAt: harmless(integer, shown),
+  lastUsedAt: harmless(withDefault(nullable(integer), null), shown),
+});
 
 /** Challenges that were answered, until they expire. */
-export const passkeyChallenges = new Table("passkey_challenges", { digest: bytes, answeredAt: integer });
+export const passkeyChallenges = new Table("passkey_challenges", {
+  digest: harmless(bytes, "an answer can be repeated only by who has both the answer and the right to delete the row"),
+  answeredAt: harmless(integer, limit),
+});
 
-const identityColumns = { issuer: text, subject: text, userId: integer, createdAt: integer };
-export const identities = new AccessTable("identities", "identity", identityColumns, ["issuer", "subject", "userId"]);
+export const identities = new AuthenticatedTable("identities", "identity", {
+  issuer: authenticated(text),
+  subject: authenticated(text),
+  userId: authenticated(integer),
+  createdAt: harmless(integer, shown),
+});
 
 export const accessTables = [users, sessions, apiTokens, mailedLinks, passkeys, identities] as const;
 
 export const signOnSteps = new Table("sign_on_steps", {
-  digest: bytes,
-  stepSealed: bytes,
+  digest: bound(bytes, keyedDigest),
+  stepSealed: sealed(bytes, { signOnStep }),
   /** Throttle key of the client that began the step. */
-  client: text,
-  createdAt: integer,
+  client: harmless(text, limit),
+  createdAt: harmless(integer, limit),
+});
+
+const actionName = converted<AdminAction, string>({
+  decode(stored) {
+    const action = adminActions.find((name) => name === stored);
+    if (action === undefined) throw new Error(`The database holds the unknown action ${stored}.`);
+    return action;
+  },
+  encode: (action) => action,
 });
 
 /** The id is assigned by the database. */
 export const adminEntries = new Table("admin_audit_entries", {
-  createdAt: integer,
-  adminId: nullable(integer),
-  adminEmail: text,
-  action: converted<AdminAction, string>({
-    decode(stored) {
-      const action = adminActions.find((name) => name === stored);
-      if (action === undefined) throw new Error(`The database holds the unknown action ${stored}.`);
-      return action;
-    },
-    encode: (action) => action,
-  }),
-  subject: text,
-  address: text,
+  createdAt: harmless(integer, shown),
+  adminId: harmless(nullable(integer), shown),
+  adminEmail: harmless(text, shown),
+  action: harmless(actionName, shown),
+  subject: harmless(text, shown),
+  address: harmless(text, shown),
 });

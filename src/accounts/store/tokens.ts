@@ -1,8 +1,8 @@
 import type { AccessKeys } from "../../crypto/access-keys.ts";
+import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { ApiToken, Scope, User } from "../account.ts";
-import type { UnopenedRow } from "./access-table.ts";
 import { apiTokens } from "./tables.ts";
 import { allBeyond, findUserIn, nextId, openUser, type UserRow, userColumns } from "./users.ts";
 

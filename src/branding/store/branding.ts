@@ -1,29 +1,44 @@
+import type { AccessKeys } from "../../crypto/access-keys.ts";
+import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, InTransaction, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { bytes, converted, integer, type RowOf, Table, text } from "../../database/table.ts";
+import { authenticated, bytes, converted, harmless, integer, reasons, text } from "../../database/table.ts";
 
 export const brandingParts = ["name", "logo", "style"] as const;
 export type BrandingPart = (typeof brandingParts)[number];
 
-const themeParts = new Table("theme_parts", {
-  name: converted<BrandingPart, string>({
-    decode(stored) {
-      const part = brandingParts.find((name) => name === stored);
-      if (part === undefined) throw new Error(`The database holds the unknown theme part ${stored}.`);
-      return part;
-    },
-    encode: (name) => name,
-  }),
-  content: bytes,
-  contentType: text,
-  updatedAt: integer,
+const partName = converted<BrandingPart, string>({
+  decode(stored) {
+    const part = brandingParts.find((name) => name === stored);
+    if (part === undefined) throw new Error(`The database holds the unknown theme part ${stored}.`);
+    return part;
+  },
+  encode: (name) => name,
 });
-export type StoredPart = RowOf<typeof themeParts>;
 
-const allParts = themeParts.select<[]>("");
-const putPart = themeParts.insert(
+/** Authenticated: a style sheet that somebody writes into the database could read a page and report what it has read. */
+export const themeParts = new AuthenticatedTable("theme_parts", "part", {
+  name: authenticated(partName),
+  contentType: authenticated(text),
+  content: authenticated(bytes),
+  updatedAt: harmless(integer, reasons.shown),
+});
+const reading = themeParts.reading();
+type UnopenedPart = UnopenedRow<typeof reading>;
+
+interface StoredPart {
+  readonly name: BrandingPart;
+  readonly contentType: string;
+  readonly content: Buffer;
+}
+interface NewPart extends StoredPart {
+  readonly updatedAt: number;
+}
+
+const allParts = sql<[], UnopenedPart>(`SELECT ${reading.selectList} FROM theme_parts`);
+const putPart = themeParts.insertion(
   `ON CONFLICT (name) DO UPDATE SET content = excluded.content, content_type = excluded.content_type,
-     updated_at = excluded.updated_at`,
+     updated_at = excluded.updated_at, mac = excluded.mac`,
 );
 const removePart = sql<[name: string]>("DELETE FROM theme_parts WHERE name = ?");
 const currentRevision = sql<[], { value: Buffer }>("SELECT value FROM meta WHERE name = 'branding_revision'");
@@ -33,7 +48,7 @@ const putRevision = sql<[revision: Buffer]>(
 );
 
 /** Every change stores a new random revision: a process that has read the parts of this revision need not read them again. */
-export function createBrandingStore(db: Database) {
+export function createBrandingStore(db: Database, access: AccessKeys) {
   const change = (revision: Buffer, together: InTransaction, work: (tx: Transaction) => Promise<unknown>) =>
     db.write(async (tx) => {
       await work(tx);
@@ -43,9 +58,10 @@ export function createBrandingStore(db: Database) {
   return {
     /** undefined: nothing was ever changed. */
     readRevision: async () => (await db.read.one(currentRevision))?.value,
-    readParts: async () => (await db.read.all(allParts)).map((row) => themeParts.decode(row)),
-    put: (part: StoredPart, revision: Buffer, together: InTransaction) =>
-      change(revision, together, (tx) => tx.run(putPart, ...themeParts.values(part))),
+    /** Those that this server wrote; others are reported. */
+    readParts: async (): Promise<readonly StoredPart[]> => reading.openAll(access, await db.read.all(allParts)),
+    put: (part: NewPart, revision: Buffer, together: InTransaction) =>
+      change(revision, together, (tx) => putPart(tx, access, part)),
     remove: (name: BrandingPart, revision: Buffer, together: InTransaction) =>
       change(revision, together, (tx) => tx.run(removePart, name)),
   };

@@ -468,7 +468,8 @@ ${postgres(`
     name TEXT PRIMARY KEY,
     content BLOB NOT NULL,
     content_type TEXT NOT NULL,
-    updated_at INTEGER NOT NULL
+    updated_at INTEGER NOT NULL,
+    mac BLOB
   ) WITHOUT ROWID;
 
   -- Imported users and pushes, so that another run imports nothing twice. source: the installation. run: the import that

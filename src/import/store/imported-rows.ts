@@ -1,9 +1,9 @@
-import { AccessTable, type UnopenedRow } from "../../accounts/store/access-table.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { LinkAddress } from "../../crypto/url-token.ts";
+import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { converted, integer, nullable, text } from "../../database/table.ts";
+import { authenticated, converted, harmless, integer, nullable, reasons, text } from "../../database/table.ts";
 import { firstGeneration } from "../../pushes/seals.ts";
 import { isLinkTaken } from "../../pushes/store/find-link.ts";
 import { type AspectDigests, readAspects, writeAspects } from "../aspects.ts";
@@ -64,26 +64,21 @@ export class RecordChangedError extends Error {
  * Authenticated: the ids decide whose account later imports give new pushes to, and the missing parts what they add to an
  * account.
  */
-export const importedRows = new AccessTable(
-  "imported_rows",
-  "row",
-  {
-    source: text,
-    kind: text,
-    sourceId: integer,
-    id: integer,
-    run: text,
-    missingParts: converted<readonly Part[], string>({ decode: readParts, encode: writeParts }),
-    identity: text,
-    aspects: converted<AspectDigests, string>({ decode: readAspects, encode: writeAspects }),
-    views: integer,
-    expiresAt: nullable(integer),
-    auditEntries: integer,
-    notifications: integer,
-    files: integer,
-  },
-  ["source", "kind", "sourceId", "id", "run", "missingParts", "identity", "aspects", "views"],
-);
+export const importedRows = new AuthenticatedTable("imported_rows", "row", {
+  source: authenticated(text),
+  kind: authenticated(text),
+  sourceId: authenticated(integer),
+  id: authenticated(integer),
+  run: authenticated(text),
+  missingParts: authenticated(converted<readonly Part[], string>({ decode: readParts, encode: writeParts })),
+  identity: authenticated(text),
+  aspects: authenticated(converted<AspectDigests, string>({ decode: readAspects, encode: writeAspects })),
+  views: authenticated(integer),
+  expiresAt: harmless(nullable(integer), reasons.limit),
+  auditEntries: harmless(integer, "an import whose counts differ stops"),
+  notifications: harmless(integer, "an import whose counts differ stops"),
+  files: harmless(integer, "an import whose counts differ stops"),
+});
 const reading = importedRows.reading("expiresAt", "auditEntries", "notifications", "files");
 type StoredRow = UnopenedRow<typeof reading>;
 

@@ -1,16 +1,33 @@
+import { underMasterKey } from "../../crypto/sealed-column.ts";
 import type { Database, InTransaction, ReadConnection, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { bytes, integer, nullable, type RowOf, Table, text, withDefault } from "../../database/table.ts";
+import {
+  bound,
+  bytes,
+  harmless,
+  integer,
+  nullable,
+  type RowOf,
+  RowShape,
+  reasons,
+  sealed,
+  Table,
+  text,
+  withDefault,
+} from "../../database/table.ts";
 
-const outbox = new Table("outbox", {
-  id: integer,
-  emailSealed: bytes,
-  createdAt: integer,
+const email = underMasterKey("emails", { id: "id", owner: "NULL" });
+
+export const outbox = new Table("outbox", {
+  id: bound(integer, "the sealed email contains it"),
+  /** Recipient and content together: neither can be exchanged. */
+  emailSealed: sealed(bytes, { email }),
+  createdAt: harmless(integer, reasons.limit),
   /** null: delivery has failed. */
-  dueAt: nullable(integer),
+  dueAt: harmless(nullable(integer), reasons.job),
   /** How often the email was claimed for delivery. */
-  attempts: withDefault(integer, 0),
-  lastError: withDefault(nullable(text), null),
+  attempts: harmless(withDefault(integer, 0), reasons.job),
+  lastError: harmless(withDefault(nullable(text), null), reasons.shown),
 });
 
 const storedEmails = outbox.pick("id", "emailSealed", "createdAt", "attempts");
@@ -18,7 +35,7 @@ const storedEmails = outbox.pick("id", "emailSealed", "createdAt", "attempts");
 export type StoredEmail = RowOf<typeof storedEmails>;
 
 /** Failed emails always have an error; the expression gives the column its type. */
-const failedEmails = new Table("outbox", {
+const failedEmails = new RowShape({
   id: integer,
   emailSealed: bytes,
   createdAt: integer,

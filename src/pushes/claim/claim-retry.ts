@@ -1,9 +1,8 @@
 import { secondMs } from "../../base/clock.ts";
-import { jointColumns } from "../../crypto/sealed-columns.ts";
 import { keyedHash } from "../../crypto/sodium.ts";
 import type { PushDeps } from "../deps.ts";
 import type { ClaimRetry } from "../store/claim-retries.ts";
-import type { PushRow } from "../store/tables.ts";
+import { type PushRow, rowSecrets } from "../store/tables.ts";
 
 const digestBytes = 32;
 
@@ -18,10 +17,10 @@ export function retryKeyOf({ vault, config }: PushDeps, row: PushRow, idempotenc
   return {
     digest: keyedHash(vault.indexKey("claim retries"), digestBytes, "digest", ...secrets),
     seal(rowSecret: Buffer, copyId: number, now: number): ClaimRetry {
-      const secretSealed = vault.keyring.sealJointly(jointColumns.claimRetry, row, secrets, rowSecret);
+      const secretSealed = vault.keyring.sealJointly(rowSecrets.seals.claimRetry, row, secrets, rowSecret);
       return { digest: this.digest, secretSealed, copyId, expiresAt: now + claimRetrySeconds * secondMs };
     },
     open: (secretSealed: Buffer): Buffer | undefined =>
-      vault.keyring.openJointly(jointColumns.claimRetry, row, secrets, secretSealed),
+      vault.keyring.openJointly(rowSecrets.seals.claimRetry, row, secrets, secretSealed),
   };
 }

@@ -8,8 +8,8 @@ import { minuteMs } from "../../base/clock.ts";
 import { systemRandom } from "../../base/random.ts";
 import { digest } from "../../crypto/digests.ts";
 import { createKeyring, type Keyring } from "../../crypto/keyring.ts";
-import { jointColumns } from "../../crypto/sealed-columns.ts";
 import { keyBytes } from "../../crypto/sodium.ts";
+import { rowSecrets } from "../store/tables.ts";
 
 const owner = signedIn(7);
 
@@ -75,7 +75,7 @@ test("a ticket row that somebody without the keys has written opens nothing", as
   const chosen = randomBytes(32).toString("base64url");
   const keyring = createKeyring([randomBytes(keyBytes)], systemRandom);
   const sealed = keyring.sealJointly(
-    jointColumns.downloadTicket,
+    rowSecrets.seals.downloadTicket,
     { id: row.file_id, ownerId: 7 },
     [chosen, row.push_id],
     randomBytes(keyBytes),
@@ -93,7 +93,7 @@ async function opensAny(fixture: TestDomain, keyring: Keyring, ticket: string, r
   const bound = { id: row.file_id, ownerId: 7 };
   return values.some(
     ({ sealed }) =>
-      keyring.openJointly(jointColumns.downloadTicket, bound, [ticket, row.push_id], sealed) !== undefined,
+      keyring.openJointly(rowSecrets.seals.downloadTicket, bound, [ticket, row.push_id], sealed) !== undefined,
   );
 }
 

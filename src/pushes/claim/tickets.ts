@@ -1,13 +1,12 @@
 import { AppError } from "../../base/errors.ts";
 import { BlobStoreError } from "../../blobs/blob-store.ts";
-import { jointColumns } from "../../crypto/sealed-columns.ts";
 import { keyedHash } from "../../crypto/sodium.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
 import type { Actor, Download } from "../push.ts";
 import { openFileDetails } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
-import type { PushRow } from "../store/tables.ts";
+import { type PushRow, rowSecrets } from "../store/tables.ts";
 import { fileRefusal, readStoredFile, type StoredFile, StoredFileError } from "./stored-files.ts";
 
 const ticketBytes = 32;
@@ -35,7 +34,7 @@ export async function makeTicket(
   const stored = {
     digest: digestOf(deps, ticket),
     fileId: file.id,
-    keySealed: deps.vault.keyring.sealJointly(jointColumns.downloadTicket, row, [ticket, push.id], file.key),
+    keySealed: deps.vault.keyring.sealJointly(rowSecrets.seals.downloadTicket, row, [ticket, push.id], file.key),
     keyId: await deps.ids.next(),
     expiresAt,
     latestExpiry: expiresAt + storeWaitMsMax,
@@ -61,7 +60,7 @@ export function ticketOperations(deps: PushDeps) {
       const { keyring } = deps.vault;
       const { ownerId } = row;
       const key = keyring.openJointly(
-        jointColumns.downloadTicket,
+        rowSecrets.seals.downloadTicket,
         { id: fileId, ownerId },
         [ticket, pushId],
         keySealed,

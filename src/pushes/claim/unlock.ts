@@ -1,11 +1,10 @@
 import type { PushKey } from "../../crypto/push-key.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Refused } from "../../limits/limits.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import type { Actor } from "../push.ts";
 import { openPushKey } from "../seals.ts";
-import type { SealedPush } from "../store/tables.ts";
+import { rowSecrets, type SealedPush } from "../store/tables.ts";
 
 export type Unlocked =
   | {
@@ -28,7 +27,7 @@ export async function unlock(
   secrets: { readonly urlToken: string; readonly passphrase: string },
   now: number,
   actor: Actor,
-  openSecret = (sealed: Buffer) => deps.vault.keyring.open(sealedColumns.rowSecret, row, sealed),
+  openSecret = (sealed: Buffer) => deps.vault.keyring.open(rowSecrets.seals.rowSecret, row, sealed),
 ): Promise<Unlocked> {
   const { urlToken, passphrase } = secrets;
   const { passphraseSalt } = row;

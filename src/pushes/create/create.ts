@@ -1,7 +1,7 @@
 import { invalidFields, unavailable } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
-import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { findLinkDeliveryProblems } from "../notifications/email-rules.ts";
@@ -11,7 +11,7 @@ import type { Actor, CreatedPush, CreatePush, Upload } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import type { NewPush, WithPush } from "../store/insert-push.ts";
-import { optionsBy, type PushRow, type UnsealedPushRow } from "../store/tables.ts";
+import { optionsBy, type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import { encryptionOf, findProblems, lifetimeOf } from "./limits.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
@@ -150,7 +150,7 @@ function newRow(
   const { id, ownerId, now } = made;
   // An answer without an owner is found through its request.
   const isListed = ownerId !== null || columns.isAnswer === 1;
-  const label = (column: SealedColumn, text: string) =>
+  const label = (column: RotatedColumn, text: string) =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
     ...columns,
@@ -165,11 +165,9 @@ function newRow(
     refusals: 0,
     sealGeneration: firstGeneration,
     passphraseSalt: made.passphraseSalt,
-    tokenSealed: isListed
-      ? sealLabel(deps.vault.keyring, sealedColumns.urlToken, { id, ownerId }, made.urlToken)
-      : null,
+    tokenSealed: isListed ? sealLabel(deps.vault.keyring, pushes.seals.urlToken, { id, ownerId }, made.urlToken) : null,
     // The labels of an anonymous push could never be read, so they are not stored.
-    nameSealed: label(sealedColumns.name, name),
-    noteSealed: label(sealedColumns.note, note),
+    nameSealed: label(pushes.seals.name, name),
+    noteSealed: label(pushes.seals.note, note),
   };
 }

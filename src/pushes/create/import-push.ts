@@ -1,7 +1,7 @@
 import { dayMs } from "../../base/clock.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
-import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
@@ -10,7 +10,7 @@ import type { AuditKind, EndReason, IncomingFile, LinkDeliveryReport } from "../
 import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import { isOwnLink } from "../store/find-link.ts";
 import { type ImportedPushRows, LinkTakenError, writeImportedPush } from "../store/import-push.ts";
-import { optionsBy, type PushOptions, type PushRow } from "../store/tables.ts";
+import { optionsBy, type PushOptions, type PushRow, pushes } from "../store/tables.ts";
 import { PendingUpload } from "./upload.ts";
 
 /** A push from another installation, which validated its values. They are not checked again. */
@@ -192,7 +192,7 @@ function rowOf(
   push: ImportedPush,
 ): PushRow {
   const { ownerId } = push;
-  const label = (column: SealedColumn, text: string) =>
+  const label = (column: RotatedColumn, text: string) =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
     id,
@@ -214,9 +214,9 @@ function rowOf(
     sealGeneration: firstGeneration,
     keyCheck,
     passphraseSalt,
-    tokenSealed: label(sealedColumns.urlToken, push.urlToken),
-    nameSealed: label(sealedColumns.name, push.name),
-    noteSealed: label(sealedColumns.note, push.note),
+    tokenSealed: label(pushes.seals.urlToken, push.urlToken),
+    nameSealed: label(pushes.seals.name, push.name),
+    noteSealed: label(pushes.seals.note, push.note),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { auditEntriesMax } from "../audit/audit-trail.ts";
 import { firstGeneration } from "../seals.ts";
@@ -13,7 +13,7 @@ import {
   restrictImportedPush,
   type StricterLimits,
 } from "../store/import-push.ts";
-import { optionsBy } from "../store/tables.ts";
+import { optionsBy, pushes } from "../store/tables.ts";
 import { createWriteOperations } from "../store/write-operations.ts";
 import {
   countedViews,
@@ -184,7 +184,7 @@ async function mergedPush(
   const { row, isEdited } = here;
   const { expiresAt, retrievalStep, ...limits } = stricterLimits(here, request);
   const own = await readOwnEntries(db.read, row.id, importedEvents);
-  const label = (column: SealedColumn, sealed: Buffer | null) =>
+  const label = (column: RotatedColumn, sealed: Buffer | null) =>
     sealed === null
       ? ""
       : (vault.keyring.open(column, { id: row.id, ownerId: row.ownerId }, sealed)?.toString("utf8") ?? "");
@@ -192,8 +192,8 @@ async function mergedPush(
     ...push,
     ...(isEdited && {
       ...optionsBy((option) => row[option]),
-      name: label(sealedColumns.name, row.nameSealed),
-      note: label(sealedColumns.note, row.noteSealed),
+      name: label(pushes.seals.name, row.nameSealed),
+      note: label(pushes.seals.note, row.noteSealed),
     }),
     ...limits,
     retrievalStep,

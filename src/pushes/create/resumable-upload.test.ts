@@ -17,10 +17,10 @@ import {
 import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { blobFiles } from "../../../test/support/uploads.ts";
 import { hourMs } from "../../base/clock.ts";
-import { jointColumns } from "../../crypto/sealed-columns.ts";
 import { segmentBytes } from "../../crypto/stream-seal.ts";
 import { patternBytes } from "../../crypto/stream-test-support.ts";
 import { createPushes } from "../pushes.ts";
+import { rowSecrets } from "../store/tables.ts";
 
 describe("a file that is sent in several requests", () => {
   test.each([0, 1, segmentBytes, segmentBytes + 1, 5 * segmentBytes - 7])(
@@ -242,7 +242,7 @@ describe("unfinished uploads", () => {
     if (row === undefined) throw new Error("There is no upload.");
     const { digest, file_id: id, sealed } = row;
     const openWith = (secret: string) =>
-      vault.keyring.openJointly(jointColumns.resumableUpload, { id, ownerId: 7 }, [secret], sealed);
+      vault.keyring.openJointly(rowSecrets.seals.resumableUpload, { id, ownerId: 7 }, [secret], sealed);
     expect(openWith(address)).toHaveLength(32);
     expect(openWith("")).toBeUndefined();
     expect(openWith(digest.toString("base64url"))).toBeUndefined();

@@ -2,7 +2,6 @@ import { Readable } from "node:stream";
 import { clockSpreadMs, hourMs, secondMs } from "../../base/clock.ts";
 import { AppError, invalidFields, unavailable } from "../../base/errors.ts";
 import { BlobMissingError, type BlobWriter } from "../../blobs/blob-store.ts";
-import { jointColumns } from "../../crypto/sealed-columns.ts";
 import { keyBytes, keyedHash } from "../../crypto/sodium.ts";
 import {
   type ByteRange,
@@ -17,6 +16,7 @@ import {
 import type { Actor } from "../push.ts";
 import { fileContentContext, openUploadDetails, sealFileDetails, sealUploadDetails } from "../seals.ts";
 import type { ResumableUpload } from "../store/resumable-uploads.ts";
+import { rowSecrets } from "../store/tables.ts";
 import {
   assertMayUpload,
   ByteMeter,
@@ -63,7 +63,7 @@ async function findUpload(deps: Deps, address: string, actor: Actor): Promise<Re
 }
 
 function openKey({ vault }: Deps, upload: ResumableUpload, address: string): Buffer | undefined {
-  return vault.keyring.openJointly(jointColumns.resumableUpload, rowOf(upload), [address], upload.keySealed);
+  return vault.keyring.openJointly(rowSecrets.seals.resumableUpload, rowOf(upload), [address], upload.keySealed);
 }
 
 /**
@@ -200,7 +200,7 @@ function newFile(
     ownerId,
     blobKey: random.bytes(blobKeyBytes).toString("hex"),
     detailsSealed: sealUploadDetails({ id, ownerId, key }, cleanDetails(details), random),
-    keySealed: keyring.sealJointly(jointColumns.resumableUpload, { id, ownerId }, [address], key),
+    keySealed: keyring.sealJointly(rowSecrets.seals.resumableUpload, { id, ownerId }, [address], key),
   };
 }
 

@@ -4,8 +4,8 @@ import { countEveryone, openTestDomain, signedIn, stranger } from "../../../test
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { derivePushKey } from "../../crypto/push-key.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import { openFileKey, openPayload } from "../seals.ts";
+import { rowSecrets } from "../store/tables.ts";
 
 const owner = signedIn(7);
 
@@ -16,7 +16,7 @@ test("an old row secret and the key derived from it open nothing that an edit se
   const link = vault.urlTokens.addressOf(urlToken);
   const secrets = { urlToken, passphraseHash: undefined };
   const old = await store.findSealed(link, () => undefined);
-  const oldSecret = old?.rowSecretSealed && keyring.open(sealedColumns.rowSecret, old.row, old.rowSecretSealed);
+  const oldSecret = old?.rowSecretSealed && keyring.open(rowSecrets.seals.rowSecret, old.row, old.rowSecretSealed);
   if (old == null || oldSecret == null) throw new Error("The push is not there.");
   await pushes.edit(urlToken, { payload: "new" }, owner);
   const now = await store.findSealed(link, () => undefined);
@@ -24,7 +24,7 @@ test("an old row secret and the key derived from it open nothing that an edit se
   const [file] = files;
   if (now?.rowSecretSealed == null || now.payloadSealed == null || file === undefined) throw new Error("Not sealed.");
   expect(now.rowSecretSealed).toHaveLength(old.rowSecretSealed?.length ?? 0);
-  expect(keyring.open(sealedColumns.rowSecret, now.row, now.rowSecretSealed)?.equals(oldSecret)).toBe(false);
+  expect(keyring.open(rowSecrets.seals.rowSecret, now.row, now.rowSecretSealed)?.equals(oldSecret)).toBe(false);
   for (const sealGeneration of [1, 2]) {
     const identity = { ...now.row, sealGeneration };
     const key = derivePushKey(oldSecret, secrets, identity);

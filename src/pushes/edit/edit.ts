@@ -1,7 +1,7 @@
 import { dayMs } from "../../base/clock.ts";
 import { AppError, type FieldProblems, invalidFields } from "../../base/errors.ts";
 import type { Config, Range } from "../../config/config.ts";
-import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { SpentBytes } from "../create/byte-budgets.ts";
 import {
@@ -21,7 +21,7 @@ import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { type FileList, openOwnedFileDetails, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
-import { type FileRow, optionsBy, type PushRow, type SealedPush } from "../store/tables.ts";
+import { type FileRow, optionsBy, type PushRow, pushes, type SealedPush } from "../store/tables.ts";
 import { changesContent, sealContent } from "./edit-content.ts";
 
 export function editOperations(deps: PushDeps) {
@@ -148,7 +148,7 @@ function changeOf(
   const { keyring } = deps.vault;
   const changed = <Value>(offered: boolean, asked: Value | undefined, current: Value) =>
     offered && asked !== undefined && asked !== current ? asked : undefined;
-  const label = (column: SealedColumn, asked: string | undefined, current: Buffer | null) =>
+  const label = (column: RotatedColumn, asked: string | undefined, current: Buffer | null) =>
     asked === undefined || asked === (openLabel(keyring, column, row, current) ?? "")
       ? undefined
       : { sealed: sealLabel(keyring, column, row, asked) };
@@ -156,8 +156,8 @@ function changeOf(
   const changes = {
     expiry: days === undefined ? undefined : { expiresAt: row.createdAt + days * dayMs, expireAfterDays: days },
     expireAfterViews: changed(true, request.expireAfterViews, row.expireAfterViews),
-    name: label(sealedColumns.name, request.name, row.nameSealed),
-    note: label(sealedColumns.note, request.note, row.noteSealed),
+    name: label(pushes.seals.name, request.name, row.nameSealed),
+    note: label(pushes.seals.note, request.note, row.noteSealed),
     content,
   };
   const options = optionsBy((option) =>

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import { type SealedColumn, sealedColumns } from "../../crypto/sealed-columns.ts";
+import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { Database, ReadConnection } from "../../database/database.ts";
 import { createProcessRegistry, type RunningProcess, readKeyMarks } from "../../database/processes.ts";
 import { createColumnResealer, type RowId, retireKeys } from "../store/reseal.ts";
@@ -19,6 +19,8 @@ const restMs = 15;
 export interface RotationDeps {
   readonly db: Database;
   readonly keyring: Keyring;
+  /** All columns under master keys. */
+  readonly columns: readonly RotatedColumn[];
   readonly clock: Clock;
   /** Resolves after `ms`. */
   readonly pause: (ms: number) => Promise<void>;
@@ -38,7 +40,7 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
   const older = (await readKeyMarks(db.read)).filter((mark) => mark.keyId !== activeId);
   await assertUnused();
   let resealed = 0;
-  for (const column of Object.values(sealedColumns)) resealed += await resealColumn(deps, column);
+  for (const column of deps.columns) resealed += await resealColumn(deps, column);
   // A process with another key may have started, sealed rows that were already passed, and stopped again.
   if (!(await retireKeys(db, older, assertUnused))) {
     throw new AppError("invalid_request", "A process sealed under an older key meanwhile: rotate once more.");
@@ -46,7 +48,7 @@ export async function rotateKeys(deps: RotationDeps): Promise<RotationReport> {
   return { resealed, retiredKeyIds: older.map((mark) => mark.keyId) };
 }
 
-async function resealColumn({ db, keyring, pause }: RotationDeps, column: SealedColumn): Promise<number> {
+async function resealColumn({ db, keyring, pause }: RotationDeps, column: RotatedColumn): Promise<number> {
   const resealAfter = createColumnResealer(db, keyring, column);
   let resealed = 0;
   for (let afterId: RowId | undefined; ; ) {

@@ -2,7 +2,6 @@ import { type Clock, dayMs, minuteMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError, invalidFields } from "../../base/errors.ts";
 import type { Keyring, SealedRow } from "../../crypto/keyring.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { RowOf } from "../../database/table.ts";
 import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
@@ -12,7 +11,7 @@ import { hasEnded, isForgotten, isProvenOwner } from "../present-push.ts";
 import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
 import type { PushStore } from "../store/push-store.ts";
-import type { linkDeliveries, UnsealedPushRow } from "../store/tables.ts";
+import { linkDeliveries, type UnsealedPushRow } from "../store/tables.ts";
 import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients, keyNotKnown } from "./email-rules.ts";
 
 /**
@@ -34,7 +33,7 @@ export function splitRecipients(recipients: string): readonly string[] {
 }
 
 export function sealLinkDelivery(keyring: Keyring, row: SealedRow, details: LinkDeliveryDetails): Buffer {
-  return keyring.seal(sealedColumns.linkDelivery, row, Buffer.from(JSON.stringify(details), "utf8"));
+  return keyring.seal(linkDeliveries.seals.linkDelivery, row, Buffer.from(JSON.stringify(details), "utf8"));
 }
 
 /**
@@ -110,7 +109,7 @@ function openDetails(
   ownerId: number | null,
   keyring: Keyring,
 ): LinkDeliveryDetails {
-  const plain = keyring.open(sealedColumns.linkDelivery, { id, ownerId }, detailsSealed);
+  const plain = keyring.open(linkDeliveries.seals.linkDelivery, { id, ownerId }, detailsSealed);
   const details: unknown = plain === undefined ? undefined : JSON.parse(plain.toString("utf8"));
   if (!isDetails(details)) throw new Error(`The details of link delivery ${id} do not open.`);
   return details;

@@ -1,9 +1,8 @@
 import type { Keyring } from "../../crypto/keyring.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { PushDeps } from "../deps.ts";
 import { isSealedLabel } from "../present-push.ts";
 import type { ViewNotification } from "../store/notifications.ts";
-import type { PushRow } from "../store/tables.ts";
+import { type PushRow, pushes } from "../store/tables.ts";
 
 const batchRows = 50;
 
@@ -56,6 +55,6 @@ async function notify(
  * and for one that was sealed in a browser.
  */
 function nameOf(keyring: Keyring, row: PushRow): string {
-  const name = (row.nameSealed && keyring.open(sealedColumns.name, row, row.nameSealed)?.toString("utf8")) ?? "";
+  const name = (row.nameSealed && keyring.open(pushes.seals.name, row, row.nameSealed)?.toString("utf8")) ?? "";
   return isSealedLabel(name) ? "" : name;
 }

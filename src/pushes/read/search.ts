@@ -1,9 +1,8 @@
 import { AppError } from "../../base/errors.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isSealedLabel, openLabel, toOwnedPush } from "../present-push.ts";
 import type { FoundPushes, PushSearch } from "../push.ts";
-import type { PushRow, PushSummary, SealedLabels } from "../store/tables.ts";
+import { type PushRow, type PushSummary, pushes, type SealedLabels } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 import { pageSize } from "./find-push.ts";
 
@@ -186,8 +185,8 @@ class Walk {
     const { keyring } = this.#deps.vault;
     const row = { id, ownerId: this.#asked.ownerId };
     const labels = [
-      openLabel(keyring, sealedColumns.name, row, nameSealed),
-      openLabel(keyring, sealedColumns.note, row, noteSealed),
+      openLabel(keyring, pushes.seals.name, row, nameSealed),
+      openLabel(keyring, pushes.seals.note, row, noteSealed),
     ];
     this.#metSealedLabel ||= labels.some(isSealedLabel);
     return labels.some((label) => label !== null && !isSealedLabel(label) && foldCase(label).includes(this.#wanted));

@@ -9,10 +9,10 @@ import { postgresSettings } from "../../../test/support/postgres/settings.ts";
 import { pushRow } from "../../../test/support/push-row.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
 import { createKeyring } from "../../crypto/keyring.ts";
-import { sealedColumns } from "../../crypto/sealed-columns.ts";
 import type { Database } from "../../database/database.ts";
 import { createInspection, readSweepBacklog } from "../../database/inspection.ts";
 import { openPostgres } from "../../database/postgres/postgres.ts";
+import { rotatedColumns } from "../../tables.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
 import type { NewTicket } from "./download-tickets.ts";
 import type { NewPush } from "./insert-push.ts";
@@ -416,7 +416,7 @@ describe("with a million pushes and three million audit entries", { timeout: 600
     await createInspection(recorded).newestTime();
     // The rows hold random bytes: here every value opens.
     const keyring = { ...createKeyring([randomBytes(32)], { bytes: randomBytes }), open: () => randomBytes(32) };
-    for (const column of Object.values(sealedColumns)) {
+    for (const column of rotatedColumns) {
       const resealAfter = createColumnResealer(recorded, keyring, column);
       const batch = await resealAfter(undefined, 100);
       if (batch !== undefined) await resealAfter(batch.lastId, 100);

@@ -1,5 +1,5 @@
 import type { Keyring } from "../../crypto/keyring.ts";
-import type { SealedColumn } from "../../crypto/sealed-columns.ts";
+import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { type KeyMark, removeKeyMark } from "../../database/processes.ts";
 import { sql } from "../../database/statement.ts";
@@ -18,9 +18,9 @@ interface SealedValue {
  * at the end. Rows may be inserted, changed and deleted meanwhile: a value that was read is replaced only if it is still the
  * same, and new values are sealed under the active key. @throws Error when a value opens under no key of the ring.
  */
-export function createColumnResealer(db: Database, keyring: Keyring, sealedColumn: SealedColumn) {
-  const { table, column, key, id, owner, from } = sealedColumn;
-  const ownedOnly = "ownedOnly" in sealedColumn;
+export function createColumnResealer(db: Database, keyring: Keyring, sealedColumn: RotatedColumn) {
+  const { table, column, seal } = sealedColumn;
+  const { id, owner, key = id, from = table, ownedOnly = false } = seal.rows;
   const columns = `SELECT ${id} AS id, ${key} AS key, ${owner} AS "ownerId", ${table}.${column} AS sealed FROM ${from}`;
   const inOrder = `ORDER BY ${id} LIMIT ?`;
   const firstBatch = sql<[limit: number], SealedValue>(`${columns} ${inOrder}`);

@@ -1,13 +1,18 @@
 import { pushKinds } from "../../base/push-kinds.ts";
+import { underFileKey, underMasterKey, underMasterKeyAndClient, underPushKey } from "../../crypto/sealed-column.ts";
 import {
   type BooleanKeyOf,
   boolean,
+  bound,
   bytes,
+  harmless,
   integer,
   nullable,
   oneOf,
   type RowOf,
+  reasons,
   type StoredRowOf,
+  sealed,
   Table,
   text,
   withDefault,
@@ -15,51 +20,95 @@ import {
 import { auditKinds } from "../audit/audit-trail.ts";
 import { encryptions, endReasons } from "../push.ts";
 
-/** Columns are either readable metadata or sealed. Times in ms since the epoch. */
+// Times in ms since the epoch.
+
+const { job, limit, shown } = reasons;
+const pushKey = "the key of the push is derived from it";
+const payload = "the payload is bound to it";
+const sealedFor = "sealed values are bound to it";
+const keyedDigest = "a keyed digest: without the index secret nobody can compute one";
+
+const ofPush = { id: "id", owner: "owner_id" };
+const rowSecret = underMasterKey("row secrets", {
+  id: "pushes.id",
+  owner: "pushes.owner_id",
+  key: "row_secrets.id",
+  from: "pushes LEFT JOIN row_secrets ON row_secrets.id = pushes.row_secret_id AND pushes.ended_at IS NULL",
+});
+const urlToken = underMasterKey("labels", ofPush);
+const name = underMasterKey("labels", ofPush);
+const note = underMasterKey("labels", ofPush);
+const fileDetails = underMasterKey("labels", {
+  id: "files.id",
+  owner: "pushes.owner_id",
+  from: "files LEFT JOIN pushes ON pushes.id = files.push_id",
+  ownedOnly: true,
+});
+const linkDelivery = underMasterKey("labels", {
+  id: "link_deliveries.id",
+  owner: "pushes.owner_id",
+  from: "link_deliveries LEFT JOIN pushes ON pushes.id = link_deliveries.push_id",
+  ownedOnly: true,
+});
+/** A copy of a push's row secret, for the idempotency key of a claim. */
+const claimRetry = underMasterKeyAndClient("claim retries");
+/** The key of a file, for a download ticket. */
+const downloadTicket = underMasterKeyAndClient("download tickets");
+/** The key of a file that is sent in several requests, for the address of its upload. */
+const resumableUpload = underMasterKeyAndClient("resumable uploads");
+
 const pushColumns = {
-  id: integer,
-  linkCheck: bytes,
-  kind: oneOf(pushKinds),
-  ownerId: nullable(integer),
-  createdAt: integer,
-  updatedAt: integer,
-  expiresAt: integer,
-  endedAt: withDefault(nullable(integer), null),
-  endReason: withDefault(nullable(oneOf(endReasons)), null),
-  expireAfterDays: integer,
-  expireAfterViews: integer,
-  views: withDefault(integer, 0),
+  id: bound(integer, pushKey),
+  linkCheck: bound(bytes, "a keyed check over the url_token: nobody without the index secret can compute one"),
+  kind: bound(oneOf(pushKinds), pushKey),
+  ownerId: bound(nullable(integer), pushKey),
+  createdAt: harmless(integer, limit),
+  updatedAt: harmless(integer, shown),
+  expiresAt: harmless(integer, limit),
+  endedAt: harmless(withDefault(nullable(integer), null), "an ended push has no row secret any more"),
+  endReason: harmless(withDefault(nullable(oneOf(endReasons)), null), shown),
+  expireAfterDays: harmless(integer, limit),
+  expireAfterViews: harmless(integer, limit),
+  views: harmless(withDefault(integer, 0), limit),
   /** Retrievals refused after the end, counted only while they change `views_remaining`. */
-  refusals: withDefault(integer, 0),
+  refusals: harmless(withDefault(integer, 0), limit),
   /** Number of events in the audit trail; the first is the creation. */
-  auditCount: withDefault(integer, 1),
-  deletableByViewer: boolean,
-  retrievalStep: boolean,
+  auditCount: harmless(withDefault(integer, 1), shown),
+  deletableByViewer: harmless(boolean, limit),
+  retrievalStep: harmless(boolean, limit),
   /** The owner gets an email for each counted view. */
-  notifyOnView: boolean,
-  sealGeneration: integer,
-  rowSecretId: integer,
-  storedBytes: integer,
+  notifyOnView: harmless(boolean, limit),
+  sealGeneration: bound(integer, pushKey),
+  rowSecretId: bound(integer, "a row secret opens only for its push"),
+  storedBytes: harmless(integer, limit),
   /** 1: the push may have claims that can be repeated. Not `boolean`, because it is no option of the push. */
-  keepsPayload: withDefault(integer, 0),
+  keepsPayload: harmless(withDefault(integer, 0), job),
   /** 1: the push answers a request of its owner, whose views count. Not `boolean`: see above. */
-  isAnswer: withDefault(integer, 0),
+  isAnswer: harmless(withDefault(integer, 0), limit),
   /** The client that created a live anonymous push. Nobody may read such a push's audit trail, so it has no entry for that. */
-  creatorAddress: withDefault(nullable(text), null),
-  encryption: withDefault(oneOf(encryptions), "none"),
+  creatorAddress: harmless(withDefault(nullable(text), null), "it is the address of bulk deletions"),
+  encryption: harmless(withDefault(oneOf(encryptions), "none"), "a server can show another page anyway"),
   /** See `EndToEnd.check`. */
-  encryptionCheck: withDefault(nullable(text), null),
+  encryptionCheck: harmless(
+    withDefault(nullable(text), null),
+    "with another one the content does not open in the browser",
+  ),
   /** 32 bytes; empty for an imported push that had ended. See `derivePushKey`. */
-  keyCheck: bytes,
+  keyCheck: bound(bytes, pushKey),
   /** See `makePassphraseSalt`: it begins with the number of the parameter set. */
-  passphraseSalt: nullable(bytes),
-  tokenSealed: nullable(bytes),
-  nameSealed: nullable(bytes),
-  noteSealed: nullable(bytes),
+  passphraseSalt: bound(nullable(bytes), pushKey),
+  tokenSealed: sealed(nullable(bytes), { urlToken }),
+  nameSealed: sealed(nullable(bytes), { name }),
+  noteSealed: sealed(nullable(bytes), { note }),
 };
 export const pushes = new Table("pushes", pushColumns);
 /** For rows to insert. A row secret id of null: the secret that the transaction has just appended. */
-export const newPushes = new Table("pushes", { ...pushColumns, rowSecretId: nullable(integer) }).omit("keepsPayload");
+export const newPushes = new Table("pushes", {
+  ...pushColumns,
+  rowSecretId: { ...pushColumns.rowSecretId, ...nullable(integer) },
+}).omit("keepsPayload");
+/** Only PostgreSQL has the claim id: over a network the answer to a claim can be lost. */
+export const claimedPushes = new Table("pushes", { lastClaimId: harmless(nullable(integer), job) });
 
 /**
  * The options of a push are its boolean columns. Requests and edits may contain each of them, and a new column needs no
@@ -80,125 +129,161 @@ export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOpt
 export const readPushes = pushes.omit("linkCheck", "keepsPayload", "creatorAddress");
 export type StoredPush = StoredRowOf<typeof readPushes>;
 
-export const importedLinks = new Table("imported_links", { digest: bytes, pushId: integer });
+export const importedLinks = new Table("imported_links", {
+  digest: bound(bytes, keyedDigest),
+  pushId: bound(integer, "the link is part of the key of the push"),
+});
 
 export const files = new Table("files", {
-  id: integer,
-  pushId: integer,
+  id: bound(integer, payload),
+  pushId: bound(integer, payload),
   /** From 1, in the order of the form. Positions of removed files are not used again. */
-  position: integer,
-  blobKey: text,
-  sizeBytes: integer,
-  detailsSealed: bytes,
-  /** Under the key of the push. */
-  keySealed: bytes,
+  position: bound(integer, payload),
+  blobKey: harmless(text, "another file does not open under the key of this one"),
+  sizeBytes: bound(integer, payload),
+  /** Those of an anonymous push are under the key of the file. */
+  detailsSealed: sealed(bytes, { fileDetails, anonymousFileDetails: underFileKey }),
+  keySealed: sealed(bytes, { fileKey: underPushKey }),
 });
 export const readFiles = files.omit("pushId");
 
 const auditEntryColumns = {
-  pushId: integer,
+  pushId: harmless(integer, shown),
   /** From 1, in the order of events; negative: the entry that counts all further events of its kind. */
-  sequence: integer,
-  kind: oneOf(auditKinds),
-  userId: nullable(integer),
-  address: text,
-  userAgent: text,
-  referrer: text,
-  times: withDefault(integer, 1),
-  createdAt: integer,
-  updatedAt: integer,
+  sequence: harmless(integer, shown),
+  kind: harmless(oneOf(auditKinds), shown),
+  userId: harmless(nullable(integer), shown),
+  address: harmless(text, shown),
+  userAgent: harmless(text, shown),
+  referrer: harmless(text, shown),
+  times: harmless(withDefault(integer, 1), shown),
+  createdAt: harmless(integer, shown),
+  updatedAt: harmless(integer, shown),
 };
 export const auditEntries = new Table("audit_entries", auditEntryColumns);
-/** Only PostgreSQL has the claim id: over a network the answer to a claim can be lost. */
-export const claimedEntries = new Table("audit_entries", { ...auditEntryColumns, claimId: nullable(integer) });
+/** Only PostgreSQL has the claim id, see `claimedPushes`. */
+export const claimedEntries = new Table("audit_entries", {
+  ...auditEntryColumns,
+  claimId: harmless(nullable(integer), job),
+});
 export const readAuditEntries = auditEntries.omit("pushId");
 
 export const linkDeliveries = new Table("link_deliveries", {
-  id: integer,
-  pushId: integer,
+  id: bound(integer, sealedFor),
+  pushId: bound(integer, "the details are sealed for the owner of the push"),
   /** The sequence of the audit entry; positive, because entries of that kind are never folded. */
-  sequence: integer,
-  recipientCount: integer,
-  detailsSealed: bytes,
+  sequence: harmless(integer, shown),
+  recipientCount: harmless(integer, shown),
+  detailsSealed: sealed(bytes, { linkDelivery }),
   /** Bit sets of recipients: bit n is the nth in the list, from 0. An email that was given up may still be sent. */
-  sent: withDefault(integer, 0),
-  givenUp: withDefault(integer, 0),
+  sent: harmless(withDefault(integer, 0), shown),
+  givenUp: harmless(withDefault(integer, 0), shown),
   /** An email of it failed and will be retried. */
-  putOff: withDefault(boolean, false),
+  putOff: harmless(withDefault(boolean, false), shown),
   /** When the last recipient was settled; null: not yet. */
-  settledAt: withDefault(nullable(integer), null),
+  settledAt: harmless(withDefault(nullable(integer), null), shown),
 });
 
-export const rowSecrets = new Table("row_secrets", { id: integer, sealed: bytes });
+const rowSecretColumns = {
+  id: bound(integer, "its value opens only for the row that names it"),
+  sealed: sealed(bytes, { rowSecret, claimRetry, downloadTicket, resumableUpload }),
+};
+export const rowSecrets = new Table("row_secrets", rowSecretColumns);
 /** For rows to insert. An id of null: the next one. */
-export const newRowSecrets = new Table("row_secrets", { id: nullable(integer), sealed: bytes });
-export const payloads = new Table("payloads", { pushId: integer, sealed: bytes });
+export const newRowSecrets = new Table("row_secrets", {
+  ...rowSecretColumns,
+  id: { ...rowSecretColumns.id, ...nullable(integer) },
+});
+export const payloads = new Table("payloads", {
+  pushId: bound(integer, payload),
+  sealed: sealed(bytes, { payload: underPushKey }),
+});
+/** See `ClaimRetry`. */
+export const claimRetries = new Table("claim_retries", {
+  pushId: bound(integer, "the copy of the row secret is bound to it"),
+  digest: bound(bytes, keyedDigest),
+  rowSecretId: bound(integer, "the copy opens only with the client's key"),
+  expiresAt: harmless(integer, limit),
+  earlierViews: harmless(integer, shown),
+  earlierViewAt: harmless(nullable(integer), shown),
+});
+/** See `CreationKey`. */
+export const creationKeys = new Table("creation_keys", {
+  userId: harmless(integer, "a repeated creation answers only with a push whose link is sealed for this user"),
+  digest: bound(bytes, keyedDigest),
+  pushId: harmless(integer, "a repeated creation answers only with a push whose link is sealed for this user"),
+  expiresAt: harmless(integer, limit),
+});
 export const uploads = new Table("uploads", {
-  blobKey: text,
+  blobKey: harmless(text, "a file that belongs to no push yet is removed"),
   /** 0 for a user's upload. */
-  anonymousBytes: withDefault(integer, 0),
-  renewedAt: integer,
+  anonymousBytes: harmless(withDefault(integer, 0), limit),
+  renewedAt: harmless(integer, limit),
 });
 /** See `createResumableUploads`. */
 export const resumableUploads = new Table("resumable_uploads", {
-  digest: bytes,
-  blobKey: text,
-  fileId: integer,
-  ownerId: nullable(integer),
+  digest: bound(bytes, keyedDigest),
+  blobKey: harmless(text, "another file does not open under the key of this one"),
+  fileId: bound(integer, sealedFor),
+  ownerId: bound(nullable(integer), sealedFor),
   /** Throttle key of the client; "" for a user's upload. */
-  client: text,
-  rowSecretId: integer,
-  detailsSealed: bytes,
-  sizeBytes: integer,
-  receivedBytes: integer,
-  run: withDefault(integer, 0),
-  runUntil: withDefault(integer, 0),
-  expiresAt: integer,
+  client: harmless(text, limit),
+  rowSecretId: bound(integer, "the key of the file opens only with the address of the upload"),
+  detailsSealed: sealed(bytes, { uploadDetails: underFileKey }),
+  sizeBytes: harmless(integer, limit),
+  receivedBytes: harmless(integer, limit),
+  run: harmless(withDefault(integer, 0), job),
+  runUntil: harmless(withDefault(integer, 0), job),
+  expiresAt: harmless(integer, limit),
 });
 export const blobDeletions = new Table("blob_deletions", {
-  blobKey: text,
+  blobKey: harmless(text, "who can write to the database can delete"),
   /** 0: at once, whatever the clock says. */
-  dueAt: withDefault(integer, 0),
-  attempts: withDefault(integer, 0),
+  dueAt: harmless(withDefault(integer, 0), job),
+  attempts: harmless(withDefault(integer, 0), job),
 });
 /** See `createDownloadTickets`. */
 export const downloadTickets = new Table("download_tickets", {
-  digest: bytes,
-  pushId: integer,
-  fileId: integer,
+  digest: bound(bytes, keyedDigest),
+  pushId: bound(integer, "the key of the file is sealed for it"),
+  fileId: bound(integer, "the key of the file is sealed for it"),
   /** The row of the file's sealed key. */
-  rowSecretId: integer,
-  waitsForStore: withDefault(boolean, false),
-  expiresAt: integer,
-  latestExpiry: integer,
+  rowSecretId: bound(integer, "the key of the file opens only with the ticket"),
+  waitsForStore: harmless(withDefault(boolean, false), limit),
+  expiresAt: harmless(integer, limit),
+  latestExpiry: harmless(integer, limit),
 });
-export const viewNotifications = new Table("view_notifications", { pushId: integer, sequence: integer });
+export const viewNotifications = new Table("view_notifications", {
+  pushId: harmless(integer, "the email about a view goes to the owner of the push and has no link"),
+  sequence: harmless(integer, shown),
+});
 export const linkDeliveryDays = new Table("link_delivery_days", {
-  ownerId: integer,
-  day: integer,
-  recipientCount: integer,
+  ownerId: harmless(integer, limit),
+  day: harmless(integer, limit),
+  recipientCount: harmless(integer, limit),
 });
 
 /** Which pushes a request of an administrator ends; the numbers are stored and never change. */
 export const bulkOwners = { all: 0, anonymous: 1, owned: 2 } as const;
 
+const ends = "who can write to the database can end pushes";
 export const bulkEndings = new Table("bulk_endings", {
-  id: integer,
+  id: harmless(integer, job),
   /** As `networkText` writes it; "": any. */
-  network: text,
-  createdBefore: integer,
-  largerThanBytes: integer,
-  owners: oneOf(bulkOwners),
+  network: harmless(text, ends),
+  createdBefore: harmless(integer, ends),
+  largerThanBytes: harmless(integer, ends),
+  owners: harmless(oneOf(bulkOwners), ends),
   /** The administrator, for the audit trails of owned pushes. null: a command. */
-  adminId: nullable(integer),
-  address: text,
-  userAgent: text,
-  requestedAt: integer,
+  adminId: harmless(nullable(integer), shown),
+  address: harmless(text, shown),
+  userAgent: harmless(text, shown),
+  requestedAt: harmless(integer, shown),
   /** Pushes are examined in the order of their ids. This is the last one. */
-  lastId: withDefault(integer, 0),
-  ended: withDefault(integer, 0),
-  endedBytes: withDefault(integer, 0),
-  finishedAt: withDefault(nullable(integer), null),
+  lastId: harmless(withDefault(integer, 0), job),
+  ended: harmless(withDefault(integer, 0), shown),
+  endedBytes: harmless(withDefault(integer, 0), shown),
+  finishedAt: harmless(withDefault(nullable(integer), null), job),
 });
 
 /** A push as it is stored, without the columns that only the store uses. Times in ms since the epoch. */

@@ -1,24 +1,44 @@
+import { underMasterKey } from "../../crypto/sealed-column.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { bytes, integer, nullable, type RowOf, Table, withDefault } from "../../database/table.ts";
+import {
+  bound,
+  bytes,
+  harmless,
+  integer,
+  nullable,
+  type RowOf,
+  reasons,
+  sealed,
+  Table,
+  withDefault,
+} from "../../database/table.ts";
+
+const inDetails = "the sealed details are bound to it";
+/** Authenticates the recipient of the answers: another one in the database would read them. */
+const requestDetails = underMasterKey("requests", { id: "id", owner: "owner_id" });
 
 /** Times in ms since the epoch. */
 export const requests = new Table("requests", {
-  id: integer,
+  id: bound(integer, inDetails),
   /** null: made without an account. */
-  ownerId: nullable(integer),
-  linkCheck: bytes,
-  detailsSealed: bytes,
-  createdAt: integer,
-  expiresAt: integer,
-  closedAt: withDefault(nullable(integer), null),
-  answersMax: integer,
-  answers: withDefault(integer, 0),
+  ownerId: bound(nullable(integer), inDetails),
+  linkCheck: bound(bytes, "a keyed check over the url_token: nobody without the index secret can compute one"),
+  detailsSealed: sealed(bytes, { requestDetails }),
+  createdAt: harmless(integer, reasons.limit),
+  expiresAt: harmless(integer, reasons.limit),
+  closedAt: harmless(withDefault(nullable(integer), null), reasons.limit),
+  answersMax: harmless(integer, reasons.limit),
+  answers: harmless(withDefault(integer, 0), reasons.limit),
 });
 export type RequestRow = RowOf<typeof requests>;
 
 /** The pushes that answer a request, by number from 1. */
-export const requestAnswers = new Table("request_answers", { requestId: integer, number: integer, pushId: integer });
+export const requestAnswers = new Table("request_answers", {
+  requestId: harmless(integer, "an answer is shown only if its link and content open for the owner of the request"),
+  number: harmless(integer, reasons.shown),
+  pushId: harmless(integer, "an answer is shown only if its link and content open for the owner of the request"),
+});
 
 const insertRequest = requests.insert();
 const insertAnswer = requestAnswers.insert();

@@ -1,16 +1,19 @@
-import type { AccessKeys } from "../../crypto/access-keys.ts";
-import type { Transaction, WriteConnection } from "../../database/database.ts";
-import { type Statement, sql, type Value } from "../../database/statement.ts";
+import type { AccessKeys } from "../crypto/access-keys.ts";
+import type { Transaction, WriteConnection } from "./database.ts";
+import { type Statement, sql, type Value } from "./statement.ts";
 import {
+  bound,
   bytes,
   type Columns,
   columnName,
   type DomainOf,
   type NewRowOf,
   nullable,
+  type Protection,
   type StoredOf,
   Table,
-} from "../../database/table.ts";
+  type TableColumns,
+} from "./table.ts";
 
 type Alias<Prefix extends string, Key extends string> = `${Prefix}${Capitalize<Key>}`;
 type Unopened<C, Prefix extends string, Key extends keyof C & string> = {
@@ -33,7 +36,7 @@ function aliasOf(prefix: string, key: string): string {
   return `${prefix}${key.charAt(0).toUpperCase()}${key.slice(1)}`;
 }
 
-/** The columns of an access table that a statement reads: all deciding ones, and others. */
+/** The columns of an authenticated table that a statement reads: all deciding ones, and others. */
 class Reading<C extends Columns, Prefix extends string, Key extends keyof C & string> {
   /** For SELECT, also in joins: names in results begin with the table's prefix. */
   readonly selectList: string;
@@ -82,12 +85,21 @@ class Reading<C extends Columns, Prefix extends string, Key extends keyof C & st
   }
 }
 
+type DecidingKey<C> = {
+  [Key in keyof C]: C[Key] extends { readonly protection: { readonly how: "mac" } } ? Key : never;
+}[keyof C] &
+  string;
+
 /**
- * A table whose rows grant access. Each row carries a MAC over its deciding columns, so a row that a writer of the database
- * inserts, changes or moves counts as absent. The deciding columns are only written here: a row that is written in another
- * way has no valid MAC.
+ * A table whose rows decide something, such as who has access. Each row carries a MAC over its deciding columns, which are those that
+ * are described as `authenticated`, in their order. So a row that a writer of the database inserts, changes or moves counts as absent.
+ * The deciding columns are only written here: a row that is written in another way has no valid MAC.
  */
-export class AccessTable<C extends Columns, Prefix extends string, Deciding extends keyof C & string> {
+export class AuthenticatedTable<
+  C extends TableColumns,
+  Prefix extends string,
+  Deciding extends keyof C & string = DecidingKey<C> & keyof C,
+> {
   readonly name: string;
   readonly deciding: readonly Deciding[];
   /** For the comparison with the schema. */
@@ -95,20 +107,36 @@ export class AccessTable<C extends Columns, Prefix extends string, Deciding exte
   readonly #prefix: Prefix;
   readonly #columns: C;
   readonly #table: Table<C>;
+  readonly #withMac: Pick<Table<TableColumns>, "columnNames" | "protections" | "insert">;
   readonly #deciders: Reading<C, Prefix, Deciding>;
   readonly #byId: Statement<[id: number], Stored>;
   readonly #changes = new Map<string, Statement<Value[], never>>();
 
   /** @param prefix for the names of columns in results, so that those of joined tables differ. */
-  constructor(name: string, prefix: Prefix, columns: C, deciding: readonly Deciding[]) {
+  constructor(name: string, prefix: Prefix, columns: C) {
     this.name = name;
-    this.deciding = deciding;
+    const deciding = Object.keys(columns).filter((key) => columns[key]?.protection.how === "mac");
+    this.deciding = deciding as readonly string[] as readonly Deciding[];
     this.#prefix = prefix;
     this.#columns = columns;
     this.#table = new Table(name, columns);
-    this.columnNames = [...this.#table.columnNames, "mac"];
+    this.#withMac = new Table(name, {
+      ...columns,
+      mac: bound(nullable(bytes), "without the access secret nobody can make one"),
+    });
+    this.columnNames = this.#withMac.columnNames;
     this.#deciders = this.reading();
     this.#byId = sql<[id: number], Stored>(`SELECT ${this.#deciders.selectList} FROM ${name} WHERE id = ?`);
+  }
+
+  /** See `Table`. */
+  get seals(): Table<C>["seals"] {
+    return this.#table.seals;
+  }
+
+  /** See `Table`. */
+  get protections(): readonly (readonly [column: string, protection: Protection])[] {
+    return this.#withMac.protections;
   }
 
   /** For lists that decide nothing. */
@@ -128,7 +156,7 @@ export class AccessTable<C extends Columns, Prefix extends string, Deciding exte
 
   /** @param rest of the statement, after the values. @returns inserts a row with its MAC. */
   insertion(rest = ""): (tx: WriteConnection, access: AccessKeys, row: NewRowOf<Table<C>>) => Promise<number> {
-    const statement = new Table(this.name, { ...this.#columns, mac: nullable(bytes) }).insert(rest);
+    const statement = this.#withMac.insert(rest);
     const positions = this.deciding.map((key) => this.#table.keys.indexOf(key));
     return (tx, access, row) => {
       const values = this.#table.values(row);
