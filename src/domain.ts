@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Accounts, type Administrator, type Change, createAccounts } from "./accounts/accounts.ts";
 import type { Provider } from "./accounts/sso/provider.ts";
 import type { Clock } from "./base/clock.ts";
@@ -178,6 +179,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     pushes,
     emails: answerEmails(mail, accounts),
     limits,
+    nextTurn: () => nextTurn(),
     onForgedRow: events.forgedRowRefused,
   });
   const canServe = () => db.answers();

@@ -1,4 +1,4 @@
-import { beginning } from "./armor.ts";
+import { beginning, end } from "./armor.ts";
 
 /** What opens an age file: the identity of the link alone, or a passphrase first and then the identity. */
 export type AgeLock = "identity" | "passphrase";
@@ -6,7 +6,6 @@ export type AgeLock = "identity" | "passphrase";
 /** The base-2 logarithm of scrypt's N. See docs/end-to-end.md for the measurements. */
 export const scryptWorkFactor = 16;
 
-const end = "-----END AGE ENCRYPTED FILE-----";
 const lineEnd = /\r?\n/y;
 const wholeLine = /[A-Za-z0-9+/]{64}\r?\n/y;
 const lastLine = /(?:[A-Za-z0-9+/]{4}){0,15}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)\r?\n/y;

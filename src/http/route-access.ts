@@ -20,6 +20,8 @@ export interface RouteEntry {
   /** null: no scope is needed, or it is not an API route. */
   readonly scope: Scope | null;
   readonly retrieval: boolean;
+  /** See request.ts. */
+  readonly streamsFiles: boolean;
 }
 
 interface GuardDeps extends AuthenticationDeps {
@@ -50,7 +52,7 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
     }
     const declared = { access, changesState, scope: scope ?? null };
     for (const method of [route.method].flat()) {
-      inventory.push({ method, pattern: route.url, group, ...declared, retrieval: retrieval === true });
+      inventory.push({ method, pattern: route.url, group, ...declared, retrieval: retrieval === true, streamsFiles });
     }
     const guards = [
       listenerHook(group),

@@ -1,4 +1,3 @@
-import { sealText } from "../age/seal.ts";
 import { writeSealedFiles } from "../age/sealed-files.ts";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
@@ -23,6 +22,7 @@ import {
   type RequestState,
   requestLimits,
 } from "./request.ts";
+import { sealInSlices } from "./seal-answer.ts";
 import { type RequestRow, type RequestStore, requests as requestTable } from "./store/request-store.ts";
 
 export type { AnswerUpload } from "./answer-upload.ts";
@@ -70,6 +70,8 @@ export interface RequestDeps {
   readonly pushes: Pick<Pushes, "beginUpload" | "create" | "expire" | "endAnswer" | "listAnswers">;
   readonly emails: AnswerEmails;
   readonly limits: Limits;
+  /** Resolves after the event loop has served everything else that is ready. */
+  readonly nextTurn: () => Promise<unknown>;
   /** The row was not sealed for this owner. */
   readonly onForgedRow: (table: string) => void;
 }
@@ -229,7 +231,7 @@ export function createRequests(deps: RequestDeps) {
       try {
         const { row, owner } = await rowToAnswer(deps, urlToken);
         const { details } = row;
-        const payload = await payloadOf(details, answer);
+        const payload = await payloadOf(deps, details, answer);
         const now = clock.now();
         await deps.pushes.create(
           {
@@ -318,7 +320,11 @@ function notOpen(): AppError {
   return invalidFields({ request: ["takes no more answers."] });
 }
 
-async function payloadOf(details: Details, { payload, isSealed, files }: NewAnswer): Promise<string> {
+async function payloadOf(
+  { nextTurn }: Pick<RequestDeps, "nextTurn">,
+  details: Details,
+  { payload, isSealed, files }: NewAnswer,
+): Promise<string> {
   // The server cannot tell whether a text is in what was sealed elsewhere: the names of files are in it too.
   if (isSealed) {
     if (files === undefined && !details.wantsText) throw invalidFields({ files: ["A file is wanted."] });
@@ -332,7 +338,7 @@ async function payloadOf(details: Details, { payload, isSealed, files }: NewAnsw
   if (codePointsUpTo(max + 1, payload) > max) throw invalidFields({ payload: [`may have ${max} characters.`] });
   const text =
     files === undefined ? payload : writeSealedFiles({ text: payload, identity: null, files: files.sealedHere });
-  return await sealText(text, details.recipient, "");
+  return await sealInSlices(text, details.recipient, nextTurn);
 }
 
 async function findRow(deps: RequestDeps, urlToken: string): Promise<OpenedRow | undefined> {

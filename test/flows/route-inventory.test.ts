@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { type InventoryRow, inventoryRows } from "../support/route-inventory.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -9,276 +10,25 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-/** Every route and who may call it. A change here changes the public contract. */
-const inventory = `
-GET    /                                      page_creator
-GET    /about                                 page
-GET    /admin                                 page_admin
-GET    /admin/audit_logs                      page_admin
-GET    /admin/custom_css                      page_admin
-GET    /admin/custom_css/edit                 page_admin
-GET    /admin/dbexplore                       page_admin
-GET    /admin/dbexplore/*                     page_admin
-GET    /admin/dbexplore/users                 page_admin
-GET    /admin/dbexplore/users/*               page_admin
-GET    /admin/jobs                            page_admin
-GET    /admin/jobs/*                          page_admin
-GET    /admin/look                            page_admin
-POST   /admin/look/logo                       page_admin    changes
-POST   /admin/look/logo/reset                 page_admin    changes
-POST   /admin/look/name                       page_admin    changes
-POST   /admin/look/name/reset                 page_admin    changes
-POST   /admin/look/style                      page_admin    changes
-POST   /admin/look/style/reset                page_admin    changes
-POST   /admin/jobs/retry_deletions            page_admin    changes
-POST   /admin/jobs/retry_emails               page_admin    changes
-GET    /manifest.webmanifest                  public
-POST   /share                                 page_creator
-POST   /theme                                 page          changes
-POST   /admin/jobs/run                        page_admin    changes
-GET    /admin/mails                           page_admin
-POST   /admin/mails/:id/discard               page_admin    changes
-POST   /admin/mails/:id/retry                 page_admin    changes
-GET    /admin/pushes                          page_admin
-GET    /admin/pushes/:id                      page_admin
-POST   /admin/pushes/:id/delete               page_admin    changes retrieval
-POST   /admin/pushes/:id/expire               page_admin    changes retrieval
-GET    /admin/pushes/end                      page_admin
-POST   /admin/pushes/end                      page_admin    changes retrieval
-GET    /admin/pushes/find                     page_admin
-POST   /admin/pushes/find                     page_admin    changes
-GET    /admin/settings                        page_admin
-GET    /admin/trail                           page_admin
-GET    /admin/users                           page_admin
-POST   /admin/users                           page_admin    changes
-GET    /admin/users/:id                       page_admin
-GET    /admin/users/:id/edit                  page_admin
-POST   /admin/users/:id/change_email          page_admin    changes
-POST   /admin/users/:id/confirm               page_admin    changes
-POST   /admin/users/:id/delete                page_admin    changes
-POST   /admin/users/:id/demote                page_admin    changes
-POST   /admin/users/:id/disable               page_admin    changes
-POST   /admin/users/:id/enable                page_admin    changes
-POST   /admin/users/:id/promote               page_admin    changes
-POST   /admin/users/:id/reset_factors         page_admin    changes
-GET    /admin/file_pushes                     page_admin
-GET    /admin/passwords                       page_admin
-GET    /admin/urls                            page_admin
-GET    /admin/users/new                       page_admin
-GET    /admin/views                           page_admin
-GET    /api                                   public
-GET    /api/v1/version                        public
-GET    /api/v1/version.json                   public
-GET    /api/v2/openapi.json                   api
-POST   /api/v2/pushes                         api           changes scope:create
-GET    /api/v2/pushes/:url_token              api           changes retrieval
-DELETE /api/v2/pushes/:url_token              api           changes scope:expire
-GET    /api/v2/pushes/:url_token/audit        api_token scope:read
-POST   /api/v2/pushes/:url_token/notify_emails api_token changes scope:create
-GET    /api/v2/pushes/:url_token/preview      api
-GET    /api/v2/pushes/active                  api_token scope:read
-GET    /api/v2/pushes/expired                 api_token scope:read
-GET    /api/v2/version                        public
-GET    /api/sealpush/requests                 api_token scope:read
-GET    /requests                              page_session
-POST   /requests                              page_requester changes
-GET    /requests/new                          page_requester
-GET    /requests/:token                       page
-POST   /requests/:token                       page          changes
-GET    /requests/:token/answers               page_requester
-POST   /requests/:token/answers               page_requester changes
-POST   /requests/:token/close                 page_requester changes
-POST   /requests/:token/delete                page_requester changes
-POST   /api/sealpush/requests                 api_requester changes scope:create
-GET    /api/sealpush/requests/:url_token      public
-POST   /api/sealpush/requests/:url_token      public        changes
-DELETE /api/sealpush/requests/:url_token      api_requester changes scope:expire
-GET    /api/sealpush/requests/:url_token/answers api_requester scope:read
-POST   /api/sealpush/requests/:url_token/close api_requester changes scope:expire
-GET    /api_tokens                            public
-GET    /apple-touch-icon-precomposed.png      public
-GET    /apple-touch-icon.png                  public
-GET    /assets/:name                          public
-GET    /branding/:filename                    public
-GET    /f                                     public
-POST   /f.json                                api           changes scope:create
-GET    /f/:token                              public
-GET    /f/:token/audit                        public
-GET    /f/:token/edit                         public
-GET    /f/:token/passphrase                   public
-GET    /f/:token/preview                      public
-GET    /f/:token/print_preview                public
-GET    /f/:token/r                            public
-GET    /f/:token/r/preview                    public
-GET    /f/:url_token.json                     api           changes retrieval
-DELETE /f/:url_token.json                     api           changes scope:expire
-GET    /f/:url_token/audit.json               api_token scope:read
-GET    /f/:url_token/preview.json             api
-GET    /f/active                              public
-GET    /f/active.json                         api_token scope:read
-GET    /f/expired                             public
-GET    /f/expired.json                        api_token scope:read
-GET    /f/new                                 public
-GET    /favicon.ico                           public
-GET    /feedbacks                             public
-GET    /feedbacks/new                         public
-GET    /files/:ticket                         public
-GET    /files/:ticket/view                    public
-GET    /files/zip/:tickets                    public
-GET    /first_run                             page
-POST   /first_run                             page          changes
-GET    /help/api                              page
-GET    /madmin                                page_admin
-GET    /madmin/*                              page_admin
-GET    /madmin/users                          page_admin
-GET    /madmin/users/*                        page_admin
-GET    /p                                     page_session
-POST   /p                                     page_creator  changes
-OPTIONS /p.json                               public
-POST   /p.json                                api           changes scope:create
-GET    /p/:token                              page          retrieval
-POST   /p/:token                              page          changes retrieval
-GET    /p/:token/another                      page_session
-GET    /p/:token/audit                        page_session
-GET    /p/:token/audit/download               page_session
-GET    /p/:token/edit                         page_session
-POST   /p/:token/edit                         page_session  changes
-POST   /p/:token/expire                       page          changes retrieval
-POST   /p/:token/notify_emails                page_session  changes
-GET    /p/:token/passphrase                   public
-GET    /p/:token/preview                      page
-GET    /p/:token/preview/opened               page_session
-GET    /p/:token/preview/qr                   page
-GET    /p/:token/print_preview                public
-GET    /p/:token/r                            page          retrieval
-POST   /p/:token/r                            page          changes retrieval
-GET    /p/:token/r/preview                    page
-POST   /pushes/delete                         page_session  changes retrieval
-GET    /p/:url_token.json                     api           changes retrieval
-DELETE /p/:url_token.json                     api           changes scope:expire
-GET    /p/:url_token/audit.json               api_token scope:read
-GET    /p/:url_token/preview.json             api
-GET    /p/active                              public
-GET    /p/active.json                         api_token scope:read
-GET    /p/expired                             public
-GET    /p/expired.json                        api_token scope:read
-GET    /p/new                                 page_creator
-GET    /pfb/*                                 public
-GET    /rails/active_storage/*                public
-GET    /pages/:page                             public
-GET    /pages/about                           public
-GET    /pages/api                             public
-GET    /r                                     public
-POST   /r.json                                api           changes scope:create
-GET    /r/:token                              public
-GET    /r/:token/audit                        public
-GET    /r/:token/edit                         public
-GET    /r/:token/passphrase                   public
-GET    /r/:token/preview                      public
-GET    /r/:token/print_preview                public
-GET    /r/:token/r                            public
-GET    /r/:token/r/preview                    public
-GET    /r/:url_token.json                     api           changes retrieval
-DELETE /r/:url_token.json                     api           changes scope:expire
-GET    /r/:url_token/audit.json               api_token scope:read
-GET    /r/:url_token/preview.json             api
-GET    /r/active                              public
-GET    /r/active.json                         api_token scope:read
-GET    /r/expired                             public
-GET    /r/expired.json                        api_token scope:read
-GET    /r/new                                 public
-GET    /ready                                 public
-GET    /robots.txt                            public
-GET    /scripts.json                          public
-GET    /up                                    public
-GET    /user/two_factor                       public
-GET    /user/two_factor/backup_codes          public
-GET    /user/two_factor/verify                public
-GET    /users                                 public
-POST   /users/auth/oidc                       page          changes
-OPTIONS /uploads                              page_creator
-POST   /uploads                               page_creator  changes
-DELETE /uploads/:upload                       page_creator  changes
-PATCH  /uploads/:upload                       page_creator  changes
-GET    /users/auth/oidc/callback              page          retrieval
-GET    /users/auth/oidc/confirm               page
-POST   /users/auth/oidc/confirm               page          changes
-GET    /users/cancel                          public
-GET    /users/confirmation                    page
-POST   /users/confirmation                    page          changes
-GET    /users/confirmation/new                page
-POST   /users/confirmation/new                page          changes
-GET    /users/confirmation/new_email          page
-POST   /users/confirmation/new_email          page          changes
-GET    /users/confirmation/new_email/done     page
-GET    /users/deleted                         page
-GET    /users/edit                            page_session
-GET    /users/edit/data                       page_session
-POST   /users/edit/defaults                   page_session  changes
-POST   /users/edit/delete                     page_session  changes
-POST   /users/edit/email                      page_session  changes
-POST   /users/edit/email/confirmation         page_session  changes
-POST   /users/edit/language                   page_session  changes
-POST   /users/edit/password                   page_session  changes
-POST   /users/edit/sessions/:id/end           page_session  changes
-POST   /users/edit/sessions/end_others        page_session  changes
-GET    /users/factors                         page_session
-GET    /users/factors/authenticator_app       page_session
-POST   /users/factors/authenticator_app       page_session  changes
-POST   /users/factors/authenticator_app/remove page_session changes
-POST   /users/factors/backup_codes            page_session  changes
-POST   /users/factors/passkeys                page_session  changes
-POST   /users/factors/passkeys/:id/remove     page_session  changes
-POST   /users/factors/passkeys/options        page_session  changes
-POST   /users/factors/proof/options           page_session  changes
-GET    /users/password                        public
-GET    /users/password/edit                   page
-POST   /users/password/edit                   page          changes
-GET    /users/password/new                    page
-POST   /users/password/new                    page          changes
-GET    /users/second_factor                   page_waiting
-POST   /users/second_factor                   page_waiting  changes
-POST   /users/second_factor/options           page_waiting  changes
-GET    /users/sign_in                         page
-POST   /users/sign_in                         page          changes
-POST   /users/sign_in/passkey                 page          changes
-POST   /users/sign_in/passkey/options         page          changes
-GET    /users/sign_out                        page
-POST   /users/sign_out                        page          changes
-GET    /users/sign_up                         page
-POST   /users/sign_up                         page          changes
-GET    /users/single_sign_on                  page_session
-POST   /users/single_sign_on/link             page_session  changes
-POST   /users/single_sign_on/unlink           page_session  changes
-GET    /users/token                           page_session
-POST   /users/token                           page_session  changes
-POST   /users/token/:id/revoke                page_session  changes
-GET    /users/unlock                          public
-GET    /users/unlock/new                      public
-`;
-
-const line = (parts: readonly string[]) => parts.filter((part) => part !== "").join(" ");
-
 test("the routes are exactly these", () => {
-  const expected = inventory
-    .trim()
-    .split("\n")
-    .map((row) => line(row.split(/\s+/)));
   const isTwin = (pattern: string) =>
     /^\/api\/(v2|sealpush)\//.test(pattern) && pattern.endsWith(".json") && !pattern.endsWith("openapi.json");
   const actual = app.app.routes
     .filter(({ method, pattern }) => method !== "HEAD" && !isTwin(pattern))
-    .map(({ method, pattern, access, changesState, retrieval, scope }) =>
-      line([
-        method,
-        pattern,
-        access,
-        changesState ? "changes" : "",
-        retrieval ? "retrieval" : "",
-        scope === null ? "" : `scope:${scope}`,
-      ]),
-    );
-  expect(actual.sort()).toEqual(expected.sort());
+    .map(({ method, pattern, access, changesState, retrieval, scope, streamsFiles }) => ({
+      method,
+      pattern,
+      access,
+      flags: [
+        ...(changesState ? ["changes"] : []),
+        ...(retrieval ? ["retrieval"] : []),
+        ...(scope === null ? [] : [`scope:${scope}`]),
+        ...(streamsFiles ? ["streams"] : []),
+      ],
+    }));
+  const byAddress = (a: InventoryRow, b: InventoryRow) =>
+    `${a.pattern} ${a.method}` < `${b.pattern} ${b.method}` ? -1 : 1;
+  expect(actual.toSorted(byAddress)).toEqual(inventoryRows.toSorted(byAddress));
 });
 
 test("every v2 route also exists with .json, under the same rules", () => {

@@ -2,30 +2,21 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPush } from "./endpoints.ts";
+import type { LargestBody } from "./largest-bodies.ts";
 import { pausedReader } from "./paused-reader.ts";
+import { sendBody } from "./send-body.ts";
 
 const mebibyte = 1024 * 1024;
-const json = "application/json";
 const form = "application/x-www-form-urlencoded";
-
-/** Bodies near the largest that are accepted, of characters that take time to parse. The first one creates a push. */
-const largeBodies = [
-  { type: json, text: `{"push":{"payload":"${"\\ud83d\\ude00".repeat(mebibyte)}"}}` },
-  { type: json, text: `{"push":{"payload":"${'\\"'.repeat(12 * mebibyte)}"}}` },
-  { type: json, text: `{"push":{"files":[${'"",'.repeat(8 * mebibyte)}""]}}` },
-  { type: form, text: `push[payload]=${"+".repeat(13 * mebibyte)}` },
-  { type: form, text: `push[payload]=${"%2B".repeat(4 * mebibyte)}` },
-  {
-    type: "multipart/form-data; boundary=b",
-    text: `--b\r\nContent-Disposition: form-data; name="push[payload]"\r\n\r\n${"-".repeat(5 * mebibyte)}\r\n--b--\r\n`,
-  },
-].map(({ type, text }) => ({ type, bytes: Buffer.from(text) }));
 
 /** The addresses that attackers send from, behind the trusted proxy that the test is. */
 const from = (network: number, host: number) => ({ "x-forwarded-for": `198.51.${network}.${(host % 250) + 1}` });
 
-/** All attacks that a few strangers can make at the same time. They continue until `stop` is aborted. */
-export async function overload(origin: string, stop: AbortSignal): Promise<void> {
+/**
+ * All attacks that a few strangers can make at the same time. They continue until `stop` is aborted.
+ * @param bodies that strangers can send; each attacker begins with another one.
+ */
+export async function overload(origin: string, bodies: readonly LargestBody[], stop: AbortSignal): Promise<void> {
   const makeLarge = () => createPush(origin, { payload: "\u0001".repeat(mebibyte), expire_after_views: 100 });
   let large = await makeLarge();
   const guarded = await createPush(origin, {
@@ -55,15 +46,9 @@ export async function overload(origin: string, stop: AbortSignal): Promise<void>
     ),
     ...times(4, (client) =>
       repeat(async (count) => {
-        const body = largeBodies[(client + count) % largeBodies.length];
-        const headers = { "content-type": body?.type ?? json, ...from(1, client) };
-        const answer = await fetch(`${origin}/api/v2/pushes`, {
-          method: "POST",
-          headers,
-          body: body?.bytes ?? "",
-          signal: stop,
-        });
-        await answer.text();
+        // Neighbours in the list are alike; this step and the length of the list have no common divisor.
+        const body = bodies[((client + 1) * (count + 1) * 7_919) % bodies.length];
+        if (body !== undefined) await sendBody(origin, body, { headers: from(1, client), stop });
       }),
     ),
     ...times(8, (client) =>

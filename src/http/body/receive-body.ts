@@ -40,6 +40,12 @@ function limitsOf({ scope, streamsFiles }: FastifyContextConfig): BodyLimits {
 
 const wholeBodyMsMax = 300_000;
 
+const formType = "application/x-www-form-urlencoded";
+
+/** What `receiveBody` reads. */
+export const bodyTypes = ["application/json", formType, "multipart/form-data"] as const;
+export type BodyType = (typeof bodyTypes)[number];
+
 export interface ReceivedBody {
   readonly encoding: "json" | "form";
   /** JSON: any value, with `JsonNumber`s; undefined for an empty body. A form: `FormFields`. */
@@ -82,7 +88,7 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
   const limits = limitsOf(request.routeOptions.config);
   const hold = intake.hold(request.client.key);
   request.bodyHold = hold;
-  switch (type === "" ? formType : mediaType(type)) {
+  switch (type === "" ? formType : bodyTypeOf(type)) {
     case "application/json": {
       const parser = decoded(new JsonReader(), type);
       const value = await parseWhole(raw, limits.jsonBytesMax, intake, hold, parser, undefined);
@@ -100,7 +106,7 @@ async function readBody(request: FastifyRequest, intake: BodyIntake, takeFile: T
         await chunks.return();
       }
     }
-    default:
+    case undefined:
       throw new AppError("unsupported_media_type", "Send JSON, a multipart form or a urlencoded form.");
   }
 }
@@ -144,19 +150,19 @@ export async function receiveForm(
 export function isReadable(request: FastifyRequest): boolean {
   const { "content-type": type = "", "content-length": length, "transfer-encoding": coding } = request.raw.headers;
   const isSent = coding !== undefined || (length !== undefined && length !== "0");
-  return isSent && ["application/json", formType, "multipart/form-data"].includes(mediaType(type));
+  return isSent && bodyTypeOf(type) !== undefined;
 }
 
 export function isMultipart(request: FastifyRequest): boolean {
-  return mediaType(request.raw.headers["content-type"] ?? "") === "multipart/form-data";
+  return bodyTypeOf(request.raw.headers["content-type"] ?? "") === "multipart/form-data";
 }
 
-const formType = "application/x-www-form-urlencoded";
-
-function mediaType(contentType: string): string {
+/** @returns undefined: `receiveBody` does not read such a body. */
+function bodyTypeOf(contentType: string): BodyType | undefined {
   if (contentType === "application/json") return contentType;
   const semicolon = contentType.indexOf(";");
-  return (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+  const mediaType = (semicolon === -1 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+  return bodyTypes.find((type) => type === mediaType);
 }
 
 /** In lower case; "": UTF-8. */

@@ -77,7 +77,7 @@ export function offeredMails(user: User | null, config: Config) {
 export type SentFields = Readonly<Record<string, unknown>>;
 
 /** Works on bytes: replacing millions of line ends in a string would block the event loop for a tenth of a second. */
-function withLineFeeds(text: string): string {
+export function withLineFeeds(text: string): string {
   if (!text.includes("\r\n")) return text;
   const bytes = Buffer.from(text, "utf8");
   let length = 0;

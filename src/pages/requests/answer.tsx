@@ -7,9 +7,11 @@ import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Field } from "../parts/fields.tsx";
+import { LongText } from "../parts/long-text.tsx";
 import { MessageCard, Notice, ProblemSummary, problemsAt, RefusalNotice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
+import { withLineFeeds } from "../push-form/form.ts";
 import { FormMessages } from "../push-form/messages.tsx";
 import type { PageRequest } from "../request.ts";
 
@@ -52,7 +54,7 @@ export async function answerRequest(page: PageRequest): Promise<FastifyReply> {
   try {
     if (fileRefusal !== undefined) throw fileRefusal;
     // Browsers send line ends as CR LF; a key with other line ends is not a valid key.
-    const payload = answer.payload.replaceAll("\r\n", "\n");
+    const payload = withLineFeeds(answer.payload);
     await requests.answer(request.urlToken, { ...answer, payload }, page.actor);
     return page.redirectAfterForm(`/requests/${request.urlToken}?done=${sent}`);
   } catch (error) {
@@ -194,7 +196,7 @@ function answerView(model: AnswerModel, page: PageContext): Page {
                   autoComplete="off"
                   required={!request.wantsFiles}
                 >
-                  {keepFirstLineEnd(payload)}
+                  <LongText text={keepFirstLineEnd(payload)} />
                 </textarea>
               )}
             />
