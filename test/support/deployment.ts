@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, test } from "vitest";
-import { AlternatingProxy, publicHost } from "./alternating-proxy.ts";
+import { AlternatingProxy, processOf, publicHost } from "./alternating-proxy.ts";
 import { makeUser, type Owner } from "./owner.ts";
 import { makeEmptyPostgresDatabase } from "./postgres/database.ts";
 import { type ProcessRun, runProgram } from "./processes.ts";
@@ -24,6 +24,12 @@ export interface DeploymentOptions {
   readonly files?: "bucket" | "folder";
   /** The processes reach the database through a network that `database` controls: see `suspendAt`. */
   readonly watched?: boolean;
+}
+
+interface ApiRequest {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One of the two processes. */
@@ -93,6 +99,30 @@ class Deployment {
   /** Sends a request through the proxy, without following redirects. Each request goes to the other process. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return fetch(this.origin + path, { redirect: "manual", ...init });
+  }
+
+  /** Sends JSON, by default with GET, or with POST if there is a body. Reads the answer's JSON. */
+  async api(path: string, request: ApiRequest = {}) {
+    const { body, headers, method = body === undefined ? "GET" : "POST" } = request;
+    const json =
+      body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+    const answer = await this.fetch(path, { method, ...json, headers: { ...json.headers, ...headers } });
+    return { status: answer.status, process: processOf(answer), body: await answer.json() };
+  }
+
+  /** A request of a browser that has this cookie, by default GET, or POST of a form. */
+  visit(
+    path: string,
+    { cookie }: Pick<Owner, "cookie">,
+    form?: FormData | Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const headers = { cookie, "sec-fetch-site": "same-origin" };
+    if (form === undefined) return this.fetch(path, { headers });
+    return this.fetch(path, {
+      method: "POST",
+      headers,
+      body: form instanceof FormData ? form : new URLSearchParams(form),
+    });
   }
 
   /** The path of an address that the server has made, which begins with the public name. */
