@@ -5,13 +5,13 @@ import { connect, type Socket } from "node:net";
 /** The name under which clients know the deployment. */
 export const publicHost = "push.example.com";
 
-/** The header that names the process of an answer: its index in the list of targets. */
-const answeredBy = "x-answered-by";
+/** Names the process that has answered, as its index. In a request, the process that shall answer out of turn. */
+export const processHeader = "x-process";
 
 /** Headers of one connection (RFC 9110, 7.6.1), and those that the proxy sets itself. */
 const replaced = new Set([
   ...["connection", "keep-alive", "proxy-connection", "upgrade", "te"],
-  ...["host", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"],
+  ...["host", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", processHeader],
 ]);
 
 /**
@@ -24,6 +24,7 @@ export class AlternatingProxy implements AsyncDisposable {
   readonly #listener: Server;
   readonly #targets: readonly { readonly port: number }[];
   #next = 0;
+  #leftOut: number | undefined;
 
   private constructor(listener: Server, port: number, targets: readonly { readonly port: number }[]) {
     this.origin = `http://127.0.0.1:${port}`;
@@ -48,6 +49,11 @@ export class AlternatingProxy implements AsyncDisposable {
     this.#next = index;
   }
 
+  /** Sends requests in turn to the other processes only; undefined: to all again. */
+  leaveOut(index: number | undefined): void {
+    this.#leftOut = index;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#listener.close();
     this.#listener.closeAllConnections();
@@ -55,7 +61,7 @@ export class AlternatingProxy implements AsyncDisposable {
   }
 
   async #forward(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const connected = await this.#connectInTurn();
+    const connected = await this.#connect(incoming.headers[processHeader]);
     if (connected === undefined) {
       outgoing.writeHead(502).end();
       return;
@@ -67,7 +73,7 @@ export class AlternatingProxy implements AsyncDisposable {
     let isAnswered = false;
     upstream.on("response", (answer) => {
       isAnswered = true;
-      outgoing.writeHead(answer.statusCode ?? 502, [...kept(answer), answeredBy, String(index)]);
+      outgoing.writeHead(answer.statusCode ?? 502, [...kept(answer), processHeader, String(index)]);
       answer.on("error", () => outgoing.destroy()).pipe(outgoing);
     });
     // A server may answer, and close, before it has read the body.
@@ -78,22 +84,26 @@ export class AlternatingProxy implements AsyncDisposable {
     incoming.pipe(upstream);
   }
 
-  async #connectInTurn(): Promise<{ socket: Socket; index: number } | undefined> {
-    const count = this.#targets.length;
-    const first = this.#next;
-    this.#next = (first + 1) % count;
-    for (let tried = 0; tried < count; tried += 1) {
-      const index = (first + tried) % count;
+  async #connect(wish: unknown): Promise<{ socket: Socket; index: number } | undefined> {
+    for (let tried = 0; tried < this.#targets.length; tried += 1) {
+      const index = wish === undefined ? this.#inTurn() : Number(wish);
       const socket = await connectedTo(this.#targets[index]?.port ?? 0);
       if (socket !== undefined) return { socket, index };
     }
     return undefined;
   }
+
+  #inTurn(): number {
+    const count = this.#targets.length;
+    const index = this.#next === this.#leftOut ? (this.#next + 1) % count : this.#next;
+    this.#next = (index + 1) % count;
+    return index;
+  }
 }
 
 /** The process that answered, as its index. */
 export function processOf(answer: Response): number {
-  return Number(answer.headers.get(answeredBy) ?? Number.NaN);
+  return Number(answer.headers.get(processHeader) ?? Number.NaN);
 }
 
 function connectedTo(port: number): Promise<Socket | undefined> {

@@ -77,7 +77,7 @@ class TrafficTarget implements Target {
   }
 }
 
-class Deployment {
+export class Deployment {
   readonly #options: DeploymentOptions;
   readonly #ends: (() => Promise<unknown>)[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), "sealpush-"));
@@ -170,17 +170,20 @@ class Deployment {
   }
 
   /**
-   * Suspends a process (SIGSTOP) while `work` runs, and at least for `ms`: longer than retry copies live.
-   * Requests that the proxy sends to it meanwhile wait.
+   * Suspends a process (SIGSTOP) while `work` runs, and at least for `ms`: longer than retry copies live. Meanwhile the
+   * proxy sends it only requests that name it (`processHeader`), and those of other traffic.
    */
   async whileSuspended<T>(which: Which, work: () => Promise<T>, ms: number = suspensionMs): Promise<T> {
     const { pid } = this.process(which);
+    const { proxy } = this.#get();
     process.kill(pid, "SIGSTOP");
+    proxy.leaveOut(which);
     try {
       const [result] = await Promise.all([work(), pause(ms)]);
       return result;
     } finally {
       process.kill(pid, "SIGCONT");
+      proxy.leaveOut(undefined);
     }
   }
 
