@@ -7,11 +7,10 @@ import { Worker } from "node:worker_threads";
 import { armor, Encrypter, generateHybridIdentity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findLock } from "./age-header.ts";
-import { ownerProofOf } from "./key-check.ts";
+import { ownerProofOf, readFragment, writeFragment } from "./key-check.ts";
 import { type LinkKey, makeLinkKey, readLinkKey } from "./link-key.ts";
 import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "./open.ts";
 import { isRecipient, sealedSize, sealFile, sealText, sealUnderPassphrase } from "./seal.ts";
-import { readSealedFiles, writeSealedFiles } from "./sealed-files.ts";
 
 const secret = "\ufeffgeheim 🔑\r\nzweite Zeile\n";
 
@@ -39,6 +38,18 @@ describe("the key of a link", () => {
       expect(await readLinkKey(wrong)).toBeUndefined();
     }
     expect(await readLinkKey(identity.toLowerCase())).toBeUndefined();
+  });
+
+  test("of an answer names the request, and is the one of no other link", async () => {
+    const { identity } = key;
+    const fragment = writeFragment({ identity, request: "abc-_9" });
+    expect(fragment).toBe(`${identity}.abc-_9`);
+    expect(readFragment(`#${fragment}`)).toEqual({ identity, request: "abc-_9" });
+    expect(readFragment(`#${identity}`)).toEqual({ identity, request: null });
+    expect(await readLinkKey(fragment)).toBeUndefined();
+    for (const wrong of [`${identity}.`, `${identity}.a b`, `${identity}.a.b`, `${identity}#a`, ".abc"]) {
+      expect(readFragment(wrong)).toBeUndefined();
+    }
   });
 
   test("has another check for each link", async () => {
@@ -96,6 +107,19 @@ describe("a file", () => {
       expect(await read(await openFile(new Blob([bytes]).stream(), key.identity))).toEqual(content);
     },
   );
+
+  test("that does not have the size in the sealed list fails", async () => {
+    const bytes = await read(await sealFile(new Blob([Buffer.alloc(200_000)]).stream(), key.recipient));
+    for (const [size, isRight] of [
+      [199_999, false],
+      [200_000, true],
+      [200_001, false],
+    ] as const) {
+      const opened = read(await openFile(new Blob([bytes]).stream(), key.identity, size));
+      if (isRight) expect(await opened).toHaveLength(size);
+      else await expect(opened).rejects.toThrow(DamagedError);
+    }
+  });
 
   test("that was cut or changed fails instead of opening in part", async () => {
     const bytes = await read(await sealFile(new Blob([Buffer.alloc(200_000)]).stream(), key.recipient));
@@ -197,30 +221,6 @@ describe("what the server recognises", () => {
     const encrypter = new Encrypter();
     encrypter.addRecipient(await identityToRecipient(await generateHybridIdentity()));
     expect(findLock(armor.encode(await encrypter.encrypt(secret)))).toBeUndefined();
-  });
-});
-
-describe("the list of sealed files", () => {
-  const files = [{ stored: "1.age", name: "ä.txt", type: "text/plain", size: 3 }];
-
-  test("is read as it was written, with and without an identity of the files", () => {
-    for (const identity of [null, "AGE-SECRET-KEY-1X"]) {
-      expect(readSealedFiles(writeSealedFiles({ text: "a", identity, files }))).toEqual({ text: "a", identity, files });
-    }
-  });
-
-  test.each([
-    "text",
-    "[]",
-    "null",
-    '{"text":"a"}',
-    '{"files":[{"stored":"1.age","name":1,"size":1}]}',
-    '{"files":[{"name":"a","size":1}]}',
-    '{"files":[null]}',
-    '{"files":[],"text":1}',
-    '{"files":[],"identity":1}',
-  ])("any other text is a message: %s", (text) => {
-    expect(readSealedFiles(text)).toBeUndefined();
   });
 });
 

@@ -1,12 +1,31 @@
-const identityShape = /^AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}$/;
+const fragmentShape = /^#?(AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58})(?:\.([A-Za-z0-9_-]{1,64}))?$/;
+
+/** What the link of an end-to-end push has behind `#`. */
+export interface KeyFragment {
+  /** An age identity, whose checksum has not been verified. */
+  readonly identity: string;
+  /** The url_token of the request that the push answers; null: it is no answer. */
+  readonly request: string | null;
+}
+
+/** @param fragment of a link, with or without its `#`. @returns undefined: there is no identity in it. */
+export function readFragment(fragment: string): KeyFragment | undefined {
+  const [, identity, request = null] = fragmentShape.exec(fragment) ?? [];
+  return identity === undefined ? undefined : { identity, request };
+}
+
+/** @returns what follows `#`. */
+export function writeFragment({ identity, request }: KeyFragment): string {
+  return request === null ? identity : `${identity}.${request}`;
+}
 
 /**
- * @param fragment of a link, with or without its `#`.
+ * @param fragment of a link that is not the one of an answer, with or without its `#`.
  * @returns the age identity in it, whose checksum has not been verified; undefined: there is none.
  */
 export function findIdentity(fragment: string): string | undefined {
-  const identity = fragment.replace(/^#/, "");
-  return identityShape.test(identity) ? identity : undefined;
+  const found = readFragment(fragment);
+  return found?.request === null ? found.identity : undefined;
 }
 
 const checkBytes = 16;
@@ -29,8 +48,8 @@ export async function ownerProofOf(identity: string): Promise<string> {
   return hexOf(await digestOf("request owner", identity), proofBytes);
 }
 
-async function digestOf(purpose: string, identity: string): Promise<ArrayBuffer> {
-  return await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`sealpush ${purpose} ${identity}`));
+async function digestOf(purpose: string, key: string): Promise<ArrayBuffer> {
+  return await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`sealpush ${purpose} ${key}`));
 }
 
 function hexOf(digest: ArrayBuffer, length: number): string {

@@ -15,6 +15,12 @@ export async function makeLinkKey(): Promise<LinkKey> {
   return await linkKeyOf(await generateX25519Identity());
 }
 
+/** The key of one file, whose identity is in the sealed list. */
+export async function makeFileKey(): Promise<Pick<LinkKey, "identity" | "recipient">> {
+  const identity = await generateX25519Identity();
+  return { identity, recipient: await identityToRecipient(identity) };
+}
+
 /**
  * @param fragment of a link, with or without its `#`.
  * @returns undefined: it is not an age identity. The checksum in it finds characters that were lost or changed.

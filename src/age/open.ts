@@ -49,18 +49,39 @@ function decode(armored: string): Uint8Array {
   }
 }
 
-/** Opens what `sealFile` has sealed. The stream fails where the sealed bytes were changed or end too early. */
+/**
+ * Opens what `sealFile` has sealed. The stream fails where the sealed bytes were changed or end too early.
+ * @param size the bytes of the file that the sealed list names, which it must have; undefined: there is no list.
+ */
 export async function openFile(
   sealed: ReadableStream<Uint8Array>,
   identity: string,
+  size?: number,
 ): Promise<ReadableStream<Uint8Array>> {
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
+  let opened: ReadableStream<Uint8Array>;
   try {
-    return await decrypter.decrypt(sealed);
+    opened = await decrypter.decrypt(sealed);
   } catch (cause) {
     throw new DamagedError("The header of the sealed file does not open.", { cause });
   }
+  return size === undefined ? opened : opened.pipeThrough(exactly(size));
+}
+
+function exactly(size: number): TransformStream<Uint8Array, Uint8Array> {
+  let left = size;
+  const otherSize = () => new DamagedError("The file does not have the size that was sealed.");
+  return new TransformStream({
+    transform(piece, controller) {
+      left -= piece.length;
+      if (left < 0) throw otherSize();
+      controller.enqueue(piece);
+    },
+    flush() {
+      if (left > 0) throw otherSize();
+    },
+  });
 }
 
 /** How age-encryption says that neither passphrase nor identity opens the header; any other error is about damage. */

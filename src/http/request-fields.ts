@@ -74,8 +74,8 @@ export const AnswerFields = Type.Object({
   payload: Type.Optional(
     Type.String({
       description:
-        "The text. With encryption, an armored age file for the request's recipient: of the text, or for files of the list " +
-        "that docs/end-to-end.md describes.",
+        "The text. With encryption, an armored age file for the request's recipient, which contains the object of an answer " +
+        "that docs/end-to-end.md describes: it names the request, and with files their list.",
     }),
   ),
   encryption: Type.Optional(

@@ -1350,6 +1350,12 @@ export interface EnglishMessages {
     readonly sealedText: string;
     readonly opening: string;
     readonly damaged: string;
+    readonly unexpected: string;
+    readonly incomplete: string;
+    readonly missingFile: Message<{ filename: string }>;
+    readonly addedFile: Message<{ filename: string }>;
+    readonly shortFile: Message<{ filename: string }>;
+    readonly unlisted: string;
     readonly passphraseHint: string;
     readonly wrongPassphrase: string;
     readonly saving: Message<{ filename: string }>;

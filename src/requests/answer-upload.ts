@@ -1,23 +1,23 @@
+import { makeFileKey } from "../age/link-key.ts";
 import { sealFile } from "../age/seal.ts";
-import type { SealedFileDetails } from "../age/sealed-files.ts";
+import type { SealedFileDetails } from "../age/sealed-content.ts";
 import type { IncomingFile, Upload } from "../pushes/pushes.ts";
 
 /**
- * The files of an answer. Those that come as they are get sealed for the request's recipient while they arrive: nothing of
- * them is stored otherwise. Those that the answering page or program has sealed are stored as they are.
+ * The files of an answer. Those that come as they are get sealed while they arrive, each for a new key that only the sealed
+ * list of the answer will contain: nothing of them is stored otherwise. Those that the answering page or program has sealed
+ * are stored as they are.
  */
 export class AnswerUpload {
   /** For `pushes.create`, which takes it over. */
   readonly upload: Upload;
-  readonly #recipient: string;
   readonly #sealedHere: SealedFileDetails[] = [];
 
-  constructor(upload: Upload, recipient: string) {
+  constructor(upload: Upload) {
     this.upload = upload;
-    this.#recipient = recipient;
   }
 
-  /** Names and sizes of the files that were sealed here. */
+  /** The files that were sealed here, with their keys. */
   get sealedHere(): readonly SealedFileDetails[] {
     return this.#sealedHere;
   }
@@ -31,13 +31,15 @@ export class AnswerUpload {
       return;
     }
     const counted = new CountedBytes(file.content);
-    const sealed = await sealFile(streamOf(counted), this.#recipient);
+    const { identity, recipient } = await makeFileKey();
+    const sealed = await sealFile(streamOf(counted), recipient);
     await this.upload.addFile({ ...stored, content: sealed });
     this.#sealedHere.push({
       stored: stored.filename,
       name: file.filename,
       type: file.contentType,
       size: counted.bytes,
+      identity,
     });
   }
 }

@@ -8,11 +8,11 @@ import {
   type TestDomain,
 } from "../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
+import { openAnswer } from "../../test/support/sealed-content.ts";
 import { ownerProofOf } from "../age/key-check.ts";
 import { type LinkKey, makeLinkKey } from "../age/link-key.ts";
-import { openFile, openText } from "../age/open.ts";
+import { DamagedError, openFile } from "../age/open.ts";
 import { sealText } from "../age/seal.ts";
-import { readSealedFiles } from "../age/sealed-files.ts";
 import { dayMs } from "../base/clock.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import { type NewRequest, requestLimits } from "./requests.ts";
@@ -76,7 +76,7 @@ test("an answer becomes a push of the owner that only the owner's key opens, onc
     endToEnd: { underPassphrase: false, check: key.check },
   });
   const { payload } = await claimed(pushToken);
-  expect(await openText(payload, key.identity, "")).toBe("hunter2");
+  expect(await openAnswer(payload, key.identity, urlToken)).toEqual({ text: "hunter2", files: [] });
   expect(await pushes.claimView(pushToken, countEveryone, owner)).toMatchObject({ outcome: "gone" });
 });
 
@@ -104,18 +104,19 @@ test("files are sealed while they arrive; their names are only in the sealed pay
   const { answers } = await requests.findOwned(urlToken, owner);
   const { payload, files: revealed } = await claimed(answers[0]?.urlToken ?? "");
   expect(revealed).toMatchObject([{ filename: "1.age" }]);
-  expect(readSealedFiles(await openText(payload, key.identity, ""))).toEqual({
+  const content = await openAnswer(payload, key.identity, urlToken);
+  expect(content).toEqual({
     text: "and a text",
-    identity: null,
-    files: [{ stored: "1.age", name: "secret-name.txt", type: "text/plain", size: 19 }],
+    files: [{ stored: "1.age", name: "secret-name.txt", type: "text/plain", size: 19, identity: expect.any(String) }],
   });
   const download = await pushes.openTicket(revealed[0]?.ticket ?? "", stranger);
   if (download === undefined) throw new Error("The ticket opens nothing.");
   const pieces: Uint8Array[] = [];
   for await (const piece of download.read({ start: 0, end: download.sizeBytes - 1 })) pieces.push(piece);
   const sealed = Buffer.concat(pieces);
-  const opened = await openFile(new Blob([sealed]).stream(), key.identity);
+  const opened = await openFile(new Blob([sealed]).stream(), content.files?.[0]?.identity ?? "", 19);
   expect(await new Response(opened).text()).toBe("content of the file");
+  await expect(openFile(new Blob([sealed]).stream(), key.identity)).rejects.toThrow(DamagedError);
 });
 
 test("of many concurrent answers, no more are taken than the request may have", async () => {
@@ -345,7 +346,10 @@ describe("without an account", () => {
     expect(answers).toMatchObject([{ ownerId: null, name: null, isAnswer: true, expireAfterViews: 1 }]);
     const pushToken = answers[0]?.urlToken ?? "";
     const claim = await pushes.claimView(pushToken, countStrangers, stranger);
-    expect(claim.outcome === "revealed" && (await openText(claim.payload, key.identity, ""))).toBe("hunter2");
+    expect(claim.outcome === "revealed" && (await openAnswer(claim.payload, key.identity, urlToken))).toEqual({
+      text: "hunter2",
+      files: [],
+    });
     expect((await requests.findOwned(urlToken, stranger, proof)).answers).toMatchObject([{ expired: true, views: 1 }]);
     expect(await pushes.list(1, "expired", 1)).toEqual(expect.objectContaining({ labelBytes: 0 }));
     expect(await countRows(db, "pushes")).toBe(1);

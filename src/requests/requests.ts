@@ -1,4 +1,4 @@
-import { writeSealedFiles } from "../age/sealed-files.ts";
+import { writeAnswer } from "../age/sealed-content.ts";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
@@ -218,7 +218,7 @@ export function createRequests(deps: RequestDeps) {
     async beginUpload(urlToken: string, actor: Actor): Promise<AnswerUpload> {
       const { row } = await rowToAnswer(deps, urlToken);
       if (!row.details.wantsFiles) throw invalidFields({ files: ["are not wanted by this request."] });
-      return new AnswerUpload(await deps.pushes.beginUpload(answerer(actor, row)), row.details.recipient);
+      return new AnswerUpload(await deps.pushes.beginUpload(answerer(actor, row)));
     },
 
     /**
@@ -336,9 +336,8 @@ async function payloadOf(
   }
   const { max } = pushLimits.payloadCharacters.text;
   if (codePointsUpTo(max + 1, payload) > max) throw invalidFields({ payload: [`may have ${max} characters.`] });
-  const text =
-    files === undefined ? payload : writeSealedFiles({ text: payload, identity: null, files: files.sealedHere });
-  return await sealInSlices(text, details.recipient, nextTurn);
+  const content = writeAnswer(details.urlToken, { text: payload, files: files?.sealedHere ?? [] });
+  return await sealInSlices(content, details.recipient, nextTurn);
 }
 
 async function findRow(deps: RequestDeps, urlToken: string): Promise<OpenedRow | undefined> {

@@ -122,7 +122,9 @@ describe("a name and a note sealed in the browser", () => {
     writeFileSync(keyFile, new URL(link).hash.slice(1));
     await page.goto(`/p/${tokenOf(link)}/audit`);
     const sealed = await page.locator("[data-sealed-label]").first().getAttribute("data-sealed-label");
-    expect(execFileSync("age", ["-d", "-i", keyFile], { input: sealed ?? "" }).toString()).toBe(name);
+    expect(execFileSync("age", ["-d", "-i", keyFile], { input: sealed ?? "" }).toString()).toBe(
+      `{"sealpush":1,"is":"name","text":"${name}"}`,
+    );
   });
 
   it("that are too long once they are sealed are refused before anything is sent", async () => {
@@ -130,11 +132,11 @@ describe("a name and a note sealed in the browser", () => {
     const form = newPushForm(page);
     await form.payload.fill("x");
     await page.locator("details.more > summary").click();
-    await page.locator("#push_name").fill("x".repeat(1_262));
+    await page.locator("#push_name").fill("x".repeat(1_226));
     await page.getByLabel(endToEnd.sealLabels, { exact: true }).check();
     await form.submit.click();
     await page.getByText(endToEnd.labelsTooLong).waitFor();
-    await page.locator("#push_name").fill("x".repeat(1_261));
+    await page.locator("#push_name").fill("x".repeat(1_225));
     await sendForLink(page);
   });
 });

@@ -5,13 +5,14 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeLinkKey } from "../../src/age/link-key.ts";
-import { sealFile, sealText } from "../../src/age/seal.ts";
-import { writeSealedFiles } from "../../src/age/sealed-files.ts";
+import { sealText } from "../../src/age/seal.ts";
+import { writePayload } from "../../src/age/sealed-content.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { runProgram } from "../support/processes.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
+import { sealFiles } from "../support/sealed-content.ts";
 import { sealingPages, tokenOf } from "../support/sealing-pages.ts";
 import { openSite } from "../support/site.ts";
 
@@ -314,21 +315,15 @@ describe("files sealed in the browser", () => {
   it("are written to the chosen file as a stream, and not at all if they were changed", async () => {
     const key = await makeLinkKey();
     const small = content.subarray(0, 3_000_000);
-    const sealed = Buffer.from(
-      await new Response(await sealFile(new Blob([small]).stream(), key.recipient)).arrayBuffer(),
-    );
-    const changed = Buffer.from(sealed);
+    const parts = await sealFiles(["whole.bin", "changed.bin"].map((name) => ({ name, content: small })));
+    const changed = parts[1]?.sealed ?? Buffer.alloc(0);
     changed.writeUInt8(changed.readUInt8(2_000_000) ^ 1, 2_000_000);
-    const list = writeSealedFiles({
-      text: "",
-      identity: null,
-      files: [
-        { stored: "1.age", name: "whole.bin", type: "", size: small.length },
-        { stored: "2.age", name: "changed.bin", type: "", size: small.length },
-      ],
-    });
+    const list = writePayload({ text: "", files: parts.map(({ details }) => details) });
     const payload = await sealText(list, key.recipient, "");
-    const files = [sealed, changed].map((bytes, at) => ({ filename: `${at + 1}.age`, data: bytes.toString("base64") }));
+    const files = parts.map(({ details, sealed }) => ({
+      filename: details.stored,
+      data: sealed.toString("base64"),
+    }));
     const { path } = await site.push({ kind: "file", payload, files, encryption: "age" }, "owned");
     const page = await openLink(path);
     const chooser = `window.showSaveFilePicker = async ({ suggestedName }) =>

@@ -1,9 +1,10 @@
 import type { Page, Request } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { openFile, openText } from "../../src/age/open.ts";
-import { readSealedFiles } from "../../src/age/sealed-files.ts";
+import { readFragment } from "../../src/age/key-check.ts";
+import { openFile } from "../../src/age/open.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
+import { openAnswer } from "../support/sealed-content.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite({ PWP__REQUESTS__ALLOW_ANONYMOUS: "true" });
@@ -46,7 +47,7 @@ async function showAnswers(page: Page, answersUrl: string): Promise<void> {
   await page.getByRole("link", { name: text.openAnswer }).waitFor();
 }
 
-/** The answers in the order in which they came: the push and the identity in its link. */
+/** The answers in the order in which they came: the push, and its content opened with what its link has behind `#`. */
 async function answersOn(page: Page) {
   const links = page.locator("a[data-answer-link]:visible");
   await links.first().waitFor();
@@ -56,7 +57,8 @@ async function answersOn(page: Page) {
       const { pathname, hash } = new URL(href);
       const pushToken = pathname.split("/")[2] ?? "";
       const push = await (await site.fetch(`/api/v2/pushes/${pushToken}`)).json();
-      return { push, identity: hash.slice(1) };
+      const { identity = "", request } = readFragment(hash) ?? {};
+      return { push, content: await openAnswer(push.payload, identity, request ?? "") };
     }),
   );
 }
@@ -91,7 +93,7 @@ describe("a request whose key is in the private link", () => {
     await owner.page.goto(answersUrl);
     await owner.page.reload();
     await owner.page.getByRole("link", { name: text.openAnswer }).click();
-    expect(new URL(owner.page.url()).hash).toBe(`#${identity}`);
+    expect(new URL(owner.page.url()).hash).toBe(`#${identity}.${new URL(link).pathname.split("/").at(-1)}`);
     await owner.page.getByRole("button", { name: en.step.open }).click();
     await expect.poll(() => owner.page.locator("#payload").textContent()).toBe(secret);
     // It was opened once, also by its owner.
@@ -132,8 +134,8 @@ describe("a request whose key is in the private link", () => {
     await page.goto(answersUrl);
     await page.reload();
     const [found] = await answersOn(page);
-    const { payload, files } = found?.push ?? {};
-    expect(readSealedFiles(await openText(payload, found?.identity ?? "", ""))).toMatchObject({
+    const { files } = found?.push ?? {};
+    expect(found?.content).toMatchObject({
       text: "see the file",
       files: [
         { name: "plan.txt", type: "text/plain", size: 200_000 },
@@ -142,7 +144,7 @@ describe("a request whose key is in the private link", () => {
     });
     const { body } = await fetch(files[1].url);
     if (body === null) throw new Error("The file is empty.");
-    const opened = await new Response(await openFile(body, found?.identity ?? "")).arrayBuffer();
+    const opened = await new Response(await openFile(body, found?.content.files?.[1]?.identity ?? "")).arrayBuffer();
     expect([...new Uint8Array(opened)]).toEqual([1, 2, 3]);
   });
 });
@@ -166,7 +168,7 @@ test("with a passphrase, the answers open wherever the owner signs in, and the s
   await field.fill(passphrase);
   await device.page.getByRole("button", { name: text.unlock }).click();
   const [found] = await answersOn(device.page);
-  expect(await openText(found?.push.payload, found?.identity ?? "", "")).toBe(secret);
+  expect(found?.content.text).toBe(secret);
 });
 
 describe("without JavaScript", () => {
@@ -187,7 +189,7 @@ describe("without JavaScript", () => {
     await page.goto(answersUrl);
     await page.reload();
     const [found] = await answersOn(page);
-    expect(await openText(found?.push.payload, found?.identity ?? "", "")).toBe(`${secret}\nsecond line`);
+    expect(found?.content.text).toBe(`${secret}\nsecond line`);
   });
 });
 

@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownerProofOf } from "../../src/age/key-check.ts";
 import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
-import { openFile, openText } from "../../src/age/open.ts";
-import { sealFile, sealText } from "../../src/age/seal.ts";
-import { readSealedFiles, writeSealedFiles } from "../../src/age/sealed-files.ts";
+import { openFile } from "../../src/age/open.ts";
+import { sealText } from "../../src/age/seal.ts";
+import { writeAnswer } from "../../src/age/sealed-content.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { startMailSink } from "../support/mail-sink.ts";
+import { openAnswer, sealFiles } from "../support/sealed-content.ts";
 import { signInClient } from "../support/signed-in-client.ts";
 
 const path = "/api/sealpush/requests";
@@ -63,10 +64,10 @@ async function retrieved(urlToken: string) {
   return (await send(`/api/v2/pushes/${urlToken}`, undefined, bearer(token))).body;
 }
 
-async function openedFile(url: string): Promise<Buffer> {
+async function openedFile(url: string, identity: string | undefined): Promise<Buffer> {
   const { body } = await fetch(url);
   if (body === null) throw new Error("The download is empty.");
-  return Buffer.from(await new Response(await openFile(body, key.identity)).arrayBuffer());
+  return Buffer.from(await new Response(await openFile(body, identity ?? "")).arrayBuffer());
 }
 
 describe("a request", () => {
@@ -173,7 +174,7 @@ describe("an answer", () => {
       { kind: "text", encryption: "age", name: "Root password", expire_after_views: 1, views_remaining: 1 },
     ]);
     const { payload } = await retrieved(pushes[0].url_token);
-    expect(await openText(payload, key.identity, "")).toBe("hunter2");
+    expect(await openAnswer(payload, key.identity, asked.url_token)).toEqual({ text: "hunter2", files: [] });
     expect((await retrieved(pushes[0].url_token)).payload).toBeNull();
     expect(app.logLines.join("")).not.toContain("hunter2");
     expect(app.logLines.join("")).not.toContain(asked.url_token);
@@ -181,37 +182,35 @@ describe("an answer", () => {
 
   test("with files that come as they are is sealed on the way to the store", async () => {
     const asked = await ask();
-    const content = Uint8Array.from(randomBytes(300_000));
+    const plan = Uint8Array.from(randomBytes(300_000));
     const form = new FormData();
     form.append("payload", "see the file");
-    form.append("files[]", new Blob([content], { type: "image/png" }), "plan.png");
+    form.append("files[]", new Blob([plan], { type: "image/png" }), "plan.png");
     form.append("files[]", new Blob(["x"]), "b.txt");
     expect((await send(`${path}/${asked.url_token}`, form)).status).toBe(201);
     const { pushes } = await answersTo(asked);
     const { payload, files } = await retrieved(pushes[0].url_token);
     expect(files.map((file: { filename: string }) => file.filename)).toEqual(["1.age", "2.age"]);
-    expect(readSealedFiles(await openText(payload, key.identity, ""))).toMatchObject({
+    const content = await openAnswer(payload, key.identity, asked.url_token);
+    expect(content).toMatchObject({
       text: "see the file",
       files: [{ name: "plan.png", type: "image/png", size: 300_000 }, { name: "b.txt" }],
     });
-    expect((await openedFile(files[0].url)).equals(content)).toBe(true);
+    expect((await openedFile(files[0].url, content.files?.[0]?.identity)).equals(plan)).toBe(true);
   });
 
   test("that was sealed before it was sent is stored as it is", async () => {
     const asked = await ask();
-    const content = await sealFile(new Blob(["the file"]).stream(), key.recipient);
-    const list = writeSealedFiles({
-      text: "",
-      identity: null,
-      files: [{ stored: "1.age", name: "a.txt", type: "text/plain", size: 8 }],
-    });
+    const [file] = await sealFiles([{ name: "a.txt", content: Uint8Array.from(Buffer.from("the file")) }]);
+    if (file === undefined) throw new Error("There is no file.");
+    const list = writeAnswer(asked.url_token, { text: "", files: [file.details] });
     const form = new FormData();
     form.append("encryption", "age");
     form.append("payload", await sealText(list, key.recipient, ""));
-    form.append("files[]", await new Response(content).blob(), "1.age");
+    form.append("files[]", new Blob([file.sealed]), "1.age");
     expect((await send(`${path}/${asked.url_token}`, form)).status).toBe(201);
     const { files } = await retrieved((await answersTo(asked)).pushes[0].url_token);
-    expect((await openedFile(files[0].url)).toString()).toBe("the file");
+    expect((await openedFile(files[0].url, file.details.identity)).toString()).toBe("the file");
   });
 
   test("with files before the field encryption, too large, or of what is not wanted, is refused and leaves nothing", async () => {
@@ -379,7 +378,7 @@ describe("a request without an account", () => {
     const shown = (await call("GET", "/answers", proofHeader(proof))).json();
     expect(shown).toMatchObject({ state: "open", answers: 1, pushes: [{ encryption: "age", name: "" }] });
     const push = (await open.server.inject({ url: `/api/v2/pushes/${shown.pushes[0].url_token}` })).json();
-    expect(await openText(push.payload, key.identity, "")).toBe("hunter2");
+    expect(await openAnswer(push.payload, key.identity, asked.url_token)).toEqual({ text: "hunter2", files: [] });
     expect((await call("POST", "/close", proofHeader(proof))).json()).toMatchObject({ state: "closed" });
     expect((await call("DELETE", "", { ...bearer(stranger), ...proofHeader(proof) })).statusCode).toBe(200);
     expect((await call("GET", "/answers", proofHeader(proof))).statusCode).toBe(404);

@@ -400,7 +400,7 @@ export type RequestAnswers = {
 };
 
 export type AnswerFields = {
-  /** The text. With encryption, an armored age file for the request's recipient: of the text, or for files of the list that docs/end-to-end.md describes. */
+  /** The text. With encryption, an armored age file for the request's recipient, which contains the object of an answer that docs/end-to-end.md describes: it names the request, and with files their list. */
   readonly payload?: string;
   /** Payload and files are age files, so that the server never sees them; send it before the files. Without it the server seals what it receives for the recipient, and keeps nothing else. */
   readonly encryption?: "age";

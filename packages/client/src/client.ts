@@ -74,6 +74,8 @@ export interface RetrieveOptions extends CallOptions {
 
 export type Retrieved = Omit<Foreign<RetrievedPush>, "files"> & {
   readonly files: readonly (RetrievedPush["files"][number] & FileToDownload)[];
+  /** Only for end-to-end pushes with files. False: somebody sealed them without a list, so that their names and number are not protected. */
+  readonly files_listed?: boolean;
 };
 
 /** `limited`: the token is valid, but may not read lists. */
@@ -174,7 +176,7 @@ export class SealpushClient {
   async retrieve(push: string, options: RetrieveOptions = {}): Promise<Retrieved> {
     const fragment = readLink(push)?.fragment ?? "";
     if (fragment === "") return await this.#retrieve(push, options);
-    const { openPayload, readKey } = await import("./end-to-end.ts");
+    const { openPush, readKey } = await import("./end-to-end.ts");
     const { encryption_check: check, encryption_passphrase: isProtected = false } = await this.#previewIfKnown(
       push,
       options,
@@ -184,21 +186,12 @@ export class SealpushClient {
     if (isProtected && passphrase === undefined) throw wrongPassphrase(undefined);
     const { signal } = options;
     const sealed = await this.#retrieve(push, signal === undefined ? {} : { signal });
-    if (sealed.payload === null) return sealed;
+    if (sealed.expired && sealed.payload === null && sealed.files.length === 0) return sealed;
     for (;;) {
-      const opened = await openPayload(sealed.payload, key, passphrase ?? "");
-      if (opened === undefined) {
-        passphrase = await options.askPassphrase?.();
-        if (passphrase === undefined) throw wrongPassphrase("", sealed.payload);
-        continue;
-      }
-      const { fileIdentity: identity, text } = opened;
-      const files = sealed.files.map((file) => {
-        const details = opened.files?.find(({ stored }) => stored === file.filename);
-        const { name = file.filename.replace(/\.age$/, ""), type = "" } = details ?? {};
-        return { ...file, filename: name, content_type: type, identity };
-      });
-      return { ...sealed, payload: text === "" ? null : text, files };
+      const opened = await openPush(sealed, key, passphrase ?? "");
+      if (opened !== undefined) return { ...sealed, ...opened };
+      passphrase = await options.askPassphrase?.();
+      if (passphrase === undefined) throw wrongPassphrase("", sealed.payload ?? "");
     }
   }
 
@@ -284,7 +277,7 @@ export class SealpushClient {
     const chunks = downloadChunks(file, this.server, options.signal);
     if (file.identity === undefined) return yield* chunks;
     const { openChunks } = await import("./end-to-end.ts");
-    yield* openChunks(chunks, file.identity);
+    yield* openChunks(chunks, { ...file, identity: file.identity });
   }
 
   async version(options: CallOptions = {}): Promise<ServerVersion> {

@@ -6,6 +6,8 @@ export interface FileToDownload {
   readonly url: string;
   /** What opens a file of an end-to-end push. */
   readonly identity?: string;
+  /** The bytes that it then has, as its sender has sealed them; undefined: there is no sealed list of the files. */
+  readonly sizeBytes?: number;
 }
 
 /** How often a download may break without a byte in between. */

@@ -1,10 +1,23 @@
-import { ownerProofOf } from "../../../src/age/key-check.ts";
-import { type LinkKey, makeLinkKey, readLinkKey } from "../../../src/age/link-key.ts";
+import { deliveryProblems } from "../../../src/age/delivery.ts";
+import { type KeyFragment, ownerProofOf, readFragment, writeFragment } from "../../../src/age/key-check.ts";
+import { type LinkKey, makeFileKey, makeLinkKey, readLinkKey } from "../../../src/age/link-key.ts";
 import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "../../../src/age/open.ts";
 import { isRecipient, sealFile, sealText, sealUnderPassphrase } from "../../../src/age/seal.ts";
-import { readSealedFiles, type SealedFileDetails, writeSealedFiles } from "../../../src/age/sealed-files.ts";
-import type { NewPush } from "./client.ts";
-import { ClientError } from "./errors.ts";
+import {
+  type LabelKind,
+  type OpenedContent,
+  readContent,
+  readLabel,
+  type SealedFileDetails,
+  UnexpectedContentError,
+  writeAnswer,
+  writeLabel,
+  writePayload,
+} from "../../../src/age/sealed-content.ts";
+import type { Request as SecretRequest } from "./api-types.ts";
+import type { NewPush, Retrieved } from "./client.ts";
+import type { FileToDownload } from "./download.ts";
+import { ClientError, oneLine } from "./errors.ts";
 import { isSealedLabel } from "./labels.ts";
 import { chunksIn, type NewFile, streamOf } from "./multipart.ts";
 import type { NewAnswer } from "./requests.ts";
@@ -29,14 +42,22 @@ export async function sealPush(push: NewPush, sealsLabels: boolean): Promise<Sea
   }
   const key = await makeLinkKey();
   const labels = sealsLabels ? await sealLabels(push, key.recipient) : {};
-  const sealed = await sealContent(payload, files, key.recipient, passphrase);
+  const { list, sealed } = await sealFiles(files);
+  const content = await sealText(writePayload({ text: payload, files: list }), key.recipient, passphrase);
   return {
-    push: { ...rest, ...labels, encryption: "age", encryption_check: key.check, ...sealed },
+    push: {
+      ...rest,
+      ...labels,
+      encryption: "age",
+      encryption_check: key.check,
+      payload: content,
+      ...(sealed.length > 0 && { files: sealed }),
+    },
     fragment: key.identity,
   };
 }
 
-/** Sealed, they have as many characters as a server takes. */
+/** With what says that they are a name or a note. Sealed, they have as many characters as a server takes. */
 const sealedLabelBytesMax = { name: 1_261, note: 48_145 } as const;
 
 /** Not under the passphrase: their owner opens them with the link alone. */
@@ -45,50 +66,65 @@ async function sealLabels(push: NewPush, recipient: string): Promise<Pick<NewPus
   for (const field of ["name", "note"] as const) {
     const text = push[field] ?? "";
     if (text === "") continue;
-    const bytesMax = sealedLabelBytesMax[field];
-    if (new TextEncoder().encode(text).length > bytesMax) {
+    const label = writeLabel(field, text);
+    if (new TextEncoder().encode(label).length > sealedLabelBytesMax[field]) {
+      const bytesMax = sealedLabelBytesMax[field] - writeLabel(field, "").length;
       throw new ClientError(
         "invalid",
         `Sealed, the ${field} may have at most ${bytesMax} bytes. Shorten it, or do not seal it. Nothing was sent.`,
       );
     }
-    sealed[field] = await sealText(text, recipient, "");
+    sealed[field] = await sealText(label, recipient, "");
   }
   return sealed;
 }
 
-/** @returns the label itself if it is not sealed, or does not open. */
-export async function openLabel(label: string, fragment: string): Promise<string> {
+/** @returns the label itself if it is not sealed, does not open, or is another one. */
+export async function openLabel(label: string, is: LabelKind, fragment: string): Promise<string> {
   const key = await readLinkKey(fragment);
   if (!isSealedLabel(label) || key === undefined) return label;
   try {
-    return await openText(label, key.identity, "");
+    return readLabel(await openText(label, key.identity, ""), is);
   } catch (error) {
-    if (error instanceof DamagedError || error instanceof WrongPassphraseError) return label;
+    const isUnreadable =
+      error instanceof DamagedError || error instanceof WrongPassphraseError || error instanceof UnexpectedContentError;
+    if (isUnreadable) return label;
     throw error;
   }
 }
 
-async function sealContent(payload: string, files: readonly NewFile[], recipient: string, passphrase: string) {
-  if (files.length === 0) return { payload: await sealText(payload, recipient, passphrase) };
-  // Only the payload is sealed under the passphrase, so it contains another key for the files.
-  const fileKey = passphrase === "" ? undefined : await makeLinkKey();
-  const list = { text: payload, identity: fileKey?.identity ?? null, files: files.map(detailsOf) };
+/** Each file for a key of its own, which is in the list. @throws ClientError invalid for a file of unknown size. */
+async function sealFiles(files: readonly NewFile[]) {
+  const keys = await Promise.all(files.map(makeFileKey));
+  const keyed = files.flatMap((file, at) => {
+    const key = keys[at];
+    return key === undefined ? [] : [{ file, key, stored: `${at + 1}.age` }];
+  });
   return {
-    payload: await sealText(writeSealedFiles(list), recipient, passphrase),
-    files: files.map((file, at) => sealedFile(file, storedName(at), fileKey?.recipient ?? recipient)),
+    list: keyed.map(({ file, key, stored }) => detailsOf(file, stored, key.identity)),
+    sealed: keyed.map(({ file, key, stored }) => sealedFile(file, stored, key.recipient)),
   };
 }
 
 /** @throws ClientError invalid for a file of unknown size; not_this_api if the server named no recipient. */
-export async function sealAnswer({ payload = "", files = [] }: NewAnswer, recipient: string) {
+export async function sealAnswer(
+  { payload = "", files = [] }: NewAnswer,
+  { url_token: urlToken, recipient }: Pick<SecretRequest, "url_token" | "recipient">,
+) {
   if (!isRecipient(recipient)) {
     throw new ClientError(
       "not_this_api",
       "The server named no age recipient to seal the answer for. Nothing was sent.",
     );
   }
-  return await sealContent(payload, files, recipient, "");
+  const { list, sealed } = await sealFiles(files);
+  const content = writeAnswer(urlToken, { text: payload, files: list });
+  return { payload: await sealText(content, recipient, ""), files: sealed };
+}
+
+/** The link of an answer contains the request: what answers another one is not opened. */
+export function answerFragment(identity: string, request: string): string {
+  return writeFragment({ identity, request });
 }
 
 /** The key of a request for a secret. @param passphrase "": the identity stays here. */
@@ -115,12 +151,15 @@ export async function openRequestKey(sealed: string, passphrase: string): Promis
   }
 }
 
-const storedName = (at: number) => `${at + 1}.age`;
-
-function detailsOf({ filename, content_type: type, content, sizeBytes }: NewFile, at: number): SealedFileDetails {
+function detailsOf(
+  { filename: name, content_type: given, content, sizeBytes }: NewFile,
+  stored: string,
+  identity: string,
+): SealedFileDetails {
   const size = content instanceof Blob ? content.size : sizeBytes;
   if (size === undefined) throw new ClientError("invalid", "The size of a file must be known to seal it end to end.");
-  return { stored: storedName(at), name: filename, type: type ?? (content instanceof Blob ? content.type : ""), size };
+  const type = given ?? (content instanceof Blob ? content.type : "");
+  return { stored, name, type, size, identity };
 }
 
 function sealedFile(file: NewFile, filename: string, recipient: string): NewFile {
@@ -131,42 +170,96 @@ function sealedFile(file: NewFile, filename: string, recipient: string): NewFile
   return { filename, content_type: "application/octet-stream", content };
 }
 
-/** @throws ClientError invalid if the fragment is not the key of an end-to-end push; no view is spent then. */
-export async function readKey(fragment: string, check: string | undefined): Promise<LinkKey> {
-  const key = await readLinkKey(fragment);
+/**
+ * @returns the key, and the request that the link of an answer names.
+ * @throws ClientError invalid if the fragment is not the key of an end-to-end push; no view is spent then.
+ */
+export async function readKey(
+  fragment: string,
+  check: string | undefined,
+): Promise<LinkKey & Pick<KeyFragment, "request">> {
+  const found = readFragment(fragment);
+  const key = found && (await readLinkKey(found.identity));
   if (key === undefined || (check !== undefined && check !== key.check)) {
     throw new ClientError(
       "invalid",
       "The part of the link after # is missing, or was cut or changed: ask its sender for the whole link. No view was spent.",
     );
   }
-  return key;
+  return { ...key, request: found?.request ?? null };
 }
 
-/** @returns undefined if the passphrase is wrong. @throws ClientError invalid if the content was changed. */
-export async function openPayload(sealed: string, key: LinkKey, passphrase: string) {
+type OpenedPush = Pick<Retrieved, "payload" | "files"> & { readonly files_listed?: boolean };
+
+/**
+ * Opens a retrieved push. What was sealed decides which files it has, and not what the server delivered.
+ * @param sealed its payload; null: none was delivered.
+ * @returns undefined if the passphrase is wrong.
+ * @throws ClientError invalid if the server delivered something else than what was sealed.
+ */
+export async function openPush(
+  { payload: sealed, files: delivered }: Pick<Retrieved, "payload" | "files">,
+  key: Pick<LinkKey & KeyFragment, "identity" | "request">,
+  passphrase: string,
+): Promise<OpenedPush | undefined> {
+  if (sealed === null && delivered.length === 0) throw unexpected();
+  let content: OpenedContent;
   try {
-    const text = await openText(sealed, key.identity, passphrase);
-    const list = readSealedFiles(text);
-    return {
-      text: list === undefined ? text : list.text,
-      files: list?.files,
-      fileIdentity: list?.identity ?? key.identity,
-    };
+    const text = sealed === null ? "" : await openText(sealed, key.identity, passphrase);
+    content = readContent(text, key.request);
   } catch (error) {
     if (error instanceof WrongPassphraseError) return undefined;
+    if (error instanceof UnexpectedContentError) throw unexpected();
     throw new ClientError("invalid", "The content was damaged or changed after it was sealed.");
   }
+  const payload = content.text === "" ? null : content.text;
+  const { files: list } = content;
+  if (list === null) {
+    const files = delivered.map((file) => ({
+      ...file,
+      filename: file.filename.replace(/\.age$/, ""),
+      content_type: "",
+      identity: key.identity,
+    }));
+    return { payload, files, ...(files.length > 0 && { files_listed: false }) };
+  }
+  const problems = deliveryProblems(
+    list,
+    delivered.map(({ filename }) => ({ stored: filename })),
+  );
+  if (problems.length > 0) {
+    const named = problems.map(({ problem, name }) => `${problem}: ${oneLine(name)}`).join(", ");
+    throw new ClientError("invalid", `The server did not deliver what was sealed, so nothing is shown (${named}).`);
+  }
+  return {
+    payload,
+    files: list.flatMap(({ stored, name, type, identity, size }) => {
+      const found = delivered.find(({ filename }) => filename === stored);
+      return found === undefined ? [] : [{ ...found, filename: name, content_type: type, identity, sizeBytes: size }];
+    }),
+    ...(list.length > 0 && { files_listed: true }),
+  };
 }
 
-/** @throws ClientError invalid if the content was changed. */
-export async function* openChunks(sealed: AsyncGenerator<Uint8Array>, identity: string): AsyncGenerator<Uint8Array> {
+function unexpected(): ClientError {
+  return new ClientError(
+    "invalid",
+    "The server delivered something else than the secret of this link, for example a note or the answer to another request, or the " +
+      "secret was sealed in a way that this version does not know. Nothing is shown.",
+  );
+}
+
+/** @throws ClientError invalid if the content was changed, or does not have the size that was sealed. */
+export async function* openChunks(
+  sealed: AsyncGenerator<Uint8Array>,
+  { identity, sizeBytes }: Required<Pick<FileToDownload, "identity">> & Pick<FileToDownload, "sizeBytes">,
+): AsyncGenerator<Uint8Array> {
   let failure: unknown;
   const stream = streamOf(sealed, (error) => {
     failure = error;
   });
   try {
-    yield* chunksIn(await openFile(stream, identity));
+    yield* chunksIn(await openFile(stream, identity, sizeBytes));
   } catch {
     throw failure ?? new ClientError("invalid", "The file was damaged or changed after it was sealed.");
   }

@@ -18,5 +18,9 @@ export async function openLabels<Labelled extends Labels>(push: Labelled, link: 
   if (![push.name, push.note].some(isSealedLabel)) return push;
   const { openLabel } = await import("./end-to-end.ts");
   const fragment = readLink(link)?.fragment ?? "";
-  return { ...push, name: await openLabel(push.name, fragment), note: await openLabel(push.note, fragment) };
+  return {
+    ...push,
+    name: await openLabel(push.name, "name", fragment),
+    note: await openLabel(push.note, "note", fragment),
+  };
 }

@@ -72,18 +72,18 @@ export class Requests {
 
   /** Seals the answer before it is sent. Needs no token. @param request what `find` has returned. */
   async answer(
-    { url_token: urlToken, recipient }: Pick<SecretRequest, "url_token" | "recipient">,
+    request: Pick<SecretRequest, "url_token" | "recipient">,
     answer: NewAnswer,
     { onProgress, ...options }: CallOptions & { readonly onProgress?: Progress } = {},
   ): Promise<void> {
     const { sealAnswer } = await import("./end-to-end.ts");
-    const { payload, files = [] } = await sealAnswer(answer, recipient);
+    const { payload, files = [] } = await sealAnswer(answer, request);
     const fields = { encryption: "age", payload };
     const body = (): RequestBody | Promise<RequestBody> =>
       files.length === 0
         ? { content: JSON.stringify(fields), type: "application/json" }
         : formBody(Object.entries(fields), "files[]", files, onProgress);
-    await this.#call("POST", this.#pathOf(urlToken), options, body);
+    await this.#call("POST", this.#pathOf(request.url_token), options, body);
   }
 
   /**
@@ -95,7 +95,9 @@ export class Requests {
     const found = await this.#callAsOwner<RequestAnswers>("GET", request, "/answers", options);
     const identity = await identityFor(found, readRequestLink(request)?.fragment ?? "", options);
     if (identity === undefined) return found;
-    return { ...found, pushes: found.pushes.map((push) => ({ ...push, html_url: `${push.html_url}#${identity}` })) };
+    const { answerFragment } = await import("./end-to-end.ts");
+    const fragment = answerFragment(identity, requestTokenIn(request, this.#server));
+    return { ...found, pushes: found.pushes.map((push) => ({ ...push, html_url: `${push.html_url}#${fragment}` })) };
   }
 
   /** Ends an own request: it takes no more answers. Those that have come stay. Without a token, name the private link. */

@@ -1,5 +1,6 @@
+import { makeFileKey } from "../../age/link-key.ts";
 import { sealFile, sealText } from "../../age/seal.ts";
-import { type SealedFileDetails, writeSealedFiles } from "../../age/sealed-files.ts";
+import { type SealedFileDetails, writeAnswer } from "../../age/sealed-content.ts";
 import { countCharacters } from "./fields.ts";
 import { type FormSealing, keepTyped } from "./send.ts";
 
@@ -71,10 +72,11 @@ class AnswerSealing implements FormSealing {
     for (const file of files) {
       const { name, type, size } = file;
       const stored = `${list.length + 1}.age`;
-      data.append(filesField, await sealedFile(file, stored, recipient));
-      list.push({ stored, name, type, size });
+      const key = await makeFileKey();
+      data.append(filesField, await sealedFile(file, stored, key.recipient));
+      list.push({ stored, name, type, size, identity: key.identity });
     }
-    const content = files.length === 0 ? text : writeSealedFiles({ text, identity: null, files: list });
+    const content = writeAnswer(requestInAddress(), { text, files: list });
     data.set("payload", await sealText(content, recipient, ""));
   }
 
@@ -82,6 +84,11 @@ class AnswerSealing implements FormSealing {
     const element = this.#form.querySelector(`[data-answer-${where}]`);
     if (element !== null) element.textContent = text ?? "";
   }
+}
+
+/** The link that somebody opened says which request is answered, and not the page. */
+function requestInAddress(): string {
+  return location.pathname.split("/").at(-1) ?? "";
 }
 
 /** Large blobs are kept on disk by the browser. */

@@ -1,16 +1,16 @@
-import { checkOf, findIdentity } from "../../age/key-check.ts";
+import { checkOf, type KeyFragment, readFragment, writeFragment } from "../../age/key-check.ts";
 
 /** What is known about the key in the address of this page. `insecure`: without HTTPS, browsers offer no cryptography. */
 export type KeyInLink =
-  | { readonly state: "right"; readonly identity: string }
+  | ({ readonly state: "right" } & KeyFragment)
   | { readonly state: "missing" | "wrong" | "insecure" };
 
 /** @param check see `EndToEnd.check` of the push; "": it has none. */
 export async function keyInLink(check: string): Promise<KeyInLink> {
   if (!isSecureContext) return { state: "insecure" };
-  const identity = findIdentity(location.hash);
-  if (identity === undefined) return { state: location.hash.length > 1 ? "wrong" : "missing" };
-  return check === "" || (await checkOf(identity)) === check ? { state: "right", identity } : { state: "wrong" };
+  const found = readFragment(location.hash);
+  if (found === undefined) return { state: location.hash.length > 1 ? "wrong" : "missing" };
+  return check === "" || (await checkOf(found.identity)) === check ? { state: "right", ...found } : { state: "wrong" };
 }
 
 /** Shows the element with `data-key-state` of this state among those below `root`. */
@@ -31,7 +31,7 @@ export function checkLinkFirst(): void {
   const action = form.getAttribute("action") ?? "";
   const update = async () => {
     const found = await keyInLink(root.dataset.sealedStep ?? "");
-    if (found.state === "right") form.setAttribute("action", `${action}#${found.identity}`);
+    if (found.state === "right") form.setAttribute("action", `${action}#${writeFragment(found)}`);
     showState(root, found.state);
   };
   // Somebody pastes the whole link over the one that was cut: the browser does not load the page again.

@@ -1,7 +1,10 @@
+import { type DeliveryProblem, deliveryProblems } from "../../age/delivery.ts";
+import type { KeyFragment } from "../../age/key-check.ts";
 import { DamagedError, openText, WrongPassphraseError } from "../../age/open.ts";
-import { readSealedFiles, type SealedFiles } from "../../age/sealed-files.ts";
+import { type OpenedContent, readContent, UnexpectedContentError } from "../../age/sealed-content.ts";
 import { keyInLink, showState } from "./key-in-link.ts";
-import { enableSealedFiles } from "./sealed-files.ts";
+import { enableSealedFiles, fileRowsIn } from "./sealed-files.ts";
+import { fillIn } from "./sizes.ts";
 
 /** Opens what the page has received, and shows it like a push that was not sealed. */
 export async function openSealed(): Promise<void> {
@@ -13,49 +16,78 @@ export async function openSealed(): Promise<void> {
     return;
   }
   const form = root.querySelector<HTMLFormElement>("form[data-sealed-passphrase]");
-  if (form === null) await open(root, key.identity, "");
+  if (form === null) await open(root, key, "");
   else {
     showState(root, "passphrase");
     form.querySelector("input")?.focus();
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void open(root, key.identity, form.querySelector("input")?.value ?? "");
+      void open(root, key, form.querySelector("input")?.value ?? "");
     });
   }
 }
 
-async function open(root: HTMLElement, identity: string, passphrase: string): Promise<void> {
-  const sealed = root.querySelector("#sealed")?.textContent ?? "";
+async function open(root: HTMLElement, key: KeyFragment, passphrase: string): Promise<void> {
   showState(root, "opening");
   // The page shows that before the work begins, which takes seconds under a passphrase.
   await new Promise((resolve) => setTimeout(resolve, 50));
-  let text: string;
+  const sealed = root.querySelector("#sealed")?.textContent ?? "";
   try {
-    text = sealed === "" ? "" : await openText(sealed, identity, passphrase);
-  } catch (error) {
-    if (error instanceof WrongPassphraseError) {
-      showState(root, "passphrase");
-      root.querySelector("[data-wrong-passphrase]")?.removeAttribute("hidden");
-      const field = root.querySelector<HTMLInputElement>("form[data-sealed-passphrase] input");
-      field?.setAttribute("aria-invalid", "true");
-      field?.focus();
-      return;
+    if (sealed === "" && root.querySelector("[data-sealed-file]") === null) {
+      throw new UnexpectedContentError("Nothing was delivered.");
     }
-    if (!(error instanceof DamagedError)) throw error;
-    showState(root, "damaged");
+    const text = sealed === "" ? "" : await openText(sealed, key.identity, passphrase);
+    show(root, key.identity, readContent(text, key.request));
+  } catch (error) {
+    if (error instanceof WrongPassphraseError) askAgain(root);
+    else if (error instanceof DamagedError) refuse(root, "damaged");
+    else if (error instanceof UnexpectedContentError) refuse(root, "unexpected");
+    else throw error;
+  }
+}
+
+function askAgain(root: HTMLElement): void {
+  showState(root, "passphrase");
+  root.querySelector("[data-wrong-passphrase]")?.removeAttribute("hidden");
+  const field = root.querySelector<HTMLInputElement>("form[data-sealed-passphrase] input");
+  field?.setAttribute("aria-invalid", "true");
+  field?.focus();
+}
+
+/** Shows nothing of what the server delivered. */
+function refuse(root: HTMLElement, state: "damaged" | "unexpected" | "incomplete"): void {
+  root.querySelector("[data-sealed-files]")?.toggleAttribute("hidden", true);
+  showState(root, state);
+}
+
+/** What was sealed decides what is shown, and not which parts the page has. */
+function show(root: HTMLElement, identity: string, content: OpenedContent): void {
+  const section = root.querySelector<HTMLElement>("[data-sealed-files]");
+  const rows = fileRowsIn(section);
+  const problems = content.files === null ? [] : deliveryProblems(content.files, rows);
+  if (problems.length > 0) {
+    sayProblems(root, problems);
+    refuse(root, "incomplete");
     return;
   }
-  const files = root.querySelector<HTMLElement>("[data-sealed-files]");
-  const content: SealedFiles = (files === null ? undefined : readSealedFiles(text)) ?? {
-    text,
-    identity: null,
-    files: [],
-  };
   const payload = root.querySelector("#payload");
   if (payload !== null) payload.textContent = content.text;
-  const isEmpty = content.text === "" && files !== null;
+  const isEmpty = content.text === "" && rows.length > 0;
   for (const part of root.querySelectorAll<HTMLElement>("[data-opened-text]")) part.hidden = isEmpty;
   root.querySelector("[data-sealed-text]")?.toggleAttribute("hidden", true);
-  if (files !== null) enableSealedFiles(files, content, identity);
+  if (section !== null) {
+    section.querySelector("[data-unlisted]")?.toggleAttribute("hidden", content.files !== null);
+    enableSealedFiles(section, content.files, identity);
+  }
   showState(root, "opened");
+}
+
+function sayProblems(root: HTMLElement, problems: readonly DeliveryProblem[]): void {
+  const list = root.querySelector<HTMLElement>("[data-delivery-problems]");
+  const items = problems.map(({ problem, name }) => {
+    const item = document.createElement("li");
+    item.textContent = fillIn(list?.dataset[problem], { filename: name });
+    return item;
+  });
+  list?.replaceChildren(...items);
 }

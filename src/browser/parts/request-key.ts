@@ -1,3 +1,4 @@
+import { writeFragment } from "../../age/key-check.ts";
 import { readLinkKey } from "../../age/link-key.ts";
 import { openIdentity, WrongPassphraseError } from "../../age/open.ts";
 
@@ -50,8 +51,10 @@ async function unlockWith(form: HTMLFormElement, root: HTMLElement, check: strin
 async function unlock(root: HTMLElement, check: string, text: string): Promise<boolean> {
   const key = await readLinkKey(text);
   if (key === undefined || key.check !== check) return false;
+  // An answer that names another request is not opened.
+  const request = location.pathname.split("/").at(-2) ?? "";
   for (const link of root.querySelectorAll<HTMLAnchorElement>("a[data-answer-link]")) {
-    link.hash = key.identity;
+    link.hash = writeFragment({ identity: key.identity, request });
     link.hidden = false;
   }
   // Their answers lead back to this page, which needs the key again.

@@ -1,5 +1,5 @@
 import { DamagedError, openFile } from "../../age/open.ts";
-import type { SealedFiles } from "../../age/sealed-files.ts";
+import type { SealedFileDetails } from "../../age/sealed-content.ts";
 import { mayBeViewable, viewableTypeOf } from "../../base/viewable-type.ts";
 import { zip, zipNames } from "../../base/zip.ts";
 import { crc32 } from "./crc32.ts";
@@ -14,8 +14,29 @@ interface SealedFile {
   readonly identity: string;
   /** As its sender said. "": unknown. */
   readonly type: string;
-  /** The bytes of the file itself; where only the `age` tool has sealed it, those of the sealed file. */
+  /** The bytes of the file itself; undefined: somebody has sealed it without a list, so that nothing says how many it must have. */
+  readonly sealedSize: number | undefined;
+  /** The bytes that are expected: without a list, those of the sealed file. */
   readonly size: number;
+}
+
+/** A file as the page shows it before it is opened. */
+interface FileRow {
+  readonly element: HTMLElement;
+  readonly link: HTMLAnchorElement;
+  /** The name under which it is stored. */
+  readonly stored: string;
+  /** The size of the sealed file. */
+  readonly bytes: number;
+}
+
+/** @param section null: the page has no files. */
+export function fileRowsIn(section: HTMLElement | null): readonly FileRow[] {
+  return [...(section?.querySelectorAll<HTMLElement>("[data-sealed-file]") ?? [])].flatMap((element) => {
+    const link = element.querySelector("a");
+    const { sealedFile: stored = "", bytes } = element.dataset;
+    return link === null ? [] : [{ element, link, stored, bytes: Number(bytes) }];
+  });
 }
 
 /** Pictures and texts of more bytes can only be saved: what is shown is in memory. */
@@ -23,22 +44,29 @@ const pictureBytesMax = 16 * 1024 ** 2;
 const textBytesMax = 1024 ** 2;
 const shownBytesMax = (type: string) => (type.startsWith("image/") ? pictureBytesMax : textBytesMax);
 
-/** Gives the files their real names, and lets them be saved and looked at. */
-export function enableSealedFiles(section: HTMLElement, content: SealedFiles, linkIdentity: string): void {
+/**
+ * Gives the files their real names and their order in the list, and lets them be saved and looked at.
+ * @param list null: somebody has sealed them without one, for the identity of the link.
+ */
+export function enableSealedFiles(
+  section: HTMLElement,
+  list: readonly SealedFileDetails[] | null,
+  linkIdentity: string,
+): void {
   const tag = pageLocale();
-  const rows = [...section.querySelectorAll<HTMLElement>("[data-sealed-file]")];
-  const files = rows.flatMap((row) => {
-    const link = row.querySelector("a");
-    if (link === null) return [];
-    const stored = row.dataset.sealedFile ?? "";
-    const details = content.files.find((file) => file.stored === stored);
+  const placeOf = ({ stored }: FileRow) => list?.findIndex((file) => file.stored === stored) ?? 0;
+  const rows = [...fileRowsIn(section)].sort((a, b) => placeOf(a) - placeOf(b));
+  const files = rows.map(({ element: row, link, stored, bytes }) => {
+    const details = list?.find((file) => file.stored === stored);
     const file = {
       href: link.href,
       name: details?.name ?? stored.replace(/\.age$/, ""),
-      identity: content.identity ?? linkIdentity,
+      identity: details?.identity ?? linkIdentity,
       type: details?.type ?? "",
-      size: details?.size ?? Number(row.dataset.bytes),
+      sealedSize: details?.size,
+      size: details?.size ?? bytes,
     };
+    row.parentElement?.append(row);
     row.querySelector(".file-name")?.replaceChildren(file.name);
     if (details !== undefined) row.querySelector(".file-size")?.replaceChildren(formatSize(file.size, tag));
     const work = new Work(row, section.dataset, file.name);
@@ -48,10 +76,10 @@ export function enableSealedFiles(section: HTMLElement, content: SealedFiles, li
       work.start(() => save(work, (opened) => piecesOf(file, opened), file.size));
     });
     enableLook(row, section.dataset, file, work);
-    return [{ ...file, isListed: details !== undefined }];
+    return file;
   });
   // An archive needs to know the sizes of its files.
-  if (files.length > 1 && files.every(({ isListed }) => isListed)) enableSaveAll(section, files, tag);
+  if (files.length > 1 && list !== null) enableSaveAll(section, files, tag);
 }
 
 function enableSaveAll(section: HTMLElement, files: readonly SealedFile[], tag: string): void {
@@ -122,7 +150,7 @@ class Work {
 async function* piecesOf(file: SealedFile, opened: Opened): AsyncGenerator<Uint8Array, void> {
   const response = await fetch(file.href);
   if (!response.ok || response.body === null) throw new DamagedError(`The server answered ${response.status}.`);
-  const reader = (await openFile(response.body, file.identity)).getReader();
+  const reader = (await openFile(response.body, file.identity, file.sealedSize)).getReader();
   let isEnd = false;
   try {
     for (;;) {

@@ -1,5 +1,6 @@
 import { findIdentity } from "../../age/key-check.ts";
 import { DamagedError, openText } from "../../age/open.ts";
+import { type LabelKind, readLabel, UnexpectedContentError } from "../../age/sealed-content.ts";
 
 /**
  * Opens the names and notes that were sealed with a push, on pages of its owner that have the key in their address. The key
@@ -24,12 +25,13 @@ export function openSealedLabels(): void {
 async function openAll(identity: string): Promise<void> {
   const status = document.querySelector<HTMLElement>("[data-sealed-labels]");
   for (const element of document.querySelectorAll<HTMLElement>("[data-sealed-label]")) {
+    const is: LabelKind = element.dataset.labelKind === "note" ? "note" : "name";
     try {
-      element.textContent = await openText(element.dataset.sealedLabel ?? "", identity, "");
+      element.textContent = readLabel(await openText(element.dataset.sealedLabel ?? "", identity, ""), is);
       element.classList.remove("no-name");
       status?.replaceChildren();
     } catch (error) {
-      if (!(error instanceof DamagedError)) throw error;
+      if (!(error instanceof DamagedError || error instanceof UnexpectedContentError)) throw error;
       status?.replaceChildren(status.dataset.sealedLabels ?? "");
       return;
     }

@@ -3,14 +3,19 @@ import type { UploadSource } from "./uploads.ts";
 
 type Seal = typeof import("../seal.ts");
 type LinkKey = Awaited<ReturnType<Seal["makeLinkKey"]>>;
+type FileKey = Awaited<ReturnType<Seal["makeFileKey"]>>;
 
 /** Everything of a form that is sealed. Kept until the form has been accepted, so that files are sent and sealed once. */
 interface Sealer {
   readonly seal: Seal;
   /** In the link. */
   readonly key: LinkKey;
-  /** Its identity is in the sealed payload. */
-  readonly filesKey: LinkKey;
+}
+
+/** How a file is sealed: the list in the sealed payload names both. */
+interface StoredFile {
+  readonly stored: string;
+  readonly key: Promise<FileKey>;
 }
 
 const sealedKinds = ["text", "file"];
@@ -22,7 +27,7 @@ export class Sealing {
   readonly #box: HTMLInputElement;
   readonly #form: HTMLFormElement;
   readonly #root: HTMLElement;
-  readonly #stored = new Map<File, string>();
+  readonly #stored = new Map<File, StoredFile>();
   #sealer: Sealer | undefined;
   #filesNamed = 0;
   /** By field. The same text is sealed once, so that a repeated form is recognised by the server. */
@@ -55,14 +60,14 @@ export class Sealing {
 
   /** The file as it is sent. Only while the form is being sent. */
   sourceOf(file: File): UploadSource {
-    const { seal, filesKey } = this.#ready();
-    let stored = this.#stored.get(file);
-    if (stored === undefined) {
+    const { seal } = this.#ready();
+    let sealed = this.#stored.get(file);
+    if (sealed === undefined) {
       this.#filesNamed += 1;
-      stored = `${this.#filesNamed}.age`;
-      this.#stored.set(file, stored);
+      sealed = { stored: `${this.#filesNamed}.age`, key: seal.makeFileKey() };
+      this.#stored.set(file, sealed);
     }
-    return new SealedSource(seal, file, stored, filesKey.recipient);
+    return new SealedSource(seal, file, sealed);
   }
 
   /** The file is not part of the form any more. */
@@ -130,7 +135,7 @@ export class Sealing {
   async #prepare(): Promise<boolean> {
     try {
       const seal: Seal = await import(this.#root.dataset.seals ?? "");
-      this.#sealer = { seal, key: await seal.makeLinkKey(), filesKey: await seal.makeLinkKey() };
+      this.#sealer = { seal, key: await seal.makeLinkKey() };
       return true;
     } catch (error) {
       // The script could not be loaded: what was typed is still in the form.
@@ -156,7 +161,7 @@ export class Sealing {
    * @returns whether it can be sent: the secret is not empty, and not too long.
    */
   async seal(data: FormData): Promise<boolean> {
-    const { seal, key, filesKey } = this.#ready();
+    const { seal, key } = this.#ready();
     this.#say("");
     const passphrase = textIn(data, "push[passphrase]");
     for (const name of keptFields) data.delete(name);
@@ -168,8 +173,7 @@ export class Sealing {
       return false;
     }
     if (isFilePush) await this.#sealOtherFiles(data);
-    const files = [...this.#stored].map(([{ name, type, size }, stored]) => ({ stored, name, type, size }));
-    const content = isFilePush ? seal.writeSealedFiles({ text, identity: filesKey.identity, files }) : text;
+    const content = seal.writePayload({ text, files: isFilePush ? await this.#listFiles() : [] });
     // The page shows that it works before the work begins, which takes seconds under a passphrase.
     await new Promise((resolve) => setTimeout(resolve, 50));
     data.set("push[payload]", await this.#sealOnce("push[payload]", content, passphrase));
@@ -177,6 +181,15 @@ export class Sealing {
     data.set("push[encryption]", "age");
     data.set("push[encryption_check]", key.check);
     return true;
+  }
+
+  async #listFiles() {
+    return await Promise.all(
+      [...this.#stored].map(async ([{ name, type, size }, { stored, key }]) => {
+        const { identity } = await key;
+        return { stored, name, type, size, identity };
+      }),
+    );
   }
 
   async #sealOnce(field: string, text: string, passphrase: string): Promise<string> {
@@ -191,14 +204,16 @@ export class Sealing {
   /** @returns whether the sealed name and note are short enough. */
   async #sealLabels(data: FormData): Promise<boolean> {
     const { nameMax, noteMax, labelsLength } = this.#root.dataset;
-    for (const [field, max] of [
-      ["push[name]", Number(nameMax)],
-      ["push[note]", Number(noteMax)],
+    const { seal } = this.#ready();
+    for (const [is, max] of [
+      ["name", Number(nameMax)],
+      ["note", Number(noteMax)],
     ] as const) {
+      const field = `push[${is}]`;
       const text = textIn(data, field).replaceAll("\r\n", "\n");
       if (text === "") continue;
       // Not under the passphrase: their owner opens them with the link alone.
-      const sealed = await this.#sealOnce(field, text, "");
+      const sealed = await this.#sealOnce(field, seal.writeLabel(is, text), "");
       if (sealed.length > max) {
         this.#say(labelsLength);
         return false;
@@ -257,10 +272,10 @@ class SealedSource implements UploadSource {
   #pieces: Uint8Array[] = [];
   #start = 0;
 
-  constructor(seal: Seal, file: File, name: string, recipient: string) {
-    this.name = name;
+  constructor(seal: Seal, file: File, { stored, key }: StoredFile) {
+    this.name = stored;
     this.size = seal.sealedSize(file.size);
-    this.#open = async () => (await seal.sealFile(file.stream(), recipient)).getReader();
+    this.#open = async () => (await seal.sealFile(file.stream(), (await key).recipient)).getReader();
   }
 
   /** @returns the bytes from `start`, at most 8 MiB unless all of them are asked for. */

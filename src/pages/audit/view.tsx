@@ -116,7 +116,7 @@ function AboutPush({ model, page }: { readonly model: AuditModel; readonly page:
             {dashboard.note}
           </h3>
           {isSealedLabel(push.note) ? (
-            <p class="whole-note" dir="auto" data-sealed-label={push.note}>
+            <p class="whole-note" dir="auto" data-sealed-label={push.note} data-label-kind="note">
               {messages.endToEnd.sealedNote}
             </p>
           ) : (

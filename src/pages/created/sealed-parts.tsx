@@ -23,7 +23,7 @@ export function SealedLabels({ labels, messages }: SealedLabelsProps) {
       )}
       {labels.note !== null && (
         <Fact label={dashboard.note} long>
-          <span class="whole-note" dir="auto" data-sealed-label={labels.note}>
+          <span class="whole-note" dir="auto" data-sealed-label={labels.note} data-label-kind="note">
             {endToEnd.sealedNote}
           </span>
         </Fact>

@@ -8,6 +8,9 @@ import { Notice } from "../parts/notice.tsx";
 import { KeyProblems } from "./step-view.tsx";
 import { type SecretModel, scrollable, TextPayload } from "./view.tsx";
 
+/** A script fills in the name. */
+const named = { filename: "{filename}" };
+
 interface SealedContentProps {
   readonly model: SecretModel & { readonly endToEnd: EndToEnd };
   readonly page: PageContext;
@@ -30,6 +33,23 @@ export function SealedContent({ model, page }: SealedContentProps) {
       <div hidden data-key-state="damaged">
         <Notice tone="danger" icon="alert" alert>
           <p>{text.damaged}</p>
+        </Notice>
+      </div>
+      <div hidden data-key-state="unexpected">
+        <Notice tone="danger" icon="alert" alert>
+          <p>{text.unexpected}</p>
+        </Notice>
+      </div>
+      <div hidden data-key-state="incomplete">
+        <Notice tone="danger" icon="alert" alert>
+          <p>{text.incomplete}</p>
+          <ul
+            dir="auto"
+            data-delivery-problems
+            data-missing={text.missingFile(named)}
+            data-added={text.addedFile(named)}
+            data-short={text.shortFile(named)}
+          />
         </Notice>
       </div>
       {endToEnd.underPassphrase && (
@@ -75,7 +95,6 @@ export function SealedContent({ model, page }: SealedContentProps) {
 
 function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }: SealedContentProps) {
   const { endToEnd: text, newPush, secret, formats } = messages;
-  const named = { filename: "{filename}" };
   return (
     <section
       aria-labelledby="files"
@@ -92,6 +111,11 @@ function SealedFiles({ model: { files, ticketTtlSeconds }, page: { messages } }:
       <h2 class="section-heading" id="files">
         {newPush.files}
       </h2>
+      <div hidden data-unlisted>
+        <Notice tone="warning" icon="alert">
+          <p>{text.unlisted}</p>
+        </Notice>
+      </div>
       <ul class="files">
         {files.map(({ filename, href, sizeBytes }, at) => (
           <li key={href} class="file" data-sealed-file={filename} data-bytes={sizeBytes}>

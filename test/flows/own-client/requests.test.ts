@@ -60,7 +60,8 @@ describe("the command", () => {
     const requests = await program.run(["list", "--requests"]);
     expect(requests.stdout).toMatch(new RegExp(`^link\tstate.*\n${toSend}\topen\t.*\t2 of 3\tRoot password\n`));
     const listed = (await program.run(["list", privateLink])).stdout.split("\n").slice(1, -1);
-    expect(listed.map((row) => row.replace(/^[^\t#]+/, "").split("\t")[0])).toEqual([`#${identity}`, `#${identity}`]);
+    const fragment = `#${identity}.${new URL(toSend).pathname.split("/").at(-1)}`;
+    expect(listed.map((row) => row.replace(/^[^\t#]+/, "").split("\t")[0])).toEqual([fragment, fragment]);
     expect((await program.run(["list", toSend])).stdout).not.toContain("#");
 
     expect(await program.run(["open", privateLink])).toMatchObject({

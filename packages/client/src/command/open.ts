@@ -31,6 +31,11 @@ export const open: RunVerb = async (given, io) => {
   if (opened.expired && opened.payload === null && opened.files.length === 0) {
     throw new CommandRefused("This push has ended. Ask its sender for a new one.", exitCodes.ended);
   }
+  if (opened.files_listed === false) {
+    io.stderr(
+      "No list of these files was sealed, so their names and number are not protected: compare them with the sender.\n",
+    );
+  }
   if (folder === "-") {
     const [file, ...others] = opened.files;
     if (file !== undefined && others.length === 0) {

@@ -148,7 +148,8 @@ export function makeTools(options: ToolOptions): readonly Tool[] {
         signal,
         ...(typeof passphrase === "string" ? { passphrase } : {}),
       });
-      return { expired: opened.expired, payload: opened.payload, files: opened.files.map(({ filename }) => filename) };
+      const { expired, payload, files_listed } = opened;
+      return { expired, payload, files: opened.files.map(({ filename }) => filename), files_listed };
     },
   };
   return [push, list, audit, end, ...requestTools(options, pushes), ...(showsSecrets ? [open] : [])];
