@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import { findMovedIn, makeDataFolder, movedInPath, recordMovedIn } from "../config/data-folder.ts";
 import type { LoadResult } from "../config/load-config.ts";
 import type { Environment } from "../config/setting.ts";
+import { volumeLines } from "../config/short-lived-data.ts";
 import { ForeignDatabaseError } from "../database/database.ts";
 import { findMoveIn, markMoveIn } from "../database/move-marks.ts";
 import { awaitDatabase, embeddedFileOf } from "../database/open-database.ts";
@@ -15,10 +16,11 @@ import { createLogger } from "../telemetry/logger.ts";
 import { type CliIo, exitCodes } from "./cli-io.ts";
 import { CommandRefused, sentenceOf, WrongSettings } from "./errors.ts";
 import { parseSourceAddress, type SourceAddress } from "./import/database-address.ts";
-import { databaseBeside, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
+import { findOldDatabase, findSource, noSource, optionsAsSettings } from "./import/given-source.ts";
 import { openSource, type SourceArguments } from "./import/open-source.ts";
 import { importPasswordPusher } from "./import.ts";
 import { openProgressServer } from "./move-in/progress-server.ts";
+import { findSourceMark, markSource } from "./move-in/source-mark.ts";
 import { openDatabaseOf } from "./open-domain.ts";
 
 const awaitedMs = 30 * secondMs;
@@ -38,18 +40,16 @@ export async function prepareMoveIn(io: CliIo, loaded: LoadResult): Promise<numb
   // A gateway creates nothing: the complete server beside it moves in.
   if (config.gateway.only) return undefined;
   if (config.moveIn === undefined) {
-    if (existsSync(databaseBeside(loaded.dataDir)) && !(await isInUse(config, io))) await refuseFound(io, loaded);
+    if (findOldDatabase(loaded.dataDir) !== undefined && !(await isInUse(config, io))) await refuseFound(io, loaded);
     return undefined;
   }
   const state = await stateOf(config, io);
   if (state === "finished") {
-    recordMovedIn(config.dataDir, printable(config.database));
+    // A complete import was interrupted before its marks, or a backup was restored.
+    if (findMovedIn(config.dataDir) === undefined) recordMove(io, loaded, config);
     return undefined;
   }
-  if (config.moveIn === "yes") {
-    refuseSecondMoveIn(config);
-    return await moveIn(io, loaded, config);
-  }
+  if (config.moveIn === "yes") return await moveIn(io, loaded, config);
   if (state !== "unfinished") return undefined;
   throw new CommandRefused(
     `An import into ${config.dataDir} was begun. SEALPUSH_MOVE_IN=yes finishes it. To start empty instead, remove this ` +
@@ -80,16 +80,59 @@ export async function serveOrExplain(io: CliIo, loaded: LoadResult & { readonly 
   }
 }
 
+/** The master key would be lost, and another container would import again. @throws WrongSettings */
+function refuseShortLivedData({ dataDir, shortLivedData }: Config): void {
+  if (shortLivedData === undefined) return;
+  throw new WrongSettings([
+    `The data of Password Pusher are not imported, because DATA_DIR (${dataDir}) is ${shortLivedData.where}. The next container would not`,
+    "find what was imported, nor the master key. It would import again, and links that have been used up would open again.",
+    "Nothing was changed. Add these lines to the compose file, and start again:",
+    "",
+    ...volumeLines(shortLivedData),
+  ]);
+}
+
 /** Importing into a new database would make pushes available again that were used up in the former one. @throws CommandRefused */
-function refuseSecondMoveIn({ dataDir, database }: Config): void {
+function refuseSecondMoveIn({ dataDir, database }: Config, source: SourceArguments): void {
   const former = findMovedIn(dataDir);
-  if (former === undefined) return;
+  const usedUp = "Another import would open links again that have been used up since.";
+  if (former !== undefined) {
+    throw new CommandRefused(
+      `The data of Password Pusher were imported before, into the database ${former}. The database ${printable(database)} ` +
+        `does not have them. ${usedUp} Set SEALPUSH_DATABASE_URL as it was then; to change the database, copy its contents with ` +
+        "`sealpush move` first. If it is lost, restore a backup. To import everything again nevertheless, remove " +
+        `${movedInPath(dataDir)}.`,
+    );
+  }
+  const mark = sourceMarkOf(source);
+  if (mark === undefined) return;
   throw new CommandRefused(
-    `The data of Password Pusher were imported before, into the database ${former}. The database ${printable(database)} ` +
-      "does not have them. Another import would open links again that have been used up since. Set SEALPUSH_DATABASE_URL " +
-      "as it was then; to change the database, copy its contents with `sealpush move` first. If it is lost, restore a " +
-      `backup. To import everything again nevertheless, remove ${movedInPath(dataDir)}.`,
+    `The data of this Password Pusher were moved before: ${mark} says where to, and ${dataDir} does not have them. ${usedUp} Set ` +
+      "DATA_DIR, its volume and SEALPUSH_DATABASE_URL as they were then. If the data are lost, restore a backup. To import " +
+      "everything again nevertheless, remove this file.",
   );
+}
+
+function sourceMarkOf({ database }: SourceArguments): string | undefined {
+  const address = parseSourceAddress(database);
+  return address.engine === "sqlite" ? findSourceMark(address.path) : undefined;
+}
+
+/** Two marks of a complete import, apart from that in the database: beside the old database, and in the data folder. */
+function recordMove(io: CliIo, { given }: LoadResult, { dataDir, database, logLevel }: Config): void {
+  const source = findSource(dataDir, given);
+  const to = printable(database);
+  if (source !== undefined) {
+    const address = parseSourceAddress(source.database);
+    const file = address.engine === "sqlite" ? address.path : undefined;
+    const notice = markSource({ file, from: printable(address), to, dataDir, now: io.clock.now() });
+    if (notice !== undefined) eventsTo(io, logLevel).moveNotMarked(notice);
+  }
+  recordMovedIn(dataDir, to);
+}
+
+function eventsTo({ stdout, clock }: CliIo, logLevel: Config["logLevel"]) {
+  return createEvents({ logger: createLogger(logLevel, { write: stdout }), clock });
 }
 
 /** "none": nothing was ever stored. "in_use": this server stored data without moving in. */
@@ -120,12 +163,14 @@ async function stateOf(config: Config, io: CliIo): Promise<State> {
   }
 }
 
-async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise<number | undefined> {
-  const source = findSource(config.dataDir, given);
+async function moveIn(io: CliIo, loaded: LoadResult, config: Config): Promise<number | undefined> {
+  const source = findSource(config.dataDir, loaded.given);
   if (source === undefined) throw noSource(config.dataDir);
+  refuseShortLivedData(config);
+  refuseSecondMoveIn(config, source);
   makeDataFolder(config.dataDir);
   const server = await openProgressServer(config);
-  const events = createEvents({ logger: createLogger(config.logLevel, { write: io.stdout }), clock: io.clock });
+  const events = eventsTo(io, config.logLevel);
   io.stderr(
     `Importing the data of Password Pusher, which are only read. Until this is done, /up on port ${server.port} answers 503 with the progress.\n`,
   );
@@ -142,7 +187,7 @@ async function moveIn(io: CliIo, { given }: LoadResult, config: Config): Promise
         const code = await run();
         if (isImported(code)) {
           await markMoveIn(db, "finished");
-          recordMovedIn(config.dataDir, printable(config.database));
+          recordMove(io, loaded, config);
         }
         return code;
       },
@@ -199,19 +244,21 @@ function isMysql(environment: Environment): boolean {
 async function refuseFound(io: CliIo, { given, dataDir }: LoadResult): Promise<void> {
   const found = findSource(dataDir, given);
   if (found === undefined) return;
-  const isKnown = existsSync(databaseBeside(dataDir)) || isMysql(given);
+  const isKnown = findOldDatabase(dataDir) !== undefined || isMysql(given);
   const content = await contentOf(io, found).catch((error: unknown) =>
     // Another program's tables. The path in Password Pusher's own folder needs no other proof, nor does its engine.
     isKnown ? `It cannot be read yet: ${optionsAsSettings(sentenceOf(error))}` : undefined,
   );
   if (content === undefined) return;
   const { storage } = found;
+  const mark = sourceMarkOf(found);
   throw new WrongSettings([
     "The start found the data of a Password Pusher, and nothing says what to do with them. Nothing was changed.",
     "",
     `  Database  ${printable(parseSourceAddress(found.database))}`,
     `            ${content}`,
     ...(storage.length > 0 ? [`  Files     ${storage.join(", ")}`] : []),
+    ...(mark === undefined ? [] : ["", `They were moved to a Sealpush before, which ${mark} names.`]),
     "",
     "Set one variable and start again:",
     "",

@@ -16,7 +16,7 @@ import { linkDeliveriesConfig, linkDeliverySettings, mailConfig, mailSettings } 
 import { moveInConfig, moveInSettings } from "./topics/move-in.ts";
 import { configuredBaseUrl, networkConfig, networkSettings } from "./topics/network.ts";
 import { processesConfig, processSettings } from "./topics/processes.ts";
-import { serverConfig, serverSettings } from "./topics/server.ts";
+import { serverConfig, serverSettings, shortLivedDataConfig } from "./topics/server.ts";
 import { singleSignOnConfig, singleSignOnSettings } from "./topics/single-sign-on.ts";
 import { monitoringConfig, monitoringSettings, tracingConfig, tracingSettings } from "./topics/telemetry.ts";
 
@@ -76,17 +76,27 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
   const mail = mailConfig(parsed.mail, baseUrl, parsed.gateway.url.value, branding.defaultLocale, report);
   const canSendMail = mail !== undefined;
   const processes = processesConfig(parsed.processes, database.engine, report);
+  const gateway = gatewayConfig(
+    parsed.gateway,
+    { server, engine: database.engine, workers: processes.workers, baseUrl },
+    report,
+  );
+  const masterKeys = masterKeysConfig(parsed.keys, readFile, report);
+  const files = filesConfig(parsed.uploads, parsed.storage, parsed.access, report);
+  const storedInDataDir = [
+    ...(database.engine === "sqlite" ? ["the database"] : []),
+    ...(files.s3 === undefined ? ["the files"] : []),
+    ...(masterKeys.length === 0 ? ["the master key"] : []),
+  ];
   return {
     ...server,
+    /** Set if DATA_DIR is lost with its container. */
+    shortLivedData: shortLivedDataConfig(parsed.server, gateway.only ? [] : storedInDataDir, readFile, report),
     ...processes,
     database,
-    gateway: gatewayConfig(
-      parsed.gateway,
-      { server, engine: database.engine, workers: processes.workers, baseUrl },
-      report,
-    ),
-    /** Master keys from variables or files, 32 bytes each, active first. Empty: `<dataDir>/master.key` is used or made. */
-    masterKeys: masterKeysConfig(parsed.keys, readFile, report),
+    gateway,
+    /** From variables or files, 32 bytes each, active first. Empty: `<dataDir>/master.key` is used or made. */
+    masterKeys,
     /** Whether the data of a Password Pusher, in whose place this server runs, are imported; undefined: not decided. */
     moveIn: moveInConfig(parsed.moveIn, report),
     allowAnonymous: parsed.access.anonymous.value,
@@ -106,7 +116,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     tracing: tracingConfig(parsed.tracing, report),
     ...branding,
     generator: generatorConfig(parsed.generator, report),
-    files: filesConfig(parsed.uploads, parsed.storage, parsed.access, report),
+    files,
     kinds: kindsConfig(parsed, parsed.access, report),
   };
 }

@@ -20,6 +20,7 @@ describe("the settings table", () => {
       "PORT",
       "HOST",
       "DATA_DIR",
+      "SEALPUSH_MOUNTS",
       "DATABASE_URL",
       "WEB_CONCURRENCY",
       "SEALPUSH_MOVE_IN",

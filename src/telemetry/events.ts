@@ -34,6 +34,8 @@ export interface Events {
   settingWarning(sentence: string): void;
   /** The start imports the data of a Password Pusher. Every few seconds, and at the end of each table. */
   importProgress(progress: { readonly table: string; readonly read: number; readonly total: number }): void;
+  /** No mark beside the old database says that its data were moved. */
+  moveNotMarked(sentence: string): void;
   /** The start waits for a database server that does not answer yet. */
   databaseAwaited(sentence: string): void;
   /** `code`: the database driver's, e.g. SQLITE_FULL. At most one line per second; `suppressedCount` counts the others. */
@@ -150,6 +152,7 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
       ),
     settingWarning: (sentence) => logger.warn({ event: "setting_warning" }, sentence),
     importProgress: (progress) => logger.info({ event: "import_progress", ...progress }),
+    moveNotMarked: (sentence) => logger.warn({ event: "move_not_marked" }, sentence),
     databaseAwaited: (sentence) =>
       logger.warn({ event: "database_awaited" }, `${sentence} The start waits for it for up to 30 seconds.`),
     storageFailed: rateLimitedLog(clock, (suppressedCount, code) =>

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, cpSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, it, onTestFinished, test } from "vitest";
 import { type EntryPoint, makeEntryPoint } from "../support/container.ts";
 import { composeEnvironment } from "../support/password-pusher/compose.ts";
 import { expected, fixtureFolder } from "../support/password-pusher/expected.ts";
@@ -82,6 +82,72 @@ test("the image moves in with the volume and the environment of Password Pusher'
   const list = start(entryPoint, ["user", "list"], { ...composeEnvironment, SEALPUSH_MOVE_IN: "yes" });
   const { email } = expected.production.users[0] ?? {};
   expect(await firstLine(list, /admin@/)).toContain(`\t${email}\t`);
+});
+
+describe("a container whose data would be lost with it", () => {
+  const anonymous = "d1".repeat(32);
+
+  async function refusedMoveIn(entryPoint: EntryPoint): Promise<string> {
+    const refused = start(entryPoint, ["serve"], { ...composeEnvironment, SEALPUSH_MOVE_IN: "yes" });
+    const lines: string[] = [];
+    refused.stderr?.on("data", (chunk) => lines.push(String(chunk)));
+    expect(await once(refused, "close")).toEqual([2, null]);
+    return lines.join("");
+  }
+
+  it("does not move in, and prints the lines that the compose file needs", async () => {
+    const entryPoint = makeEntryPoint();
+    makeVolume(entryPoint.volume);
+    makeVolume(entryPoint.oldVolume);
+    cpSync(join(fixtureFolder, "storage"), entryPoint.oldVolume, { recursive: true });
+    entryPoint.mount("/", "of-the-container");
+    const ofOldVolume = new RegExp(
+      `in the container itself.*\\n(?:.*\\n)*.*- sealpush-data:${entryPoint.oldVolume}/sealpush\\n`,
+    );
+    expect(await refusedMoveIn(entryPoint)).toMatch(ofOldVolume);
+    entryPoint.mount(entryPoint.oldVolume, anonymous);
+    const page = await refusedMoveIn(entryPoint);
+    expect(page).toContain("in an anonymous volume");
+    expect(page).toContain(`volumes:\n      - sealpush-data:${entryPoint.oldVolume}\n`);
+    expect(page).toContain("Nothing was changed.");
+    expect(existsSync(join(entryPoint.oldVolume, "sealpush"))).toBe(false);
+  });
+
+  it("warns at any other start", async () => {
+    const entryPoint = makeEntryPoint();
+    makeVolume(entryPoint.volume);
+    entryPoint.mount(entryPoint.volume, anonymous);
+    const server = start(entryPoint, ["serve"]);
+    expect(JSON.parse(await firstLine(server, /"setting_warning"/))).toMatchObject({
+      level: "warn",
+      msg: `DATA_DIR (${entryPoint.volume}) is in an anonymous volume, so the database, the files and the master key will be lost when the container is replaced: mount a volume with a name at ${entryPoint.volume}.`,
+    });
+  });
+
+  it("does not warn if nothing is kept there, or if the volume has a name", async () => {
+    const entryPoint = makeEntryPoint();
+    makeVolume(entryPoint.volume);
+    entryPoint.mount(entryPoint.volume, anonymous);
+    const elsewhere = {
+      DATABASE_URL: "postgres://sealpush@db/sealpush",
+      PWPUSH_MASTER_KEY: "11".repeat(32),
+      PWP__FILES__STORAGE: "amazon",
+      PWP__FILES__S3__BUCKET: "sealed-files",
+      PWP__FILES__S3__ACCESS_KEY_ID: "key",
+      PWP__FILES__S3__SECRET_ACCESS_KEY: "secret",
+    };
+    const check = async (more: object) => {
+      const [shell, ...script] = entryPoint.command;
+      const { stdout, stderr } = await promisify(execFile)(shell, [...script, "config", "check"], {
+        env: { PATH: process.env.PATH, ...more },
+      });
+      return stdout + stderr;
+    };
+    expect(await check({})).toContain("in an anonymous volume");
+    expect(await check(elsewhere)).not.toContain("in an anonymous volume");
+    entryPoint.mount(entryPoint.volume, "pwpush_data");
+    expect(await check({})).not.toContain("in an anonymous volume");
+  });
 });
 
 test.each([

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from "vitest";
 import { engine } from "../support/engine.ts";
+import { boundByPermissions } from "../support/limits.ts";
 import { composeEnvironment, digestOf } from "../support/password-pusher/compose.ts";
 import { expected } from "../support/password-pusher/expected.ts";
 import {
@@ -144,6 +145,79 @@ test("a complete import is not repeated into another database", async () => {
   expect(readFileSync(record, "utf8").trim()).toBe(former);
 });
 
+test("a volume of Password Pusher that is the data folder itself is noticed and imported", async () => {
+  const installation = withMany();
+  const dataDir = installation.storageFolder;
+  const swapped = await swap(installation, { DATA_DIR: dataDir });
+  expect((await swapped.run()).stderr).toMatch(page(`${installation.databasePath}\\n +${many.users} users`));
+  expect(existsSync(join(dataDir, "master.key"))).toBe(false);
+  for (const url of ["", "sqlite3:storage/db/production.sqlite3"]) {
+    const environment = { ...swapped.environmentOf("yes"), DATABASE_URL: url };
+    const server = await startServer({ dataDir, environment });
+    await expectMoved(server, url === "" ? 1 : 2);
+    await server.stop();
+  }
+  // Password Pusher's variables are gone.
+  const server = await startServer({ dataDir, environment: { DATABASE_URL: swapped.own.SEALPUSH_DATABASE_URL ?? "" } });
+  await expectMoved(server, 4);
+});
+
+describe("a complete import from a SQLite file", () => {
+  const markOf = ({ databasePath }: Installation) => `${databasePath}.moved-to-sealpush.txt`;
+
+  it("leaves a mark beside the file, which a container with another data folder respects", async () => {
+    const installation = installProduction();
+    const swapped = await swap(installation);
+    await (await swapped.serve("yes")).stop();
+    const mark = readFileSync(markOf(installation), "utf8");
+    const where = readFileSync(join(swapped.dataDir, "moved-in"), "utf8").trim();
+    expect(mark).toMatch(/moved to Sealpush on 20\d\d-/);
+    expect(mark).toContain(`Database: ${where}\nData folder: ${swapped.dataDir}\n`);
+    swapped.expectUnchanged();
+
+    const others = {
+      DATA_DIR: join(installation.storageFolder, "sealpush-2"),
+      SEALPUSH_DATABASE_URL: engine === "postgres" ? (await makePostgresDatabase()).url : "",
+    };
+    const undecided = await swapped.run(undefined, { ...others, SEALPUSH_DATABASE_URL: "" });
+    expect(undecided.stderr).toMatch(page(`moved to a Sealpush before, which ${markOf(installation)} names`));
+    const again = await swapped.run("yes", others);
+    expect(again.exitCode).toBe(1);
+    expect(again.stderr).toContain(`were moved before: ${markOf(installation)} says where to`);
+    expect(existsSync(others.DATA_DIR)).toBe(false);
+    rmSync(markOf(installation));
+    const server = await startServer({
+      dataDir: others.DATA_DIR,
+      environment: { ...swapped.environmentOf("yes", others), DATABASE_URL: "" },
+    });
+    await server.stop();
+    expect(readFileSync(markOf(installation), "utf8")).toContain(`Data folder: ${others.DATA_DIR}\n`);
+  });
+
+  it("is also marked by the next start if it was killed before its marks", async () => {
+    const installation = installProduction();
+    const swapped = await swap(installation);
+    await (await swapped.serve("yes")).stop();
+    rmSync(markOf(installation));
+    rmSync(join(swapped.dataDir, "moved-in"));
+    await (await swapped.serve("yes")).stop();
+    expect(existsSync(markOf(installation))).toBe(true);
+  });
+
+  it("says so if the file's folder cannot be written", async () => {
+    const installation = installProduction();
+    const swapped = await swap(installation);
+    mkdirSync(swapped.dataDir);
+    chmodSync(dirname(installation.databasePath), 0o555);
+    const environment = { ...swapped.environmentOf("yes"), DATABASE_URL: "" };
+    const server = await startServer({ dataDir: swapped.dataDir, environment, launcher: boundByPermissions });
+    expect(server.logLines.join("\n")).toMatch(
+      /"move_not_marked".*moved-to-sealpush\.txt cannot be written \(EACCES\)\. Keep /,
+    );
+    expect(existsSync(markOf(installation))).toBe(false);
+  });
+});
+
 /** Starts the import and kills it when it has read this many pushes. @returns false if it has ended before. */
 async function killAfter(pushes: number, environment: Environment): Promise<boolean> {
   const child = spawnProgram(["serve"], environment);
@@ -271,6 +345,7 @@ describe("DATABASE_URL of Password Pusher", () => {
     expect(undecided.stderr).toMatch(page(`${totals.users} users, ${totals.pushes} pushes`));
     expect(undecided.stderr).not.toContain(installation.database);
     const server = await swapped.serve("yes");
+    expect(server.logLines.join("\n")).toMatch(/"move_not_marked".*it is on a server and only read\. Keep /);
     const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${linkOf(57)}`);
     const { files } = (await answer.json()) as { files: readonly { url: string }[] };
     expect(files).toHaveLength(3);

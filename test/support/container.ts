@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makeFolder } from "./folders.ts";
 
@@ -12,6 +12,8 @@ export interface EntryPoint {
   readonly volume: string;
   /** In place of /opt/PasswordPusher/storage. */
   readonly oldVolume: string;
+  /** Names the mount of one of these paths, in the list that the script gives to the server. Until then, nothing is mounted. */
+  mount(path: string, volume: string): void;
 }
 
 /** @throws if the script has changed, because a test would then use the folders of this machine. */
@@ -21,11 +23,14 @@ export function makeEntryPoint(): EntryPoint {
   chmodSync(folder, 0o755);
   const volume = join(folder, "data");
   const oldVolume = join(folder, "opt/PasswordPusher/storage");
+  const mounts = join(folder, "mountinfo");
+  writeFileSync(mounts, "");
   const paths = {
     "main=/app/dist/main.js": `main=${root}/dist/main.js`,
     "caddyfile=/app/Caddyfile": `caddyfile=${root}/deploy/container/Caddyfile`,
     "volume=/data": `volume=${volume}`,
     "old_volume=/opt/PasswordPusher/storage": `old_volume=${oldVolume}`,
+    "mounts=/proc/self/mountinfo": `mounts=${mounts}`,
   };
   let script = readFileSync(join(root, "deploy/container/sealpush"), "utf8");
   for (const [shipped, ofTest] of Object.entries(paths)) {
@@ -34,5 +39,7 @@ export function makeEntryPoint(): EntryPoint {
   }
   const path = join(folder, "sealpush");
   writeFileSync(path, script, { mode: 0o755 });
-  return { command: ["bash", path], volume, oldVolume };
+  const mount = (at: string, name: string) =>
+    appendFileSync(mounts, `590 580 8:1 /var/lib/docker/volumes/${name}/_data ${at} rw,relatime - ext4 /dev/sda1 rw\n`);
+  return { command: ["bash", path], volume, oldVolume, mount };
 }

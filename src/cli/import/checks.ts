@@ -7,7 +7,7 @@ import { type ImportSource, isSourceArgumentError } from "../../import/source.ts
 import { WrongSettings } from "../errors.ts";
 import type { MasterKeys } from "../open-domain.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
-import type { GivenSource } from "./given-source.ts";
+import { findOldStorage, type GivenSource } from "./given-source.ts";
 import { readSecret, type SourceArguments } from "./open-source.ts";
 import { type StorageLocations, storageLocationsOf } from "./storage-locations.ts";
 
@@ -40,9 +40,13 @@ function refuseOwnDatabase({ database: own }: Config, source: SourceAddress): vo
   ]);
 }
 
-/** In one folder or bucket, each installation would take the other's files for its own, or delete them as orphans. */
+/**
+ * In one folder or bucket, each installation would take the other's files for its own, or delete them as orphans. The volume
+ * of a Password Pusher may be the data folder: their files have other names than ours.
+ */
 function refuseOwnFiles(config: Config, locations: StorageLocations): void {
-  const own = [config.dataDir, join(config.dataDir, "blobs")];
+  const blobs = join(config.dataDir, "blobs");
+  const own = findOldStorage(config.dataDir) === config.dataDir ? [blobs] : [config.dataDir, blobs];
   if (locations.folder !== undefined && own.some((folder) => isSamePath(folder, locations.folder))) {
     throw new WrongSettings([
       `--storage names ${locations.folder}, where this installation keeps its own files. Give this installation another DATA_DIR.`,

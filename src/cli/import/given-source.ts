@@ -52,18 +52,24 @@ export function collect(value: string, before: readonly string[] = []): readonly
 
 export function noSource(dataDir: string): CommandRefused {
   return new CommandRefused(
-    `SEALPUSH_MOVE_IN is set, but there is no Password Pusher: DATABASE_URL is not set, and ${databaseBeside(dataDir)} does not exist.`,
+    `SEALPUSH_MOVE_IN is set, but there is no Password Pusher: DATABASE_URL is not set, and ${databaseIn(dirname(dataDir))} does not exist.`,
   );
 }
 
-/** The storage folder of Password Pusher if the data folder is inside it, as in the image. With a database on a server, it holds files alone. */
-function storageOf(dataDir: string): string | undefined {
-  const folder = dirname(dataDir);
-  return basename(folder) === "storage" || existsSync(databaseBeside(dataDir)) ? folder : undefined;
+/** The SQLite database of a Password Pusher in whose storage folder the data folder is, or whose storage folder it is. */
+export function findOldDatabase(dataDir: string): string | undefined {
+  return [dirname(dataDir), dataDir].map(databaseIn).find((path) => existsSync(path));
 }
 
-export function databaseBeside(dataDir: string): string {
-  return join(dirname(dataDir), "db/production.sqlite3");
+function databaseIn(storage: string): string {
+  return join(storage, "db/production.sqlite3");
+}
+
+/** The storage folder of Password Pusher. With a database on a server, it has files alone, and is recognised by its name. */
+export function findOldStorage(dataDir: string): string | undefined {
+  const database = findOldDatabase(dataDir);
+  if (database !== undefined) return dirname(dirname(database));
+  return basename(dirname(dataDir)) === "storage" ? dirname(dataDir) : undefined;
 }
 
 /** The database and files of the Password Pusher that this server's environment and volume are from. */
@@ -71,19 +77,22 @@ export function findSource(dataDir: string, given: Environment): GivenSource | u
   const environment = Object.fromEntries(
     Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : unquoted(value)]),
   );
-  const storage = storageOf(dataDir);
+  const storage = findOldStorage(dataDir);
   const url = readSecret(environment, "DATABASE_URL", (path) => readFileSync(path, "utf8"));
-  const beside = databaseBeside(dataDir);
-  const database = url === undefined ? (existsSync(beside) ? `sqlite:${beside}` : undefined) : absolute(url, dataDir);
+  const found = findOldDatabase(dataDir);
+  const database = url !== undefined ? absolute(url, dataDir) : found === undefined ? undefined : `sqlite:${found}`;
   return database === undefined
     ? undefined
     : { database, storage: storage === undefined ? [] : [storage], environment, envFile: "the environment" };
 }
 
-/** Password Pusher's own folder, above its storage, is where its relative paths start. */
+/** Relative paths start at Password Pusher's own folder, whose `storage` may be mounted elsewhere. */
 function absolute(url: string, dataDir: string): string {
   const address = parseUrl(url);
-  return address.engine === "sqlite" ? `sqlite:${resolve(dirname(dirname(dataDir)), address.path)}` : url;
+  if (address.engine !== "sqlite") return url;
+  const storage = findOldStorage(dataDir) ?? dirname(dataDir);
+  const [, inStorage] = /^(?:\.\/)?storage\/(.*)$/s.exec(address.path) ?? [];
+  return `sqlite:${inStorage === undefined ? resolve(dirname(storage), address.path) : join(storage, inStorage)}`;
 }
 
 /** @throws WrongSettings */

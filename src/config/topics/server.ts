@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
 import { databaseUrl } from "../database-url.ts";
 import { listenAddress } from "../network-types.ts";
-import { optionalSetting, type ParsedGroup, setting } from "../setting.ts";
+import type { ReadFile } from "../secret-files.ts";
+import { optionalSetting, type ParsedGroup, printable, type SettingReport, setting } from "../setting.ts";
+import { findShortLivedData, type ShortLivedData } from "../short-lived-data.ts";
+import { systemErrorCode } from "../system-error.ts";
 import { filePath, wholeNumber } from "../value-types.ts";
 
 export const serverSettings = {
@@ -26,6 +29,12 @@ export const serverSettings = {
       type: filePath,
       default: "./data",
     }),
+    mounts: optionalSetting({
+      env: "SEALPUSH_MOUNTS",
+      doc: "The image sets it to `/proc/self/mountinfo`, the list of the mounts of its container. If `DATA_DIR` would be lost with the container, the start then warns, and `SEALPUSH_MOVE_IN=yes` is refused.",
+      type: filePath,
+      unset: "`DATA_DIR` is not checked",
+    }),
     databaseUrl: optionalSetting({
       env: "DATABASE_URL",
       doc: "The database: a SQLite file, or a PostgreSQL server (13 or newer). `sqlite:` alone is the file in `DATA_DIR`; a relative path starts at the working directory. A PostgreSQL URL may end with `?sslmode=` `disable`, `allow`, `prefer`, `require`, `verify-ca` or `verify-full`, `&sslrootcert=` a file of certificate authorities, `pool=` the connections per process, and `host=` the folder of a Unix socket; parameters of Rails and libpq that have no effect here, such as `reconnect`, are accepted with a warning. Without `sslmode`, another machine is asked for TLS first (`prefer`), and this machine is not (`disable`). Several hosts, as in `postgres://user:password@db1:5432,db2:5432/database?target_session_attrs=read-write`, are tried in turn until one takes writes.",
@@ -43,4 +52,34 @@ export function serverConfig({ host, port, dataDir }: ParsedGroup<typeof serverS
     /** Absolute path. */
     dataDir: resolve(dataDir.value),
   };
+}
+
+/** @param stored what DATA_DIR has: "the database". @returns undefined: DATA_DIR outlives its container, or is not checked. */
+export function shortLivedDataConfig(
+  { dataDir, mounts }: ParsedGroup<typeof serverSettings>,
+  stored: readonly string[],
+  readFile: ReadFile,
+  report: SettingReport,
+): ShortLivedData | undefined {
+  if (mounts.value === undefined) return undefined;
+  const folder = resolve(dataDir.value);
+  const found = findShortLivedData(readMounts(mounts.env, mounts.value, readFile, report), folder);
+  if (found !== undefined && stored.length > 0) {
+    const content = stored.join(", ").replace(/, ([^,]*)$/, " and $1");
+    report.warn(
+      `${dataDir.env} (${printable(folder)}) is ${found.where}, so ${content} will be lost when the container is replaced: mount a volume with a name at ${printable(found.mountPoint)}.`,
+    );
+  }
+  return found;
+}
+
+function readMounts(env: string, path: string, readFile: ReadFile, report: SettingReport): string {
+  try {
+    return readFile(path);
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    report.mistake(`${env} names "${printable(path)}", which cannot be read (${code}).`, env);
+    return "";
+  }
 }

@@ -18,14 +18,19 @@ export const composeEnvironment: Readonly<Record<string, string>> = {
   RAILS_ENV: "production",
 };
 
-/** A digest of every path, mode, time of change and content below a folder, without this server's own data in it. */
+/**
+ * A digest of every path, mode and content below a folder, and of every file's time of change, without this server's own data
+ * and its mark beside the database.
+ */
 export function digestOf({ storageFolder }: Pick<Installation, "storageFolder">): string {
   const digest = createHash("sha256");
   const paths = readdirSync(storageFolder, { recursive: true, encoding: "utf8" }).sort();
-  for (const path of paths.filter((name) => !/^sealpush(?:\/|$)/.test(name))) {
+  for (const path of paths.filter((name) => !/^sealpush(?:\/|$)|\.moved-to-sealpush\.txt$/.test(name))) {
     const found = statSync(join(storageFolder, path));
-    digest.update(`${path} ${found.mode} ${found.mtimeMs} ${found.size}\n`);
-    if (found.isFile()) digest.update(readFileSync(join(storageFolder, path)));
+    digest.update(`${path} ${found.mode}\n`);
+    if (!found.isFile()) continue;
+    digest.update(`${found.mtimeMs} ${found.size}\n`);
+    digest.update(readFileSync(join(storageFolder, path)));
   }
   return digest.digest("hex");
 }
