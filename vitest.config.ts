@@ -1,61 +1,55 @@
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { filesOf, type ProjectName } from "./test/projects.ts";
+import { cheapCostsInVitest } from "./test/support/run/cheap-costs.ts";
 
-/** Where Debian's package has put it; not given: what needs it is no part of the run. */
-const hasPgbouncer = (process.env.SEALPUSH_TEST_PGBOUNCER ?? "") !== "";
+interface Project {
+  readonly engine: "sqlite" | "postgres";
+  /** false: many files share one process and its modules, which are loaded once. */
+  readonly isolate: boolean;
+  /** Of password hashes. */
+  readonly costs: "cheap" | "shipped";
+}
 
-/** About what only the embedded database has. What PostgreSQL promises in its place has tests of its own. */
-const aboutSqlite = [
-  // The engine itself: its log, its groups of commits, its lock.
-  "src/database/sqlite/**",
-  // Which bytes its pages and its log still hold after a key was destroyed.
-  "src/pushes/{claim/log-after-kill,store/trim-data-keys}.test.ts",
-  // A file that is no database.
-  "src/cli/damaged-file.test.ts",
-  // The disk under it, and its log, fill up; its folder or its file cannot be written; a trigger of it never ends.
-  "test/faults/{disk-full,foreign-file,replace-access-sigkill,start-on-file}.test.ts",
-  // Backups copy its file; those of a server's database are PostgreSQL's own.
-  "src/backup/**",
-  "test/{flows,faults}/backup*.test.ts",
-  // It stays one process.
-  "test/faults/slow-disk.test.ts",
-  "test/faults/sqlite-one-process.test.ts",
-];
-
-/** Where the engine makes no difference and the test takes time. */
-const aboutNoEngine = [
-  // A client of the API.
-  "test/flows/own-client/**",
-  // Packages that are not installed.
-  "test/faults/tracing-missing.test.ts",
-  // Memory for requests and answers.
-  "test/faults/overload.test.ts",
-  // The entry point of the image.
-  "test/flows/container*.test.ts",
-];
-
-/** Runs of one test file: one for each engine that it is about. */
-const engines = {
-  sqlite: {
-    include: ["src/**/*.test.{ts,tsx}", "packages/*/src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
-    exclude: ["test/support/postgres/**", "src/**/postgres/**", "**/*.postgres.test.ts", "test/deployment/**"],
-  },
-  postgres: {
-    include: [
-      "test/support/postgres/**/*.test.ts",
-      "src/**/postgres/**/*.test.ts",
-      "{src,test}/**/*.postgres.test.ts",
-      // The rooms that ask the database something, and all that is tested from outside.
-      "src/{accounts,branding,cli,database,jobs,limits,mail,pushes,requests}/**/*.test.ts",
-      "test/{flows,faults,races}/**/*.test.ts",
-      // Of the browser's, those that between them touch every room's data: pages speak to no database themselves.
-      "test/browser/{account,admin,dashboard,edit,gone,open,passkeys,tokens}.test.ts",
-    ],
-    exclude: [...aboutSqlite, ...aboutNoEngine, ...(hasPgbouncer ? [] : ["**/*pgbouncer.test.ts"])],
-  },
-  // Two processes on one PostgreSQL.
-  deployment: { include: ["test/deployment/**/*.test.ts"], exclude: [] },
+/**
+ * The parts of the tests; `test/projects.ts` says what belongs to each. One of them: `npx vitest run --project unit src/crypto`.
+ * A file on every engine that it is about, wherever it belongs: `npx vitest run src/pushes/claim`.
+ */
+const projects: Readonly<Record<ProjectName, Project>> = {
+  /** Rules, stores and parsers: the files beside the code. */
+  unit: { engine: "sqlite", isolate: false, costs: "cheap" },
+  /** What is about the costs of password hashes: `*.costs.test.ts`. */
+  costs: { engine: "sqlite", isolate: true, costs: "shipped" },
+  /** The whole app in this process. */
+  flows: { engine: "sqlite", isolate: false, costs: "cheap" },
+  /** Each entry once: a browser, a started server, a command, PostgreSQL. */
+  smoke: { engine: "sqlite", isolate: true, costs: "cheap" },
+  "smoke-postgres": { engine: "postgres", isolate: true, costs: "cheap" },
+  /** All that starts programs, races and faults. */
+  rest: { engine: "sqlite", isolate: true, costs: "cheap" },
+  /** All that touches a database, on PostgreSQL. */
+  postgres: { engine: "postgres", isolate: true, costs: "cheap" },
+  /** Two processes on one PostgreSQL. */
+  deployment: { engine: "postgres", isolate: true, costs: "cheap" },
 };
+
+/** Tests wait for timers and for other programs a third of their time. */
+const workersPerCore = 1.5;
+
+function configurationOf(name: ProjectName, { engine, isolate, costs }: Project): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    plugins: costs === "cheap" ? [cheapCostsInVitest] : [],
+    test: {
+      name,
+      include: [...filesOf(name)],
+      isolate,
+      // A DATABASE_URL of the tester's own must not reach a test.
+      env: { SEALPUSH_TEST_ENGINE: engine, SEALPUSH_TEST_COSTS: costs, DATABASE_URL: "" },
+    },
+  };
+}
 
 export default defineConfig({
   resolve: {
@@ -76,12 +70,9 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 120_000 } },
     pool: "forks",
-    maxWorkers: 2,
-    globalSetup: "test/support/postgres/global-setup.ts",
-    projects: Object.entries(engines).map(([name, files]) => ({
-      extends: true,
-      // A DATABASE_URL of the tester's own must not reach a test.
-      test: { name, ...files, env: { SEALPUSH_TEST_ENGINE: name === "sqlite" ? name : "postgres", DATABASE_URL: "" } },
-    })),
+    maxWorkers: Math.ceil(availableParallelism() * workersPerCore),
+    reporters: ["default", ...(process.env.SEALPUSH_TEST_NO_SKIPS === "yes" ? ["./test/support/run/no-skips.ts"] : [])],
+    globalSetup: "test/support/run/global-setup.ts",
+    projects: (Object.keys(projects) as ProjectName[]).map((name) => configurationOf(name, projects[name])),
   },
 });

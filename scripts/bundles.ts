@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 import clientPackage from "../packages/client/package.json" with { type: "json" };
 
 export const root = dirname(import.meta.dirname);
@@ -10,7 +10,7 @@ export const serverFile = join(root, "dist/main.js");
 const importerFile = join(root, "packages/import-password-pusher/dist/password-pusher.js");
 const clientFile = join(root, "packages/client/dist/client.js");
 
-const assetsDir = join(root, "dist/assets");
+export const assetsDir = join(root, "dist/assets");
 const manifestFile = join(assetsDir, "manifest.json");
 
 /**
@@ -126,6 +126,17 @@ export async function buildServer({ removeOthers }: { removeOthers: boolean }): 
   await buildModules(clientBundle, { startFile: clientFile, removeOthers, keep: [] });
   await buildModules(importerBundle, { startFile: importerFile, removeOthers, keep: [] });
   await buildModules(serverBundle, { startFile: serverFile, removeOthers, keep: [basename(assetsDir)] });
+}
+
+/**
+ * The same server in another folder beside `dist`, with changes of its own.
+ * @returns the start file.
+ */
+export async function buildServerInto(folder: string, plugins: Plugin[]): Promise<string> {
+  const startFile = join(folder, basename(serverFile));
+  const bundle: BuildOptions = { ...serverBundle, outdir: folder, plugins };
+  await buildModules(bundle, { startFile, removeOthers: true, keep: [basename(assetsDir)] });
+  return startFile;
 }
 
 /** The start file is written last, so all the files that it names exist. */

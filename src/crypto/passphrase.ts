@@ -1,25 +1,11 @@
 import { hash, hashRaw, verify } from "@node-rs/argon2";
 import { createFairQueue, type FairQueueLimits } from "../base/fair-queue.ts";
 import type { Random } from "../base/random.ts";
+import { anonymousSet, parameterSets, userSet } from "./argon2-costs.ts";
 import { isBcryptHash, isVerifiableBcrypt, verifyBcrypt } from "./bcrypt.ts";
 
 /** Argon2id (RFC 9106), version 0x13, one lane, 32 bytes out. */
 const algorithm = { algorithm: 2, version: 1, parallelism: 1, outputLen: 32 } as const;
-
-/**
- * The costs in use, by the number that is stored with a salt or a hash. A row holds only the number: an attacker who can write rows
- * cannot demand gigabytes of memory. Numbers are never reused, and a set stays as long as rows may have its number.
- * `memoryCost` in KiB.
- */
-const parameterSets = {
-  /** 15 ms: the least that OWASP recommends. For the passphrases of anonymous pushes, which anybody may make us hash. */
-  1: { memoryCost: 19_456, timeCost: 2 },
-  /** 85 ms: RFC 9106, section 4, second recommendation, with one lane. For passwords and for the passphrases of users. */
-  2: { memoryCost: 65_536, timeCost: 3 },
-} as const;
-type SetNumber = keyof typeof parameterSets;
-
-const passwordSet: SetNumber = 2;
 
 const saltBytes = 16;
 const hashBytes = 32;
@@ -28,40 +14,27 @@ const phcShape = /^\$argon2id\$v=19\$m=(\d{1,9}),t=(\d{1,9}),p=1\$([A-Za-z0-9+/]
 
 /** @throws Error when this program has no such set. */
 function parametersOf(set: number) {
-  if (!isSetNumber(set)) throw new Error(`This program has no Argon2id parameter set ${set}.`);
-  return { ...algorithm, ...parameterSets[set] };
-}
-
-function isSetNumber(set: number): set is SetNumber {
-  return Object.hasOwn(parameterSets, set);
-}
-
-/** What a hash adds to the queue, in units of set 1. bcrypt counts as the most expensive set. */
-function queueCost(set: number): number {
-  const { memoryCost, timeCost } = parametersOf(set);
-  return Math.round((memoryCost * timeCost) / (parameterSets[1].memoryCost * parameterSets[1].timeCost));
+  const costs = parameterSets[set];
+  if (costs === undefined) throw new Error(`This program has no Argon2id parameter set ${set}.`);
+  const { queueUnits, ...parameters } = costs;
+  return { parameters: { ...algorithm, ...parameters }, queueUnits };
 }
 
 /** A salt for `deriveKey`: the number of the parameter set (1 byte) | random bytes (16). @param owned by a signed-in user. */
 export function makePassphraseSalt(random: Random, owned: boolean): Buffer {
-  const set: SetNumber = owned ? 2 : 1;
-  return Buffer.concat([Uint8Array.of(set), random.bytes(saltBytes)]);
+  return Buffer.concat([Uint8Array.of(owned ? userSet : anonymousSet), random.bytes(saltBytes)]);
 }
 
 const unpadded = (bytes: Buffer) => bytes.toString("base64").replace(/=+$/, "");
-const stored = (set: SetNumber, salt: string, hashed: string) => `argon2id:${set}:${salt}:${hashed}`;
+const stored = (set: number, salt: string, hashed: string) => `argon2id:${set}:${salt}:${hashed}`;
 
 /** @param phc as the library returns it. @returns undefined: its parameters are those of no set. */
 function fromPhc(phc: string): string | undefined {
   const [, memoryCost, timeCost, salt = "", hashed = ""] = phcShape.exec(phc) ?? [];
-  const set = Object.keys(parameterSets)
-    .map(Number)
-    .filter(isSetNumber)
-    .find((number) => {
-      const parameters = parameterSets[number];
-      return Number(memoryCost) === parameters.memoryCost && Number(timeCost) === parameters.timeCost;
-    });
-  return set === undefined ? undefined : stored(set, salt, hashed);
+  const set = Object.entries(parameterSets).find(
+    ([, costs]) => Number(memoryCost) === costs.memoryCost && Number(timeCost) === costs.timeCost,
+  );
+  return set === undefined ? undefined : stored(Number(set[0]), salt, hashed);
 }
 
 /**
@@ -77,13 +50,13 @@ export function adoptPasswordHash(given: string): string | undefined {
  * the time taken does not reveal who has an account.
  */
 export function makeDummyHash(random: Random): string {
-  return stored(passwordSet, unpadded(random.bytes(saltBytes)), unpadded(random.bytes(hashBytes)));
+  return stored(userSet, unpadded(random.bytes(saltBytes)), unpadded(random.bytes(hashBytes)));
 }
 
 /** Whether it is an Argon2id hash with other parameters than those of `hashPassword`. */
 export function isOutdatedHash(passwordHash: string): boolean {
   const set = storedShape.exec(passwordHash)?.[1];
-  return set !== undefined && set !== String(passwordSet);
+  return set !== undefined && set !== String(userSet);
 }
 
 /** Imports and their verification bound the number of their tasks themselves: each waits for its hash, and none is refused. */
@@ -99,13 +72,13 @@ export type Argon2Queue = ReturnType<typeof createArgon2Queue>;
  * Argon2id outside the event loop, in a bounded queue. Secrets are used as their UTF-8 bytes, without trimming or
  * normalisation. `client` is a throttle key. Each running operation holds up to 64 MiB and a thread of the pool that file
  * access also needs. Every operation throws AppError `unavailable` when the queue, or its part for this client, is full.
- * @param limits of waiting: in units of set 1, about 20 ms each.
+ * @param limits of waiting: in units of about 20 ms, see `Argon2Costs`.
  */
 export function createArgon2Queue(limits: FairQueueLimits) {
   const queue = createFairQueue(limits, "Too many passphrases are being checked right now. Try again in a moment.");
 
   async function verifyArgon2(set: number, salt: string, hashed: string, password: string): Promise<boolean> {
-    const { memoryCost, timeCost } = parametersOf(set);
+    const { memoryCost, timeCost } = parametersOf(set).parameters;
     const phc = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$${salt}$${hashed}`;
     return await verify(phc, Buffer.from(password, "utf8"));
   }
@@ -114,19 +87,20 @@ export function createArgon2Queue(limits: FairQueueLimits) {
     /** @param salt as `makePassphraseSalt` returns it. @returns 32 bytes. @throws Error when its parameter set is unknown. */
     async deriveKey(secret: string, salt: Buffer, client: string): Promise<Buffer> {
       const [set = 0] = salt;
-      const parameters = { ...parametersOf(set), salt: salt.subarray(1) };
-      return await queue.run(client, () => hashRaw(Buffer.from(secret, "utf8"), parameters), queueCost(set));
+      const { parameters, queueUnits } = parametersOf(set);
+      const salted = { ...parameters, salt: salt.subarray(1) };
+      return await queue.run(client, () => hashRaw(Buffer.from(secret, "utf8"), salted), queueUnits);
     },
     /** @returns the number of the parameter set, a fresh 16-byte salt from the system's CSPRNG, and the hash. */
     hashPassword: (password: string, client: string): Promise<string> =>
       queue.run(
         client,
         async () => {
-          const hashed = fromPhc(await hash(Buffer.from(password, "utf8"), parametersOf(passwordSet)));
+          const hashed = fromPhc(await hash(Buffer.from(password, "utf8"), parametersOf(userSet).parameters));
           if (hashed === undefined) throw new Error("The hash has other parameters than requested.");
           return hashed;
         },
-        queueCost(passwordSet),
+        parametersOf(userSet).queueUnits,
       ),
     /**
      * @param passwordHash a result of `hashPassword` or `adoptPasswordHash`.
@@ -134,12 +108,16 @@ export function createArgon2Queue(limits: FairQueueLimits) {
      */
     async verifyPassword(passwordHash: string, password: string, client: string): Promise<boolean> {
       if (isBcryptHash(passwordHash)) {
-        return await queue.run(client, () => verifyBcrypt(passwordHash, password), queueCost(passwordSet));
+        return await queue.run(client, () => verifyBcrypt(passwordHash, password), parametersOf(userSet).queueUnits);
       }
       const [, set, salt, hashed] = storedShape.exec(passwordHash) ?? [];
       if (salt === undefined || hashed === undefined) throw new Error("A stored password hash is malformed.");
       const number = Number(set);
-      return await queue.run(client, () => verifyArgon2(number, salt, hashed, password), queueCost(number));
+      return await queue.run(
+        client,
+        () => verifyArgon2(number, salt, hashed, password),
+        parametersOf(number).queueUnits,
+      );
     },
     /** Operations that have not started yet. */
     get waiting(): number {

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
+import { contentOf } from "../support/shared-browser.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";
 
@@ -48,7 +48,7 @@ it("a user downloads their data as a file", async () => {
     page.getByRole("link", { name: profile.data.download }).click(),
   ]);
   expect(download.suggestedFilename()).toBe("sealpush-data.json");
-  const data = JSON.parse(readFileSync(await download.path(), "utf8"));
+  const data = JSON.parse((await contentOf(download)).toString());
   expect(data).toMatchObject({ account: { email }, pushes: [{ name: "printer" }] });
 });
 

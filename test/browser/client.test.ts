@@ -3,7 +3,7 @@ import { type BuildOptions, build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { startTestApp, type TestApp } from "../support/app.ts";
-import { launchBrowser } from "../support/browser.ts";
+import { connectBrowser } from "../support/shared-browser.ts";
 
 /** The client's module, which the page has loaded. */
 declare const sealpush: typeof import("@sealpush/client");
@@ -38,7 +38,7 @@ let given: { readonly server: string; readonly token: string };
 const scripts = new Map<string, string>();
 
 beforeAll(async () => {
-  const [started, launched, built] = await Promise.all([startTestApp(), launchBrowser(), build(bundle)]);
+  const [started, launched, built] = await Promise.all([startTestApp(), connectBrowser(), build(bundle)]);
   app = started;
   browser = launched;
   for (const { path, text } of built.outputFiles) scripts.set(basename(path), text);

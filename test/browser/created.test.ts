@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { createLink, newPushForm, pathOf, urlTokenOf } from "../support/browser-forms.ts";
 import { messagesIn } from "../support/messages.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
+import { contentOf } from "../support/shared-browser.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -82,7 +82,7 @@ describe.each([
         page.getByRole("link", { name: created.saveCode({ format }) }).click(),
       ]);
       expect(download.suggestedFilename()).toBe(`qr-code.${format.toLowerCase()}`);
-      expect((await readFile(await download.path())).toString("latin1").startsWith(start)).toBe(true);
+      expect((await contentOf(download)).toString("latin1").startsWith(start)).toBe(true);
     }
   });
 

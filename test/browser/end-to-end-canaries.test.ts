@@ -1,10 +1,8 @@
-import { readFileSync } from "node:fs";
 import { openLabels, SealpushClient } from "@sealpush/client";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { ownerProofOf, readFragment } from "../../src/age/key-check.ts";
 import { en } from "../../src/i18n/i18n.ts";
-import { launchBrowser } from "../support/browser.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { Canaries } from "../support/canaries.ts";
 import { filesIn } from "../support/database-file.ts";
@@ -14,6 +12,7 @@ import { memoryOf } from "../support/process-memory.ts";
 import { runProgram } from "../support/processes.ts";
 import { tokenOf } from "../support/sealing-pages.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
+import { connectBrowser, contentOf } from "../support/shared-browser.ts";
 
 const { endToEnd, requests: text, step } = en;
 /** Every identity begins so; the server has it in its own code. */
@@ -38,7 +37,7 @@ class Watched {
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<Watched> {
     const dataDir = makeDataDir();
     const server = await startServer({ dataDir, environment });
-    const browser = await launchBrowser();
+    const browser = await connectBrowser();
     onTestFinished(() => browser.close());
     return new Watched(server, dataDir, browser);
   }
@@ -104,7 +103,7 @@ interface FileOfTest {
 async function expectOpened(page: Page, message: string, { filename, content }: FileOfTest): Promise<void> {
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: en.secret.download({ filename }) }).click();
-  expect(readFileSync(await (await download).path(), "utf8")).toBe(content);
+  expect((await contentOf(await download)).toString()).toBe(content);
   expect(await page.locator("#payload").textContent()).toBe(message);
 }
 

@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeLinkKey } from "../../src/age/link-key.ts";
+import { openText } from "../../src/age/open.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { makeFolder } from "../support/folders.ts";
@@ -10,6 +9,7 @@ import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { environmentOf, startObjectStore } from "../support/s3/object-store.ts";
 import { sealingPages, tokenOf } from "../support/sealing-pages.ts";
 import { startServer } from "../support/server.ts";
+import { contentOf } from "../support/shared-browser.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -105,7 +105,7 @@ describe("a name and a note sealed in the browser", () => {
     expect(page.url()).not.toContain("#");
   });
 
-  it("are not in lists, searches and forms, which say so, and open with the age tool", async () => {
+  it("are not in lists, searches and forms, which say so, and open with the key of the link", async () => {
     const { page, link } = await sealWithLabels();
     await page.goto("/p");
     await page.getByRole("link", { name: endToEnd.sealedName }).first().waitFor();
@@ -118,11 +118,9 @@ describe("a name and a note sealed in the browser", () => {
     await page.locator("#push_expire_after_views").fill("9");
     await page.getByRole("button", { name: en.edit.submit }).click();
     await page.waitForURL((url) => !url.pathname.endsWith("/edit"));
-    const keyFile = join(makeFolder(), "key.txt");
-    writeFileSync(keyFile, new URL(link).hash.slice(1));
     await page.goto(`/p/${tokenOf(link)}/audit`);
     const sealed = await page.locator("[data-sealed-label]").first().getAttribute("data-sealed-label");
-    expect(execFileSync("age", ["-d", "-i", keyFile], { input: sealed ?? "" }).toString()).toBe(
+    expect(await openText(sealed ?? "", new URL(link).hash.slice(1), "")).toBe(
       `{"sealpush":1,"is":"name","text":"${name}"}`,
     );
   });
@@ -169,5 +167,5 @@ it.each([
   await recipient.getByText("geheim").waitFor();
   const download = recipient.waitForEvent("download");
   await recipient.getByRole("link", { name: en.secret.download({ filename: "large.bin" }) }).click();
-  expect(readFileSync(await (await download).path()).equals(content)).toBe(true);
+  expect((await contentOf(await download)).equals(content)).toBe(true);
 });

@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
-import { launchBrowser } from "../support/browser.ts";
 import { answerTo } from "../support/browser-forms.ts";
 import { makeFolder } from "../support/folders.ts";
 import { bootCodeOf } from "../support/form-requests.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { linkIn, openMailSink } from "../support/mail-sink.ts";
 import { startServer } from "../support/server.ts";
+import { connectBrowser } from "../support/shared-browser.ts";
 import { openSite } from "../support/site.ts";
 import { email as someone, startVisit } from "../support/visit.ts";
 
@@ -128,7 +128,7 @@ describe("layout and accessibility", () => {
 it("the first run: the code from the log creates an administrator, and the page is closed afterwards", async () => {
   const folder = makeFolder();
   const server = await startServer({ dataDir: folder });
-  const browser = await launchBrowser();
+  const browser = await connectBrowser();
   onTestFinished(() => browser.close());
   const { page } = await startVisit(browser, server.baseUrl, byHand);
   await page.goto("/users/sign_in");

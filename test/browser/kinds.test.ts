@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { startOtherServer } from "../support/other-server.ts";
 import { modulesOf, modulesSeen } from "../support/qr-pixels.ts";
+import { contentOf } from "../support/shared-browser.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -94,7 +94,7 @@ describe.each([
       const download = await started;
       // The browser replaces characters that its file system does not allow.
       expect(download.suggestedFilename().slice(0, 5)).toBe(filename.slice(0, 5));
-      expect((await readFile(await download.path())).toString("base64")).toBe(data);
+      expect((await contentOf(download)).toString("base64")).toBe(data);
     }
     expect(await site.auditKinds(push.urlToken)).toEqual(["creation", "view", "download", "download"]);
   });
@@ -107,7 +107,7 @@ describe.each([
     await page.getByRole("link", { name: secret.downloadAll({ size: "16 bytes" }) }).click();
     const download = await started;
     expect(download.suggestedFilename()).toBe("files.zip");
-    const archive = await readFile(await download.path());
+    const archive = await contentOf(download);
     expect(archive.subarray(-22, -18).toString("latin1")).toBe("PK\x05\x06");
     for (const text of ["first", "second", "notes (2).txt", "ключ.txt"]) expect(archive.includes(text)).toBe(true);
     expect(await site.auditKinds(push.urlToken)).toEqual(["creation", "view", "download", "download", "download"]);
@@ -157,6 +157,6 @@ describe.each([
     // Opened as a page of its own it is a download too: the browser stays on the previous page.
     const started = page.waitForEvent("download");
     await expect(page.goto(address ?? "")).rejects.toThrow(/Download is starting/);
-    expect((await readFile(await (await started).path())).toString()).toBe(markup);
+    expect((await contentOf(await started)).toString()).toBe(markup);
   });
 });

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { contentOf } from "../support/shared-browser.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -149,7 +149,7 @@ describe("an opened text", () => {
     await page.getByRole("button", { name: secret.save }).click();
     const download = await started;
     expect(download.suggestedFilename()).toBe("secret.txt");
-    expect(await readFile(await download.path(), "utf8")).toBe(payload);
+    expect((await contentOf(download)).toString()).toBe(payload);
   });
 
   it("is selected for manual copying if the browser denies access to the clipboard", async () => {

@@ -62,8 +62,9 @@ test("the image runs as any user of group 0, and the health check of Password Pu
   makeVolume(entryPoint.oldVolume);
   const server = start(entryPoint, ["serve"]);
   const { port } = JSON.parse(await firstLine(server, /"server_started"/));
-  const { stdout } = await promisify(execFile)("curl", ["-f", `http://localhost:${port}/up`]);
-  expect(JSON.parse(stdout)).toEqual({ status: "up" });
+  // What the health check asks: curl -f http://localhost:5100/up
+  const answer = await fetch(`http://localhost:${port}/up`);
+  expect([answer.status, await answer.json()]).toEqual([200, { status: "up" }]);
   const made = statSync(join(entryPoint.oldVolume, "sealpush/master.key"));
   expect({ uid: made.uid, gid: made.gid, mode: made.mode & 0o777 }).toMatchObject({ ...anyUser, mode: 0o600 });
   server.kill("SIGTERM");

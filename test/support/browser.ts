@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { inflate } from "@sparticuz/chromium";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserServer, chromium, type LaunchOptions } from "playwright-core";
 
-const packageDir = resolve(dirname(fileURLToPath(import.meta.resolve("@sparticuz/chromium"))), "..");
+const packageDir = resolve(dirname(createRequire(import.meta.url).resolve("@sparticuz/chromium")), "..");
 /** Inside the package, so that it is removed with that version. */
 const unpackedDir = join(packageDir, "unpacked");
 /** The browser, its font, and libraries that the system may lack. */
@@ -16,8 +16,17 @@ const archives = ["chromium.br", "fonts.tar.br", "al2023.tar.br"] as const;
  * same on every machine.
  */
 export async function launchBrowser(): Promise<Browser> {
+  return await chromium.launch(await launchOptions());
+}
+
+/** The same for several processes, which connect to it. */
+export async function launchBrowserServer(): Promise<BrowserServer> {
+  return await chromium.launchServer({ ...(await launchOptions()), host: "127.0.0.1" });
+}
+
+async function launchOptions(): Promise<LaunchOptions> {
   await unpackOnce();
-  return chromium.launch({
+  return {
     executablePath: join(unpackedDir, "chromium"),
     args: ["--no-sandbox", "--headless=new", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
     env: {
@@ -27,7 +36,7 @@ export async function launchBrowser(): Promise<Browser> {
       FONTCONFIG_FILE: join(unpackedDir, "fonts.conf"),
       LD_LIBRARY_PATH: join(unpackedDir, "al2023/lib"),
     },
-  });
+  };
 }
 
 /** Several test processes may unpack at once: each uses its own folder, and the first one is kept. */

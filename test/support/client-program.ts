@@ -4,10 +4,11 @@ import { join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { makeFolder } from "./folders.ts";
 import { node, type ProcessRun, runToItsEnd } from "./processes.ts";
+import { compiledOnce, program } from "./run/program.ts";
 
 const programs = {
   /** The one program. */
-  whole: resolve(import.meta.dirname, "../../dist/main.js"),
+  whole: program,
   /** The package by itself. */
   client: resolve(import.meta.dirname, "../../packages/client/dist/bin.js"),
 } as const;
@@ -51,6 +52,7 @@ export function makeClientProgram(
   const settings = join(home, "config/sealpush");
   const base = {
     PATH: process.env.PATH,
+    ...compiledOnce,
     HOME: home,
     XDG_CONFIG_HOME: join(home, "config"),
     TERM: "xterm",

@@ -1,6 +1,7 @@
 import { appendFileSync, chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { makeFolder } from "./folders.ts";
+import { program } from "./run/program.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -26,7 +27,7 @@ export function makeEntryPoint(): EntryPoint {
   const mounts = join(folder, "mountinfo");
   writeFileSync(mounts, "");
   const paths = {
-    "main=/app/dist/main.js": `main=${root}/dist/main.js`,
+    "main=/app/dist/main.js": `main=${program}`,
     "caddyfile=/app/Caddyfile": `caddyfile=${root}/deploy/container/Caddyfile`,
     "volume=/data": `volume=${volume}`,
     "old_volume=/opt/PasswordPusher/storage": `old_volume=${oldVolume}`,

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { settingsOfEngine } from "./engine.ts";
 import { makeFolder } from "./folders.ts";
-
-/** The built program: `npm test` builds it first. */
-const program = resolve(import.meta.dirname, "../../dist/main.js");
+import { compiledOnce, program } from "./run/program.ts";
 
 /** Node with the options that the program's start commands give it. */
 export const node = [process.execPath, "--disable-sigusr1"] as const;
@@ -33,7 +31,7 @@ export function spawnProgram(
   launcher: readonly string[] = [],
 ): ChildProcess {
   const [command = process.execPath, ...rest] = [...launcher, ...node, "--", program, ...argv];
-  return spawn(command, rest, { env: { PATH: process.env.PATH, ...environment } });
+  return spawn(command, rest, { env: { PATH: process.env.PATH, ...compiledOnce, ...environment } });
 }
 
 /** Runs one command in its own process and waits for its end. */

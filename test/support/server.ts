@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { engine, settingsOfEngine } from "./engine.ts";
 import { node, type ProcessRun, runToItsEnd, spawnProgram } from "./processes.ts";
+import { compiledOnce, program } from "./run/program.ts";
 
 export interface Ending {
   readonly exitCode: number | null;
@@ -73,9 +74,9 @@ export function runWorkers(count: number, environment: Readonly<Record<string, s
 function spawnWorkers(count: number, environment: Readonly<Record<string, string>>): ChildProcess {
   if (engine === "postgres") return spawnProgram(["serve"], { ...environment, WEB_CONCURRENCY: String(count) });
   const supervised = resolvePath(import.meta.dirname, "supervised.ts");
-  const env = { PATH: process.env.PATH, ...environment };
+  const env = { PATH: process.env.PATH, ...compiledOnce, ...environment };
   const [command, ...options] = node;
-  return spawn(command, [...options, supervised, String(count)], { env });
+  return spawn(command, [...options, supervised, program, String(count)], { env });
 }
 
 // Without the build: the test run has done it, and it would replace files of running servers.

@@ -1,12 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
-import { launchBrowser } from "./browser.ts";
+import { engine } from "./engine.ts";
 import { runProgram } from "./processes.ts";
+import { askRun } from "./run/ask.ts";
+import type { SiteFolder } from "./run/site-folder.ts";
 import { launchServer } from "./server.ts";
-import { administratorEmail, email, password, startVisit, type Visit, type VisitOptions } from "./visit.ts";
+import { connectBrowser } from "./shared-browser.ts";
+import { makeSiteAccounts } from "./site-accounts.ts";
+import { startVisit, type Visit, type VisitOptions } from "./visit.ts";
 
 /** The built server and a browser, for all tests of one file. */
 export interface Site {
@@ -96,21 +100,25 @@ async function run(environment: Readonly<Record<string, string>>, ends: (() => P
   const folder = mkdtempSync(join(tmpdir(), "sealpush-site-"));
   ends.push(async () => rmSync(folder, { recursive: true, force: true }));
   const dataDir = join(folder, "data");
-  const commands = { DATA_DIR: dataDir };
+  const prepared = engine === "sqlite" ? await copySite(dataDir) : undefined;
   const [browser, server] = await Promise.all([
-    launchBrowser(),
+    connectBrowser(),
     launchServer({ dataDir, environment }, (end) => ends.push(end)),
   ]);
   ends.push(() => browser.close());
-  await succeed(runProgram(["user", "create", "--email", email, "--password-stdin"], commands, password));
-  const administrator = ["user", "create", "--admin", "--email", administratorEmail, "--password-stdin"];
-  await succeed(runProgram(administrator, commands, password));
-  const apiToken = await succeed(runProgram(["token", "create", "--email", email, "--name", "test"], commands));
-  return { baseUrl: server.baseUrl, logLines: server.logLines, apiToken: apiToken.trim(), browser };
+  const apiToken = prepared ?? (await makeSiteAccounts((argv, stdin) => succeed(argv, dataDir, stdin)));
+  return { baseUrl: server.baseUrl, logLines: server.logLines, apiToken, browser };
 }
 
-async function succeed(running: ReturnType<typeof runProgram>): Promise<string> {
-  const { exitCode, stdout, stderr } = await running;
+/** The data folder that sites start with, made by the test build. @returns the user's API token. */
+export async function copySite(dataDir: string): Promise<string> {
+  const site: SiteFolder = JSON.parse(await askRun("POST", "site"));
+  cpSync(site.dataDir, dataDir, { recursive: true });
+  return site.apiToken;
+}
+
+async function succeed(argv: readonly string[], dataDir: string, stdin: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await runProgram(argv, { DATA_DIR: dataDir }, stdin);
   if (exitCode !== 0) throw new Error(stderr);
   return stdout;
 }

@@ -1,5 +1,4 @@
 /** Workers of the built program, under the primary's own code but on any database: run by `startWorkers`. */
-import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { reportError } from "../../src/cli/errors.ts";
 import { createEvents } from "../../src/telemetry/events.ts";
@@ -7,7 +6,7 @@ import { createLogger } from "../../src/telemetry/logger.ts";
 import { ClusterWorkers } from "../../src/workers/cluster-workers.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 
-const program = resolve(import.meta.dirname, "../../dist/main.js");
+const [, , program = "", count] = process.argv;
 
 const { HOST: host = "127.0.0.1", PORT = "0" } = process.env;
 const workers = new ClusterWorkers({ exec: program, args: ["serve"] });
@@ -15,7 +14,7 @@ const port = await workers.listen({ host, port: Number(PORT) }).catch((error: un
   process.exit(reportError(error, { stderr: (text) => process.stderr.write(text) }));
 });
 const supervisor = new Supervisor({
-  count: Number(process.argv[2]),
+  count: Number(count),
   startWorker: () => workers.start(),
   stopListening: () => workers.stopListening(),
   graceMs: 0,

@@ -1,12 +1,9 @@
 import { URL } from "node:url";
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Response } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
+import { administratorEmail, email, password } from "./site-accounts.ts";
 
-/** The site's user who is not an administrator. */
-export const email = "ada@example.com";
-export const administratorEmail = "root@example.com";
-/** The password of both accounts. */
-export const password = "a long enough password";
+export { administratorEmail, email, password };
 
 export interface VisitOptions extends BrowserContextOptions {
   /** true: signed in from the start. "by hand": the test signs in itself, so a cookie is allowed. */

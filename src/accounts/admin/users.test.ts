@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clientAt, makeTestAccounts, makeUser, password, startOfTests } from "../../../test/support/accounts.ts";
 import { readRows } from "../../../test/support/engine-database.ts";
+import { userSet } from "../../crypto/argon2-costs.ts";
 import { createArgon2Queue } from "../../crypto/passphrase.ts";
 
 /** A text of `count` different characters, in steps that form no sequence of a keyboard or alphabet. */
@@ -65,7 +66,9 @@ describe("createUser", () => {
     const { accounts, db, passwordHashes } = makeTestAccounts({ argon2 });
     await makeUser(accounts);
     const [row] = await readRows(db, "SELECT * FROM users");
-    expect(await passwordHashes()).toEqual([expect.stringMatching(/^argon2id:2:[\w+/]{22}:[\w+/]{43}$/)]);
+    expect(await passwordHashes()).toEqual([
+      expect.stringMatching(new RegExp(`^argon2id:${userSet}:[\\w+/]{22}:[\\w+/]{43}$`)),
+    ]);
     expect(JSON.stringify(row)).not.toContain("argon2id");
     expect(JSON.stringify(row)).not.toContain(password);
     await expect(accounts.signIn({ email: "ada@example.com", password, client: clientAt("c") })).resolves.toBeDefined();

@@ -1,5 +1,5 @@
-import { afterAll, inject, onTestFinished, TestRunner } from "vitest";
-import "./provided.ts";
+import { afterAll, onTestFinished, TestRunner } from "vitest";
+import { askRun } from "../run/ask.ts";
 
 export interface PostgresDatabase {
   /** With the superuser. */
@@ -19,7 +19,7 @@ export async function makeEmptyPostgresDatabase(): Promise<PostgresDatabase> {
 }
 
 async function make(path: "" | "bare"): Promise<PostgresDatabase> {
-  const url = await ask("POST", path);
+  const url = await askRun("POST", `databases/${path}`);
   const name = new URL(url).pathname.slice(1);
   if (TestRunner.getCurrentTest() === undefined) madeForTheFile.push(name);
   else onTestFinished(() => giveBack(name));
@@ -31,12 +31,5 @@ afterAll(async () => {
 });
 
 async function giveBack(name: string): Promise<void> {
-  await ask("DELETE", name);
-}
-
-async function ask(method: "POST" | "DELETE", path: string): Promise<string> {
-  const answer = await fetch(`${inject("databaseService")}/${path}`, { method });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`The test run's PostgreSQL: ${text}`);
-  return text;
+  await askRun("DELETE", `databases/${name}`);
 }

@@ -1,0 +1,118 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, matchesGlob, resolve } from "node:path";
+
+/**
+ * Which test file is part of which project of `vitest.config.ts`. It follows from the folder, from the end of the name and from
+ * what the file imports, so that a new file needs no entry here.
+ */
+
+export type ProjectName = "unit" | "costs" | "flows" | "smoke" | "smoke-postgres" | "rest" | "postgres" | "deployment";
+
+const root = resolve(import.meta.dirname, "..");
+const all = globSync(["{src,packages/*/src,test,scripts}/**/*.test.{ts,tsx}"], { cwd: root }).toSorted();
+
+/** Where Debian's package has put it; not given: what needs it is no part of the run. */
+const hasPgbouncer = (process.env.SEALPUSH_TEST_PGBOUNCER ?? "") !== "";
+
+/** About what only the embedded database has. What PostgreSQL promises in its place has tests of its own. */
+const aboutSqlite = [
+  // The engine itself: its log, its groups of commits, its lock.
+  "src/database/sqlite/**",
+  // Which bytes its pages and its log still hold after a key was destroyed.
+  "src/pushes/{claim/log-after-kill,store/trim-data-keys}.test.ts",
+  // A file that is no database.
+  "src/cli/damaged-file.test.ts",
+  // The disk under it, and its log, fill up; its folder or its file cannot be written; a trigger of it never ends.
+  "test/faults/{disk-full,foreign-file,replace-access-sigkill,start-on-file}.test.ts",
+  // Backups copy its file; those of a server's database are PostgreSQL's own.
+  "src/backup/**",
+  "test/{flows,faults}/backup*.test.ts",
+  // It stays one process.
+  "test/faults/slow-disk.test.ts",
+  "test/faults/sqlite-one-process.test.ts",
+];
+
+/** Where the engine makes no difference and the test takes time. */
+const aboutNoEngine = [
+  // A client of the API.
+  "test/flows/own-client/**",
+  // Packages that are not installed.
+  "test/faults/tracing-missing.test.ts",
+  // Memory for requests and answers.
+  "test/faults/overload.test.ts",
+  // The entry point of the image.
+  "test/flows/container*.test.ts",
+  // A server without a database, and what it sends.
+  "src/{http,pages}/**",
+  // Pages speak to no database themselves. Those that between them touch every room's data run on both engines.
+  "test/browser/!(account|admin|dashboard|edit|gone|open|passkeys|tokens).test.ts",
+  "test/smoke/**",
+];
+
+const onPostgresOnly = [
+  "test/deployment/**",
+  "test/support/postgres/**",
+  "src/**/postgres/**",
+  "**/*.postgres.test.ts",
+];
+
+const matches = (file: string, patterns: readonly string[]) => patterns.some((pattern) => matchesGlob(file, pattern));
+
+/** The modules that a file loads, without types and without packages. */
+function importsOf(file: string): readonly string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  return [
+    ...text.matchAll(/^\s*(?:import|export) (?!type\b)[^;]*?"(\.[^"]+)";|import\("(\.[^"]+)"\)|^import "(\.[^"]+)";/gm),
+  ]
+    .map(([, named = "", dynamic = "", bare = ""]) => named || dynamic || bare)
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => join(dirname(file), path));
+}
+
+const loadedBy = new Map<string, ReadonlySet<string>>();
+
+/** The test support that a file loads, directly or not. */
+function supportOf(file: string): ReadonlySet<string> {
+  const known = loadedBy.get(file);
+  if (known !== undefined) return known;
+  const found = new Set<string>();
+  loadedBy.set(file, found);
+  for (const path of importsOf(file)) {
+    if (!path.startsWith("test/") && !/test-support/.test(path)) continue;
+    found.add(path);
+    for (const inner of supportOf(path)) found.add(inner);
+  }
+  return found;
+}
+
+const loads = (file: string, ...paths: readonly string[]) => paths.some((path) => supportOf(file).has(path));
+
+/** It starts programs: the product's, a browser, or those of the system. */
+const startsPrograms = (file: string) =>
+  [file, ...supportOf(file)].some((path) =>
+    readFileSync(join(root, path), "utf8").includes('from "node:child_process"'),
+  );
+
+function projectOnSqlite(file: string): ProjectName {
+  if (file.startsWith("test/smoke/")) return "smoke";
+  if (/\.costs\.test\.ts$/.test(file)) return "costs";
+  if (startsPrograms(file)) return "rest";
+  if (!file.startsWith("test/")) return "unit";
+  return file.startsWith("test/flows/") ? "flows" : "rest";
+}
+
+function projectOnPostgres(file: string): ProjectName | undefined {
+  if (file.endsWith("pgbouncer.test.ts") && !hasPgbouncer) return undefined;
+  if (file.startsWith("test/deployment/")) return "deployment";
+  if (matches(file, onPostgresOnly)) return file.startsWith("test/smoke/") ? "smoke-postgres" : "postgres";
+  const isAboutBoth = loads(file, "test/support/engine.ts") && !matches(file, [...aboutSqlite, ...aboutNoEngine]);
+  return isAboutBoth ? "postgres" : undefined;
+}
+
+/** @returns the test files of a project, as paths below the root of the repository. */
+export function filesOf(project: ProjectName): readonly string[] {
+  return all.filter(
+    (file) =>
+      (!matches(file, onPostgresOnly) && projectOnSqlite(file) === project) || projectOnPostgres(file) === project,
+  );
+}
