@@ -6,7 +6,7 @@ export const seedPassword = "a long enough password";
 /** What a request needs so that a server with one account reads its body, on every route. */
 export interface SeededRows {
   readonly apiToken: string;
-  /** Of a session. */
+  /** The cookie of a session. */
   readonly cookie: string;
   readonly pushToken: string;
   readonly requestToken: string;

@@ -284,12 +284,23 @@ const formShapes = [form, undefined].flatMap((type) =>
 
 const payloadPart = partHead("push[payload]");
 const filePart = `${partHead("push[payload]")}a\r\n--${boundary}\r\nContent-Disposition: form-data; name="push[files][]"; filename="a"\r\n\r\n`;
+const encodedPart = (encoding: string) => filePart.replace(/\r\n$/, `Content-Transfer-Encoding: ${encoding}\r\n\r\n`);
 const lastPart = `\r\n--${boundary}--\r\n`;
 const multipartShapes: readonly Shape[] = [
   ...shapes(multipart, [
     ["fields of six megabytes", 413, payloadPart, "<", fieldBytes - 300, lastPart],
     ["a file of line ends", 201, filePart, "\r\n", 32 * mebibyte, lastPart],
     ["a file of almost boundaries", 201, filePart, `\r\n--${boundary.slice(0, -1)}`, 32 * mebibyte, lastPart],
+    ["a file in base64", 201, encodedPart("base64"), `${"QUFB".repeat(19)}\r\n`, 32 * mebibyte, lastPart],
+    [
+      "a file in quoted-printable",
+      201,
+      encodedPart("quoted-printable"),
+      `${"=41".repeat(25)}=\r\n`,
+      32 * mebibyte,
+      lastPart,
+    ],
+    ["blanks in quoted-printable", 400, encodedPart("quoted-printable"), " ", 32 * mebibyte, lastPart],
     ["parts without content", 400, "", `${partHead("a")}\r\n`, 512 * 90, ""],
   ]),
   ...shapes(multipart, [["a payload in chunks of one byte", 400, payloadPart, "a", payloadCharacters, lastPart]]).map(

@@ -104,8 +104,8 @@ test.each([
   ["text after the boundary", '--bx\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b--'],
   ["a line without a colon", '--b\r\nnonsense\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b--'],
   [
-    "a transfer encoding",
-    '--b\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64\r\n\r\nx\r\n--b--',
+    "an unknown transfer encoding",
+    '--b\r\nContent-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: x-uuencode\r\n\r\nx\r\n--b--',
   ],
   ["a broken extended name", "--b\r\nContent-Disposition: form-data; name=a; filename*=UTF-8''%ff\r\n\r\nx\r\n--b--"],
   ["headers without end", `--b\r\n${"A: b\r\n".repeat(10_000)}`],

@@ -4,6 +4,7 @@ import { decodeText, textsTooLarge } from "./body-parser.ts";
 import { charsetNamed, textDecoder } from "./decoded-body.ts";
 import { typeOfFile } from "./file-type.ts";
 import { FormFieldCollector, type FormFields, formPairsMax } from "./form-fields.ts";
+import { contentDecoder } from "./transfer-encoding.ts";
 
 export interface FormFile {
   /** The field's name, e.g. `push[files][]`. */
@@ -22,8 +23,8 @@ export type TakeFile = (file: FormFile, before: FormFields) => Promise<void>;
  * Reads a multipart form. Fields are collected; files are passed on as they arrive, so memory does not grow with them.
  * Browsers send a file part without name and content for an empty file input: it is skipped.
  * @param fieldBytesMax for all fields of the form together.
- * @throws AppError invalid_request, unsupported_media_type (the charset of a field), too_large (fields), unavailable; what
- * `takeFile` throws.
+ * @throws AppError invalid_request, unsupported_media_type (the charset of a field, the transfer encoding of a part), too_large
+ * (fields), unavailable; what `takeFile` throws.
  */
 export async function receiveMultipart(
   contentType: string,
@@ -41,12 +42,13 @@ export async function receiveMultipart(
     const { name, filename, contentType: type } = part;
     if (filename === undefined) {
       const decode = textDecoder(part.charset);
-      const field = await readField(reader, fieldBytesMax - fieldBytes, fieldBytesMax, hold);
+      const content = part.decode(reader.content());
+      const field = await readField(content, fieldBytesMax - fieldBytes, fieldBytesMax, hold);
       fieldBytes += field.length;
       collector.add(name, decode(field));
       continue;
     }
-    const content = reader.content();
+    const content = part.decode(reader.content());
     const first = await content.next();
     if (filename === "" && first.done === true) continue;
     const contentType = typeOfFile(filename, type);
@@ -56,14 +58,14 @@ export async function receiveMultipart(
 }
 
 async function readField(
-  reader: MultipartReader,
+  content: AsyncIterable<Buffer>,
   bytesMax: number,
   fieldBytesMax: number,
   hold: BodyHold,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of reader.content()) {
+  for await (const chunk of content) {
     bytes += chunk.length;
     if (bytes > bytesMax) throw textsTooLarge("The fields of a form", fieldBytesMax);
     hold.add(chunk.length);
@@ -207,11 +209,11 @@ interface PartHeaders {
   readonly contentType: string;
   /** The charset of a field, in lower case; "": UTF-8. */
   readonly charset: string;
+  /** Undoes the transfer encoding of the content. */
+  readonly decode: ReturnType<typeof contentDecoder>;
 }
 
-const plainEncodings = new Set(["", "7bit", "8bit", "binary"]);
-
-/** @param block the part's header lines, without the empty line. @throws AppError invalid_request. */
+/** @param block the part's header lines, without the empty line. @throws AppError invalid_request, unsupported_media_type. */
 function parsePartHeaders(block: Buffer): PartHeaders {
   const headers = new Map<string, string>();
   for (const line of decodeText(block).split("\r\n")) {
@@ -224,11 +226,10 @@ function parsePartHeaders(block: Buffer): PartHeaders {
   const name = disposition.parameters.get("name");
   if (disposition.value !== "form-data" || name === undefined) throw malformed("A part has no name.");
   const type = parseParameters(headers.get("content-type") ?? "");
-  if (!plainEncodings.has((headers.get("content-transfer-encoding") ?? "").toLowerCase())) {
-    throw malformed("Parts must be sent as they are, without a transfer encoding.");
-  }
   const filename = extendedFilename(disposition.parameters.get("filename*")) ?? disposition.parameters.get("filename");
-  return { name, filename, contentType: type.value, charset: charsetNamed(type.parameters.get("charset") ?? "") };
+  const charset = charsetNamed(type.parameters.get("charset") ?? "");
+  const decode = contentDecoder(headers.get("content-transfer-encoding") ?? "");
+  return { name, filename, contentType: type.value, charset, decode };
 }
 
 interface Parameterized {
