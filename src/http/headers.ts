@@ -1,21 +1,41 @@
 import { createHash } from "node:crypto";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { type LongText, sendLongText, sendPieces, sendText } from "./answers.ts";
 import { compressFor } from "./compression.ts";
 
 /** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
+/** The folders of the addresses from which pages load images and fonts. Nothing below them redirects. */
+const imageFolders = ["/assets/", "/branding/"] as const;
+
 /**
- * Pages load only from this origin, and images from those in addition. No inline scripts or styles, so that injected
- * markup has no effect; only the preview of a style sheet has one style, which is allowed by its hash.
+ * Pages load only from this origin. No inline scripts or styles, so that injected markup has no effect; only the preview of a style
+ * sheet has one style, which is allowed by its hash. Images and fonts have few addresses: a style sheet can load them when it has
+ * read a secret of the page, and the request for any other address could be seen or counted.
+ * @param imageSources addresses or paths of images besides those of assets and the theme.
  */
-export function pagePolicyWith(imageOrigins: readonly string[]): string {
-  const images = ["'self'", "data:", ...imageOrigins].join(" ");
-  return (
-    `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${images}; font-src 'self'; ` +
-    "manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-  );
+export function createPagePolicies(imageSources: readonly string[]): (request: FastifyRequest) => string {
+  return (request) => {
+    const own = ownHosts(request);
+    const at = (path: string) => own.map((host) => `${host}${path}`);
+    const folders = own.length === 0 ? ["'self'"] : imageFolders.flatMap(at);
+    const logos = imageSources.flatMap((source) => (source.startsWith("/") ? at(source) : source));
+    return (
+      `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${[...folders, "data:", ...logos].join(" ")}; ` +
+      `font-src ${folders.join(" ")}; ` +
+      "manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    );
+  };
+}
+
+/**
+ * The hosts under which the browser may know this server; `'self'` in a policy has no path. Without a scheme a source has that of the
+ * page. Empty: the host is unknown, or an IPv6 address, which a policy cannot name.
+ */
+function ownHosts({ baseUrl, client }: FastifyRequest): readonly string[] {
+  if (baseUrl === "" || client.host.startsWith("[")) return [];
+  return [...new Set([client.host.toLowerCase(), baseUrl.slice(baseUrl.indexOf("//") + 2)])];
 }
 
 /** The policy also allows one `<style>` element, which has exactly this text. */
@@ -72,7 +92,7 @@ export function sendPage(
     styleText,
   }: { readonly compressible?: boolean; readonly styleText?: string | undefined } = {},
 ): FastifyReply {
-  const { pagePolicy } = reply.server;
+  const pagePolicy = reply.server.pagePolicyFor(reply.request);
   const policy = styleText === undefined ? pagePolicy : policyWithStyle(pagePolicy, styleText);
   reply.code(status).header("content-security-policy", policy).header("content-type", htmlType);
   if (typeof html !== "string") return sendLongText(reply, html);

@@ -60,8 +60,8 @@ declare module "fastify" {
   interface FastifyInstance {
     /** The resources that all answers share while they are being sent. */
     answerOutflow: AnswerOutflow;
-    /** The content security policy of pages. */
-    pagePolicy: string;
+    /** The content security policy of a page. */
+    pagePolicyFor: (request: FastifyRequest) => string;
   }
   interface FastifyContextConfig {
     access: RouteAccess;
@@ -78,7 +78,7 @@ declare module "fastify" {
     sendsBackSignedOut?: boolean;
     /** Open to users who lack a required second factor, so that they can set one up or sign out. */
     beforeFactor?: boolean;
-    /** The route may reveal a secret or end a push: declared prefetches and HEAD requests never reach the handler. */
+    /** The route may reveal a secret or end a push: declared prefetches, HEAD requests and parts of other pages never reach the handler. */
     retrieval?: boolean;
   }
 }

@@ -35,7 +35,6 @@ interface GuardDeps extends AuthenticationDeps {
  * @returns the routes; the list grows as routes are registered.
  */
 export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly RouteEntry[] {
-  const refuseUncounted = uncountedHook(deps.renderError);
   const inventory: RouteEntry[] = [];
   server.addHook("onRoute", (route) => {
     if (
@@ -58,7 +57,7 @@ export function guardRoutes(server: FastifyInstance, deps: GuardDeps): readonly 
       listenerHook(group),
       ...(access.startsWith("page") ? [rejectJsonPath] : []),
       authenticationHook({ ...declared, beforeFactor }, deps),
-      ...(retrieval === true ? [refuseUncounted] : []),
+      ...(retrieval === true ? [uncountedHook(access, deps.renderError)] : []),
     ];
     route.onRequest = [...guards, ...listed(route.onRequest)];
     if (changesState && access.startsWith("page")) {
@@ -110,18 +109,41 @@ const prefetchRefusal: Refusal = {
   retryAfterSeconds: 1,
 };
 
+const partRefusal: Refusal = {
+  status: 403,
+  message: "A link opens only as a page of its own.",
+  fields: undefined,
+  retryAfterSeconds: undefined,
+};
+
 /**
- * Keeps prefetches and HEAD requests away from retrievals and from the ends of pushes. A prefetch is refused with
+ * Keeps prefetches, HEAD requests and what a page loads away from retrievals and from the ends of pushes. A prefetch is refused with
  * Retry-After. HEAD gets 200 for every token without reading the push, so it reveals less than GET.
  */
-function uncountedHook(renderError: RenderError) {
+function uncountedHook(access: RouteAccess, renderError: RenderError) {
+  const isPage = access.startsWith("page");
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    if (isDeclaredPrefetch(request.raw.headers)) {
+    const { headers, method } = request.raw;
+    const refusal = isDeclaredPrefetch(headers)
+      ? prefetchRefusal
+      : isPage && isPartOfPage(request)
+        ? partRefusal
+        : undefined;
+    if (refusal !== undefined) {
       discardBody(request.raw, reply.raw);
-      answerRefusal(prefetchRefusal, request, reply, renderError);
-    } else if (request.raw.method === "HEAD") reply.code(200).send();
+      answerRefusal(refusal, request, reply, renderError);
+    } else if (method === "HEAD") reply.code(200).send();
     else done();
   };
+}
+
+/**
+ * Threat: a style sheet or an image address in another page opens links of its choice, whose views their owner sees. Nobody sees a page
+ * that a browser loads in this way: frames are forbidden. A form may be sent by a script, and is no GET.
+ */
+function isPartOfPage({ raw: { headers, method } }: FastifyRequest): boolean {
+  const destination = headers["sec-fetch-dest"];
+  return method === "GET" && destination !== undefined && destination !== "document";
 }
 
 /** Headers with which a browser declares that it fetches a page before the person requests it. */

@@ -21,7 +21,7 @@ import { limitConnections } from "./connections.ts";
 import { discardBody } from "./discard-body.ts";
 import { createDrain } from "./drain.ts";
 import { answerError, type RenderError } from "./errors.ts";
-import { baseHeaders, isIndexable, pagePolicyWith, robotsTag, secureHeaders } from "./headers.ts";
+import { baseHeaders, createPagePolicies, isIndexable, robotsTag, secureHeaders } from "./headers.ts";
 import { createListeners, type Listener } from "./listener.ts";
 import type { MetricsGate } from "./metrics.ts";
 import { answerNotFound, type FindOldAddress, isRead } from "./not-found.ts";
@@ -145,7 +145,7 @@ export function createServer(deps: ServerDeps) {
   server.decorateRequest("needsFormToken", false);
   server.decorateRequest("formRead", null);
   server.decorateRequest("answerHold", null);
-  server.decorate("pagePolicy", pagePolicyWith(deps.config.imageOrigins));
+  server.decorate("pagePolicyFor", createPagePolicies(deps.config.imageSources));
   server.decorate("answerOutflow", new AnswerOutflow(answerMemoryLimits(deps.memoryBytes), () => nextTurn()));
   const stopCuttingReaders = cutSlowReaders(httpServers, deps);
   server.addHook("onClose", async () => stopCuttingReaders());

@@ -12,6 +12,7 @@ async function start(environment: Readonly<Record<string, string>>) {
   return { ...fixture, get };
 }
 
+const ownFolders = "localhost:80/assets/ localhost/assets/ localhost:80/branding/ localhost/branding/";
 const pages = ["/", "/p/unknown-link", "/nothing-here"];
 
 test("PWP__BRAND__TAGLINE and PWP__BRAND__DISCLAIMER: every page shows both as text", async () => {
@@ -26,7 +27,7 @@ test("PWP__BRAND__TAGLINE and PWP__BRAND__DISCLAIMER: every page shows both as t
   }
 });
 
-test("logo addresses: pages show each in its colours, and may load images from exactly those origins", async () => {
+test("logo addresses: pages show each in its colours, and may load images from exactly those addresses", async () => {
   const { get } = await start({
     PWP__BRAND__LIGHT_LOGO: "https://static.example.com/a/light.png?v=1",
     PWP__BRAND__DARK_LOGO: "https://static.example.com/a/dark.png",
@@ -35,16 +36,18 @@ test("logo addresses: pages show each in its colours, and may load images from e
     const { body, imagePolicy } = await get(url);
     expect(body).toContain('<img class="brand-logo" src="https://static.example.com/a/light.png?v=1" alt/>');
     expect(body).toContain('<source srcset="https://static.example.com/a/dark.png" media="screen and (prefers-color');
-    expect(imagePolicy).toBe("'self' data: https://static.example.com");
+    expect(imagePolicy).toBe(
+      `${ownFolders} data: https://static.example.com/a/light.png https://static.example.com/a/dark.png`,
+    );
   }
 });
 
-test("one logo address is used for both modes, and a path adds no origin", async () => {
+test("one logo address is used for both modes, and a path adds that path", async () => {
   const { get } = await start({ PWP__BRAND__DARK_LOGO: "/static/logo.png" });
   const { body, imagePolicy } = await get("/");
   expect(body).toContain('<img class="brand-logo" src="/static/logo.png" alt/>');
   expect(body).not.toContain("<picture>");
-  expect(imagePolicy).toBe("'self' data:");
+  expect(imagePolicy).toBe(`${ownFolders} data: localhost:80/static/logo.png localhost/static/logo.png`);
 });
 
 test("an uploaded logo replaces the addresses", async () => {

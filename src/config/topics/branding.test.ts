@@ -3,14 +3,19 @@ import { loadValid, mistakesOf } from "../../../test/support/settings.ts";
 
 describe("the address of a logo", () => {
   it.each([
-    ["https://static.example.com/a/l.png", "https://static.example.com/a/l.png", ["https://static.example.com"]],
-    ["https://static.example.com:8443/l", "https://static.example.com:8443/l", ["https://static.example.com:8443"]],
-    ["HTTPS://Bücher.Example/l", "https://xn--bcher-kva.example/l", ["https://xn--bcher-kva.example"]],
-    ["/static/logo.png?v=2", "/static/logo.png?v=2", []],
-  ])("%s", (given, href, origins) => {
+    ["https://static.example.com/a/l.png", "https://static.example.com/a/l.png", "https://static.example.com/a/l.png"],
+    ["https://static.example.com:8443/l", "https://static.example.com:8443/l", "https://static.example.com:8443/l"],
+    ["HTTPS://Bücher.Example/l", "https://xn--bcher-kva.example/l", "https://xn--bcher-kva.example/l"],
+    [
+      "https://static.example.com/a;b,c?v=2",
+      "https://static.example.com/a;b,c?v=2",
+      "https://static.example.com/a%3Bb%2Cc",
+    ],
+    ["/static/logo.png?v=2", "/static/logo.png?v=2", "/static/logo.png"],
+  ])("%s", (given, href, source) => {
     const { config, warnings } = loadValid({ PWP__BRAND__LIGHT_LOGO: given });
     expect(config.appearance.logo).toEqual({ light: href, dark: href });
-    expect(config.imageOrigins).toEqual(origins);
+    expect(config.imageSources).toEqual([source]);
     expect(warnings).toEqual([]);
   });
 

@@ -21,8 +21,8 @@ const markdown: ValueType<string> = {
 /** `href` belongs in a page, `origin` in the content security policy of pages. */
 interface ImageAddress {
   readonly href: string;
-  /** undefined: the page's own. */
-  readonly origin: string | undefined;
+  /** For the content security policy: the address without its query, or a path of this server. */
+  readonly source: string;
 }
 
 const imageAddressCharactersMax = 2_000;
@@ -36,8 +36,13 @@ const imageAddress: ValueType<ImageAddress | "file_name"> = {
     const url = /^(?:https:\/\/|\/(?!\/))/i.test(text) ? URL.parse(text, "https://path.invalid") : null;
     // Other characters in a host would be syntax in the policy.
     if (url === null || url.username + url.password !== "" || !/^[a-z0-9.-]+$/.test(url.hostname)) return rejected;
-    if (text.startsWith("/")) return accepted({ href: url.pathname + url.search, origin: undefined });
-    return accepted({ href: url.href, origin: url.origin });
+    const isPath = text.startsWith("/");
+    // These two are syntax in the policy.
+    const path = url.pathname.replaceAll(";", "%3B").replaceAll(",", "%2C");
+    return accepted({
+      href: isPath ? url.pathname + url.search : url.href,
+      source: isPath ? path : `${url.origin}${path}`,
+    });
   },
 };
 
@@ -139,7 +144,7 @@ export function brandingConfig(settings: ParsedGroup<typeof brandingSettings>, r
   const { title, defaultLocale } = settings;
   const light = logoOf(settings.lightLogo, report);
   const dark = logoOf(settings.darkLogo, report);
-  const origins = [light, dark].map((logo) => logo?.origin).filter((origin) => origin !== undefined);
+  const sources = [light, dark].flatMap((logo) => logo?.source ?? []);
   if (defaultLocale.value !== undefined && findMessages(defaultLocale.value) === undefined) {
     report.warn(`${defaultLocale.env} names a language that is not supported: English is used instead.`);
   }
@@ -157,8 +162,8 @@ export function brandingConfig(settings: ParsedGroup<typeof brandingSettings>, r
       showsVersion: settings.showVersion.value,
       themeMode: settings.themeMode.value,
     },
-    /** Origins besides this server's own from which pages load images. */
-    imageOrigins: [...new Set(origins)],
+    /** What pages load images from besides this server's assets and theme; see `ImageAddress`. */
+    imageSources: [...new Set(sources)],
     /** In the order of the footer. */
     languages: enabledLanguages(settings, report),
     /** A language tag, possibly of a language that is not supported; undefined: English. */
