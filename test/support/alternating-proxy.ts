@@ -85,8 +85,9 @@ export class AlternatingProxy implements AsyncDisposable {
   }
 
   async #connect(wish: unknown): Promise<{ socket: Socket; index: number } | undefined> {
+    const first = wish === undefined ? this.#inTurn() : Number(wish);
     for (let tried = 0; tried < this.#targets.length; tried += 1) {
-      const index = wish === undefined ? this.#inTurn() : Number(wish);
+      const index = (first + tried) % this.#targets.length;
       const socket = await connectedTo(this.#targets[index]?.port ?? 0);
       if (socket !== undefined) return { socket, index };
     }

@@ -37,8 +37,8 @@ export type Which = 0 | 1;
 
 /** The life of retry copies in a deployment, and a suspension that is longer. */
 const retrySeconds = 2;
-/** Clients of the other traffic, each of which sends one request after the other. */
-const trafficClients = 1;
+/** The other traffic: enough to take turns with every test, and little enough to leave the processors to them. */
+const traffic = { clients: 2, pauseMs: 100 } as const;
 export const suspensionMs = 3_000;
 
 /**
@@ -65,7 +65,7 @@ interface Running {
   readonly processes: ServerProcess[];
   readonly databases: readonly TcpProxy[];
   readonly proxy: AlternatingProxy;
-  readonly traffic: { readonly ledger: PushLedger; readonly load: PushLoad; readonly target: TrafficTarget };
+  readonly others: { readonly ledger: PushLedger; readonly load: PushLoad; readonly target: TrafficTarget };
 }
 
 class TrafficTarget implements Target {
@@ -219,11 +219,11 @@ export class Deployment {
 
   /** Kills a process and starts another in its place. Requests of other clients may be cut meanwhile. */
   async killAndReplace(which: Which): Promise<void> {
-    const { processes, environments, traffic } = this.#get();
-    traffic.target.mayBreak = true;
+    const { processes, environments, others } = this.#get();
+    others.target.mayBreak = true;
     await this.process(which).kill();
     processes[which] = await this.#launch(environments[which]);
-    traffic.target.mayBreak = false;
+    others.target.mayBreak = false;
   }
 
   async start(): Promise<void> {
@@ -240,16 +240,16 @@ export class Deployment {
     const [proxy, trafficProxy] = [await this.#proxyTo(processes), await this.#proxyTo(processes)];
     const ledger = new PushLedger(seededNumbers(0x2b05));
     const target = new TrafficTarget(trafficProxy.origin);
-    const load = new PushLoad(ledger, [target], trafficClients);
+    const load = new PushLoad(ledger, [target], traffic.clients, traffic.pauseMs);
     this.#ends.push(() => load.stop());
-    const traffic = { ledger, load, target };
-    this.#running = { databaseUrl: url, environments, processes, databases, proxy, traffic };
+    const others = { ledger, load, target };
+    this.#running = { databaseUrl: url, environments, processes, databases, proxy, others };
   }
 
   /** Stops everything. @throws when a client of the other traffic got a wrong answer, or lost a push. */
   async end(): Promise<void> {
     try {
-      const { load, ledger, target } = this.#get().traffic;
+      const { load, ledger, target } = this.#get().others;
       await load.stop();
       await ledger.verify(target.baseUrl);
     } finally {

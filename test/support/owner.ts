@@ -7,7 +7,7 @@ export interface Owner {
   readonly apiToken: string;
 }
 
-const password = "a long enough password";
+export const password = "a long enough password";
 
 /** @param baseUrl of a server that runs on the folder. */
 export function makeOwner(dataDir: string, baseUrl: string): Promise<Owner> {

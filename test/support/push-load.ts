@@ -16,19 +16,24 @@ interface Waiting {
 /** The pause after a refusal: shorter than Retry-After, but long enough not to overload the server. */
 const refusedPauseMs = 25;
 
-/** Clients that send requests to several servers without a pause and record the results. */
+/** Clients that send requests to several servers and record the results. */
 export class PushLoad {
   readonly counts: LoadCounts = { done: 0, refused: 0, cut: 0 };
   readonly #ledger: PushLedger;
+  readonly #pauseMs: number;
   readonly #doneAt = new Map<Target, number>();
   readonly #waiting = new Set<Waiting>();
   readonly #clients: Promise<void>;
   #stopped = false;
   #failure: unknown = new Error("The load has stopped.");
 
-  /** @param clients of each server. */
-  constructor(ledger: PushLedger, targets: readonly Target[], clients: number) {
+  /**
+   * @param clients of each server.
+   * @param pauseMs of each client after each request; 0: they overload the servers.
+   */
+  constructor(ledger: PushLedger, targets: readonly Target[], clients: number, pauseMs = 0) {
     this.#ledger = ledger;
+    this.#pauseMs = pauseMs;
     const loops = targets.flatMap((target) => Array.from({ length: clients }, () => this.#loop(target)));
     this.#clients = Promise.all(loops).then(() => undefined);
     this.#clients.catch((error: unknown) => {
@@ -67,7 +72,8 @@ export class PushLoad {
     while (!this.#stopped) {
       const fate = await this.#ledger.ask(target);
       this.#note(target, fate);
-      if (fate !== "done") await pause(refusedPauseMs);
+      const pauseMs = fate === "done" ? this.#pauseMs : refusedPauseMs;
+      if (pauseMs > 0) await pause(pauseMs);
     }
   }
 

@@ -55,9 +55,13 @@ export function installDefaultKey(): Installation {
   };
 }
 
-/** The whole installation, with its rows in PostgreSQL. */
+/** The whole installation, with its rows in a database of the test run's PostgreSQL. */
 export async function installProductionOnPostgres(): Promise<Installation> {
-  const { url } = await makeEmptyPostgresDatabase();
+  return await installProductionAt((await makeEmptyPostgresDatabase()).url);
+}
+
+/** The same. @param url of an empty PostgreSQL database. */
+export async function installProductionAt(url: string): Promise<Installation> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
