@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from "vitest";
 import { ownerProofOf } from "../../src/age/key-check.ts";
 import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
-import { openFile, openText } from "../../src/age/open.ts";
-import { readSealedFiles } from "../../src/age/sealed-files.ts";
+import { openFile } from "../../src/age/open.ts";
 import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";
 import type { Owner } from "../support/owner.ts";
+import { openAnswer } from "../support/sealed-content.ts";
 
 const deployment = openDeployment({ environment: { PWP__REQUESTS__ALLOW_ANONYMOUS: "true" } });
 const path = "/api/sealpush/requests";
@@ -45,12 +45,12 @@ deployment.test("an answer with files is opened by the other process, through wh
   for (const { url_token: answer } of body.pushes) {
     const { payload, files } = (await deployment.api(`/api/v2/pushes/${answer}`, { headers: bearer(owner.apiToken) }))
       .body;
-    const list = readSealedFiles(await openText(payload, key.identity, ""));
-    expect(list).toMatchObject({ text: "see the files", files: [{ name: "plan.txt" }, { name: "key.txt" }] });
+    const content = await openAnswer(payload, key.identity, request);
+    expect(content).toMatchObject({ text: "see the files", files: [{ name: "plan.txt" }, { name: "key.txt" }] });
     const contents: string[] = [];
-    for (const { url } of files) {
+    for (const [at, { url }] of files.entries()) {
       const download = await deployment.fetch(deployment.pathOf(url));
-      const opened = await openFile(download.body ?? new Blob().stream(), key.identity);
+      const opened = await openFile(download.body ?? new Blob().stream(), content.files?.[at]?.identity ?? "");
       contents.push(await new Response(opened).text());
     }
     expect(contents).toEqual(["the plan", "the key"]);
