@@ -2,10 +2,11 @@ import { expect, it } from "vitest";
 import { findDamage } from "../support/integrity-checks.ts";
 import { editTo, fileIdsOf, makeOwner, type Owner, pushVersion, readVersion } from "../support/owner.ts";
 import { newDataDir } from "../support/processes.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
-const rounds = 8;
+const rounds = roundsOf(8);
 const pushCount = 12;
 
 /** What its owner knows of a push: the last acknowledged word, and the word that was being sent at the kill. */

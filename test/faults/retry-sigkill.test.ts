@@ -3,10 +3,11 @@ import { createPush } from "../support/endpoints.ts";
 import { findDamage } from "../support/integrity-checks.ts";
 import { makeOwner } from "../support/owner.ts";
 import { newDataDir } from "../support/processes.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
 import { startServer } from "../support/server.ts";
 
-const rounds = 6;
+const rounds = roundsOf(6);
 const creationRounds = 4;
 const pushesPerRound = 40;
 

@@ -2,10 +2,11 @@ import { expect, it } from "vitest";
 import { newDataDir } from "../support/processes.ts";
 import { PushLedger, type Target } from "../support/push-ledger.ts";
 import { PushLoad } from "../support/push-load.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
-const kills = 20;
+const kills = roundsOf(20);
 
 /** A server process that can be killed and replaced. */
 class ReplaceableServer implements Target {

@@ -3,10 +3,11 @@ import { describe, expect, it } from "vitest";
 import { allEndpoints, createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { findDamage } from "../support/integrity-checks.ts";
 import { newDataDir } from "../support/processes.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 
-const rounds = 20;
+const rounds = roundsOf(20);
 const connections = 12;
 const verifiedAtOnceMax = 50;
 

@@ -2,8 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Accounts, ClientContext } from "../../src/accounts/accounts.ts";
 import { password } from "../support/app.ts";
 import { makeDataDir, openTestDomain } from "../support/domain.ts";
+import { roundsOf } from "../support/rounds.ts";
 
-const rounds = 12;
+const rounds = roundsOf(12);
 const client: ClientContext = { throttleKey: "192.0.2.7", address: "192.0.2.7", userAgent: "test" };
 const shell = { userId: null, email: "shell", address: "" };
 

@@ -4,12 +4,13 @@ import { startTestApp } from "../support/app.ts";
 import { TestClock } from "../support/domain.ts";
 import { allEndpoints, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { newDataDir } from "../support/processes.ts";
+import { roundsOf } from "../support/rounds.ts";
 import type { Fault } from "../support/s3/faults.ts";
 import { environmentOf, startObjectStore } from "../support/s3/object-store.ts";
 import { SeededNumbers } from "../support/seeded-numbers.ts";
 
 const racers = 24;
-const rounds = 8;
+const rounds = roundsOf(8);
 const views = 3;
 /** Half of the requests succeed. */
 const faults: readonly (Fault | undefined)[] = ["denied", "reset", "error", "rotten", ...Array(4).fill(undefined)];

@@ -5,10 +5,11 @@ import { readRows } from "../support/engine-database.ts";
 import { makeFolder } from "../support/folders.ts";
 import { findDamage } from "../support/integrity-checks.ts";
 import { keyEnvironment } from "../support/master-keys.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const racers = 50;
-const rounds = 60;
+const rounds = roundsOf(60);
 
 const claim = async (fixture: TestDomain, urlToken: string, actor: Actor = stranger) =>
   (await fixture.domain.pushes.claimView(urlToken, countEveryone, actor)).outcome;

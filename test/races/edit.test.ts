@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { editTo, fileIdsOf, makeOwner, type Owner, pushVersion, readVersion } from "../support/owner.ts";
 import { newDataDir } from "../support/processes.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { startServer } from "../support/server.ts";
 
-const rounds = 12;
+const rounds = roundsOf(12);
 const racers = 24;
 
 interface Fixture {

@@ -3,12 +3,13 @@ import { OutcomeUnknownError } from "../../src/database/database.ts";
 import { countEveryone, makeDataDir, openTestDomain, stranger, type TestDomain } from "../support/domain.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
 import { limitConnections } from "../support/postgres/limited-role.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { seededNumbers } from "../support/seeded-numbers.ts";
 import { type Interception, TcpProxy } from "../support/tcp-proxy.ts";
 
 const processes = 4;
 const racers = 40;
-const rounds = 25;
+const rounds = roundsOf(25);
 
 /** Connection pools of several processes on one database. */
 async function open(environment: Readonly<Record<string, string>>): Promise<readonly TestDomain[]> {

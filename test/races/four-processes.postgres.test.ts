@@ -2,12 +2,13 @@ import { describe, expect, it } from "vitest";
 import { allEndpoints, createPush, endpoints, retrieve } from "../support/endpoints.ts";
 import { makeOwner } from "../support/owner.ts";
 import { newDataDir } from "../support/processes.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { startServer } from "../support/server.ts";
 import { soon, spawnOpenDomains } from "../support/spawn-domain.ts";
 
 const processes = 4;
 const racers = 50;
-const rounds = 60;
+const rounds = roundsOf(60);
 
 describe.each([1, 5])(
   "50 concurrent retrievals of a push of %i views through four processes, 60 times",

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { allEndpoints, createPush, endpoints, type KnownPush, retrieve } from "../support/endpoints.ts";
 import { newDataDir } from "../support/processes.ts";
+import { roundsOf } from "../support/rounds.ts";
 import { startServer } from "../support/server.ts";
 
 const racers = 50;
-const rounds = 40;
+const rounds = roundsOf(40);
 
 /** Sends all requests at once, over every endpoint and every process in turn. @returns how many got the secret. */
 async function race(baseUrls: readonly string[], push: KnownPush, count: number): Promise<number> {
