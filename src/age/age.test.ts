@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { armor, Encrypter, generateHybridIdentity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findLock } from "./age-header.ts";
-import { ownerProofOf, readFragment, writeFragment } from "./key-check.ts";
+import { fingerprintOf, ownerProofOf, readFragment, writeFragment } from "./key-check.ts";
 import { type LinkKey, makeLinkKey, readLinkKey } from "./link-key.ts";
 import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "./open.ts";
 import { isRecipient, sealedSize, sealFile, sealText, sealUnderPassphrase } from "./seal.ts";
@@ -28,6 +28,8 @@ describe("the key of a link", () => {
     const sha256sum = (text: string) => createHash("sha256").update(text).digest("hex");
     expect(sha256sum(`sealpush key check ${key.identity}`).slice(0, 32)).toBe(key.check);
     expect(sha256sum(`sealpush request owner ${key.identity}`)).toBe(await ownerProofOf(key.identity));
+    const fingerprint = sha256sum(`sealpush request recipient ${key.recipient}`);
+    expect(fingerprint.slice(0, 32)).toBe(await fingerprintOf(key.recipient));
   });
 
   test("is refused with a character changed, lost or added, in lower case, and if it is missing", async () => {

@@ -38,6 +38,20 @@ export async function checkOf(identity: string): Promise<string> {
   return hexOf(await digestOf("key check", identity), checkBytes);
 }
 
+const fingerprintBytes = 16;
+
+export function isFingerprint(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text);
+}
+
+/**
+ * In the link of a request, behind `#`: those who answer compare it with the recipient that the server sends. Hexadecimal, of
+ * an age recipient.
+ */
+export async function fingerprintOf(recipient: string): Promise<string> {
+  return hexOf(await digestOf("request recipient", recipient), fingerprintBytes);
+}
+
 const proofBytes = 32;
 
 /**

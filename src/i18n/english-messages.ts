@@ -1435,6 +1435,8 @@ export interface EnglishMessages {
     readonly filesHint: Message<{ count: number; size: string }>;
     readonly send: string;
     readonly sealsHere: string;
+    readonly keyUnchecked: string;
+    readonly keyWrong: string;
     readonly serverSeals: string;
     readonly sealing: string;
     readonly nothing: string;

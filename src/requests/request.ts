@@ -39,6 +39,8 @@ export interface OpenRequest
 }
 
 export interface OwnedRequest extends OpenRequest, Pick<NewRequest, "answersMax" | "identitySealed"> {
+  /** The fingerprint of the recipient, for the end of the link to send: see `fingerprintOf`. */
+  readonly fingerprint: string;
   readonly answers: number;
   readonly createdAt: number;
 }

@@ -1,3 +1,4 @@
+import { fingerprintOf } from "../age/key-check.ts";
 import { writeAnswer } from "../age/sealed-content.ts";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
@@ -88,6 +89,7 @@ export interface NewAnswer {
 /** The part of a row that is sealed, and by that authenticated. */
 type Details = Omit<NewRequest, "answersMax" | "expireAfterDays" | "ownerProof"> &
   Pick<OpenRequest, "urlToken"> & {
+    readonly fingerprint: string;
     /** Hexadecimal, of the owner's proof; null: an account owns the request. */
     readonly proofDigest: string | null;
   };
@@ -119,7 +121,8 @@ export function createRequests(deps: RequestDeps) {
       const urlToken = deps.urlTokens.make(id, deps.random);
       const { answersMax, expireAfterDays = daysDefaultOf(config), ownerProof, ...asked } = wanted;
       const proofDigest = ownerId === null ? digest(ownerProof).toString("hex") : null;
-      const details = { ...asked, title: wanted.title.trim(), urlToken, proofDigest };
+      const fingerprint = await fingerprintOf(wanted.recipient);
+      const details = { ...asked, title: wanted.title.trim(), urlToken, fingerprint, proofDigest };
       const row = {
         id,
         ownerId,
@@ -383,11 +386,12 @@ function stateOf(row: RequestRow, now: number): RequestState {
 }
 
 function toOpen(row: OpenedRow, now: number): OpenRequest {
-  const { identitySealed: _, proofDigest: __, ...details } = row.details;
+  const { identitySealed: _, proofDigest: __, fingerprint: ___, ...details } = row.details;
   return { ...details, state: stateOf(row, now), expiresAt: row.expiresAt, isAnonymous: row.ownerId === null };
 }
 
 function toOwned(row: OpenedRow, now: number): OwnedRequest {
   const { createdAt, answers, answersMax, details } = row;
-  return { ...toOpen(row, now), createdAt, answers, answersMax, identitySealed: details.identitySealed };
+  const { identitySealed, fingerprint } = details;
+  return { ...toOpen(row, now), createdAt, answers, answersMax, identitySealed, fingerprint };
 }

@@ -1,8 +1,9 @@
 import type { Page, Request } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { readFragment } from "../../src/age/key-check.ts";
+import { fingerprintOf, readFragment } from "../../src/age/key-check.ts";
+import { makeLinkKey } from "../../src/age/link-key.ts";
 import { openFile } from "../../src/age/open.ts";
-import { en } from "../../src/i18n/i18n.ts";
+import { en, findMessages } from "../../src/i18n/i18n.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openAnswer } from "../support/sealed-content.ts";
 import { openSite } from "../support/site.ts";
@@ -76,7 +77,8 @@ describe("a request whose key is in the private link", () => {
     expect(identity).toMatch(/^AGE-SECRET-KEY-1/);
     expect(sentBy(requests)).not.toContain("AGE-SECRET-KEY");
     expect(await owner.page.locator("#private_link").inputValue()).toBe(answersUrl);
-    expect(link).not.toContain("#");
+    const { recipient } = await (await site.fetch(`/api/sealpush${new URL(link).pathname}`)).json();
+    expect(new URL(link).hash).toBe(`#${await fingerprintOf(recipient)}`);
 
     const other = await site.visit();
     const sent: Request[] = [];
@@ -154,7 +156,7 @@ test("with a passphrase, the answers open wherever the owner signs in, and the s
   const { link, answersUrl, requests } = await ask(page, (form) =>
     form.getByLabel(text.passphrase, { exact: true }).fill(passphrase),
   );
-  expect(new URL(answersUrl).hash).toBe("");
+  expect(new URL(answersUrl).hash).toBe(new URL(link).hash);
   expect(sentBy(requests)).not.toContain("AGE-SECRET-KEY");
   expect(sentBy(requests)).not.toMatch(/correct.{1,3}horse/);
   await answer((await site.visit()).page, link, secret);
@@ -169,6 +171,98 @@ test("with a passphrase, the answers open wherever the owner signs in, and the s
   await device.page.getByRole("button", { name: text.unlock }).click();
   const [found] = await answersOn(device.page);
   expect(found?.content.text).toBe(secret);
+});
+
+describe("the key that the link names", () => {
+  /** Another key than the one of the request, put into the page on the way. */
+  async function sendOtherKey(page: Page): Promise<void> {
+    const { recipient } = await makeLinkKey();
+    await page.route(/\/requests\/[a-z0-9]{32}$/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/data-recipient="[^"]*"/, `data-recipient="${recipient}"`);
+      await route.fulfill({ response, body });
+    });
+  }
+
+  const sealsChecked = (page: Page) => page.getByText(text.sealsHere);
+  const sendButton = (page: Page) => page.getByRole("button", { name: text.send });
+
+  test("is compared with the one that the server sends: nothing can be sent for another one", async () => {
+    const { link } = await ask((await site.visit({ signedIn: true })).page);
+    const { page } = await site.visit({ reducedMotion: "reduce" });
+    await page.goto(link);
+    await sealsChecked(page).waitFor();
+    expect(await page.getByText(text.keyUnchecked).isVisible()).toBe(false);
+
+    await sendOtherKey(page);
+    const sent: Request[] = [];
+    page.on("request", (request) => sent.push(request));
+    await page.goto("about:blank");
+    await page.goto(link);
+    await page.getByText(text.keyWrong).waitFor();
+    expect(await sendButton(page).isVisible()).toBe(false);
+    await expectAccessibleLayout(page);
+    // Not even a form that is sent by other means.
+    await page.evaluate("document.querySelector('#payload').value = 'x'");
+    await page.evaluate("document.querySelector('form#answer').requestSubmit()");
+    await page.reload();
+    await page.getByText(text.keyWrong).waitFor();
+    expect(sent.filter((request) => request.method() === "POST")).toEqual([]);
+  });
+
+  test("is missed in a link that was cut, until the whole link is pasted over it", async () => {
+    const { link } = await ask((await site.visit({ signedIn: true })).page);
+    const { page } = await site.visit({ reducedMotion: "reduce" });
+    await page.goto(link.slice(0, -1));
+    await page.getByText(text.keyWrong).waitFor();
+    expect(await sendButton(page).isVisible()).toBe(false);
+    await page.goto(link);
+    await sealsChecked(page).waitFor();
+    await page.goto("about:blank");
+    await page.goto(link.replace(/#.*/, ""));
+    await page.getByText(text.keyUnchecked).waitFor();
+    expect(await sealsChecked(page).isVisible()).toBe(false);
+    await expectAccessibleLayout(page);
+    await sendButton(page).waitFor();
+  });
+
+  test("stays in the address in another language, after following a link to a field, and for another answer", async () => {
+    const { page: owner } = await site.visit({ signedIn: true });
+    const { link } = await ask(owner, (form) => form.getByLabel(text.answersMax, { exact: true }).fill("2"));
+    const { hash } = new URL(link);
+    const { page } = await site.visit();
+    await page.goto(link);
+    await page.evaluate("location.hash = '#payload'");
+    await expect.poll(() => new URL(page.url()).hash).toBe(hash);
+    await sealsChecked(page).waitFor();
+    await page.getByRole("link", { name: "Deutsch" }).click();
+    await page.getByText(findMessages("de")?.requests.sealsHere ?? "").waitFor();
+    await answer(page, link, secret);
+    await page.getByRole("link", { name: text.again }).click();
+    await sealsChecked(page).waitFor();
+    expect(new URL(page.url()).hash).toBe(hash);
+  });
+
+  test("is the one of the private link on the page of the answers, whatever the server says", async () => {
+    const { page } = await site.visit({ signedIn: true });
+    await page.route(/\/answers$/, async (route) => {
+      const response = await route.fetch({ maxRedirects: 0 });
+      const body = (await response.text()).replaceAll(/#[0-9a-f]{32}/g, `#${"0".repeat(32)}`);
+      await route.fulfill({ response, body });
+    });
+    const right = async (shown: string) => {
+      const { recipient } = await (await site.fetch(`/api/sealpush${new URL(shown).pathname}`)).json();
+      return `#${await fingerprintOf(recipient)}`;
+    };
+    const shownLink = () => page.locator("#link").inputValue();
+    for (const choose of [
+      undefined,
+      (form: Page) => form.getByLabel(text.passphrase, { exact: true }).fill(passphrase),
+    ]) {
+      await ask(page, choose);
+      await expect.poll(async () => new URL(await shownLink()).hash).toBe(await right(await shownLink()));
+    }
+  });
 });
 
 describe("without JavaScript", () => {
@@ -205,7 +299,7 @@ test("an empty answer is refused before it is sent, and a closed request takes n
   await page.getByRole("button", { name: text.close }).click();
   await page.waitForURL(/\/requests$/);
   await page.getByText(text.states.closed).first().waitFor();
-  await stranger.page.goto(link);
+  await stranger.page.reload();
   await stranger.page.getByRole("heading", { name: text.endedHeading }).waitFor();
 });
 
@@ -430,7 +524,7 @@ describe("the pages fit and are accessible:", () => {
     await expectAccessibleLayout(page);
     const locked = await ask(page, (form) => form.getByLabel(text.passphrase, { exact: true }).fill(passphrase));
     await answer((await site.visit()).page, locked.link, secret);
-    await page.goto(locked.answersUrl);
+    await page.reload();
     await page.getByRole("button", { name: text.unlock }).waitFor();
     await expectAccessibleLayout(page);
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ownerProofOf } from "../../src/age/key-check.ts";
+import { fingerprintOf, ownerProofOf } from "../../src/age/key-check.ts";
 import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
 import { openFile } from "../../src/age/open.ts";
 import { sealText } from "../../src/age/seal.ts";
@@ -81,7 +81,9 @@ describe("a request", () => {
       answers: 0,
       answers_max: 5,
       encryption_check: key.check,
-      html_url: expect.stringMatching(new RegExp(`/requests/${asked.url_token}$`)),
+      html_url: expect.stringMatching(
+        new RegExp(`/requests/${asked.url_token}#${await fingerprintOf(key.recipient)}$`),
+      ),
     });
     expect((await send(`${path}?page=1`, undefined, bearer(token))).body[0]).toEqual(asked);
     const shown = (await send(`${path}/${asked.url_token}`)).body;

@@ -321,7 +321,7 @@ export type OwnedRequest = {
   readonly encryption_check: string;
   /** Empty: you keep the identity yourself. */
   readonly identity_sealed: string;
-  /** The link to send to those who shall answer. */
+  /** The link to send to those who shall answer. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
 };
 
@@ -343,7 +343,7 @@ export type RequestList = readonly ({
   readonly encryption_check: string;
   /** Empty: you keep the identity yourself. */
   readonly identity_sealed: string;
-  /** The link to send to those who shall answer. */
+  /** The link to send to those who shall answer. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
 })[];
 
@@ -365,7 +365,7 @@ export type RequestAnswers = {
   readonly encryption_check: string;
   /** Empty: you keep the identity yourself. */
   readonly identity_sealed: string;
-  /** The link to send to those who shall answer. */
+  /** The link to send to those who shall answer. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
   /** The answers, oldest first. Each is a push of yours: retrieve it as any other, and open what you get with the identity. */
   readonly pushes: readonly ({

@@ -23,7 +23,7 @@ export { ClientError, type ClientErrorCode } from "./errors.ts";
 export { type Expiry, expiryOf } from "./expiry.ts";
 export { isSealedLabel, openLabels } from "./labels.ts";
 export { type PasswordOptions, randomPassword } from "./password.ts";
-export type { AnswersOptions, CreatedRequest, NewAnswer, NewRequest } from "./requests.ts";
+export type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer, NewRequest } from "./requests.ts";
 export type { LinkParts, NewFile, Progress };
 
 export interface ClientOptions {

@@ -1,5 +1,11 @@
 import { deliveryProblems } from "../../../src/age/delivery.ts";
-import { type KeyFragment, ownerProofOf, readFragment, writeFragment } from "../../../src/age/key-check.ts";
+import {
+  fingerprintOf,
+  type KeyFragment,
+  ownerProofOf,
+  readFragment,
+  writeFragment,
+} from "../../../src/age/key-check.ts";
 import { type LinkKey, makeFileKey, makeLinkKey, readLinkKey } from "../../../src/age/link-key.ts";
 import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "../../../src/age/open.ts";
 import { isRecipient, sealFile, sealText, sealUnderPassphrase } from "../../../src/age/seal.ts";
@@ -14,13 +20,13 @@ import {
   writeLabel,
   writePayload,
 } from "../../../src/age/sealed-content.ts";
-import type { Request as SecretRequest } from "./api-types.ts";
+import type { OwnedRequest, RequestAnswers, Request as SecretRequest } from "./api-types.ts";
 import type { NewPush, Retrieved } from "./client.ts";
 import type { FileToDownload } from "./download.ts";
 import { ClientError, oneLine } from "./errors.ts";
 import { isSealedLabel } from "./labels.ts";
 import { chunksIn, type NewFile, streamOf } from "./multipart.ts";
-import type { NewAnswer } from "./requests.ts";
+import type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer } from "./requests.ts";
 
 /** The format is described in docs/end-to-end.md. This file is loaded only for end-to-end pushes and for requests. */
 
@@ -122,9 +128,26 @@ export async function sealAnswer(
   return { payload: await sealText(content, recipient, ""), files: sealed };
 }
 
-/** The link of an answer contains the request: what answers another one is not opened. */
-export function answerFragment(identity: string, request: string): string {
-  return writeFragment({ identity, request });
+/** The link to send names the key, so that those who answer notice if a server sends another one. */
+async function linkToSend(htmlUrl: string, recipient: string): Promise<string> {
+  return `${htmlUrl.replace(/#.*/, "")}#${await fingerprintOf(recipient)}`;
+}
+
+/**
+ * What somebody may answer. The answer names the request of the link, whichever the server says it is.
+ * @param fingerprint of the link; "": it names no key.
+ * @throws ClientError invalid if the server has sent another key than the one that the link names.
+ */
+export async function checkRequest(found: SecretRequest, urlToken: string, fingerprint: string): Promise<FoundRequest> {
+  const isNamed = fingerprint !== "";
+  if (isNamed && fingerprint !== (await fingerprintOf(found.recipient))) {
+    throw new ClientError(
+      "invalid",
+      "The server has sent another key than the one that the link names, or the link was cut or changed. Nothing was sent: ask the person " +
+        "who asks you for the whole link.",
+    );
+  }
+  return { ...found, url_token: urlToken, recipient_checked: isNamed };
 }
 
 /** The key of a request for a secret. @param passphrase "": the identity stays here. */
@@ -132,7 +155,27 @@ export async function makeRequestKey(passphrase: string) {
   const { identity, recipient, check } = await makeLinkKey();
   const sealed = passphrase === "" ? "" : await sealUnderPassphrase(identity, passphrase);
   const proof = await ownerProofOf(identity);
-  return { identity, fields: { recipient, encryption_check: check, identity_sealed: sealed, owner_proof: proof } };
+  return {
+    fields: { recipient, encryption_check: check, identity_sealed: sealed, owner_proof: proof },
+    async complete(made: OwnedRequest): Promise<CreatedRequest> {
+      const answers = `${made.html_url.replace(/#.*/, "")}/answers`;
+      return {
+        ...made,
+        html_url: await linkToSend(made.html_url, recipient),
+        private_link: passphrase === "" ? `${answers}#${identity}` : answers,
+      };
+    },
+  };
+}
+
+/** Adds the key to the links of answers, and the request: what answers another one is not opened. */
+export async function addKey(found: RequestAnswers, key: LinkKey, request: string): Promise<RequestAnswers> {
+  const fragment = writeFragment({ identity: key.identity, request });
+  return {
+    ...found,
+    html_url: await linkToSend(found.html_url, key.recipient),
+    pushes: found.pushes.map((push) => ({ ...push, html_url: `${push.html_url}#${fragment}` })),
+  };
 }
 
 /** @returns the header that proves who made a request without an account. @param fragment of the private link. */
@@ -142,13 +185,33 @@ export async function proofHeader(fragment: string): Promise<Readonly<Record<str
 }
 
 /** @returns undefined if the passphrase is wrong. @throws ClientError invalid if the key was changed. */
-export async function openRequestKey(sealed: string, passphrase: string): Promise<string | undefined> {
+async function openRequestKey(sealed: string, passphrase: string): Promise<string | undefined> {
   try {
     return await openIdentity(sealed, passphrase);
   } catch (error) {
     if (error instanceof WrongPassphraseError) return undefined;
     throw new ClientError("invalid", "The key of the request was damaged or changed after it was sealed.");
   }
+}
+
+/**
+ * The key of a request, from its private link or the passphrase.
+ * @param fragment of the link; "": it has none. @returns undefined: neither the link nor a passphrase gives the key.
+ * @throws ClientError wrong_passphrase; invalid if the key is not the one of this request.
+ */
+export async function findKey(
+  { encryption_check: check, identity_sealed: sealed }: RequestAnswers,
+  fragment: string,
+  { passphrase, askPassphrase }: AnswersOptions,
+): Promise<LinkKey | undefined> {
+  if (fragment !== "") return await readKey(fragment, check);
+  for (let given = passphrase ?? (await askPassphrase?.()); given !== undefined; given = await askPassphrase?.()) {
+    const identity = await openRequestKey(sealed, given);
+    if (identity !== undefined) return await readKey(identity, check);
+    if (askPassphrase === undefined) throw new ClientError("wrong_passphrase", "That passphrase is wrong.");
+  }
+  if (passphrase === undefined && askPassphrase === undefined) return undefined;
+  throw new ClientError("wrong_passphrase", "The answers need the passphrase of the request.");
 }
 
 function detailsOf(

@@ -39,7 +39,8 @@ describe("readLink", () => {
 
 test.each(["", "/answers", "/answers/"])("readRequestLink reads a link to a request that ends with %j", (end) => {
   const link = `${server}/push/requests/abc-_1${end}`;
-  expect(readRequestLink(`${link}#key`)).toEqual({ server: `${server}/push`, urlToken: "abc-_1", fragment: "key" });
+  const behind = end === "" ? { fragment: "", fingerprint: "key" } : { fragment: "key", fingerprint: "" };
+  expect(readRequestLink(`${link}#key`)).toEqual({ server: `${server}/push`, urlToken: "abc-_1", ...behind });
   expect(readLink(link)).toBeUndefined();
   expect(readRequestLink(`${server}/p/abc-_1`)).toBeUndefined();
 });

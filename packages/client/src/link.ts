@@ -13,24 +13,35 @@ const tokenPattern = /^[A-Za-z0-9_-]{1,64}$/;
 const linkPath = /^(.*?)\/(?:[a-z]{2}(?:-[A-Za-z]{2,4})?\/)?[pfr]\/([A-Za-z0-9_-]{1,64})(?:\.json|\/r|\/preview)?\/?$/;
 
 /** The link to send, and the private link to the answers. */
-const requestPath = /^(.*?)\/requests\/([A-Za-z0-9_-]{1,64})(?:\/answers)?\/?$/;
+const requestPath = /^(.*?)\/requests\/([A-Za-z0-9_-]{1,64})(\/answers)?\/?$/;
+
+export interface RequestLinkParts extends LinkParts {
+  /** The key of a private link; empty: there is none. */
+  readonly fragment: string;
+  /** What the link to send has behind "#": the fingerprint of the key to seal for; empty: it does not name the key. */
+  readonly fingerprint: string;
+}
 
 /** @returns undefined if the text is not the link of a push. */
 export function readLink(text: string): LinkParts | undefined {
-  return readParts(text, linkPath);
+  const found = readParts(text, linkPath);
+  return found && { server: found.server, urlToken: found.urlToken, fragment: found.fragment };
 }
 
 /** @returns undefined if the text is not a link of a request for a secret. */
-export function readRequestLink(text: string): LinkParts | undefined {
-  return readParts(text, requestPath);
+export function readRequestLink(text: string): RequestLinkParts | undefined {
+  const found = readParts(text, requestPath);
+  if (found === undefined) return undefined;
+  const { end, fragment, ...parts } = found;
+  return end === "" ? { ...parts, fragment: "", fingerprint: fragment } : { ...parts, fragment, fingerprint: "" };
 }
 
-function readParts(text: string, path: RegExp): LinkParts | undefined {
+function readParts(text: string, path: RegExp): (LinkParts & { readonly end: string }) | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin, pathname, hash } = new URL(text);
-  const [, folder = "", urlToken] = path.exec(pathname) ?? [];
+  const [, folder = "", urlToken, end = ""] = path.exec(pathname) ?? [];
   if ((protocol !== "http:" && protocol !== "https:") || urlToken === undefined) return undefined;
-  return { server: `${origin}${folder}`, urlToken, fragment: hash.slice(1) };
+  return { server: `${origin}${folder}`, urlToken, end, fragment: hash.slice(1) };
 }
 
 /** Whether it can name a push or a request. */

@@ -18,6 +18,11 @@ export type CreatedRequest = OwnedRequest & {
   readonly private_link: string;
 };
 
+export type FoundRequest = SecretRequest & {
+  /** Whether the link names the recipient. False: it was named by a token, or by a link without its end, so that the server may have sent another one. */
+  readonly recipient_checked: boolean;
+};
+
 export interface NewAnswer {
   readonly payload?: string;
   readonly files?: readonly NewFile[];
@@ -47,12 +52,10 @@ export class Requests {
    */
   async create({ passphrase = "", ...wanted }: NewRequest, options: CallOptions = {}): Promise<CreatedRequest> {
     const { makeRequestKey } = await import("./end-to-end.ts");
-    const { identity, fields } = await makeRequestKey(passphrase);
+    const { fields, complete } = await makeRequestKey(passphrase);
     const content = JSON.stringify({ request: { ...wanted, ...fields } });
     const body = () => ({ content, type: "application/json" });
-    const made = await this.#call<OwnedRequest>("POST", path, options, body).catch(explainUnknownPath);
-    const answers = `${made.html_url}/answers`;
-    return { ...made, private_link: passphrase === "" ? `${answers}#${identity}` : answers };
+    return await complete(await this.#call<OwnedRequest>("POST", path, options, body).catch(explainUnknownPath));
   }
 
   /** The own requests, newest first, 50 a page. */
@@ -65,9 +68,18 @@ export class Requests {
     return found;
   }
 
-  /** What is asked for, and the recipient to seal the answer for. Needs no token. */
-  async find(request: string, options: CallOptions = {}): Promise<SecretRequest> {
-    return await this.#call("GET", this.#pathOf(request), options);
+  /**
+   * What is asked for, and the recipient to seal the answer for. Needs no token.
+   * @throws ClientError invalid if the link names another recipient than the server has sent.
+   */
+  async find(request: string, options: CallOptions = {}): Promise<FoundRequest> {
+    const found = await this.#call<SecretRequest>("GET", this.#pathOf(request), options);
+    const { checkRequest } = await import("./end-to-end.ts");
+    return await checkRequest(
+      found,
+      requestTokenIn(request, this.#server),
+      readRequestLink(request)?.fingerprint ?? "",
+    );
   }
 
   /** Seals the answer before it is sent. Needs no token. @param request what `find` has returned. */
@@ -93,11 +105,11 @@ export class Requests {
    */
   async answers(request: string, options: AnswersOptions = {}): Promise<RequestAnswers> {
     const found = await this.#callAsOwner<RequestAnswers>("GET", request, "/answers", options);
-    const identity = await identityFor(found, readRequestLink(request)?.fragment ?? "", options);
-    if (identity === undefined) return found;
-    const { answerFragment } = await import("./end-to-end.ts");
-    const fragment = answerFragment(identity, requestTokenIn(request, this.#server));
-    return { ...found, pushes: found.pushes.map((push) => ({ ...push, html_url: `${push.html_url}#${fragment}` })) };
+    const { fragment = "" } = readRequestLink(request) ?? {};
+    if (fragment === "" && found.identity_sealed === "") return found;
+    const { addKey, findKey } = await import("./end-to-end.ts");
+    const key = await findKey(found, fragment, options);
+    return key === undefined ? found : await addKey(found, key, requestTokenIn(request, this.#server));
   }
 
   /** Ends an own request: it takes no more answers. Those that have come stay. Without a token, name the private link. */
@@ -141,24 +153,6 @@ export class Requests {
     if (typeof answer.value !== "object" || answer.value === null) throw otherProgram(answer);
     return answer.value as Answer;
   }
-}
-
-/** @returns undefined: neither the link nor a passphrase gives the key. */
-async function identityFor(
-  { encryption_check: check, identity_sealed: sealed }: RequestAnswers,
-  fragment: string,
-  { passphrase, askPassphrase }: AnswersOptions,
-): Promise<string | undefined> {
-  if (fragment === "" && sealed === "") return undefined;
-  const { openRequestKey, readKey } = await import("./end-to-end.ts");
-  if (fragment !== "") return (await readKey(fragment, check)).identity;
-  for (let given = passphrase ?? (await askPassphrase?.()); given !== undefined; given = await askPassphrase?.()) {
-    const identity = await openRequestKey(sealed, given);
-    if (identity !== undefined) return (await readKey(identity, check)).identity;
-    if (askPassphrase === undefined) throw new ClientError("wrong_passphrase", "That passphrase is wrong.");
-  }
-  if (passphrase === undefined && askPassphrase === undefined) return undefined;
-  throw new ClientError("wrong_passphrase", "The answers need the passphrase of the request.");
 }
 
 /** These addresses exist on each server that has requests. */

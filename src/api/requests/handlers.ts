@@ -88,6 +88,6 @@ function presentOwned(owned: OwnedRequest, { pushBaseUrl }: FastifyRequest): Own
     answers_max: owned.answersMax,
     encryption_check: owned.encryptionCheck,
     identity_sealed: owned.identitySealed,
-    html_url: `${pushBaseUrl}/requests/${owned.urlToken}`,
+    html_url: `${pushBaseUrl}/requests/${owned.urlToken}#${owned.fingerprint}`,
   };
 }

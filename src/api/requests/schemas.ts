@@ -24,7 +24,12 @@ const owned = {
   answers_max: Type.Integer(),
   encryption_check: Type.String(),
   identity_sealed: Type.String({ description: "Empty: you keep the identity yourself." }),
-  html_url: Type.String({ format: "uri", description: "The link to send to those who shall answer." }),
+  html_url: Type.String({
+    format: "uri",
+    description:
+      "The link to send to those who shall answer. Behind # is the fingerprint of your recipient, which they compare: the first " +
+      "32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient.",
+  }),
 };
 export const RequestAnswer = Type.Object({ ...open });
 export const OwnedRequestAnswer = Type.Object({ ...owned });

@@ -1,3 +1,4 @@
+import { fingerprintOf, isFingerprint } from "../../age/key-check.ts";
 import { makeFileKey } from "../../age/link-key.ts";
 import { sealFile, sealText } from "../../age/seal.ts";
 import { type SealedFileDetails, writeAnswer } from "../../age/sealed-content.ts";
@@ -9,11 +10,45 @@ export function answerRequest(): void {
   const form = document.querySelector<HTMLFormElement>("form#answer");
   const encryption = form?.querySelector<HTMLInputElement>('input[name="encryption"]');
   if (form === null || !encryption) return;
-  if (isSecureContext) {
-    form.querySelector<HTMLElement>("[data-server-seals]")?.setAttribute("hidden", "");
-    form.querySelector<HTMLElement>("[data-browser-seals]")?.removeAttribute("hidden");
+  if (!isSecureContext) {
+    keepTyped();
+    return;
   }
-  keepTyped(isSecureContext ? new AnswerSealing(form, encryption.dataset) : undefined);
+  form.querySelector<HTMLElement>("[data-server-seals]")?.setAttribute("hidden", "");
+  keepTyped(new AnswerSealing(form, encryption.dataset));
+  const showCheck = async () => {
+    const check = await checkKey(encryption.dataset.recipient ?? "");
+    for (const element of document.querySelectorAll<HTMLElement>("[data-key-check]")) {
+      element.hidden = element.dataset.keyCheck !== check;
+    }
+    form.hidden = check === "wrong";
+  };
+  // The whole link is pasted over the one that was cut: the browser does not load the page again.
+  addEventListener("hashchange", () => void showCheck());
+  void showCheck();
+}
+
+/** `unchecked`: the link does not name the key of the person who asks. */
+type KeyCheck = "right" | "unchecked" | "wrong";
+
+/** Compares the recipient that the server has sent with the link that somebody opened. */
+async function checkKey(recipient: string): Promise<KeyCheck> {
+  const fragment = location.hash.slice(1);
+  const isOfPage = !isFingerprint(fragment) && document.getElementById(fragment) !== null;
+  if (fragment === "" || isOfPage) return "unchecked";
+  return fragment === (await fingerprintOf(recipient)) ? "right" : "wrong";
+}
+
+/** The links of these pages that lead to the request again keep the fingerprint, and so does its address when somebody follows a link to a field. */
+export function keepFingerprint(): void {
+  let { hash } = location;
+  if (!isFingerprint(hash.slice(1))) return;
+  const links = document.querySelectorAll<HTMLAnchorElement>("a[data-keeps-fingerprint], a[hreflang]");
+  for (const link of links) link.hash = hash;
+  addEventListener("hashchange", () => {
+    if (document.getElementById(location.hash.slice(1)) === null) ({ hash } = location);
+    else history.replaceState(history.state, "", hash);
+  });
 }
 
 const filesField = "files[]";
@@ -38,7 +73,7 @@ class AnswerSealing implements FormSealing {
     data.delete(filesField);
     const problem = this.#problemOf(text, files as File[]);
     this.#say("problem", problem);
-    if (problem !== undefined) return false;
+    if (problem !== undefined || (await checkKey(this.#dataset.recipient ?? "")) === "wrong") return false;
     this.#say("status", this.#dataset.sealing);
     try {
       await this.#replace(data, text, files as File[]);
@@ -53,8 +88,8 @@ class AnswerSealing implements FormSealing {
     }
   }
 
-  withKey(location: string): string {
-    return location;
+  withKey(next: string): string {
+    return `${next}${location.hash}`;
   }
 
   #problemOf(text: string, files: readonly File[]): string | undefined {

@@ -1,11 +1,12 @@
-import { ownerProofOf } from "../../age/key-check.ts";
+import { fingerprintOf, ownerProofOf } from "../../age/key-check.ts";
 import { makeLinkKey } from "../../age/link-key.ts";
 import { sealUnderPassphrase } from "../../age/seal.ts";
 
 /**
  * The form of a new request: makes its key. The server gets the public part, and with a passphrase the identity sealed under
  * it. Without one the identity goes into the fragment of the form's address: browsers keep that out of the request and
- * add it to the address that the answer leads to.
+ * add it to the address that the answer leads to. With one, the fingerprint goes there, so that the page that follows shows
+ * the one of this key, whatever the server says.
  */
 export function makeRequestKey(): void {
   const form = document.querySelector<HTMLFormElement>("form#request");
@@ -38,7 +39,10 @@ export function makeRequestKey(): void {
     setField(form, "encryption_check", key.check);
     setField(form, "owner_proof", await ownerProofOf(key.identity));
     setField(form, "identity_sealed", typed === "" ? "" : await sealUnderPassphrase(key.identity, typed));
-    form?.setAttribute("action", typed === "" ? `${action}#${key.identity}` : action);
+    form?.setAttribute(
+      "action",
+      typed === "" ? `${action}#${key.identity}` : `${action}#${await fingerprintOf(key.recipient)}`,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { writeFragment } from "../../age/key-check.ts";
+import { fingerprintOf, isFingerprint, writeFragment } from "../../age/key-check.ts";
 import { readLinkKey } from "../../age/link-key.ts";
 import { openIdentity, WrongPassphraseError } from "../../age/open.ts";
 
@@ -9,6 +9,8 @@ import { openIdentity, WrongPassphraseError } from "../../age/open.ts";
 export async function findRequestKey(): Promise<void> {
   const root = document.querySelector<HTMLElement>("[data-encryption-check]");
   if (root === null) return;
+  const fragment = location.hash.slice(1);
+  if (isFingerprint(fragment)) nameKey(fragment);
   const check = root.dataset.encryptionCheck ?? "";
   const sealed = root.dataset.identitySealed ?? "";
   if (isSecureContext && (await unlock(root, check, location.hash))) {
@@ -51,6 +53,7 @@ async function unlockWith(form: HTMLFormElement, root: HTMLElement, check: strin
 async function unlock(root: HTMLElement, check: string, text: string): Promise<boolean> {
   const key = await readLinkKey(text);
   if (key === undefined || key.check !== check) return false;
+  nameKey(await fingerprintOf(key.recipient));
   // An answer that names another request is not opened.
   const request = location.pathname.split("/").at(-2) ?? "";
   for (const link of root.querySelectorAll<HTMLAnchorElement>("a[data-answer-link]")) {
@@ -63,6 +66,12 @@ async function unlock(root: HTMLElement, check: string, text: string): Promise<b
   }
   show("found");
   return true;
+}
+
+/** The link to send names the key of this request, whatever the server says. */
+function nameKey(fingerprint: string): void {
+  const field = document.querySelector<HTMLInputElement>("#link");
+  if (field !== null) field.value = `${field.value.replace(/#.*/, "")}#${fingerprint}`;
 }
 
 function show(state: "found" | "missing"): void {

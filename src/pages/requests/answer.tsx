@@ -156,6 +156,11 @@ function answerView(model: AnswerModel, page: PageContext): Page {
         {found.length > 0 && <ProblemSummary heading={problems.heading} problems={found} />}
       </FormMessages>
       <section class="card">
+        <div hidden data-key-check="wrong">
+          <Notice tone="danger" icon="key" alert>
+            <p>{text.keyWrong}</p>
+          </Notice>
+        </div>
         <PostForm
           page={page}
           class="form"
@@ -225,9 +230,14 @@ function answerView(model: AnswerModel, page: PageContext): Page {
               <p>{text.serverSeals}</p>
             </Notice>
           </div>
-          <div hidden data-browser-seals>
+          <div hidden data-key-check="right">
             <Notice tone="info" icon="shield">
               <p>{text.sealsHere}</p>
+            </Notice>
+          </div>
+          <div hidden data-key-check="unchecked">
+            <Notice tone="warning" icon="key">
+              <p>{text.keyUnchecked}</p>
             </Notice>
           </div>
           <p role="status" data-answer-status />
@@ -246,11 +256,11 @@ function answerView(model: AnswerModel, page: PageContext): Page {
 function sentView(request: OpenRequest, page: PageContext): Page {
   const { requests: text } = page.messages;
   return (
-    <Layout page={page} title={text.sentHeading} privatePage width="narrow">
+    <Layout page={page} title={text.sentHeading} privatePage width="narrow" scripts={["requests.js"]}>
       <MessageCard icon="check" heading={text.sentHeading}>
         <p>{text.sentText}</p>
         {request.state === "open" && (
-          <a class="button" href={pageHref(page, `/requests/${request.urlToken}`)}>
+          <a class="button" href={pageHref(page, `/requests/${request.urlToken}`)} data-keeps-fingerprint>
             {text.again}
           </a>
         )}

@@ -80,7 +80,7 @@ export async function showAnswers(page: PageRequest): Promise<FastifyReply> {
     return page.render(proofView, { urlToken, isRefused }, { status: isRefused ? 404 : 200 });
   }
   const found = await requests.findOwned(urlToken, page.actor, proof);
-  const link = `${page.pushBaseUrl}${requestsPath}/${urlToken}`;
+  const link = `${page.pushBaseUrl}${requestsPath}/${urlToken}#${found.request.fingerprint}`;
   return page.render(answersView, { ...found, link }, { selfPath });
 }
 

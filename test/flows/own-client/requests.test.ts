@@ -2,6 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fingerprintOf } from "../../../src/age/key-check.ts";
+import { makeLinkKey } from "../../../src/age/link-key.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { makeClientProgram } from "../../support/client-program.ts";
 import { sendJson, startStandIn } from "../../support/stand-in.ts";
@@ -25,7 +27,10 @@ const stranger = () => makeClientProgram("client");
 function linksIn({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) {
   const [, toSend, privateLink] = /^link to send: (\S+)\nprivate link: (\S+)\n$/.exec(stdout) ?? [];
   if (toSend === undefined || privateLink === undefined) throw new Error(`No links: ${stdout}${stderr}`);
-  return { toSend, privateLink };
+  // What follows # is the fingerprint of the key.
+  const [page = "", fingerprint] = toSend.split("#");
+  expect(fingerprint).toMatch(/^[0-9a-f]{32}$/);
+  return { toSend, privateLink, page };
 }
 
 describe("the command", () => {
@@ -41,10 +46,10 @@ describe("the command", () => {
       "--expire",
       "3d",
     ]);
-    const { toSend, privateLink } = linksIn(made);
-    expect(toSend).toMatch(new RegExp(`^${server}/requests/[\\w-]+$`));
+    const { toSend, privateLink, page } = linksIn(made);
+    expect(page).toMatch(new RegExp(`^${server}/requests/[\\w-]+$`));
     const [answersLink, identity = ""] = privateLink.split("#");
-    expect(answersLink).toBe(`${toSend}/answers`);
+    expect(answersLink).toBe(`${page}/answers`);
     expect(identity).toMatch(/^AGE-SECRET-KEY-1/);
     expect(await program.run(["open", privateLink])).toMatchObject({
       exitCode: 3,
@@ -108,13 +113,22 @@ describe("the command", () => {
   test("with a passphrase, the private link has no key, and a wrong passphrase spends no view", async () => {
     const program = signedIn();
     const right = { environment: { SEALPUSH_PASSPHRASE: "open sesame" } };
-    const { toSend, privateLink } = linksIn(await program.run(["request", "Root password", "--passphrase"], right));
-    expect(privateLink).toBe(`${toSend}/answers`);
+    const { toSend, privateLink, page } = linksIn(
+      await program.run(["request", "Root password", "--passphrase"], right),
+    );
+    expect(privateLink).toBe(`${page}/answers`);
     await stranger().run(["answer", toSend], { stdin: "correct horse" });
     const wrong = { environment: { SEALPUSH_PASSPHRASE: "open barley" } };
     expect(await program.run(["open", privateLink], wrong)).toMatchObject({ exitCode: 4, stdout: "" });
     expect((await program.run(["list", "--passphrase", privateLink], right)).stdout).toContain("#AGE-SECRET-KEY-1");
     expect(await program.run(["open", privateLink], right)).toMatchObject({ exitCode: 0, stdout: "correct horse" });
+  });
+
+  test("an answer to a link that does not name the key is sent with a warning", async () => {
+    const { page } = linksIn(await signedIn().run(["request", "Root password"]));
+    const { stdout, stderr, exitCode } = await stranger().run(["answer", page], { stdin: "correct horse" });
+    expect({ stdout, exitCode }).toEqual({ stdout: "The answer was sent.\n", exitCode: 0 });
+    expect(stderr).toMatch(/^warning: the link did not name the key/);
   });
 
   test("delete destroys the request with its answers, once it is confirmed", async () => {
@@ -167,14 +181,14 @@ describe("the command", () => {
 
   test("without the key, with another one, or without a token, no view is spent", async () => {
     const program = signedIn();
-    const { toSend, privateLink } = linksIn(await program.run(["request", "Root password"]));
+    const { toSend, privateLink, page } = linksIn(await program.run(["request", "Root password"]));
     const other = linksIn(await program.run(["request", "Another"]));
     await stranger().run(["answer", toSend], { stdin: "correct horse" });
     expect(await program.run(["open", toSend])).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/^Name the whole private link .* No view was spent\.\n$/),
     });
-    const mixed = `${toSend}/answers#${other.privateLink.split("#")[1]}`;
+    const mixed = `${page}/answers#${other.privateLink.split("#")[1]}`;
     expect(await program.run(["open", mixed])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(/No view was spent\.\n$/),
@@ -211,6 +225,7 @@ describe("the command", () => {
     expect({ exitCode, shown }).toMatchObject({ exitCode: 0 });
     expect(shown).toMatch(/Root password\s+of db1\s+Secret: /);
     expect(shown).not.toContain("correct horse");
+    expect(shown).toContain("Only the person who asked can open it.");
     expect(await signedIn().run(["open", privateLink])).toMatchObject({ stdout: "correct horse" });
   });
 });
@@ -238,6 +253,47 @@ describe("the client", () => {
     for (const secret of ["open sesame", "AGE-SECRET-KEY", "private name", "the content", "see the file"]) {
       expect(all).not.toContain(secret);
     }
+  });
+
+  test("sends nothing if the server sends another key than the one in the link, or if the link was cut", async () => {
+    const { html_url: link } = await new SealpushClient({ server, token }).requests.create({ title: "Root password" });
+    const key = await makeLinkKey();
+    const sent: string[] = [];
+    const lying = new SealpushClient({
+      server,
+      fetch: async (input, init) => {
+        const request = new Request(input, init);
+        sent.push(request.method);
+        const answer = await fetch(request);
+        return Response.json({ ...(await answer.json()), recipient: key.recipient, url_token: "another" });
+      },
+    });
+    await expect(lying.requests.find(link)).rejects.toThrow("The server has sent another key");
+    await expect(new SealpushClient({ server }).requests.find(link.slice(0, -1))).rejects.toThrow("was cut or changed");
+    expect(sent).toEqual(["GET"]);
+    const [page = ""] = link.split("#");
+    const urlToken = new URL(page).pathname.split("/").at(-1);
+    expect(await lying.requests.find(page)).toMatchObject({ recipient_checked: false, url_token: urlToken });
+    expect(await new SealpushClient({ server }).requests.find(link)).toMatchObject({ recipient_checked: true });
+  });
+
+  test("prints and gives the fingerprint of its own key, whatever the server says", async () => {
+    const key = await makeLinkKey();
+    const lying = new SealpushClient({
+      server,
+      token,
+      fetch: async (input, init) => {
+        const made = await (await fetch(input, init)).json();
+        return Response.json({
+          ...made,
+          html_url: `${made.html_url.split("#")[0]}#${await fingerprintOf(key.recipient)}`,
+        });
+      },
+    });
+    const made = await lying.requests.create({ title: "Root password" });
+    const { html_url: shown } = await lying.requests.answers(made.private_link);
+    expect(shown).toBe(made.html_url);
+    expect(await new SealpushClient({ server }).requests.find(shown)).toMatchObject({ recipient_checked: true });
   });
 
   test("explains a server without requests, and sends no answer if there is nobody to seal it for", async () => {

@@ -82,7 +82,12 @@ export const answer: RunVerb = async (given, io) => {
       ...(progress === undefined ? {} : { onProgress: progress.show }),
     })
     .finally(() => progress?.clear());
-  io.stdout("The answer was sent. Only the person who asked can open it.\n");
+  io.stdout(`The answer was sent.${asked.recipient_checked ? " Only the person who asked can open it." : ""}\n`);
+  if (!asked.recipient_checked) {
+    io.stderr(
+      "warning: the link did not name the key of the person who asked (its part after # was missing), so that the server may have sent another one.\n",
+    );
+  }
   return exitCodes.ok;
 };
 
