@@ -1,6 +1,7 @@
 /** One phase of load, requested by the parent process. */
 export interface LoadJob {
-  readonly port: number;
+  /** Connections are spread over them. */
+  readonly ports: readonly number[];
   readonly connections: number;
   readonly durationMs: number;
   /** A complete request; "TOKEN" in it is replaced by a url_token. */

@@ -23,6 +23,12 @@ function keepToken(body: Buffer): void {
   tokens.push(body.toString("latin1", at, body.indexOf('"', at)));
 }
 
+function portOf({ ports }: LoadJob, connection: number): number {
+  const port = ports[connection % ports.length];
+  if (port === undefined) throw new Error("The job names no port.");
+  return port;
+}
+
 async function run(job: LoadJob): Promise<LoadResult> {
   const requests = requestsOf(job);
   const requestsMax = job.each === "kept_token" ? requests.length : Number.POSITIVE_INFINITY;
@@ -34,7 +40,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   let startedAt = 0;
   let deadline = 0;
 
-  const opened = Array.from({ length: job.connections }, async () => {
+  const opened = Array.from({ length: job.connections }, async (_, at) => {
     let sentAt = 0;
     const next = () => {
       const request = requests[sent % requests.length];
@@ -53,7 +59,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
       running -= 1;
       if (running === 0) finished.resolve();
     };
-    const connection = await Connection.open(job.port, answered, finished.reject);
+    const connection = await Connection.open(portOf(job, at), answered, finished.reject);
     return next;
   });
   const starts = await Promise.all(opened);

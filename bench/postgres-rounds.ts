@@ -29,7 +29,7 @@ export interface Parties {
   readonly databaseName: string;
   readonly bare: DatabaseProcess;
   readonly load: LoadProcess;
-  readonly servers: Readonly<Record<ProcessCount, { readonly pid: number; readonly port: number }>>;
+  readonly servers: Readonly<Record<ProcessCount, readonly { readonly pid: number; readonly port: number }[]>>;
 }
 
 export interface RoundPlan {
@@ -55,12 +55,16 @@ async function measurePair(
   processes: ProcessCount,
   action: Action,
 ): Promise<Pair> {
-  const measure = async <T>(pid: number, run: () => Promise<T>, doneOf: (result: T) => readonly [number, number]) => {
+  const measure = async <T>(
+    pids: readonly number[],
+    run: () => Promise<T>,
+    doneOf: (result: T) => readonly [number, number],
+  ) => {
     const logBefore = await database.logBytes(databaseName);
-    const before = { process: treeCpuMs(pid), database: database.cpuMs() };
+    const before = { process: cpuOf(pids), database: database.cpuMs() };
     const result = await run();
     const [done, elapsedMs] = doneOf(result);
-    const cpu = { process: treeCpuMs(pid) - before.process, database: database.cpuMs() - before.database };
+    const cpu = { process: cpuOf(pids) - before.process, database: database.cpuMs() - before.database };
     const measured: Measured = {
       perSecond: (done / elapsedMs) * 1_000,
       processMicros: (cpu.process / done) * 1_000,
@@ -70,22 +74,23 @@ async function measurePair(
     return { ...measured, result };
   };
   const { result: _, ...bareMeasured } = await measure(
-    bare.pid,
+    [bare.pid],
     () => bare.run({ what: action, connections: pool * processes, durationMs }),
     ({ done, elapsedMs }) => [done, elapsedMs],
   );
-  const server = servers[processes];
+  const ports = servers[processes].map(({ port }) => port);
+  const host = ports[0] ?? 0;
   const creates = action === "create";
   const { result, ...product } = await measure(
-    server.pid,
+    servers[processes].map(({ pid }) => pid),
     () =>
       load.run({
-        port: server.port,
+        ports,
         connections,
         durationMs,
         madeUpTokens: [],
         keepTokens: creates,
-        request: creates ? createRequest(server.port) : claimRequest(server.port),
+        request: creates ? createRequest(host) : claimRequest(host),
         each: creates ? "same" : "kept_token",
       }),
     ({ requests, elapsedMs }) => [requests, elapsedMs],
@@ -94,3 +99,5 @@ async function measurePair(
   const { p50Micros, p99Micros } = result;
   return { processes, action, bare: bareMeasured, product: { ...product, p50Micros, p99Micros, failures } };
 }
+
+const cpuOf = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + treeCpuMs(pid), 0);

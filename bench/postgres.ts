@@ -62,14 +62,15 @@ async function measure(
   folder: string,
   plan: PostgresPlan,
 ): Promise<readonly Pair[]> {
-  const start = (processes: ProcessCount) =>
+  const start = () =>
     startSealpush(cores.processes, join(folder, "on-postgres"), {
       DATABASE_URL: database.url(databaseName),
       PWP__DATABASE__POOL_SIZE: String(plan.pool),
-      WEB_CONCURRENCY: String(processes),
     });
-  const servers = { 1: await start(1), 2: await start(2) };
-  await recordAnswers(servers[1].port);
+  const started = [await start(), await start(), await start()] as const;
+  const [alone, ...pair] = started;
+  const servers = { 1: [alone], 2: pair };
+  await recordAnswers(alone.port);
   const bare = await DatabaseProcess.start(cores.processes, {
     url: database.url(databaseName),
     connectionsMax: plan.pool * 2,
@@ -83,8 +84,7 @@ async function measure(
   }
   load.close();
   bare.close();
-  await servers[1].end();
-  await servers[2].end();
+  await Promise.all(started.map((server) => server.end()));
   return pairs;
 }
 

@@ -55,7 +55,7 @@ export async function measurePhase(load: LoadProcess, server: Server, phase: Pha
   const cpuBefore = cpuMs(server.pid);
   const result = await load.run({
     ...plan,
-    port: server.port,
+    ports: [server.port],
     request: creates ? createRequest(server.port) : claimRequest(server.port),
     each: creates ? "same" : phase === "claim" ? "kept_token" : "made_up_token",
     madeUpTokens: phase === "bareClaim" ? madeUpTokens : [],

@@ -101,7 +101,7 @@ async function measureRounds(): Promise<{ rounds: readonly SyncRound[]; besides:
 function livenessJob(port: number): LoadJob {
   const request = `GET /up HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
   return {
-    port,
+    ports: [port],
     request,
     connections: 1,
     durationMs: plan.durationMs,

@@ -26,7 +26,6 @@ import type { DomainGauges } from "./telemetry/domain-gauges.ts";
 import type { Events } from "./telemetry/events.ts";
 import type { DestinationStream } from "./telemetry/logger.ts";
 import { openTelemetry, type Telemetry } from "./telemetry/telemetry.ts";
-import type { WorkerLink } from "./workers/worker-link.ts";
 
 export interface AppOptions {
   readonly effects: Effects;
@@ -40,18 +39,11 @@ export interface AppOptions {
   readonly memoryBytes: number;
   /** The memory that belongs to this process alone. */
   readonly privateBytes: () => number;
-  /** Present in a worker process: its connection to the primary. */
-  readonly worker?: WorkerLink;
   /** When aborted, a start that waits for the database stops waiting and throws the reason. */
   readonly abandoned?: AbortSignal;
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>>;
-
-/** Whether this process logs what applies to all workers: only the first one does. */
-export function logsForAllWorkers(worker: WorkerLink | undefined): boolean {
-  return worker === undefined || worker.number === 1;
-}
 
 /** The composition root: builds the whole product from its settings. The caller listens. */
 export async function buildApp(config: Config, options: AppOptions) {
@@ -60,21 +52,18 @@ export async function buildApp(config: Config, options: AppOptions) {
     clock: effects.clock,
     destination: logDestination,
     version,
-    worker: options.worker?.number,
   });
   const { events } = telemetry;
   await awaitDatabase(config.database, {
     ...effects,
     abandoned: options.abandoned,
-    onWaiting(sentence) {
-      if (logsForAllWorkers(options.worker)) events.databaseAwaited(sentence);
-    },
+    onWaiting: events.databaseAwaited,
   });
   const domain = await openDomain(config, effects, events);
   try {
     await refuseUnfinishedMoveIn(domain.db.read);
     const server = await composeServer(config, options, domain, telemetry);
-    if (logsForAllWorkers(options.worker) && !config.gateway.only) {
+    if (!config.gateway.only) {
       const bootCode = await domain.accounts.openFirstRun();
       if (bootCode !== undefined) events.bootCodeMade(bootCode);
     }
@@ -88,10 +77,9 @@ export async function buildApp(config: Config, options: AppOptions) {
       routes: server.routes,
       /** Stops accepting requests, waits for running requests, jobs and writes, and closes the database. */
       async close(times: DrainTimes = drainAtOnce): Promise<void> {
-        await server.drain.run({ ...times, handedOver: async () => options.worker?.drainConnections() });
+        await server.drain.run(times);
         await server.fastify.close();
         await timetable.stop();
-        await options.worker?.reportMetrics();
         await domain.close();
         await telemetry.close();
       },
@@ -145,7 +133,6 @@ async function composeServer(
   registerProbes(fastify, readiness);
   if (metrics !== undefined && metricsGate !== undefined) {
     metrics.watchDomain(gaugesOf(domain, clock));
-    if (options.worker !== undefined) metrics.joinWorkers(options.worker);
     registerMetrics(fastify, { gate: metricsGate, read: metrics.read });
   }
   registerApi(fastify, { config, pushes, requests, bodyIntake, version: options.version });

@@ -27,9 +27,8 @@ const aboutSqlite = [
   // Backups copy its file; those of a server's database are PostgreSQL's own.
   "src/backup/**",
   "test/{flows,faults}/backup*.test.ts",
-  // It stays one process.
+  // Its log is synced when the disk allows it.
   "test/faults/slow-disk.test.ts",
-  "test/faults/sqlite-one-process.test.ts",
 ];
 
 /** Where the engine makes no difference and the test takes time. */

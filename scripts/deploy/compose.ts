@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { drainSecondsMax, type Facts, type Image, settingProblems } from "./facts.ts";
 import { at, entriesOf, listOf, type Tree, textOf } from "./tree.ts";
 
-const settingPattern = /^(?:PWP|DATABASE_URL|PORT$|HOST$|DATA_DIR$|WEB_CONCURRENCY$|OTEL_)/;
+const settingPattern = /^(?:PWP|DATABASE_URL|PORT$|HOST$|DATA_DIR$|OTEL_)/;
 
 /** Variables of the shell at their defaults: these files use only the form `${NAME:-default}`. */
 function atDefaults(text: string): string {

@@ -75,12 +75,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
   const baseUrl = configuredBaseUrl(parsed.network);
   const mail = mailConfig(parsed.mail, baseUrl, parsed.gateway.url.value, branding.defaultLocale, report);
   const canSendMail = mail !== undefined;
-  const processes = processesConfig(parsed.processes, database.engine, report);
-  const gateway = gatewayConfig(
-    parsed.gateway,
-    { server, engine: database.engine, workers: processes.workers, baseUrl },
-    report,
-  );
+  const gateway = gatewayConfig(parsed.gateway, { server, engine: database.engine, baseUrl }, report);
   const masterKeys = masterKeysConfig(parsed.keys, readFile, report);
   const files = filesConfig(parsed.uploads, parsed.storage, parsed.access, report);
   const storedInDataDir = [
@@ -92,7 +87,7 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     ...server,
     /** Set if DATA_DIR is lost with its container. */
     shortLivedData: shortLivedDataConfig(parsed.server, gateway.only ? [] : storedInDataDir, readFile, report),
-    ...processes,
+    ...processesConfig(parsed.processes),
     database,
     gateway,
     /** From variables or files, 32 bytes each, active first. Empty: `<dataDir>/master.key` is used or made. */

@@ -22,7 +22,6 @@ describe("the settings table", () => {
       "DATA_DIR",
       "SEALPUSH_MOUNTS",
       "DATABASE_URL",
-      "WEB_CONCURRENCY",
       "SEALPUSH_MOVE_IN",
       "SEALPUSH_DATABASE_URL",
       "FORCE_SSL",

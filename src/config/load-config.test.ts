@@ -14,7 +14,6 @@ describe("the configuration", () => {
     expect(config).toMatchObject({
       host: "127.0.0.1",
       port: 5100,
-      workers: 1,
       shutdownGraceMs: 0,
       shutdownIdleMs: 1_000,
       dataDir: resolve("data"),

@@ -8,7 +8,12 @@ export interface UnusedSetting {
 }
 
 /** Names by the reason why they are not used. A name that ends in `*` covers all names that start with it. */
-const reasons: readonly { readonly because: string; readonly names: readonly string[] }[] = [
+const reasons: readonly {
+  readonly because: string;
+  readonly names: readonly string[];
+  /** Values with which the server does what the setting asks for. */
+  readonly fits?: readonly string[];
+}[] = [
   {
     because: "accounts are always enabled; PWP__DISABLE_LOGINS and PWP__DISABLE_SIGNUPS switch them off",
     names: ["PWP__ENABLE_LOGINS"],
@@ -117,7 +122,13 @@ const reasons: readonly { readonly because: string; readonly names: readonly str
     names: ["ROLLBAR_ACCESS_TOKEN", "ROLLBAR_ENV"],
   },
   {
-    because: "each process runs background jobs; WEB_CONCURRENCY sets the number of processes",
+    because:
+      "one process is one service; with PostgreSQL, run a service for each process, each on a port of its own behind the same proxy (docs/scaling.md)",
+    names: ["WEB_CONCURRENCY"],
+    fits: ["0", "1"],
+  },
+  {
+    because: "each process runs its background jobs itself",
     names: ["JOB_CONCURRENCY"],
   },
   { because: "nothing is stored in Redis", names: ["REDIS_URL"] },
@@ -198,6 +209,7 @@ export const unusedSettings: readonly UnusedSetting[] = reasons.flatMap(({ becau
 const givenMax = 300;
 
 const byName = new Map(unusedSettings.map(({ name, because }) => [name, because]));
+const fittingValues = new Map(reasons.flatMap(({ names, fits = [] }) => names.map((name) => [name, fits])));
 const byPrefix = unusedSettings.filter(({ name }) => name.endsWith("*"));
 
 /** @returns why a setting of Password Pusher is not used here, or undefined if the name is not in the table. */
@@ -205,10 +217,13 @@ export function reasonAgainst(name: string): string | undefined {
   return byName.get(name) ?? byPrefix.find((prefix) => name.startsWith(prefix.name.slice(0, -1)))?.because;
 }
 
-/** Those that are set and not empty, sorted by name. */
+/** Those that are set to a value that asks for something else than what the server does, sorted by name. */
 export function givenUnusedSettings(environment: Environment): readonly UnusedSetting[] {
   return Object.keys(environment)
-    .filter((name) => (environment[name]?.trim() ?? "") !== "")
+    .filter((name) => {
+      const value = environment[name]?.trim() ?? "";
+      return value !== "" && !fittingValues.get(name)?.includes(value);
+    })
     .sort()
     .flatMap((name) => {
       const because = reasonAgainst(name);

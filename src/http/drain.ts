@@ -8,8 +8,6 @@ export interface DrainTimes {
   readonly graceMs: number;
   /** How long a connection without a request stays open: its next request may be on the way. */
   readonly idleMs: number;
-  /** In a worker: resolves when the primary passes no more connections to it. */
-  readonly handedOver?: () => Promise<void>;
 }
 
 /** Waits only for running requests. */
@@ -78,11 +76,10 @@ export function createDrain(servers: readonly HttpServer[]) {
       return begun;
     },
     /** Resolves when no connection is left. */
-    async run({ graceMs, idleMs, handedOver }: DrainTimes): Promise<void> {
+    async run({ graceMs, idleMs }: DrainTimes): Promise<void> {
       begun = true;
       await sleep(graceMs);
       await Promise.all(servers.map(stopListening));
-      await handedOver?.();
       // Stop listening first: a client whose connection is closed reconnects at once.
       disableKeepAlive();
       await closeConnections(idleMs);

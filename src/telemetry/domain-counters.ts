@@ -99,13 +99,11 @@ function countSweeps(registry: Registry, clock: Clock): (counts: Readonly<Record
   const sweptAt = new Gauge({
     name: "sealpush_sweep_last_success_timestamp_seconds",
     help: "Time at which the last sweep ended; 0 before the first.",
-    aggregator: "max",
     registers,
   });
   const trusted = new Gauge({
     name: "sealpush_clock_trusted",
     help: "Whether the clock has run without a jump for long enough that the sweeper removes what has expired.",
-    aggregator: "min",
     registers,
   });
   return ({ clockTrusted = 0, ...removed }) => {

@@ -50,7 +50,6 @@ export function createDomainGauges(registry: Registry, { version, clock, domain 
     name: "sealpush_build_info",
     help: "1; the labels are the version and the database engine.",
     labelNames: ["version", "engine"],
-    aggregator: "first",
     registers,
   }).set({ version, engine: domain.engine }, 1);
   const setQueues = createQueueGauges(registry, domain);
@@ -58,7 +57,6 @@ export function createDomainGauges(registry: Registry, { version, clock, domain 
   const answers = new Gauge({
     name: "sealpush_database_up",
     help: "Whether the database answered during this read.",
-    aggregator: "min",
     registers,
   });
   return async () => {
@@ -123,10 +121,10 @@ function createQueueGauges(registry: Registry, { argon2, writes, pool }: DomainG
   };
 }
 
-/** The gauges of the database, equal in every process: when aggregated, the largest value is the latest. */
+/** The gauges of the database, equal in every process. */
 function createBacklogGauges(registry: Registry, clock: Clock): (backlog: Backlog | undefined) => void {
   const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
-    new Gauge({ name, help, labelNames: [...labelNames], aggregator: "max", registers: [registry] });
+    new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
   const lag = gauge("sealpush_sweep_lag_seconds", "How long ago the oldest push that waits for the sweeper expired.");
   const blobs = gauge("sealpush_blob_deletions_due", "Stored files whose deletion is due; at most 10000 are counted.");
   const mails = gauge("sealpush_mails", "Emails in the outbox: those that wait, and those that were given up.", [

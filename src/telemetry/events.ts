@@ -7,25 +7,11 @@ import { type Logger, rateLimitedLog } from "./logger.ts";
  * can log a secret: routes are logged by their pattern, errors by `describeError`.
  */
 export interface Events {
-  /** `workers`: the number of workers, if there are any. */
-  serverStarted(where: {
-    readonly host: string;
-    readonly port: number;
-    readonly version: string;
-    readonly workers?: number;
-  }): void;
+  serverStarted(where: { readonly host: string; readonly port: number; readonly version: string }): void;
   /** The second listener, which serves recipients alone. */
   gatewayStarted(where: { readonly address: string; readonly port: number }): void;
   serverStopping(signal: string): void;
-  serverStopped(counts: WriteCounts | { readonly workers: number }): void;
-  workerStarted(worker: { readonly worker: number; readonly pid: number | undefined }): void;
-  /** It ended unexpectedly, or could not start; another one replaces it. */
-  workerLost(end: { readonly worker: number; readonly exitCode: number | null; readonly signal: string | null }): void;
-  workerStopped(counts: WriteCounts): void;
-  rollStarted(counts: { readonly workers: number }): void;
-  rollDone(counts: { readonly workers: number }): void;
-  /** `worker`: the new one that did not start. Workers that are not replaced yet stay. */
-  rollFailed(failed: { readonly worker: number }): void;
+  serverStopped(counts: WriteCounts): void;
   /** `path`: the path of the key file, never its content. */
   masterKeyMade(path: string): void;
   /** Only while there is no user. The only secret that is logged, on purpose: the operator reads it here or in the file. */
@@ -89,19 +75,6 @@ export interface WriteCounts {
   readonly units: number;
 }
 
-/** The events of a primary. */
-export type WorkerEvents = Pick<
-  Events,
-  | "serverStarted"
-  | "serverStopping"
-  | "serverStopped"
-  | "workerStarted"
-  | "workerLost"
-  | "rollStarted"
-  | "rollDone"
-  | "rollFailed"
->;
-
 export interface EmailAttempt {
   /** Its number in the outbox, as administrators see it. */
   readonly id: number;
@@ -133,13 +106,6 @@ export function createEvents(deps: { readonly logger: Logger; readonly clock: Cl
     gatewayStarted: ({ address, port }) => logger.info({ event: "gateway_started", address, port }),
     serverStopping: (signal) => logger.info({ event: "server_stopping", signal }),
     serverStopped: (counts) => logger.info({ event: "server_stopped", ...counts }),
-    workerStarted: (worker) => logger.info({ event: "worker_started", ...worker }),
-    workerLost: (end) => logger.error({ event: "worker_lost", ...end }),
-    workerStopped: (counts) => logger.info({ event: "worker_stopped", ...counts }),
-    rollStarted: (counts) => logger.info({ event: "roll_started", ...counts }),
-    rollDone: (counts) => logger.info({ event: "roll_done", ...counts }),
-    rollFailed: (failed) =>
-      logger.error({ event: "roll_failed", ...failed }, "A new worker could not start, so the old ones stay."),
     masterKeyMade: (path) =>
       logger.warn(
         { event: "master_key_made", path },

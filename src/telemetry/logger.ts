@@ -4,14 +4,10 @@ import type { Config } from "../config/config.ts";
 
 export type { DestinationStream, Logger } from "pino";
 
-/**
- * One JSON object per line: `level` by name, `time` in ISO 8601 UTC, `event`, and the fields of `events.ts`.
- * @param worker added to each line, since several processes may share a destination.
- */
-export function createLogger(level: Config["logLevel"], destination: DestinationStream, worker?: number): Logger {
-  const base = worker === undefined ? null : { worker };
+/** One JSON object per line: `level` by name, `time` in ISO 8601 UTC, `event`, and the fields of `events.ts`. */
+export function createLogger(level: Config["logLevel"], destination: DestinationStream): Logger {
   return pino(
-    { level, base, timestamp: stdTimeFunctions.isoTime, formatters: { level: (name) => ({ level: name }) } },
+    { level, base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (name) => ({ level: name }) } },
     destination,
   );
 }

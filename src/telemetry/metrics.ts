@@ -1,22 +1,8 @@
-import {
-  AggregatorRegistry,
-  collectDefaultMetrics,
-  Histogram,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from "prom-client";
+import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import type { Clock } from "../base/clock.ts";
 import { createDomainCounters } from "./domain-counters.ts";
 import { createDomainGauges, type DomainGauges } from "./domain-gauges.ts";
-import { isMetricSnapshots } from "./ended-counts.ts";
 import { createRequestCounters } from "./request-counters.ts";
-
-/** The exchange of metrics between the workers of one server (workers/worker-link.ts). */
-export interface WorkerMetrics {
-  provideMetrics(read: () => Promise<unknown>): void;
-  collectMetrics(): Promise<readonly unknown[]>;
-}
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -26,15 +12,7 @@ export function createMetrics({ version, clock }: { readonly version: string; re
   collectProcessMetrics(registry);
   let refresh: () => Promise<void> = async () => undefined;
   let reading: Promise<string> | undefined;
-  let workers: WorkerMetrics | undefined;
-  const ownMetrics = async () => {
-    await refresh();
-    return await registry.getMetricsAsJSON();
-  };
   const readOnce = async () => {
-    const ofWorkers = (await workers?.collectMetrics())?.filter(isCollected) ?? [];
-    if (ofWorkers.length > 0) return await AggregatorRegistry.aggregate(ofWorkers).metrics();
-    // This process is the only one, or the primary has ended.
     await refresh();
     return await registry.metrics();
   };
@@ -44,11 +22,6 @@ export function createMetrics({ version, clock }: { readonly version: string; re
     /** From now on, the metrics contain those of the domain. To be called once. */
     watchDomain(domain: DomainGauges): void {
       refresh = createDomainGauges(registry, { version, clock, domain });
-    },
-    /** From now on, this process reads the metrics of all workers. To be called once. */
-    joinWorkers(others: WorkerMetrics): void {
-      workers = others;
-      others.provideMetrics(ownMetrics);
     },
     /** In Prometheus' text format. Concurrent calls share one result. */
     async read() {
@@ -70,11 +43,4 @@ function collectProcessMetrics(registry: Registry): void {
   for (const name of unstableMetrics) registry.removeSingleMetric(name);
   const pauses = registry.getSingleMetric("nodejs_gc_duration_seconds");
   if (pauses instanceof Histogram) for (const kind of collections) pauses.zero({ kind });
-}
-
-type Collected = MetricObjectWithValues<MetricValue<string>>[];
-
-/** prom-client in another process of this program made the values. */
-function isCollected(metrics: unknown): metrics is Collected {
-  return isMetricSnapshots(metrics);
 }

@@ -11,8 +11,6 @@ const tooManyRequests = 429;
 export interface RequestLogOptions {
   /** Whether each line contains the client's address. */
   readonly addresses: boolean;
-  /** The number of this process, if it is a worker. */
-  readonly worker: number | undefined;
 }
 
 /**
@@ -28,7 +26,6 @@ export function createRequestLog(deps: {
 }) {
   const { options, clock, destination } = deps;
   const timeOf = createTimeText();
-  const worker = options.worker === undefined ? "" : `"worker":${options.worker},`;
   let batch = "";
   let timer: NodeJS.Timeout | undefined;
   let throttledLoggedAt = Number.NEGATIVE_INFINITY;
@@ -63,7 +60,7 @@ export function createRequestLog(deps: {
         throttledLoggedAt = now;
         throttledSuppressedCount = 0;
       }
-      put(lineOf(request, `"time":"${timeOf(now)}",${worker}`, more));
+      put(lineOf(request, `"time":"${timeOf(now)}",`, more));
     },
     /** Writes what is buffered. */
     flush,

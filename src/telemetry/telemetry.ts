@@ -13,23 +13,21 @@ export interface TelemetryDeps {
   readonly clock: Clock;
   readonly destination: DestinationStream;
   readonly version: string;
-  /** The number of this process, if it is a worker. */
-  readonly worker: number | undefined;
 }
 
 /** Log, metrics and traces, as configured. The libraries of metrics and traces are loaded only if they are used. */
 export async function openTelemetry(
   config: Pick<Config, "logLevel" | "requestLog" | "metrics" | "tracing">,
-  { clock, destination, version, worker }: TelemetryDeps,
+  { clock, destination, version }: TelemetryDeps,
 ) {
-  const logged = createEvents({ logger: createLogger(config.logLevel, destination, worker), clock });
+  const logged = createEvents({ logger: createLogger(config.logLevel, destination), clock });
   const metrics = config.metrics && (await openMetrics(version, clock));
   const events = metrics === undefined ? logged : countEvents(logged, metrics);
   const tracing = config.tracing && (await openTracing(config.tracing, { version, clock, events }));
   const isInfoLogged = config.logLevel === "debug" || config.logLevel === "info";
   const requestLog =
     config.requestLog && isInfoLogged
-      ? createRequestLog({ options: { ...config.requestLog, worker }, clock, destination })
+      ? createRequestLog({ options: config.requestLog, clock, destination })
       : undefined;
   const watch: RequestWatch = {
     ...(metrics && { count: metrics.requestAnswered }),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { newDataDir } from "../support/processes.ts";
-import { type ServerProcess, startByNpm, startServerByCommand, startWorkers } from "../support/server.ts";
+import { type ServerProcess, startByNpm, startServerByCommand } from "../support/server.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const read = (path: string) => readFileSync(resolve(root, path), "utf8");
@@ -79,14 +79,4 @@ test("SIGUSR1 opens no debugger in a server started without Node's option", asyn
   const byHand = [process.execPath, "dist/main.js", "serve"] as const;
   const server = await startServerByCommand(byHand, { dataDir: newDataDir() });
   await expectNoDebugger(server, [server.pid], server.stop);
-});
-
-test("SIGUSR1 opens no debugger in workers and their primary", async () => {
-  const server = await startWorkers(2, { dataDir: newDataDir() });
-  const workers = server.logLines
-    .filter((line) => line.includes('"event":"worker_started"'))
-    .map((line): number => JSON.parse(line).pid);
-  expect(workers).toHaveLength(2);
-  expectBlocked([server.pid, ...workers]);
-  await expectNoDebugger(server, [server.pid, ...workers], server.stop);
 });

@@ -36,6 +36,20 @@ describe("a start", () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
+  it("configured for several processes is one, and says how to run more", async () => {
+    const server = await startServer({ dataDir: newDataDir(), environment: { WEB_CONCURRENCY: "4" } });
+    const lines = server.logLines.filter((line) => line.includes("WEB_CONCURRENCY"));
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      {
+        event: "setting_warning",
+        msg: expect.stringMatching(
+          /^WEB_CONCURRENCY is not used here, because one process is one service; .*scaling\.md/,
+        ),
+      },
+    ]);
+    expect(server.logLines.filter((line) => line.includes('"server_started"'))).toHaveLength(1);
+  });
+
   it("with another master key is refused and changes nothing", async () => {
     const { dataDir } = await makeData({ PWPUSH_MASTER_KEY: keys.one });
     const sentence = await refusedUntouched({ dataDir, environment: { PWPUSH_MASTER_KEY: keys.other } });

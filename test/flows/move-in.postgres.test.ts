@@ -4,9 +4,9 @@ import { composeEnvironment, digestOf } from "../support/password-pusher/compose
 import { installProduction } from "../support/password-pusher/installations.ts";
 import { addManyPushes, manyTokenOf } from "../support/password-pusher/many-pushes.ts";
 import { makePostgresDatabase } from "../support/postgres/database.ts";
-import { startWorkers } from "../support/server.ts";
+import { startServer } from "../support/server.ts";
 
-test("with several workers, the primary imports once before it starts them", async () => {
+test("a move-in into PostgreSQL leaves the old database as it was and serves its pushes", async () => {
   const installation = installProduction((connection) => addManyPushes(connection, 10));
   const before = digestOf(installation);
   const { url } = await makePostgresDatabase();
@@ -15,9 +15,8 @@ test("with several workers, the primary imports once before it starts them", asy
     SEALPUSH_MOVE_IN: "yes",
     SEALPUSH_DATABASE_URL: url,
     DATABASE_URL: "",
-    WEB_CONCURRENCY: "2",
   };
-  const server = await startWorkers(2, { dataDir: join(installation.storageFolder, "sealpush"), environment });
+  const server = await startServer({ dataDir: join(installation.storageFolder, "sealpush"), environment });
   const answer = await fetch(`${server.baseUrl}/api/v2/pushes/${manyTokenOf(1)}`);
   expect(await answer.json()).toMatchObject({ payload: "correct-horse-battery-staple" });
   const imports = server.logLines.filter((line) => line.startsWith("Importing the data"));

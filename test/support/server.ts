@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { resolve as resolvePath } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
-import { engine, settingsOfEngine } from "./engine.ts";
-import { node, type ProcessRun, runToItsEnd, spawnProgram } from "./processes.ts";
-import { compiledOnce, program } from "./run/program.ts";
+import { settingsOfEngine } from "./engine.ts";
+import { spawnProgram } from "./processes.ts";
 
 export interface Ending {
   readonly exitCode: number | null;
@@ -58,25 +57,6 @@ export function startServer(options: ServerOptions): Promise<ServerProcess> {
 export async function launchServer(options: ServerOptions, atTheEnd: AtTheEnd): Promise<ServerProcess> {
   const environment = await environmentOf(options);
   return await watchServer(spawnProgram(["serve"], environment, options.launcher), atTheEnd);
-}
-
-/** Starts this many workers on the data folder's database. `pid` is that of the primary. */
-export async function startWorkers(count: number, options: Omit<ServerOptions, "launcher">): Promise<ServerProcess> {
-  return await watchServer(spawnWorkers(count, await environmentOf(options)), onTestFinished);
-}
-
-/** The same, to its end. */
-export function runWorkers(count: number, environment: Readonly<Record<string, string>>): Promise<ProcessRun> {
-  return runToItsEnd(spawnWorkers(count, environment));
-}
-
-/** The program itself starts several workers only on PostgreSQL. */
-function spawnWorkers(count: number, environment: Readonly<Record<string, string>>): ChildProcess {
-  if (engine === "postgres") return spawnProgram(["serve"], { ...environment, WEB_CONCURRENCY: String(count) });
-  const supervised = resolvePath(import.meta.dirname, "supervised.ts");
-  const env = { PATH: process.env.PATH, ...compiledOnce, ...environment };
-  const [command, ...options] = node;
-  return spawn(command, [...options, supervised, program, String(count)], { env });
 }
 
 // Without the build: the test run has done it, and it would replace files of running servers.

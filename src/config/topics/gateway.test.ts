@@ -26,12 +26,6 @@ describe("a public gateway", () => {
     expect(mistakesOf({ ...port, PORT: "5101" })).toEqual([expect.stringContaining("needs a port of its own")]);
   });
 
-  it("on a second port needs a single process", () => {
-    expect(mistakesOf({ ...port, ...postgres, WEB_CONCURRENCY: "2" })).toEqual([
-      expect.stringContaining("PWP_PUBLIC_GATEWAY=true"),
-    ]);
-  });
-
   it("causes a warning where recipients could not open links, or nobody could create them", () => {
     expect(loadValid(port).warnings).toEqual([expect.stringContaining("set PWP__PUBLIC_GATEWAY_URL")]);
     expect(loadValid({ PWP_PUBLIC_GATEWAY: "true" }).warnings).toEqual([

@@ -2,7 +2,6 @@ import { listenAddress, webOrigin } from "../network-types.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport } from "../setting.ts";
 import { onByPresence, wholeNumber } from "../value-types.ts";
 import { networkSettings } from "./network.ts";
-import { processSettings } from "./processes.ts";
 import { serverSettings } from "./server.ts";
 
 export const gatewaySettings = {
@@ -40,28 +39,21 @@ export const gatewaySettings = {
 interface Surroundings {
   readonly server: { readonly host: string; readonly port: number };
   readonly engine: "sqlite" | "postgres";
-  readonly workers: number;
   /** The start of every link, if the settings define it. */
   readonly baseUrl: string | undefined;
 }
 
 export function gatewayConfig(
   { only, port, host, url }: ParsedGroup<typeof gatewaySettings>,
-  { server, engine, workers, baseUrl }: Surroundings,
+  { server, engine, baseUrl }: Surroundings,
   report: SettingReport,
 ) {
-  const names = { ...serverSettings.settings, ...processSettings.settings, ...networkSettings.settings };
+  const names = { ...serverSettings.settings, ...networkSettings.settings };
   const listener = port.value === undefined ? undefined : { host: host.value ?? server.host, port: port.value };
   if (only.value && listener !== undefined) {
     report.mistake(
       `${only.env} makes the whole process a gateway, and ${port.env} adds a gateway to a complete server: remove one of the two.`,
       only.env,
-      port.env,
-    );
-  }
-  if (listener !== undefined && workers > 1) {
-    report.mistake(
-      `${port.env} needs one process, but ${names.workers.env} is ${workers}: run the gateway as a process of its own with ${only.env}=true.`,
       port.env,
     );
   }
