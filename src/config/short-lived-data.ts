@@ -18,7 +18,7 @@ const volumeName = "sealpush-data";
 export function findShortLivedData(mountinfo: string, folder: string): ShortLivedData | undefined {
   const [mount] = mountsIn(mountinfo)
     .filter(({ mountPoint }) => mountPoint === "/" || `${folder}/`.startsWith(`${mountPoint}/`))
-    // Of several at one path, the last one is visible.
+    // The last of several mounts at one path is the visible one.
     .toReversed()
     .sort((one, other) => other.mountPoint.length - one.mountPoint.length);
   if (mount === undefined) return undefined;

@@ -39,7 +39,7 @@ export function markSource({ file, from, to, dataDir, now }: Move): string | und
     `Database: ${to}`,
     `Data folder: ${dataDir}`,
     "",
-    "Sealpush counts the views now. Whoever serves or imports this database again opens links that have been used up since.",
+    "Sealpush counts the views now. Serving or importing this database again would open links that have been used up since.",
   ];
   try {
     writeFileSync(path, `${text.join("\n")}\n`, { flag: "wx", flush: true });

@@ -37,7 +37,7 @@ test("any bytes are decoded, in whatever pieces they arrive", async () => {
   );
 });
 
-test("line ends of the text, soft line breaks and blanks that a transport added are told apart", async () => {
+test("line ends of the text, soft line breaks and blanks that a transport added are distinguished", async () => {
   const text = "one  \r\ntwo=20\t\nthree =  \r\nfour=\nfive=3d=3D";
   expect((await decode("quoted-printable", text)).toString()).toBe("one\r\ntwo \nthree fourfive==");
 });
