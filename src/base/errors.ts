@@ -29,17 +29,20 @@ export class AppError extends Error {
   readonly fields: FieldProblems | undefined;
   /** Only for `too_many_requests`, `bytes_used_up` and `unavailable`: seconds, at least 1. */
   readonly retryAfterSeconds: number | undefined;
+  /** Only for `not_found`: one sentence that says why, where that reveals nothing. */
+  readonly explanation: string | undefined;
 
   constructor(
     code: RefusalCode,
     message: string,
-    more: { fields?: FieldProblems; retryAfterSeconds?: number; cause?: unknown } = {},
+    more: { fields?: FieldProblems; retryAfterSeconds?: number; explanation?: string; cause?: unknown } = {},
   ) {
     super(message, more.cause === undefined ? {} : { cause: more.cause });
     this.name = "AppError";
     this.code = code;
     this.fields = more.fields;
     this.retryAfterSeconds = more.retryAfterSeconds;
+    this.explanation = more.explanation;
   }
 }
 

@@ -33,6 +33,20 @@ describe("the command line", () => {
   });
 
   it.each([
+    [["psuh"], "push"],
+    [["serv"], "serve"],
+    [["usr", "create"], "user"],
+    [["user", "creat"], "create"],
+  ])("names a similar command, for people or for operators: %j", async (argv, meant) => {
+    const { exitCode, stderr } = await makeTestCli().run(argv);
+    expect([exitCode, stderr.match(/Did you mean (\w+)\?/)?.[1]]).toEqual([2, meant]);
+  });
+
+  it("names none if no command is similar", async () => {
+    expect((await makeTestCli().run(["xylophone"])).stderr).toBe("error: unknown command 'xylophone'\n");
+  });
+
+  it.each([
     ["an unknown command", ["usr", "create"]],
     ["an unknown option", ["doctor", "--fast"]],
     ["a missing option", ["token", "create", "--email", email]],

@@ -38,9 +38,22 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     return exitCode;
   } catch (error) {
     // Commander has already printed the message. Its exit code is 1 for every mistake, and 0 for help.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error instanceof CommanderError) {
+      if (error.code === "commander.unknownCommand") await suggestCommand(argv[0] ?? "", program, io);
+      return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    }
     return reportError(error, io);
   }
+}
+
+/** Names a command for people or for operators that is similar to the unknown one. */
+async function suggestCommand(typed: string, { commands }: Command, { stderr }: CliIo): Promise<void> {
+  const names = commands.map((command) => command.name());
+  // The name of a group is known, and Commander has named a similar command in it.
+  if (names.includes(typed)) return;
+  const { didYouMean } = await import("@sealpush/client/command");
+  const suggestion = didYouMean(typed, [...names, ...Object.keys(clientVerbSummaries)]).trim();
+  if (suggestion !== "") stderr(`${suggestion}\n`);
 }
 
 /** `main.ts` gives these commands to @sealpush/client. */
@@ -76,7 +89,8 @@ function makeProgram(deps: CommandDeps): Command {
   addDoctorCommand(program, deps);
   addScriptsCommand(program, deps);
   addCompletionCommand(program, deps);
-  return program;
+  // Commander knows only these commands; `suggestCommand` knows all.
+  return program.showSuggestionAfterError(false);
 }
 
 function addServe(program: Command, { io, setExitCode }: CommandDeps): void {

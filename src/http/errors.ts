@@ -12,6 +12,8 @@ export interface Refusal {
   readonly code?: RefusalCode;
   readonly message: string;
   readonly fields: FieldProblems | undefined;
+  /** One more sentence in a JSON answer. */
+  readonly explanation?: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 }
 
@@ -49,7 +51,7 @@ const retryAfterSecondsDefault = 5;
 /** @returns undefined for an error that is not a refusal: a bug. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof AppError) {
-    const { code, message, fields, retryAfterSeconds } = error;
+    const { code, message, fields, retryAfterSeconds, explanation } = error;
     const status = statusOf[code];
     const mayRetry = status === 503 || status === 429;
     return {
@@ -57,6 +59,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
       code,
       message: code === "not_found" ? "not-found" : message,
       fields,
+      explanation,
       retryAfterSeconds: mayRetry ? (retryAfterSeconds ?? retryAfterSecondsDefault) : undefined,
     };
   }
@@ -100,10 +103,10 @@ export function answerRefusal(
   return sendPage(reply, refusal.status, renderError(refusal, request));
 }
 
-/** 422: an object of snake_case field names and their sentences. All others: `{"error": "..."}`. */
-function refusalBody(refusal: Refusal): object {
-  if (refusal.fields === undefined) return { error: refusal.message };
-  return Object.fromEntries(Object.entries(refusal.fields).map(([field, problems]) => [wireName(field), problems]));
+/** 422: an object of snake_case field names and their sentences. All others: `{"error": "..."}`, with an explanation `message`. */
+function refusalBody({ fields, message, explanation }: Refusal): object {
+  if (fields === undefined) return { error: message, ...(explanation === undefined ? {} : { message: explanation }) };
+  return Object.fromEntries(Object.entries(fields).map(([field, problems]) => [wireName(field), problems]));
 }
 
 export type WireName<Name extends string> = Name extends `${infer First}${infer Rest}`

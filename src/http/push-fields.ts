@@ -285,16 +285,25 @@ function readBoolean(given: unknown): FieldResult {
   return { value: word === true || (typeof word === "string" && trueWords.has(word.toLowerCase())) };
 }
 
-/** Integers within ±10^15 are exact. Larger ones are outside every range, and rounding must not move them into one. */
-const digits = /^[-+]?\d{1,15}(?:\.0+)?$/;
-const withExponent = /^-?\d{1,15}[eE]\+?\d{1,2}$/;
-
-/** Blank texts count as not given: scripts send variables that are not set. */
+/**
+ * Blank texts count as not given: scripts send variables that are not set. An integer beyond the exact ones is outside every
+ * range, which the caller checks; rounding does not move it into one.
+ */
 function readInteger(given: unknown): FieldResult {
-  const text = given instanceof JsonNumber ? given.text : typeof given === "string" ? given.trim() : given;
-  if (text === null || text === "") return notGiven;
-  const isInteger = typeof text === "string" && (digits.test(text) || withExponent.test(text));
-  return isInteger && Number.isSafeInteger(Number(text)) ? { value: Number(text) } : { problem: "must be an integer." };
+  const text = typeof given === "string" ? given.trim() : undefined;
+  if (given === null || text === "") return notGiven;
+  if (given instanceof JsonNumber && isJsonInteger(given.text)) return { value: Number(given.text) };
+  return text !== undefined && /^[-+]?\d+$/.test(text) ? { value: Number(text) } : { problem: "must be an integer." };
+}
+
+const jsonNumber = /^-?\d+(?:\.(\d{1,400}))?(?:[eE]\+?(\d{1,400}))?$/;
+
+/** Exactly: `3.0` and `1.5e1` are integers, `1.00000000000000000001` is none. */
+function isJsonInteger(text: string): boolean {
+  const parts = jsonNumber.exec(text);
+  if (parts === null) return false;
+  const [, fraction = "", exponent = "0"] = parts;
+  return fraction.replace(/0+$/, "").length <= Number(exponent);
 }
 
 function readBounded(given: unknown, minimum: number, maximum: number): FieldResult {

@@ -5,7 +5,7 @@ import { isRobot } from "./robots.ts";
 /**
  * The address by which a request is routed. Repeated slashes count as one and a slash at the end as none: clients join
  * `https://host/` and `/p.json`. Password Pusher has each page with `.html` at the end as well, and API v1 behind a locale
- * (`/de/p/token.json`). A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which reads
+ * (`/de/p/token.json`). With `.html`, a link opens nothing: programs that check files of this name must not spend a view. A client that asks for JSON at an address of API v1 without its `.json` gets API v1, which reads
  * tokens but no cookies. Recognised robots get the page, which never counts a view.
  */
 export function addressOf({ method, url = "", headers }: IncomingMessage): string {
@@ -15,7 +15,7 @@ export function addressOf({ method, url = "", headers }: IncomingMessage): strin
   const path = given.includes("//") || given.endsWith("/") ? withSingleSlashes(given) : given;
   const query = url.slice(given.length);
   const withoutLocale = pathBehindLocale(path);
-  if (withoutLocale.endsWith(".json")) return `${withoutLocale}${query}`;
+  if (withoutLocale.endsWith(".json") || linkWithEnding.test(withoutLocale)) return `${withoutLocale}${query}`;
   const jsonPath = jsonPathOf(method, withoutLocale);
   const isForJson = jsonPath !== undefined && prefersJson(headers.accept ?? "") && !isRobot(headers["user-agent"]);
   return `${isForJson ? jsonPath : withoutEnding(path)}${query}`;
@@ -30,6 +30,8 @@ function pathBehindLocale(path: string): string {
   return oldLocaleWords.has(locale.toLowerCase()) ? rest : path;
 }
 
+/** A link, and the page of its retrieval step. No route has this address; words such as `/p/new` are shorter than a token. */
+const linkWithEnding = /^\/[pfr]\/[\w-]{8,64}(?:\/r)?\.html$/;
 const pageEnding = /(?<=[^/])\.html$/;
 
 function withoutEnding(path: string): string {

@@ -65,8 +65,32 @@ describe("fields", () => {
     });
     const answer = await post('{"push":{"payload":"x","expire_after_days":3.0,"expire_after_views":" 4 "}}');
     expect(answer.json()).toMatchObject({ expire_after_days: 3, expire_after_views: 4 });
-    const form = await post("push[payload]=x&push[expire_after_days]=3.0&push[kind]=", urlencoded);
+    const form = await post("push[payload]=x&push[expire_after_days]=%2B3&push[kind]=", urlencoded);
     expect(form.json()).toMatchObject({ expire_after_days: 3, kind: "text" });
+  });
+
+  const days = (value: string) => post(`{"push":{"payload":"x","expire_after_days":${value}}}`);
+
+  test.each(['"1e1"', '"0x5"', '"3.0"', '"3 4"', "1.00000000000000000001", "1.5", "15e-1", "true", "[3]"])(
+    "an integer field that holds %s is no integer",
+    async (value) => {
+      const answer = await days(value);
+      expect([answer.statusCode, answer.json()]).toEqual([422, { expire_after_days: ["must be an integer."] }]);
+    },
+  );
+
+  test.each(["1e15", '"1000000000000000"', `"${"9".repeat(500)}"`, "-1e400", "91", '"-1"', "9007199254740993"])(
+    "an integer outside the range names the range: %s",
+    async (value) => {
+      const answer = await days(value);
+      expect([answer.statusCode, answer.json()]).toEqual([422, { expire_after_days: ["must be between 1 and 90."] }]);
+    },
+  );
+
+  test("1e1 as a number of JSON is 10, and a duration that is none names its range", async () => {
+    expect((await days("1e1")).json()).toMatchObject({ expire_after_days: 10 });
+    const answer = await post('{"push":{"payload":"x","expire_after_duration":"1e1"}}');
+    expect(answer.json()).toEqual({ expire_after_duration: ["must be an integer from 0 to 17."] });
   });
 
   test("empty files are none, and only an empty text needs no token", async () => {

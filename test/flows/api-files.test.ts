@@ -30,8 +30,8 @@ interface File_ {
   readonly url: string;
 }
 
-async function push(body: FormData): Promise<Response> {
-  return await fetch(`${origin}/api/v2/pushes`, { method: "POST", body, headers });
+async function push(body: FormData | string, more: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return await fetch(`${origin}/api/v2/pushes`, { method: "POST", body, headers: { ...headers, ...more } });
 }
 
 function formWith(files: readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[]): FormData {
@@ -68,6 +68,19 @@ test("files sent as multipart are returned byte for byte; fields before and afte
   const range = await fetch(files[0]?.url ?? "", { headers: { range: "bytes=65530-65545" } });
   expect([range.status, range.headers.get("content-range")]).toEqual([206, "bytes 65530-65545/2000000"]);
   expect(Buffer.from(await range.arrayBuffer()).equals(large.subarray(65_530, 65_546))).toBe(true);
+});
+
+test("a file whose declared type is no media type is served as the type that its name implies", async () => {
+  const part = (filename: string, type: string) =>
+    `--b\r\nContent-Disposition: form-data; name="push[files][]"; filename="${filename}"\r\nContent-Type: ${type}\r\n\r\nx\r\n`;
+  const body = `${part("a.txt", "garbage")}${part("b", "gar bage/x")}${part("c.txt", "application/x-test")}--b--\r\n`;
+  const created = await push(body, { "content-type": "multipart/form-data; boundary=b" });
+  const files = await filesOf((await created.json()).url_token);
+  expect(files).toMatchObject([
+    { filename: "a.txt", content_type: "text/plain" },
+    { filename: "b", content_type: "application/octet-stream" },
+    { filename: "c.txt", content_type: "application/x-test" },
+  ]);
 });
 
 test("files sent as JSON are returned byte for byte, including an empty one", async () => {

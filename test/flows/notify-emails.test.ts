@@ -116,9 +116,17 @@ describe("emailing a link is allowed for", () => {
       }
       const wrong = await mailing.notify(urlToken, { ...to, notify_emails_to_locale: "xx" });
       expect(wrong).toMatchObject({ status: 422, body: { notify_emails_to_locale: [expect.any(String)] } });
-      expect(await mailing.notify(urlToken, to)).toMatchObject({ status: 404, body: { error: "not-found" } });
+      const explained = { error: "not-found", message: "Email is not configured on this server." };
+      expect(await mailing.notify(urlToken, to)).toMatchObject({ status: 404, body: explained });
+      const unknown = await mailing.notify("unknown0unknown0", to);
+      expect([unknown.status, unknown.body]).toEqual([404, { error: "not-found" }]);
       expect((await mailing.create(to)).body).toEqual({ notify_emails_to: [expect.any(String)] });
       expect((await mailing.create({ notify_emails_to: "" })).status).toBe(201);
+      for (const locale of ["de", "xx"]) {
+        const alone = await mailing.create({ notify_emails_to: " ", notify_emails_to_locale: locale });
+        expect([alone.status, Object.keys(alone.body)]).toEqual([422, ["notify_emails_to"]]);
+      }
+      expect((await mailing.create({ notify_emails_to_locale: "" })).status).toBe(201);
     },
   );
 
@@ -212,8 +220,6 @@ describe("invalid input is reported beside its field and creates nothing", () =>
       .toMatchObject({ locale: "nl", status: "completed" });
     const mail = mailing.sink.messages().at(-1);
     expect(mail?.subject).toBe("Sealpush: A secret for you (push.example.com)");
-    // Without recipients, an invalid language is ignored.
-    expect((await mailing.create({ notify_emails_to_locale: "xx" })).status).toBe(201);
   });
 });
 

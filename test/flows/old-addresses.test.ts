@@ -170,9 +170,23 @@ describe("by example", () => {
       const [plain, ended] = await Promise.all([path, `${path}.html`].map((url) => app.server.inject({ url })));
       expect([path, ended?.statusCode, plain?.statusCode]).toEqual([path, 200, 200]);
     }
-    expect(await locationOf(`/f/${urlToken}.html?locale=de`)).toBe(`/p/${urlToken}?locale=de`);
-    const opened = await app.server.inject({ url: `/p/${urlToken}/r.html`, headers: { accept: "application/json" } });
-    expect([opened.statusCode, opened.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+  });
+
+  test("a link with .html at the end is unknown, and never a retrieval", async () => {
+    for (const letter of ["p", "f", "r"]) {
+      for (const path of [
+        `/${letter}/${urlToken}.html`,
+        `/${letter}/${urlToken}/r.html`,
+        `/de/${letter}/${urlToken}.html`,
+      ]) {
+        for (const accept of ["text/html", "application/json"]) {
+          const answer = await app.server.inject({ url: path, headers: { accept } });
+          expect([path, answer.statusCode]).toEqual([path, 404]);
+          const posted = await app.server.inject({ method: "POST", url: path, headers: { accept } });
+          expect([404, 405]).toContain(posted.statusCode);
+        }
+      }
+    }
   });
 
   test("the database explorer of an administrator does not exist for others", async () => {

@@ -203,7 +203,9 @@ function readNewPush(
   { firstKind, kinds }: StartingSettings,
 ): CreatePush {
   if (fileRefusal !== undefined) throw fileRefusal;
-  const given = readCreatePush(withoutAccount ? withoutOwnersFields(fields) : fields).request;
+  const { notifyEmailsToLocale, ...given } = readCreatePush(
+    withoutAccount ? withoutOwnersFields(fields) : fields,
+  ).request;
   const hasFiles = upload !== undefined && upload.fileCount > 0;
   const firstWithoutFiles = firstKind === "file" ? "text" : firstKind;
   const kind = given.kind ?? (hasFiles ? "file" : firstWithoutFiles);
@@ -214,6 +216,8 @@ function readNewPush(
     retrievalStep: retrievalStep.default,
     deletableByViewer: deletableByViewer.default,
     ...given,
+    // The form always sends the language, which it has chosen itself.
+    ...(notifyEmailsToLocale !== undefined && asksForLinkDelivery(given) && { notifyEmailsToLocale }),
     kind,
     ...(upload && { upload }),
   };

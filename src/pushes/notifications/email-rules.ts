@@ -19,7 +19,7 @@ export function asksForLinkDelivery({ notifyEmailsTo = "" }: AskedLinkDelivery):
   return notifyEmailsTo.trim() !== "";
 }
 
-/** Problems of the recipients and their language. A language without recipients is ignored. */
+/** Problems of the recipients and their language. */
 export function checkRecipients(
   problems: Problems,
   { notifyEmailsTo = "", notifyEmailsToLocale = "" }: AskedLinkDelivery,
@@ -59,7 +59,11 @@ export function findLinkDeliveryProblems(
   { user }: Pick<Actor, "user">,
 ): FieldProblems {
   const problems: Problems = {};
-  if (!asksForLinkDelivery(request)) return problems;
+  if (!asksForLinkDelivery(request)) {
+    const { notifyEmailsToLocale = "" } = request;
+    if (notifyEmailsToLocale.trim() !== "") addProblem(problems, "notifyEmailsTo", "can't be blank with a language.");
+    return problems;
+  }
   if (!emails.mailsLinks) addProblem(problems, "notifyEmailsTo", "This server does not send links by email.");
   else if (user === null) addProblem(problems, "notifyEmailsTo", "needs an API token or a signed-in user.");
   else if (request.encryption !== undefined) addProblem(problems, "notifyEmailsTo", keyNotKnown);

@@ -192,7 +192,8 @@ export function linkDeliveryOperations(deps: PushDeps) {
       if (row.encryption === "none") checkRecipients(problems, request);
       else addProblem(problems, "notifyEmailsTo", keyNotKnown);
       if (Object.keys(problems).length > 0) throw invalidFields(problems);
-      if (!deps.emails.mailsLinks) throw new AppError("not_found", "not-found");
+      if (!deps.emails.mailsLinks)
+        throw new AppError("not_found", "not-found", { explanation: "Email is not configured on this server." });
       const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
       if (charge.outcome === "refused") throw tooManyAttempts(charge);
       if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);

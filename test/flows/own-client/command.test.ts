@@ -181,7 +181,7 @@ describe("push", () => {
   test("names a file that cannot be read, and what is not UTF-8", async () => {
     const program = signedIn();
     expect(await program.run(["push", "missing.txt"])).toEqual({
-      exitCode: 1,
+      exitCode: 2,
       stdout: "",
       stderr: "missing.txt cannot be used (ENOENT).\n",
     });
@@ -220,7 +220,7 @@ describe("open", () => {
     const program = signedIn();
     const { stdout } = await program.run(["push", "--as", "a.txt", "--views", "1"], { stdin: "x" });
     const missing = await program.run(["open", stdout.trim(), "--output", "missing"]);
-    expect(missing).toMatchObject({ exitCode: 1, stderr: "missing cannot be used (ENOENT).\n" });
+    expect(missing).toMatchObject({ exitCode: 2, stderr: "missing cannot be used (ENOENT).\n" });
     expect(await program.run(["open", stdout.trim()])).toMatchObject({ exitCode: 0 });
   });
 });
@@ -373,7 +373,8 @@ describe("what fails is said in a sentence, with its exit code:", () => {
     [["login", "example"], 2, "The server's address must have the form https://push.example.com."],
     [["login", "http://127.0.0.1:9"], 2, "Standard input is empty: it must be the API token on a single line."],
     [["audit", "unknown"], 3, "The server answered 404: there is no such push or request, or it is not yours."],
-    [["push", "missing"], 1, "missing cannot be used (ENOENT)."],
+    [["push", "."], 2, ". is not a file. Pack the folder first, for example with tar or zip."],
+    [["push", "missing"], 2, "missing cannot be used (ENOENT)."],
   ])("%j", async (argv, exitCode, sentence) => {
     expect(await signedIn().run(argv)).toEqual({ exitCode, stdout: "", stderr: `${sentence}\n` });
   });

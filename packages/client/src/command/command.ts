@@ -3,12 +3,15 @@ import packageJson from "../../package.json" with { type: "json" };
 import { ClientError } from "../errors.ts";
 import { optionsOf, programHelp, verbHelp } from "./help.ts";
 import { type CommandIo, CommandRefused, exitCodeOf, exitCodes, type Given } from "./io.ts";
-import { systemProblem } from "./system-error.ts";
-import { findVerb, type Verb } from "./verbs.ts";
+import { didYouMean } from "./suggest.ts";
+import { isWrongPath, systemProblem } from "./system-error.ts";
+import { harmless } from "./text.ts";
+import { findVerb, type Verb, verbs } from "./verbs.ts";
 
 export { completedVerbs } from "./complete.ts";
 export { type CompletedCommand, completionScript, shells } from "./completion.ts";
 export type { CommandIo } from "./io.ts";
+export { didYouMean } from "./suggest.ts";
 export { verbs } from "./verbs.ts";
 
 /** Runs a command of this process and sets the exit code. @param argv the arguments after the program's name. */
@@ -29,7 +32,10 @@ export async function runCommand(argv: readonly string[], io: CommandIo): Promis
   }
   const verb = findVerb(name);
   if (verb === undefined) {
-    io.stderr(`error: unknown command '${name}'. "sealpush --help" lists the commands.\n`);
+    const names = verbs.map((known) => known.name);
+    io.stderr(
+      `error: unknown command '${harmless(name)}'.${didYouMean(name, names)} "sealpush --help" lists the commands.\n`,
+    );
     return exitCodes.usage;
   }
   try {
@@ -83,5 +89,5 @@ function reportError(error: unknown, io: CommandIo): number {
   const problem = systemProblem(error);
   if (problem === undefined) throw error;
   io.stderr(`${problem}\n`);
-  return exitCodes.failed;
+  return isWrongPath(error) ? exitCodes.usage : exitCodes.failed;
 }

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
 import type { NewFile } from "../client.ts";
-import { CommandRefused } from "./io.ts";
+import { CommandRefused, exitCodes } from "./io.ts";
 
 export interface FilesToSend {
   readonly list: readonly NewFile[];
@@ -32,5 +32,6 @@ async function sizeOf(file: FileHandle, path: string): Promise<number> {
   if (found.isFile()) return found.size;
   throw new CommandRefused(
     `${path} is not a file.${found.isDirectory() ? " Pack the folder first, for example with tar or zip." : ""}`,
+    exitCodes.usage,
   );
 }

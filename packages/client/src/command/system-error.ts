@@ -4,6 +4,14 @@ export function systemErrorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
+const wrongPaths: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG", "EACCES"]);
+
+/** Whether a path on the command line is wrong: there is nothing to read or write, or this user may not. */
+export function isWrongPath(error: unknown): boolean {
+  const isOfFile = typeof Reflect.get(Object(error), "path") === "string";
+  return isOfFile && wrongPaths.has(systemErrorCode(error) ?? "");
+}
+
 /** One sentence for people; undefined: it is no error of the operating system. */
 export function systemProblem(error: unknown): string | undefined {
   const code = systemErrorCode(error);
