@@ -61,7 +61,12 @@ test("a ticket row that was changed to name another file, push or key opens noth
     await write(mine);
     expect(await contentOf(fixture, own)).toBe("in own");
   }
-  await changeRows(db, "UPDATE files SET push_id = ? WHERE id = ?", mine.push_id, theirs.file_id);
+  await changeRows(
+    db,
+    "UPDATE files SET push_id = ?, position = position + 1 WHERE id = ?",
+    mine.push_id,
+    theirs.file_id,
+  );
   await write({ ...mine, file_id: theirs.file_id, row_secret_id: theirs.row_secret_id });
   expect(await contentOf(fixture, own)).toBeUndefined();
 });
