@@ -42,9 +42,10 @@ LABEL org.opencontainers.image.title="Sealpush" \
       org.opencontainers.image.version="3.0.0" \
       org.opencontainers.image.licenses="Apache-2.0"
 
-# Caddy terminates TLS if TLS_DOMAIN is set. curl is for health checks that were written for Password Pusher's image.
+# Caddy terminates TLS if TLS_DOMAIN is set. It, and whatever else does not bring authorities of its own, trusts those of
+# ca-certificates: without them, no certificate is obtained. curl is for health checks.
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends caddy curl \
+ && apt-get install --yes --no-install-recommends ca-certificates caddy curl \
  && rm -rf /var/lib/apt/lists/*
 
 # Volumes of Password Pusher's image belong to user 1000. Platforms that select a user themselves give it group 0.
@@ -55,7 +56,7 @@ RUN mkdir --mode=0770 /data \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
 
 WORKDIR /app
-COPY deploy/container/sealpush /usr/local/bin/sealpush
+COPY deploy/container/sealpush deploy/container/sealpush-health /usr/local/bin/
 COPY deploy/container/Caddyfile ./
 COPY package.json LICENSE ./
 COPY --from=build /app/node_modules ./node_modules
@@ -76,7 +77,7 @@ VOLUME /data
 # The server ends by itself within 30 seconds of it: give it longer before you kill it (docker stop --time 40).
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/up`, { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["sealpush-health"]
 
 ENTRYPOINT ["sealpush"]
 CMD ["serve"]

@@ -88,10 +88,13 @@ export function dockerfileProblems(text: string, facts: Facts): readonly string[
   );
   expect(image.dataDir !== "" && madeDataFolder, "USER and group 0 cannot write to the data folder.");
   expect(last("EXPOSE") === image.port && image.port !== "", "EXPOSE and PORT differ.");
-  expect(
-    /\bCMD \["node"/.test(last("HEALTHCHECK")) && last("HEALTHCHECK").includes("/up"),
-    "HEALTHCHECK must request /up with node.",
-  );
+  expect(/\bCMD \["sealpush-health"\]/.test(last("HEALTHCHECK")), "HEALTHCHECK must run sealpush-health.");
+  for (const name of ["ca-certificates", "caddy", "curl"]) {
+    expect(
+      of("RUN").some((rest) => new RegExp(`apt-get install [^&]*\\b${name}\\b`).test(rest)),
+      `${name} is not installed.`,
+    );
+  }
   expect(last("STOPSIGNAL") === "SIGTERM", "STOPSIGNAL must be SIGTERM.");
   for (const name of ["ENTRYPOINT", "CMD"])
     expect(last(name).startsWith("["), `${name} must be a list: a shell gets no signals through.`);

@@ -1,20 +1,22 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { request } from "node:https";
+import { connect } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makeEntryPoint } from "../support/container.ts";
 import { makeFolder } from "../support/folders.ts";
 import { type AcmeServer, pebbleProgram, startAcmeServer } from "../support/pebble.ts";
 import { freePort } from "../support/postgres/guarded-process.ts";
-import { newDataDir } from "../support/processes.ts";
-import { type ServerProcess, startServerByCommand } from "../support/server.ts";
+import { newDataDir, runToItsEnd } from "../support/processes.ts";
+import { startServerByCommand } from "../support/server.ts";
 
 const domain = "push.test";
 const masterKey = "c3".repeat(32);
 
-async function startWithTls(acme: AcmeServer, dataDir: string): Promise<ServerProcess> {
+async function startWithTls(acme: AcmeServer, dataDir: string) {
+  const { command, health } = makeEntryPoint();
   const environment = {
     TLS_DOMAIN: `${domain},www.${domain}`,
     ACME_DIRECTORY: acme.directory,
@@ -26,7 +28,23 @@ async function startWithTls(acme: AcmeServer, dataDir: string): Promise<ServerPr
     PORT: String(await freePort()),
     PWPUSH_MASTER_KEY: masterKey,
   };
-  return await startServerByCommand(makeEntryPoint().command, { dataDir, environment });
+  const server = await startServerByCommand(command, { dataDir, environment });
+  /** @returns the exit code of the image's health check, and what it prints. */
+  const checkHealth = async () => {
+    const { PATH } = process.env;
+    return await runToItsEnd(spawn("bash", [health], { env: { PATH, ...environment } }));
+  };
+  return { server, checkHealth };
+}
+
+/** Resolves when somebody listens. */
+function untilConnected(port: number): Promise<void> {
+  const attempt = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(true)).on("error", () => resolve(false));
+      onTestFinished(() => void socket.destroy());
+    });
+  return expect.poll(attempt).toBe(true);
 }
 
 /** A request by HTTPS, with the issuer of the server's certificate. Rejects while there is no certificate yet. */
@@ -56,9 +74,11 @@ describe.runIf(pebbleProgram !== undefined)("TLS_DOMAIN in the image", () => {
   it("puts Caddy in front, with certificates of the ACME server that the settings name", async () => {
     const acme = await startAcmeServer(pebbleProgram ?? "");
     const dataDir = newDataDir();
-    const server = await startWithTls(acme, dataDir);
+    const { server, checkHealth } = await startWithTls(acme, dataDir);
     const issuer = async () => (await send("GET", "/up", acme.httpsPort)).issuer;
     await expect.poll(() => issuer().catch((error: unknown) => String(error))).toMatch(/^Pebble /);
+
+    await expect.poll(async () => (await checkHealth()).exitCode).toBe(0);
 
     const made = await send("POST", "/p.json", acme.httpsPort, '{"password":{"payload":"secret"}}');
     expect(JSON.parse(made.body).html_url).toMatch(`https://${domain}:${acme.httpsPort}/p/`);
@@ -79,8 +99,23 @@ describe.runIf(pebbleProgram !== undefined)("TLS_DOMAIN in the image", () => {
     expect(() => process.kill(caddy, 0)).toThrow("ESRCH");
   });
 
+  it("is unhealthy without a certificate, although the server answers", async () => {
+    const acme = {
+      ...(await startAcmeServer(pebbleProgram ?? "")),
+      directory: `https://127.0.0.1:${await freePort()}/dir`,
+    };
+    const { server, checkHealth } = await startWithTls(acme, newDataDir());
+    await untilConnected(acme.httpsPort);
+    expect((await fetch(`${server.baseUrl}/up`)).status).toBe(200);
+    const { exitCode, stderr } = await checkHealth();
+    expect(exitCode).not.toBe(0);
+    expect(stderr).toMatch(/alert|TLS|SSL/i);
+    expect(await server.stop()).toEqual({ exitCode: 0, signal: null });
+  });
+
   it("stops the server if Caddy ends, so that the container is restarted", async () => {
-    const server = await startWithTls(await startAcmeServer(pebbleProgram ?? ""), newDataDir());
+    const { server } = await startWithTls(await startAcmeServer(pebbleProgram ?? ""), newDataDir());
+    await expect.poll(() => caddyOf(server.pid)).toHaveLength(1);
     for (const caddy of caddyOf(server.pid)) process.kill(caddy, "SIGKILL");
     expect(await server.ended).toEqual({ exitCode: 1, signal: null });
     expect(server.logLines.join("\n")).toContain("Caddy has ended, so the server stops.");

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -69,6 +69,26 @@ test("the image runs as any user of group 0, and the health check of Password Pu
   expect({ uid: made.uid, gid: made.gid, mode: made.mode & 0o777 }).toMatchObject({ ...anyUser, mode: 0o600 });
   server.kill("SIGTERM");
   expect(await once(server, "exit")).toEqual([0, null]);
+});
+
+/** Ignores signals that it does not handle, as the first process of a container does. Only root can start it without more. */
+const asFirstProcess = isRoot ? ["unshare", "--pid", "--fork", "--kill-child"] : [];
+
+test("the image stops on a signal that comes before Node handles any", async () => {
+  const entryPoint = makeEntryPoint();
+  makeVolume(entryPoint.volume);
+  const [command = "", ...argv] = [...asFirstProcess, ...entryPoint.command, "serve"];
+  const container = spawn(command, argv, { env: { PATH: process.env.PATH, PORT: "0" } });
+  onTestFinished(() => void container.kill("SIGKILL"));
+  const ended = once(container, "exit");
+  const childOf = (pid: number) =>
+    Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim().split(" ")[0]);
+  const first = () => (isRoot ? childOf(container.pid ?? 0) : (container.pid ?? 0));
+  // Node has replaced the shell that started it.
+  const server = () => readFileSync(`/proc/${childOf(first())}/cmdline`, "latin1");
+  await expect.poll(() => server().includes("dist/main.js"), { interval: 1 }).toBe(true);
+  process.kill(first(), "SIGTERM");
+  expect(await ended).toEqual([expect.any(Number), null]);
 });
 
 test("the image moves in with the volume and the environment of Password Pusher's compose file, as any user of group 0", async () => {

@@ -9,6 +9,8 @@ const root = resolve(import.meta.dirname, "../..");
 export interface EntryPoint {
   /** The command that starts it; arguments follow. */
   readonly command: readonly [string, ...string[]];
+  /** The script of the image's health check. */
+  readonly health: string;
   /** In place of /data. */
   readonly volume: string;
   /** In place of /opt/PasswordPusher/storage. */
@@ -42,5 +44,5 @@ export function makeEntryPoint(): EntryPoint {
   writeFileSync(path, script, { mode: 0o755 });
   const mount = (at: string, name: string) =>
     appendFileSync(mounts, `590 580 8:1 /var/lib/docker/volumes/${name}/_data ${at} rw,relatime - ext4 /dev/sda1 rw\n`);
-  return { command: ["bash", path], volume, oldVolume, mount };
+  return { command: ["bash", path], health: join(root, "deploy/container/sealpush-health"), volume, oldVolume, mount };
 }
