@@ -1,4 +1,4 @@
-import { totalmem } from "node:os";
+import { constants, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isatty } from "node:tty";
@@ -41,7 +41,7 @@ interface StopOptions {
  * @returns the exit code.
  */
 async function serve(config: Config, warnings: readonly string[]): Promise<number> {
-  const { startServer } = await import("./serve.ts");
+  if (interrupted?.aborted === true) return 0;
   const stopped = Promise.withResolvers<{ readonly cause: string } & Required<StopOptions>>();
   const abandoned = new AbortController();
   /** @returns false if the server is stopping already. */
@@ -54,6 +54,8 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
     abandoned.abort();
     return true;
   };
+  onStopSignal(stop, () => process.exit(1));
+  const { startServer } = await import("./serve.ts");
   const starting = startServer(config, warnings, {
     effects,
     every: systemEvery,
@@ -70,7 +72,6 @@ async function serve(config: Config, warnings: readonly string[]): Promise<numbe
   const removeErrorListeners = onUncaughtError((error) => {
     if (!stop("error", { graceMs: 0, exitCode: 1, error })) process.exit(1);
   });
-  onStopSignal(stop, () => process.exit(1));
   try {
     const app = await starting;
     const { cause, graceMs, idleMs, exitCode, error } = await stopped.promise;
@@ -98,6 +99,13 @@ function memoryBytes(): number {
 
 const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
+/** Replaces the previous listeners; the first one is that of main.ts. There is always one: a signal that is pending would be lost. */
+function onSignal(name: (typeof stopSignals)[number], listener: () => void): void {
+  const previous = process.listeners(name);
+  process.on(name, listener);
+  for (const one of previous) process.off(name, one);
+}
+
 /**
  * A second signal ends the process at once. But npm forwards signals that a terminal or a supervisor has already sent to
  * the whole process group: two signals in quick succession count as one.
@@ -105,7 +113,7 @@ const stopSignals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 function onStopSignal(stop: (signal: string) => void, exitAtOnce: () => void): void {
   let firstAt: number | undefined;
   for (const name of stopSignals) {
-    process.on(name, () => {
+    onSignal(name, () => {
       const now = effects.monotonicMs();
       if (firstAt === undefined) {
         firstAt = now;
@@ -160,12 +168,19 @@ function pipe(bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** The first signal lets the command clean up; a second one of the same name has its default effect. */
+/** That of a command that ran before the server, as an import does. */
+let interrupted: AbortSignal | undefined;
+
+/** The first signal lets the command clean up; a second one of the same name ends the process. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const name of stopSignals) {
-    process.once(name, () => controller.abort(new Error(`Interrupted (${name}): nothing was done.`)));
+    onSignal(name, () => {
+      onSignal(name, () => process.exit(128 + constants.signals[name]));
+      controller.abort(new Error(`Interrupted (${name}): nothing was done.`));
+    });
   }
+  interrupted = controller.signal;
   return controller.signal;
 }
 

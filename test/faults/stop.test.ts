@@ -2,14 +2,14 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { databaseFile } from "../support/database-file.ts";
 import { withDatabaseOf } from "../support/database-of.ts";
 import { createPush, endpoints, retrieve } from "../support/endpoints.ts";
-import { engine } from "../support/engine.ts";
+import { engine, settingsOfEngine } from "../support/engine.ts";
 import { countRows } from "../support/engine-database.ts";
 import { findDamage } from "../support/integrity-checks.ts";
-import { newDataDir } from "../support/processes.ts";
+import { newDataDir, spawnProgram } from "../support/processes.ts";
 import { refusesConnections } from "../support/refuses-connections.ts";
 import { type ServerProcess, startServer, startServerByNpm } from "../support/server.ts";
 
@@ -56,7 +56,42 @@ async function expectOpensOnce(dataDir: string, push: Awaited<ReturnType<typeof 
   expect(await retrieve(endpoints.apiV2, restarted.baseUrl, push)).toBe("gone");
 }
 
+/** Blocks the server's thread until it reads a byte: before it loads its program, or where that replaces the first listener to SIGTERM. */
+const blockAt = (moment: "program" | "replacement") => `
+  import { readSync, writeSync } from "node:fs";
+  const block = () => {
+    writeSync(1, "blocked\\n");
+    for (const lock = new Int32Array(new SharedArrayBuffer(4)); ; Atomics.wait(lock, 0, 0, 10)) {
+      try {
+        return readSync(0, Buffer.alloc(1));
+      } catch (error) {
+        if (error.code !== "EAGAIN") throw error;
+      }
+    }
+  };
+  let listeners = 0;
+  process.on("newListener", (name) => {
+    if ("${moment}" === "program" && name === "SIGUSR1") queueMicrotask(block);
+    if ("${moment}" === "replacement" && name === "SIGTERM" && (listeners += 1) === 2) block();
+  });`;
+
 describe("a server that receives a stop signal", () => {
+  it.each([
+    ["before its program is loaded", "program"],
+    ["while its program replaces the first listener", "replacement"],
+  ] as const)("%s ends by itself", async (_when, moment) => {
+    const dataDir = newDataDir();
+    const environment = { PORT: "0", DATA_DIR: dataDir, ...(await settingsOfEngine(dataDir, {})) };
+    const preload = `data:text/javascript,${encodeURIComponent(blockAt(moment))}`;
+    const child = spawnProgram(["serve"], { ...environment, NODE_OPTIONS: `--import=${preload}` });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const ended = once(child, "exit");
+    await once(child.stdout ?? child, "data");
+    child.kill("SIGTERM");
+    child.stdin?.end("x");
+    expect(await ended).toEqual([expect.any(Number), null]);
+  });
+
   it.each(["SIGTERM", "SIGINT"] as const)(
     "finishes running requests on %s, accepts no new ones and exits",
     async (signal) => {
