@@ -43,7 +43,8 @@ export interface RestoreRequest {
   readonly source: BackupSource;
   /** The backup does not know the views since it was made, so live pushes either keep their old views or end. */
   readonly livePushes: "keep_open" | "end_all";
-  readonly revokeTokens: boolean;
+  /** Those that were revoked after the backup would work again. */
+  readonly keepTokens: boolean;
 }
 
 export type RestoreReport = Awaited<ReturnType<typeof restoreBackup>>;
@@ -68,7 +69,7 @@ export async function restoreBackup(deps: RestoreDeps, request: RestoreRequest) 
     const unpacked = join(work, databaseName);
     if (keepOpen) await removeOrphans(work, manifest, unpacked);
     const pushesEnded = await migrateAndEnd(deps, unpacked, manifest, keepOpen);
-    const cleared = clearTransientState(unpacked, { now: deps.now(), revokeTokens: request.revokeTokens });
+    const cleared = clearTransientState(unpacked, { now: deps.now(), keepTokens: request.keepTokens });
     await syncFolders(work);
     signal.throwIfAborted();
     undoSteps.push(await moveBlobs(deps, work));

@@ -159,13 +159,14 @@ const restoreHelp = `
 ${restoreChoice}
 
 Restores into an empty data folder with the settings of the server, master key included, and overwrites nothing. In both
-cases all sessions end, links in emails become invalid, and queued emails are dropped. See docs/operations.md.`;
+cases all sessions end, links in emails and download addresses become invalid, queued emails and unfinished uploads are dropped,
+and API tokens are revoked. See docs/operations.md.`;
 
 interface RestoreOptions {
   readonly from: string;
   readonly keepOpen?: true;
   readonly endAll?: true;
-  readonly revokeTokens?: true;
+  readonly keepTokens?: true;
 }
 
 function addRestore(program: Command, { io }: CommandDeps): void {
@@ -176,8 +177,8 @@ function addRestore(program: Command, { io }: CommandDeps): void {
     .addOption(new Option("--keep-open", "live pushes stay live").conflicts("endAll"))
     .option("--end-all", "live pushes end")
     .option(
-      "--revoke-tokens",
-      "revoke all API tokens; without it, tokens that were revoked after the backup work again",
+      "--keep-tokens",
+      "keep all API tokens, also those that were revoked after the backup; without it, all of them are revoked",
     )
     .addHelpText("after", restoreHelp + exitCodesHelp)
     .action(async (options: RestoreOptions) => {
@@ -185,7 +186,7 @@ function addRestore(program: Command, { io }: CommandDeps): void {
       await runRestore(io, {
         source: sourceOf(options.from, io),
         livePushes: options.keepOpen === true ? "keep_open" : "end_all",
-        revokeTokens: options.revokeTokens === true,
+        keepTokens: options.keepTokens === true,
       });
     });
 }
@@ -229,7 +230,8 @@ function restoreSentences({ manifest, pushesEnded, cleared }: RestoreReport, req
       ? `Ended ${pushesEnded} pushes: their links do not work any more.`
       : `Live pushes have the views they had at the backup${pushesEnded === 0 ? "" : `, except ${pushesEnded}, which have ended because the backup does not contain their files`}.`,
     `Ended ${sessionsEnded} sessions; links in emails are invalid; ${emailsDropped} queued emails were dropped.`,
-    tokensRevoked > 0
+    "Download addresses are invalid, retrievals cannot be repeated, and unfinished uploads were dropped.",
+    !request.keepTokens
       ? `Revoked ${tokensRevoked} API tokens.`
       : `${tokensInUse} API tokens work, including any that were revoked after the backup.`,
     "Users, passwords, second factors and backup codes are as they were at the backup: check users that were disabled or " +

@@ -9,7 +9,7 @@ export function didYouMean(typed: string, names: readonly string[]): string {
   return near === undefined ? "" : ` Did you mean ${near.name}?`;
 }
 
-/** Of Damerau and Levenshtein: letters that are missing, additional, different or exchanged with their neighbour. */
+/** The distance by Damerau and Levenshtein: letters that are missing, additional, different or exchanged with their neighbour. */
 function distanceOf(a: string, b: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, at) => at);
