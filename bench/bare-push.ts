@@ -20,7 +20,7 @@ const audit = { userId: null, address: "127.0.0.1", userAgent: "", referrer: "" 
 export async function createBarePush(hotPath: HotPath, id: number, shape: RowShape): Promise<LinkAddress> {
   const push = newPush(id, shape);
   await hotPath.insertPush(push, { ...audit, kind: "creation", at: push.row.createdAt });
-  return bareAddress(id, push.linkCheck);
+  return bareAddress(id, push.row.linkCheck);
 }
 
 /** Reads a push and counts a view. */
@@ -57,10 +57,10 @@ function newPush(id: number, shape: RowShape): NewPush {
     expiresAt: now + lifetimeMs,
     expireAfterViews: 1,
     keyCheck: randomBytes(keyCheckBytes),
+    linkCheck: randomBytes(checkBytes),
   });
   return {
     row,
-    linkCheck: randomBytes(checkBytes),
     rowSecretSealed: randomBytes(shape.rowSecretBytes),
     payloadSealed: randomBytes(shape.payloadBytes),
     files: [],

@@ -155,7 +155,7 @@ async function composeServer(
     assetUrl,
     aboutHtml: config.about === undefined ? undefined : await renderMarkdown(config.about),
     assetIntegrity,
-    apiReference: apiReference(),
+    apiReference: apiReference(config),
     events,
     assetsDir: options.assetsDir,
   });

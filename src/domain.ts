@@ -33,6 +33,7 @@ import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
 import { createCapacity } from "./pushes/create/capacity.ts";
 import { createLargePayloads } from "./pushes/create/large-payloads.ts";
+import { createLinkKeys } from "./pushes/link-keys.ts";
 import { createLinkDeliveryCounter, watchLinkEmails } from "./pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "./pushes/notifications/push-emails.ts";
 import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
@@ -116,7 +117,8 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const argon2 = createArgon2Queue(argon2Limits);
   const limits = createLimits(db, events.limitsUnanswered);
   const hashAttempts = createHashAttempts(limits);
-  const linkEmails = watchLinkEmails({ store, clock });
+  const linkKeys = createLinkKeys({ db, keyring, random });
+  const linkEmails = watchLinkEmails({ store, clock, linkKeys });
   const branding = await openBranding({
     db,
     clock,
@@ -148,6 +150,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     clock,
     random,
     vault,
+    linkKeys,
     store,
     blobs,
     openFiles: createFileOpener(blobs, effects.abortAfter),
@@ -173,6 +176,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     clock,
     random,
     keyring,
+    linkKeys,
     urlTokens: createUrlTokens(vault.indexKey("request links")),
     ids: createIds(db, "requests"),
     store: createRequestStore(db),
@@ -185,6 +189,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const canServe = () => db.answers();
   return {
     vault,
+    linkKeys,
     /** Whether anything may be destroyed because time has passed. */
     clockTrust,
     store,
@@ -280,9 +285,9 @@ function pushEmails(config: Config, { requestedOutbox }: Mail, accounts: Pick<Ac
     async assertRoom() {
       if (await requestedOutbox.isFull()) throw unavailable("Too many emails wait to be sent. Try again later.", 60);
     },
-    async putLink(tx, { to, locale, urlToken, retrievalStep, ...link }, now) {
-      const path = `/p/${urlToken}${retrievalStep ? "/r" : ""}`;
-      await requestedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", path, ...link } }, now);
+    async putLink(tx, { to, locale, urlToken, retrievalStep, sealPath, ...link }, now) {
+      const pathSealed = sealPath(`/p/${urlToken}${retrievalStep ? "/r" : ""}`);
+      await requestedOutbox.put(tx, { to, language: locale, content: { kind: "push_link", pathSealed, ...link } }, now);
     },
     async putViewNotification(tx, { to, language, kind, viewedAt, ...view }, now) {
       const content = { kind: "push_view", pushKind: kind, at: viewedAt, ...view } as const;

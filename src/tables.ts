@@ -36,6 +36,8 @@ export const allTables = [
   accounts.signOnSteps,
   accounts.adminEntries,
   pushes.rowSecrets,
+  pushes.linkSecrets,
+  pushes.linkSecretUsers,
   pushes.pushes,
   pushes.claimedPushes,
   pushes.importedLinks,

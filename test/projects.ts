@@ -19,7 +19,7 @@ const aboutSqlite = [
   // The engine itself: its log, its groups of commits, its lock.
   "src/database/sqlite/**",
   // Which bytes its pages and its log still hold after a key was destroyed.
-  "src/pushes/{claim/log-after-kill,store/trim-data-keys}.test.ts",
+  "src/pushes/{link-secret-overwritten,claim/log-after-kill,store/trim-data-keys}.test.ts",
   // A file that is no database.
   "src/cli/damaged-file.test.ts",
   // The disk under it, and its log, fill up; its folder or its file cannot be written; a trigger of it never ends.

@@ -4,12 +4,12 @@ import { CreatePushFields, NotifyEmailsRequest } from "../http/push-fields.ts";
 import { AnswerFields, CreateRequestFields } from "../http/request-fields.ts";
 import { operations as requestOperations } from "./requests/operations.ts";
 import { operations as v1Operations } from "./v1/operations.ts";
-import { describedParameters, isTokenOptional, openApiDocument, withBraces } from "./v2/openapi.ts";
+import { describedParameters, isTokenOptional, type OfferedParts, openApiDocument, withBraces } from "./v2/openapi.ts";
 import { type Operation, operations as v2Operations } from "./v2/operations.ts";
 
 /** Describes both versions of the API for the help pages, from the registered operations and the validating schemas. */
-export function apiReference(): Record<"v1" | "v2", ApiReference> {
-  const { title, description } = openApiDocument().info;
+export function apiReference(offered: OfferedParts): Record<"v1" | "v2", ApiReference> {
+  const { title, description } = openApiDocument(offered).info;
   return {
     v1: {
       title: "Sealpush API v1",
@@ -21,7 +21,7 @@ export function apiReference(): Record<"v1" | "v2", ApiReference> {
     v2: {
       title,
       description,
-      endpoints: [...v2Operations, ...requestOperations].map((operation) =>
+      endpoints: [...v2Operations, ...(offered.requestsEnabled ? requestOperations : [])].map((operation) =>
         describeEndpoint(operation, wrapperOf(operation), []),
       ),
     },

@@ -12,7 +12,7 @@ const crossOriginPath = "/p.json";
 
 /** Registers both versions of the API. V1 translates its requests and answers to the calls of v2. */
 export function registerApi(server: FastifyInstance, deps: ApiDeps): void {
-  for (const operation of [...v2Operations, ...requestOperations]) {
+  for (const operation of [...v2Operations, ...(deps.config.requestsEnabled ? requestOperations : [])]) {
     registerOperation(server, operation, [operation.path, `${operation.path}.json`], deps);
   }
   const isClosed = closedPrefixes(deps.config);
@@ -20,7 +20,7 @@ export function registerApi(server: FastifyInstance, deps: ApiDeps): void {
     const paths = [operation.path, ...operation.alsoAt].filter((path) => !isClosed.test(path));
     registerOperation(server, operation, paths, deps);
   }
-  const document = JSON.stringify(openApiDocument());
+  const document = JSON.stringify(openApiDocument(deps.config));
   server.get(
     "/api/v2/openapi.json",
     { config: { access: "api", group: "internal", scope: null, changesState: false } },

@@ -95,7 +95,11 @@ export function toConfig(parsed: ParsedTable<typeof settingTable>, readFile: Rea
     /** Whether the data of a Password Pusher, in whose place this server runs, are imported; undefined: not decided. */
     moveIn: moveInConfig(parsed.moveIn, report),
     allowAnonymous: parsed.access.anonymous.value,
-    allowAnonymousRequests: parsed.access.anonymous.value && parsed.access.anonymousRequests.value,
+    /** The lists of users show the links of their pushes and requests. */
+    keepLinks: parsed.access.keepLinks.value,
+    requestsEnabled: parsed.access.requests.value,
+    allowAnonymousRequests:
+      parsed.access.requests.value && parsed.access.anonymous.value && parsed.access.anonymousRequests.value,
     /** The form of a new push offers to seal in the browser already chosen. */
     sealedInBrowser: parsed.access.sealedInBrowser.value,
     accounts: accountsConfig(parsed.accounts, parsed.mail, canSendMail, report),

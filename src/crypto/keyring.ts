@@ -38,7 +38,7 @@ export interface SealedRow {
   readonly ownerId: number | null;
 }
 
-/** For values of a column that are sealed under the key of their push. @param extra binds the value to more than its row. */
+/** For values of a column that are sealed under the key of their push, or of their account's links. @param extra binds the value to more than its row. */
 export function columnData(
   { table, column }: SealedColumn,
   { id, ownerId }: SealedRow,

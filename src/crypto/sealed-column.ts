@@ -2,6 +2,7 @@
 export type SealPurpose =
   | "domain secrets"
   | "row secrets"
+  | "link secrets"
   | "labels"
   | "requests"
   | "passwords"
@@ -23,8 +24,8 @@ export interface SealedRows {
   readonly key?: string;
   /** The table, with the tables of `id` and `owner` joined; the table alone by default. */
   readonly from?: string;
-  /** Rows without an owner have another kind of value, or none. */
-  readonly ownedOnly?: true;
+  /** Only rows with an owner, or only those without one. The others have another kind of value, or none. */
+  readonly only?: "owned" | "anonymous";
 }
 
 /** Under a key that a master key derives. A rotation reseals the values. */
@@ -40,7 +41,10 @@ export type JointSeal = { readonly under: "master key and client"; readonly purp
 /** Under a key that is itself sealed elsewhere: a rotation reseals that one instead. */
 export type InnerSeal = { readonly under: "key of the push" | "key of the file" };
 
-export type Seal = MasterKeySeal | JointSeal | InnerSeal;
+/** The same with the link key of an account, which is derived from its sealed link secret. */
+export type LinkSeal = { readonly under: "link key of the account" };
+
+export type Seal = MasterKeySeal | JointSeal | InnerSeal | LinkSeal;
 
 export function underMasterKey(purpose: SealPurpose, rows: SealedRows): MasterKeySeal {
   return { under: "master key", purpose, rows };
@@ -52,6 +56,7 @@ export function underMasterKeyAndClient(purpose: JointPurpose): JointSeal {
 
 export const underPushKey: InnerSeal = { under: "key of the push" };
 export const underFileKey: InnerSeal = { under: "key of the file" };
+export const underLinkKey: LinkSeal = { under: "link key of the account" };
 
 const described: unique symbol = Symbol("described");
 
@@ -66,6 +71,9 @@ export interface SealedColumn<S extends Seal = Seal> {
   readonly column: string;
   readonly seal: S;
 }
+
+/** A column of stored links. */
+export type LinkColumn = SealedColumn<LinkSeal>;
 
 /** A column whose values a rotation of keys reseals. */
 export type RotatedColumn = SealedColumn<MasterKeySeal>;

@@ -260,6 +260,21 @@ export class Table<C extends TableColumns> extends RowShape<C> {
   }
 
   /**
+   * The text of an INSERT of one row, only if a condition holds. Parameters: the values, then those of the condition.
+   * @param expressions as of `insertText`, for SQLite only.
+   */
+  insertTextIf(condition: string, expressions?: { readonly [Key in keyof C]?: string }) {
+    const select = (of: typeof expressions) => `SELECT ${this.keys.map((key) => of?.[key] ?? "?").join(", ")}`;
+    const columns = this.columnNames.join(", ");
+    return {
+      sqlite: `${this.#insertInto()} ${select(expressions)} WHERE ${condition}`,
+      // The first part has no rows: it gives the parameters the types of the columns.
+      postgres: `${this.#insertInto()} SELECT * FROM
+        (SELECT ${columns} FROM ${this.name} WHERE FALSE UNION ALL ${select(undefined)}) AS given WHERE ${condition}`,
+    };
+  }
+
+  /**
    * The text of an INSERT from the rows of another part of the statement. Parameters are in the order of the columns.
    * @param expressions for the values; an untyped parameter is a text, others need a CAST on PostgreSQL.
    */

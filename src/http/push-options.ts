@@ -2,7 +2,6 @@ import Type, { type TBoolean, type TOptional } from "typebox";
 import {
   type OptionAnsweredTo,
   type OptionReader,
-  type OwnedPush,
   optionRules,
   optionsAnsweredTo,
   type Push,
@@ -46,17 +45,21 @@ export const publicOptionAnswers = mapPublic(() => Type.Boolean());
 export const ownersOptionAnswers = mapOwners(() => Type.Boolean());
 
 /** The options in an answer of the API. */
-export function presentOptions(push: Push): ByWireName<OptionAnsweredTo<"everybody">, boolean> {
+export function presentOptions(
+  push: Pick<Push, OptionAnsweredTo<"everybody">>,
+): ByWireName<OptionAnsweredTo<"everybody">, boolean> {
   return mapPublic((option) => push[option]);
 }
 
 /** The options that only an answer for the owner has. */
-export function presentOwnersOptions(push: OwnedPush): ByWireName<OptionAnsweredTo<"owner">, boolean> {
+export function presentOwnersOptions(
+  push: Readonly<Record<PushOption, boolean>>,
+): ByWireName<OptionAnsweredTo<"owner">, boolean> {
   return mapOwners((option) => push[option]);
 }
 
 /** All options, for the owner's data export. */
-export function presentAllOptions(push: OwnedPush): ByWireName<PushOption, boolean> {
+export function presentAllOptions(push: Readonly<Record<PushOption, boolean>>): ByWireName<PushOption, boolean> {
   return mapAll((option) => push[option]);
 }
 

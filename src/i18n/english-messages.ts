@@ -727,6 +727,7 @@ export interface EnglishMessages {
     readonly ended: string;
     readonly name: string;
     readonly noName: string;
+    readonly linkNotStored: string;
     readonly made: string;
     readonly expires: string;
     readonly expiresOrEnded: string;
@@ -1429,7 +1430,9 @@ export interface EnglishMessages {
     };
     readonly state: string;
     readonly until: string;
-    readonly askedLead: string;
+    readonly linkNotStored: string;
+    readonly askedBy: Message<{ email: string }>;
+    readonly askedByUnknown: string;
     readonly text: string;
     readonly files: string;
     readonly filesHint: Message<{ count: number; size: string }>;

@@ -93,7 +93,7 @@ export function createDomainDestination(
 }
 
 function pushDeps(
-  { config, db, vault, store, blobs }: Domain,
+  { config, db, vault, linkKeys, store, blobs }: Domain,
   { clock, random, monotonicMs }: Pick<Effects, "clock" | "random" | "monotonicMs">,
 ): PushImportDeps {
   const diskSpace = diskSpaceOf(config.dataDir);
@@ -101,6 +101,7 @@ function pushDeps(
     config,
     db,
     vault,
+    linkKeys,
     store,
     blobs,
     clock,

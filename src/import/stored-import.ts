@@ -5,6 +5,7 @@ import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
 import type { UrlTokens } from "../crypto/url-token.ts";
 import type { ReadConnection } from "../database/database.ts";
+import type { Vault } from "../pushes/vault.ts";
 import type { RowDigests } from "./aspects.ts";
 
 /** This server's data, for a verification. It offers no way to write. */
@@ -13,6 +14,8 @@ export interface StoredImport {
   readonly keyring: Keyring;
   readonly access: AccessKeys;
   readonly urlTokens: UrlTokens;
+  /** See `ownerChecks`. */
+  readonly ownerCheckOf: Vault["ownerCheckOf"];
   readonly accounts: Pick<AdoptedAccounts, "hasEndedToken">;
   /** Makes the digests that the records of imported rows hold. */
   readonly digests: RowDigests;

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { BlobStoreError } from "../blobs/blob-store.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
 import { endedByTime, expiryOf } from "../pushes/create/import-push.ts";
-import { hasEnded, tombstoneMs } from "../pushes/present-push.ts";
+import { findLinkKey } from "../pushes/link-keys.ts";
+import { hasEnded, openLink, tombstoneMs } from "../pushes/present-push.ts";
 import { openFileDetails, openFileKey, openPayload, openPushKey } from "../pushes/seals.ts";
 import { readImportedState } from "../pushes/store/import-push.ts";
 import { findFilesOf, findPushById } from "../pushes/store/push-store.ts";
@@ -62,7 +63,7 @@ async function compare(compared: Compared, sealed: SealedPush | undefined): Prom
   if (row.ownerId !== (owner?.id ?? null)) return verdict.fail("It does not belong to the account of its owner here.");
   const state = await readImportedState(here.read, row.id, imported.related.auditEntries);
   const isEdited = state?.isEdited === true && row.endedAt === null;
-  compareLabels(compared, row, isEdited, verdict);
+  await compareLabels(compared, row, isEdited, verdict);
   if (hasEnded(row, now)) {
     verdict.state = "ended";
     return verdict;
@@ -104,16 +105,19 @@ async function explainMissing({ here, push, imported, owner, now }: Compared): P
 }
 
 /** What only the owner sees: the link in the lists, the name and the note. */
-function compareLabels(
-  { here: { keyring }, push, imported }: Compared,
+async function compareLabels(
+  { here: { keyring, read, access, ownerCheckOf }, push, imported }: Compared,
   row: PushRow,
   isEdited: boolean,
   verdict: Verdict,
-): void {
+): Promise<void> {
   if (row.ownerId === null) return;
-  const open = (column: "urlToken" | "name" | "note", sealed: Buffer | null) =>
+  const linkKey = await findLinkKey(read, keyring, row.ownerId);
+  const link = openLink(row, { keyring, access, ownerCheckOf, linkKey });
+  if (link === "not_stored") verdict.change("Its owner's lists show no link of it here.");
+  else if (link?.link !== push.urlToken) verdict.fail("Its owner's lists cannot show its link.");
+  const open = (column: "name" | "note", sealed: Buffer | null) =>
     sealed === null ? "" : keyring.open(pushes.seals[column], row, sealed)?.toString("utf8");
-  if (open("urlToken", row.tokenSealed) !== push.urlToken) verdict.fail("Its owner's lists cannot show its link.");
   const labels = [
     ["name", open("name", row.nameSealed), push.name],
     ["note", open("note", row.noteSealed), imported.missingParts.includes("note") ? "" : push.note],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { languages } from "../i18n/i18n.ts";
 import { composeEmail } from "./compose.ts";
-import type { EmailContent } from "./email.ts";
+import type { ReadyContent } from "./email.ts";
 
 const baseUrl = "https://push.example.com";
 const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0";
@@ -12,18 +12,20 @@ const notification = {
   at: Date.UTC(2030, 0, 2, 3, 4),
   address: "192.0.2.7",
   userAgent: firefox,
-} as const satisfies EmailContent;
+} as const satisfies ReadyContent;
 const link = {
   kind: "push_link",
   pushId: 1,
   linkDeliveryId: 2,
   recipientIndex: 0,
+  ownerId: 7,
+  pathSealed: "",
   path: "/p/thetoken/r",
   from: "bob@example.com",
   passphraseRequired: true,
   viewsRemaining: 3,
   expiresAt: Date.UTC(2030, 0, 9),
-} as const satisfies EmailContent;
+} as const satisfies ReadyContent;
 const view = {
   kind: "push_view",
   name: "VPN",
@@ -34,8 +36,8 @@ const view = {
   userAgent: firefox,
   views: 2,
   expireAfterViews: 5,
-} as const satisfies EmailContent;
-const contents: readonly EmailContent[] = [
+} as const satisfies ReadyContent;
+const contents: readonly ReadyContent[] = [
   { kind: "confirm_account", token: "t" },
   { kind: "confirm_new_email", token: "t" },
   { kind: "reset_password", token: "t" },
@@ -50,11 +52,8 @@ const contents: readonly EmailContent[] = [
   { ...view, name: "", views: 5 },
 ];
 
-const compose = (content: EmailContent, language: string | null = null) =>
-  composeEmail(
-    { to: "ada@example.com", language, content },
-    { baseUrl, pushBaseUrl: baseUrl, instanceName: () => "Sealpush" },
-  );
+const compose = (content: ReadyContent, language: string | null = null) =>
+  composeEmail({ language, content }, { baseUrl, pushBaseUrl: baseUrl, instanceName: () => "Sealpush" });
 
 describe("links", () => {
   it.each([
@@ -78,7 +77,7 @@ describe("links", () => {
   it("to a push, and no others, start with the address of a public gateway", () => {
     const head = { baseUrl, pushBaseUrl: "https://open.example.com", instanceName: () => "Sealpush" };
     for (const content of contents) {
-      const { text } = composeEmail({ to: "ada@example.com", language: null, content }, head);
+      const { text } = composeEmail({ language: null, content }, head);
       const origins = new Set([...text.matchAll(/https:\/\/[^\s/]*/g)].map(([origin]) => origin));
       if (content.kind === "push_link") expect([...origins]).toEqual([head.pushBaseUrl]);
       else expect(origins).not.toContain(head.pushBaseUrl);
@@ -132,7 +131,7 @@ it("uses the default language for a recipient whose language is not one of the i
   const inInstance = (language: string) => {
     const head = { baseUrl, pushBaseUrl: baseUrl, instanceName: () => "Sealpush", defaultLocale: "fr" };
     return composeEmail(
-      { to: "ada@example.com", language, content: notification },
+      { language, content: notification },
       { ...head, languages: languages.filter(({ locale }) => ["de", "fr"].includes(locale.tag)) },
     ).text;
   };

@@ -4,7 +4,7 @@ import { hourMs } from "../base/clock.ts";
 import { unreachable } from "../base/errors.ts";
 import { browserOf } from "../base/user-agent.ts";
 import { en, findMessages, type Messages } from "../i18n/i18n.ts";
-import { type AccountChange, type ContentOf, type Email, type EmailContent, linkLifeMs } from "./email.ts";
+import { type AccountChange, type ContentOf, type Email, linkLifeMs, type ReadyContent } from "./email.ts";
 
 /** Names and addresses in an account notification are user input: they are truncated, so that no user can put their own message into an email. */
 const factCharactersMax = 200;
@@ -37,7 +37,7 @@ export interface EmailHead {
 }
 
 export function composeEmail(
-  message: Email,
+  message: Pick<Email, "language"> & { readonly content: ReadyContent },
   { baseUrl, pushBaseUrl, instanceName, defaultLocale, languages }: EmailHead,
 ): { subject: string; text: string; html: string } {
   const spoken = findMessages(message.language ?? undefined, languages);
@@ -65,7 +65,7 @@ type Parts = Pick<Composition, "heading" | "paragraphs"> &
 
 /** @param pageLocale the query that selects the recipient's language on a page; empty when it is not known. */
 function partsOf(
-  content: EmailContent,
+  content: ReadyContent,
   messages: Messages,
   baseUrl: string,
   pageLocale: Readonly<Record<string, string>>,

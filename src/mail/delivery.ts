@@ -5,7 +5,7 @@ import { digest } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Events } from "../telemetry/events.ts";
 import { composeEmail, type EmailHead } from "./compose.ts";
-import { type ContentOf, type Email, type EmailContent, linkLifeOf, openEmail } from "./email.ts";
+import { type ContentOf, type Email, type EmailContent, linkLifeOf, openEmail, type ReadyContent } from "./email.ts";
 import type { Mailer, MailFailure, OutgoingMessage, Sending } from "./smtp.ts";
 import type { EmailStore, StoredEmail } from "./store/emails.ts";
 
@@ -27,8 +27,8 @@ export const failedMax = 1_000;
 
 /** The caller's decisions about link emails. Each call may be repeated. */
 export interface LinkEmails {
-  /** The push can still be retrieved. Called right before the link is sent. */
-  isRetrievable(content: ContentOf<"push_link">): Promise<boolean>;
+  /** Called right before the link is sent. @returns its path; undefined: it must not be sent any more. */
+  openPath(content: ContentOf<"push_link">): Promise<string | undefined>;
   settle(content: ContentOf<"push_link">, fate: "sent" | "given_up"): Promise<void>;
   /** An attempt has failed and will be repeated. */
   putOff(content: ContentOf<"push_link">): Promise<void>;
@@ -51,7 +51,10 @@ const failures = {
     code: "unreadable",
     sentence: "The email cannot be opened: its master key is not configured any more.",
   },
-  pushEnded: { code: "push_ended", sentence: "The push had ended before its link could be sent." },
+  pushEnded: {
+    code: "push_ended",
+    sentence: "The push had ended before its link could be sent, or its owner had lost the link.",
+  },
   linkOver: { code: "link_over", sentence: "The link in the email had expired before it could be sent." },
 } as const satisfies Record<string, MailFailure>;
 
@@ -82,7 +85,7 @@ export function createDelivery(deps: Deps) {
     events.mailGivenUp({ id, kind, attempts, code });
   }
 
-  /** The push has ended: its link is not sent, and no failure is kept for administrators. */
+  /** The push has ended, or its link does not open any more: it is not sent, and no failure is kept for administrators. */
   async function drop(stored: StoredEmail, { content }: Email): Promise<"done"> {
     await settle(content, "given_up");
     await store.remove(stored.id);
@@ -100,17 +103,22 @@ export function createDelivery(deps: Deps) {
     return "done";
   }
 
+  async function withPath(content: ContentOf<"push_link">): Promise<ReadyContent | undefined> {
+    const path = await deps.linkEmails.openPath(content);
+    return path === undefined ? undefined : { ...content, path };
+  }
+
   /** @returns "pause": do not use the mail server again at once. */
   async function deliver(stored: StoredEmail, stop: AbortSignal): Promise<"done" | "pause"> {
     const message = openEmail(deps.keyring, stored.id, stored.emailSealed);
     if (message === undefined) return await giveUp(stored, undefined, failures.unreadable);
     const { content } = message;
-    const { kind } = content;
     const expiresAt = linkExpiry(stored, message);
     if (expiresAt !== undefined && clock.now() >= expiresAt) return await giveUp(stored, message, failures.linkOver);
-    if (kind === "push_link" && !(await deps.linkEmails.isRetrievable(content))) return await drop(stored, message);
+    const ready = content.kind === "push_link" ? await withPath(content) : content;
+    if (ready === undefined) return await drop(stored, message);
 
-    const sending = await deps.mailer.send(outgoing(stored, message, deps), stop);
+    const sending = await deps.mailer.send(outgoing(stored, { ...message, content: ready }, deps), stop);
     const next = await record(stored, message, sending);
     await deps.onAttempt(sending, stop);
     return next;
@@ -187,7 +195,11 @@ function uselessFrom(stored: StoredEmail, message: Email): number {
 }
 
 /** The Message-ID comes from the sealed bytes, which differ for every email: it is unique and reveals nothing. */
-function outgoing(stored: StoredEmail, message: Email, head: EmailHead): OutgoingMessage {
+function outgoing(
+  stored: StoredEmail,
+  message: Email & { readonly content: ReadyContent },
+  head: EmailHead,
+): OutgoingMessage {
   const id = digest(stored.emailSealed.toString("base64")).toString("hex").slice(0, 32);
   return {
     to: message.to,

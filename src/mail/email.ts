@@ -53,8 +53,9 @@ const contents = {
     linkDeliveryId: isNumber,
     /** Index of the recipient in the link delivery. */
     recipientIndex: isNumber,
-    /** The link without its origin. */
-    path: isText,
+    ownerId: isNumber,
+    /** The link without its origin, in base64: sealed under the owner's link key, which is opened when the email is sent. */
+    pathSealed: isText,
     passphraseRequired: isFlag,
     viewsRemaining: isNumber,
     expiresAt: isNumber,
@@ -91,6 +92,11 @@ type Checked<Fields> = {
 export type ContentOf<Kind extends EmailKind> = { readonly kind: Kind } & Checked<(typeof contents)[Kind]>;
 
 export type EmailContent = { [Kind in EmailKind]: ContentOf<Kind> }[EmailKind];
+
+/** The content of an email that is about to be sent. */
+export type ReadyContent =
+  | Exclude<EmailContent, { readonly kind: "push_link" }>
+  | (ContentOf<"push_link"> & { readonly path: string });
 
 export interface Email {
   /** One normalised email address. */

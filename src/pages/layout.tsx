@@ -133,7 +133,7 @@ function Navigation({ page }: { readonly page: PageContext }) {
   );
   if (page.user === null) {
     const signIn = page.signIns && link("/users/sign_in", nav.signIn);
-    if (page.anonymousRequests) {
+    if (page.mayRequest) {
       return (
         <Menu page={page}>
           {link("/", nav.newPush)}
@@ -153,7 +153,7 @@ function Navigation({ page }: { readonly page: PageContext }) {
     <Menu page={page}>
       {link("/", nav.newPush)}
       {link("/p", nav.pushes)}
-      {link("/requests", requests.heading)}
+      {page.mayRequest && link("/requests", requests.heading)}
       {link("/users/token", nav.apiTokens)}
       {link("/users/edit", nav.account)}
       {page.user.admin && link("/admin", nav.administration)}

@@ -47,8 +47,8 @@ export interface PageContext {
   readonly recipientsOnly: boolean;
   /** What an administrator has to correct in the settings; empty for all others. */
   readonly faults: Faults;
-  /** People without an account may request secrets, so pages link to it. */
-  readonly anonymousRequests: boolean;
+  /** The reader may request secrets, so pages link to it. */
+  readonly mayRequest: boolean;
   /** Sign-in is enabled on this server, so pages link to it. */
   readonly signIns: boolean;
   /** Proves to `receiveForm` that a form is from a page of this session; null: there is no session. */

@@ -60,7 +60,13 @@ export interface LayoutServices extends Pick<PageServices, "assetUrl" | "assetIn
   readonly mail: MailServerState;
   readonly config: Pick<
     Config,
-    "defaultLocale" | "languages" | "namedProxies" | "appearance" | "secureCookies" | "allowAnonymousRequests"
+    | "defaultLocale"
+    | "languages"
+    | "namedProxies"
+    | "appearance"
+    | "secureCookies"
+    | "allowAnonymousRequests"
+    | "requestsEnabled"
   > & {
     readonly accounts: Pick<Config["accounts"], "loginsDisabled" | "requiresConfirmation" | "emails">;
   };
@@ -85,7 +91,7 @@ export function pageContext(request: FastifyRequest, services: LayoutServices, s
     user: user === null ? null : { email: user.email, admin: user.admin },
     faults: user?.admin === true ? faultsOf(request, services) : {},
     recipientsOnly: !request.listener.groups.has("internal"),
-    anonymousRequests: services.config.allowAnonymousRequests,
+    mayRequest: user === null ? services.config.allowAnonymousRequests : services.config.requestsEnabled,
     signIns: !services.config.accounts.loginsDisabled,
     formToken: request.formToken,
     assetUrl: services.assetUrl,

@@ -39,7 +39,7 @@ function contextOf(messages: Messages, more: Partial<PageContext> = {}): PageCon
     formToken: "form-token",
     faults: {},
     recipientsOnly: false,
-    anonymousRequests: false,
+    mayRequest: false,
     signIns: true,
     theme: { name: undefined, logo: undefined, style: undefined },
     appearance: {

@@ -2,8 +2,10 @@ import { isArmored } from "../age/armor.ts";
 import { dayMs } from "../base/clock.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
+import type { LinkKey, OpenedLink } from "../crypto/link-key.ts";
 import type { RotatedColumn } from "../crypto/sealed-column.ts";
-import type { Actor, EndToEnd, OwnedPush, Push } from "./push.ts";
+import type { LinkKeys } from "./link-keys.ts";
+import type { Actor, EndToEnd, ListedPush, OwnedPush, Push } from "./push.ts";
 import { publicOptions } from "./push-options.ts";
 import { optionsBy, type PushRow, pushes, type UnsealedPushRow } from "./store/tables.ts";
 import type { Vault } from "./vault.ts";
@@ -26,28 +28,66 @@ export function isOwner(row: Pick<PushRow, "ownerId">, actor: Actor): boolean {
   return actor.user !== null && row.ownerId !== null && row.ownerId === actor.user.id;
 }
 
-/**
- * Whether the actor owns the push, and the server sealed exactly this link for that owner. `ownerId` alone is not
- * authenticated: somebody who can write to the database and knows a link could otherwise replace what is behind it.
- */
-export function isProvenOwner(
-  row: Pick<PushRow, "id" | "ownerId" | "tokenSealed">,
-  urlToken: string,
-  actor: Actor,
-  keys: OwnerKeys,
-): boolean {
-  if (!isOwner(row, actor)) return false;
-  const sealedToken = openLink(row, keys);
-  return sealedToken !== undefined && equalDigests(sealedToken, Buffer.from(urlToken, "utf8"));
+/** @param ownerId null: the row is an answer to a request without an account, and the caller knows whose request it is. */
+export function isListedFor(row: Pick<PushRow, "ownerId" | "isAnswer">, ownerId: number | null): boolean {
+  return row.ownerId === ownerId && (ownerId !== null || row.isAnswer === 1);
 }
 
-type OwnerKeys = Pick<Vault, "keyring" | "access">;
+/**
+ * Whether the actor owns the push, and the server made exactly this link for that owner. `ownerId` alone is not
+ * authenticated: somebody who can write to the database and knows a link could otherwise replace what is behind it.
+ */
+export function isProvenOwner(row: OwnedRow, urlToken: string, actor: Actor, vault: Vault): boolean {
+  return isOwner(row, actor) && isOwnersRow({ ...row, linkCheck: vault.urlTokens.addressOf(urlToken).check }, vault);
+}
 
-/** The url_token of an owned push. @returns undefined: it was not sealed for this owner, which is reported. */
-function openLink(row: Pick<PushRow, "id" | "ownerId" | "tokenSealed">, { keyring, access }: OwnerKeys) {
-  const opened = row.tokenSealed === null ? undefined : keyring.open(pushes.seals.urlToken, row, row.tokenSealed);
-  if (opened === undefined) access.reportForgedRow("pushes");
-  return opened;
+type OwnedRow = Pick<PushRow, "id" | "ownerId" | "linkCheck" | "ownerCheck">;
+
+/** @returns false: the owner in the row is another one than the server wrote, which is reported. */
+function isOwnersRow(row: OwnedRow, { access, ownerCheckOf }: Pick<Vault, "access" | "ownerCheckOf">): boolean {
+  const isSame = row.ownerCheck !== null && equalDigests(row.ownerCheck, ownerCheckOf(row));
+  if (!isSame) access.reportForgedRow("pushes");
+  return isSame;
+}
+
+/** What opens the lists of one owner. */
+export interface OwnerKeys extends Pick<Vault, "keyring" | "access" | "ownerCheckOf"> {
+  /** undefined: no owner, or one who has never stored a link. */
+  readonly linkKey: LinkKey | undefined;
+}
+
+interface WithLinkKeys {
+  readonly vault: Vault;
+  readonly linkKeys: LinkKeys;
+}
+
+export async function ownerKeysOf({ vault, linkKeys }: WithLinkKeys, ownerId: number | null): Promise<OwnerKeys> {
+  return { ...vault, linkKey: ownerId === null ? undefined : await linkKeys.find(ownerId) };
+}
+
+/**
+ * The url_token that was stored for the owner. "not_stored": also one that was sealed under an earlier link secret of the account.
+ * @returns undefined: it was not sealed for this owner, which is reported.
+ */
+export function openLink(
+  row: OwnedRow & Pick<PushRow, "tokenSealed">,
+  keys: OwnerKeys,
+): OpenedLink | "not_stored" | undefined {
+  const { tokenSealed } = row;
+  const { keyring, linkKey } = keys;
+  if (row.ownerId !== null && !isOwnersRow(row, keys)) return undefined;
+  if (row.ownerId !== null && (tokenSealed === null || linkKey === undefined)) return "not_stored";
+  const opened =
+    row.ownerId === null
+      ? openAnonymous(keyring, row, tokenSealed)
+      : linkKey?.open(pushes.seals.urlToken, row, tokenSealed ?? Buffer.alloc(0));
+  if (opened === undefined) keys.access.reportForgedRow("pushes");
+  return opened === "other_key" ? "not_stored" : opened;
+}
+
+function openAnonymous(keyring: Keyring, row: OwnedRow, sealed: Buffer | null): OpenedLink | undefined {
+  const opened = sealed === null ? undefined : keyring.open(pushes.seals.anonymousUrlToken, row, sealed);
+  return opened && { link: opened.toString("utf8") };
 }
 
 export function toPush(row: UnsealedPushRow, urlToken: string, now: number): Push {
@@ -95,10 +135,15 @@ export function toOwnersPush(row: UnsealedPushRow, urlToken: string, now: number
   };
 }
 
-/** @returns undefined: the owner was changed in the database. The push counts as absent, and that is reported. */
-export function toOwnedPush(row: PushRow, now: number, keys: OwnerKeys): OwnedPush | undefined {
-  const urlToken = openLink(row, keys);
-  return urlToken === undefined ? undefined : toOwnersPush(row, urlToken.toString("utf8"), now, keys.keyring);
+/**
+ * A push in a list of its owner. @param keys of this owner.
+ * @returns undefined: the owner was changed in the database. The push counts as absent, and that is reported.
+ */
+export function toListedPush(row: PushRow, now: number, keys: OwnerKeys): ListedPush | undefined {
+  const link = openLink(row, keys);
+  if (link === undefined) return undefined;
+  const push = toOwnersPush(row, link === "not_stored" ? "" : link.link, now, keys.keyring);
+  return { ...push, id: row.id, urlToken: link === "not_stored" ? null : push.urlToken };
 }
 
 /** Whether recipients need a passphrase, which the server checks or only their browser. */

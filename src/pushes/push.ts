@@ -81,6 +81,13 @@ export interface OwnedPush extends Push, PushOptions {
   readonly endReason: EndReason | null;
 }
 
+/** A push in a list of its owner. */
+export interface ListedPush extends Omit<OwnedPush, "urlToken"> {
+  readonly id: number;
+  /** null: this server does not store the link, or not any more. */
+  readonly urlToken: string | null;
+}
+
 export interface CreatedPush extends OwnedPush {
   /** The push was created by an earlier request under the same idempotency key; this is its state now. */
   readonly repeated: boolean;
@@ -102,7 +109,7 @@ export interface PushSearch {
 
 export interface FoundPushes {
   /** 50 a page. */
-  readonly pushes: readonly OwnedPush[];
+  readonly pushes: readonly ListedPush[];
   /** There is a next page. */
   readonly hasMore: boolean;
   /** The search reached its limit: the pushes after that were not searched. */
@@ -286,7 +293,7 @@ export interface WholeTrail {
 
 /** A push in the data export of its owner. */
 export interface ExportedPush {
-  readonly push: OwnedPush;
+  readonly push: ListedPush;
   readonly files: readonly TrailFile[];
   /** See WholeTrail; must be read before the next push. */
   readonly events: AsyncIterable<TrailEvent>;

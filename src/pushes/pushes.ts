@@ -18,6 +18,7 @@ import { searchLimits, searchOperations } from "./read/search.ts";
 export { auditKindNames } from "./audit/audit-trail.ts";
 export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
+export type { AccountLinkKey, LinkKeys } from "./link-keys.ts";
 export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export { asksForPassphrase, isSealedLabel } from "./present-push.ts";
@@ -41,7 +42,7 @@ export function createPushes(deps: PushDeps) {
     ...claimOperations(deps),
     // openTicket: for the download of a file
     ...ticketOperations(deps),
-    // find, list, listAnswers, audit
+    // find, list, listByIds, audit
     ...readOperations(deps),
     // search: for the owner's dashboard
     ...searchOperations(deps, searchLimits),
@@ -51,7 +52,7 @@ export function createPushes(deps: PushDeps) {
     ...exportOperations(deps),
     // findEditable, edit
     ...editOperations(deps),
-    // expire: ends a push for good; endAnswer
+    // expire: ends a push for good; endByIds
     ...endOperations(deps),
     // deliverLink: mails the link
     ...linkDeliveryOperations(deps),

@@ -2,7 +2,7 @@ import type { Random } from "../base/random.ts";
 import { AccessKeys } from "../crypto/access-keys.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import { envelopeKeyId, type Keyring } from "../crypto/keyring.ts";
-import { deriveKey, keyBytes } from "../crypto/sodium.ts";
+import { deriveKey, keyBytes, keyedHash } from "../crypto/sodium.ts";
 import { createUrlTokens } from "../crypto/url-token.ts";
 import type { Database, ReadConnection, Transaction } from "../database/database.ts";
 import { markKey, readKeyMarks } from "../database/processes.ts";
@@ -23,6 +23,20 @@ export class WrongMasterKeyError extends Error {
  */
 const domainSecretNames = ["index_secret", "access_secret"] as const;
 export type DomainSecretName = (typeof domainSecretNames)[number];
+
+interface OwnedLink {
+  readonly id: number;
+  readonly ownerId: number | null;
+  readonly linkCheck: Buffer;
+}
+
+const ownerCheckBytes = 16;
+
+/** @returns what authenticates whose push it is, and that its link is the owner's, who may have it stored nowhere: 16 bytes. */
+export function ownerChecks(indexSecret: Buffer): (push: OwnedLink) => Buffer {
+  const key = deriveKey(indexSecret, "push owners");
+  return ({ id, ownerId, linkCheck }) => keyedHash(key, ownerCheckBytes, "owner", id, ownerId, linkCheck);
+}
 
 const makeMeta = sql<[name: string, value: Buffer]>("INSERT INTO meta (name, value) VALUES (?, ?)");
 const replaceMeta = sql<[value: Buffer, name: string]>("UPDATE meta SET value = ? WHERE name = ?");
@@ -62,6 +76,7 @@ export async function openVault(deps: {
     /** A key of 32 bytes for what is stored with links. @param label the purpose. */
     indexKey: (label: string): Buffer => deriveKey(indexSecret, label),
     access: new AccessKeys(accessSecret, deps.onForgedRow),
+    ownerCheckOf: ownerChecks(indexSecret),
     /** For a process that others can see. @throws Error when a command has replaced the access secret since this process read it. */
     async assertSameAccess(): Promise<void> {
       const found = await openDomainSecret(deps, "access_secret");

@@ -36,9 +36,17 @@ export interface OpenRequest
   readonly expiresAt: number;
   /** It was made without an account: only the proof of its private link leads to the answers. */
   readonly isAnonymous: boolean;
+  /** The confirmed email address of the account that asks; null: it is not known who asks. */
+  readonly askedBy: string | null;
 }
 
-export interface OwnedRequest extends OpenRequest, Pick<NewRequest, "answersMax" | "identitySealed"> {
+/** A request in the list of its owner. */
+export interface ListedRequest extends Omit<OwnedRequest, "urlToken"> {
+  /** null: this server does not store the link, or not any more. */
+  readonly urlToken: string | null;
+}
+
+export interface OwnedRequest extends Omit<OpenRequest, "askedBy">, Pick<NewRequest, "answersMax" | "identitySealed"> {
   /** The fingerprint of the recipient, for the end of the link to send: see `fingerprintOf`. */
   readonly fingerprint: string;
   readonly answers: number;

@@ -11,12 +11,21 @@ import type { Transaction } from "../database/database.ts";
 import type { Ids } from "../database/ids.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import { createNetworkCounter } from "../limits/network-counter.ts";
-import { type Actor, codePointsUpTo, type OwnedPush, type Pushes, pushLimits } from "../pushes/pushes.ts";
+import {
+  type AccountLinkKey,
+  type Actor,
+  codePointsUpTo,
+  type LinkKeys,
+  type ListedPush,
+  type Pushes,
+  pushLimits,
+} from "../pushes/pushes.ts";
 import { AnswerUpload } from "./answer-upload.ts";
 import {
   daysDefaultOf,
   daysMaxOf,
   findRequestProblems,
+  type ListedRequest,
   type NewRequest,
   type OpenRequest,
   type OwnedRequest,
@@ -30,6 +39,7 @@ export type { AnswerUpload } from "./answer-upload.ts";
 export {
   daysDefaultOf,
   daysMaxOf,
+  type ListedRequest,
   type NewRequest,
   type OpenRequest,
   type OwnedRequest,
@@ -64,11 +74,12 @@ export interface RequestDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly keyring: Keyring;
+  readonly linkKeys: Pick<LinkKeys, "find" | "findOrDraw">;
   /** Not those of pushes: the link of one opens no other. */
   readonly urlTokens: UrlTokens;
   readonly ids: Ids;
   readonly store: RequestStore;
-  readonly pushes: Pick<Pushes, "beginUpload" | "create" | "expire" | "endAnswer" | "listAnswers">;
+  readonly pushes: Pick<Pushes, "beginUpload" | "create" | "endByIds" | "listByIds">;
   readonly emails: AnswerEmails;
   readonly limits: Limits;
   /** Resolves after the event loop has served everything else that is ready. */
@@ -87,12 +98,13 @@ export interface NewAnswer {
 }
 
 /** The part of a row that is sealed, and by that authenticated. */
-type Details = Omit<NewRequest, "answersMax" | "expireAfterDays" | "ownerProof"> &
-  Pick<OpenRequest, "urlToken"> & {
-    readonly fingerprint: string;
-    /** Hexadecimal, of the owner's proof; null: an account owns the request. */
-    readonly proofDigest: string | null;
-  };
+type Details = Omit<NewRequest, "answersMax" | "expireAfterDays" | "ownerProof"> & {
+  /** Hexadecimal, of the url_token. */
+  readonly linkDigest: string;
+  readonly fingerprint: string;
+  /** Hexadecimal, of the owner's proof; null: an account owns the request. */
+  readonly proofDigest: string | null;
+};
 type OpenedRow = RequestRow & { readonly details: Details };
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -122,10 +134,12 @@ export function createRequests(deps: RequestDeps) {
       const { answersMax, expireAfterDays = daysDefaultOf(config), ownerProof, ...asked } = wanted;
       const proofDigest = ownerId === null ? digest(ownerProof).toString("hex") : null;
       const fingerprint = await fingerprintOf(wanted.recipient);
-      const details = { ...asked, title: wanted.title.trim(), urlToken, fingerprint, proofDigest };
+      const linkDigest = digest(urlToken).toString("hex");
+      const details = { ...asked, title: wanted.title.trim(), linkDigest, fingerprint, proofDigest };
       const row = {
         id,
         ownerId,
+        tokenSealed: await sealToken(deps, { id, ownerId }, urlToken),
         linkCheck: deps.urlTokens.checkOf(urlToken),
         detailsSealed: sealDetails(deps.keyring, { id, ownerId }, details),
         createdAt: now,
@@ -135,25 +149,25 @@ export function createRequests(deps: RequestDeps) {
         answers: 0,
       };
       if (!(await store.insert(row, requestLimits))) throw tooManyRequests(ownerId);
-      return toOwned({ ...row, details }, now);
+      return toOwned({ ...row, details }, urlToken, now);
     },
 
     /** For somebody who may answer. @returns undefined: there is none with this link, or its owner may have none now. */
     async find(urlToken: string): Promise<OpenRequest | undefined> {
       const row = await findRow(deps, urlToken);
-      if (row === undefined || (await findOwner(deps, row)) === undefined) return undefined;
-      return toOpen(row, clock.now());
+      const owner = row && (await findOwner(deps, row));
+      if (row === undefined || owner === undefined) return undefined;
+      const askedBy = owner !== "anonymous" && owner.isConfirmed ? owner.email : null;
+      return { ...toOpen(row, urlToken, clock.now()), askedBy };
     },
 
     /** Newest first. @param page from 1. */
-    async list(actor: Actor, page: number): Promise<readonly OwnedRequest[]> {
+    async list(actor: Actor, page: number): Promise<readonly ListedRequest[]> {
       const now = clock.now();
       if (actor.user === null) throw needsAccount();
       const rows = await store.list(actor.user.id, requestsPerPage, (page - 1) * requestsPerPage);
-      return rows.flatMap((row) => {
-        const opened = openRow(deps, row);
-        return opened === undefined ? [] : [toOwned(opened, now)];
-      });
+      const linkKey = await deps.linkKeys.find(actor.user.id);
+      return rows.flatMap((row) => toListed(deps, row, linkKey, now) ?? []);
     },
 
     /**
@@ -164,10 +178,10 @@ export function createRequests(deps: RequestDeps) {
       urlToken: string,
       actor: Actor,
       proof = "",
-    ): Promise<{ readonly request: OwnedRequest; readonly answers: readonly OwnedPush[] }> {
+    ): Promise<{ readonly request: OwnedRequest; readonly answers: readonly ListedPush[] }> {
       const row = await ownedRow(deps, urlToken, actor, proof);
-      const answers = await deps.pushes.listAnswers(row.ownerId, await store.answers(row.id));
-      return { request: toOwned(row, clock.now()), answers: [...answers] };
+      const answers = await deps.pushes.listByIds(row.ownerId, await store.answers(row.id));
+      return { request: toOwned(row, urlToken, clock.now()), answers: [...answers] };
     },
 
     /** Whether this is the proof of who made the request, without an account. */
@@ -181,7 +195,7 @@ export function createRequests(deps: RequestDeps) {
       const row = await ownedRow(deps, urlToken, actor, proof);
       const now = clock.now();
       await store.close(row.id, now);
-      return toOwned({ ...row, closedAt: row.closedAt ?? now }, now);
+      return toOwned({ ...row, closedAt: row.closedAt ?? now }, urlToken, now);
     },
 
     /**
@@ -192,23 +206,21 @@ export function createRequests(deps: RequestDeps) {
       const row = await ownedRow(deps, urlToken, actor, proof);
       // From now on, no answer arrives that would be left.
       await store.close(row.id, clock.now());
-      for (const push of await deps.pushes.listAnswers(row.ownerId, await store.answers(row.id))) {
-        if (row.ownerId === null) await deps.pushes.endAnswer(push.urlToken, actor);
-        else await deps.pushes.expire(push.urlToken, actor);
-      }
+      await deps.pushes.endByIds(row.ownerId, await store.answers(row.id), actor);
       await store.remove(row.id);
       return { isAnonymous: row.ownerId === null };
     },
 
     /** All requests of an owner, newest first. */
-    async *exportOwned(ownerId: number): AsyncGenerator<OwnedRequest> {
+    async *exportOwned(ownerId: number): AsyncGenerator<ListedRequest> {
       const now = clock.now();
+      const linkKey = await deps.linkKeys.find(ownerId);
       let last: RequestRow | null = null;
       do {
         const rows: readonly RequestRow[] = await store.listAfter(ownerId, last, requestsPerPage);
         for (const row of rows) {
-          const opened = openRow(deps, row);
-          if (opened !== undefined) yield toOwned(opened, now);
+          const listed = toListed(deps, row, linkKey, now);
+          if (listed !== undefined) yield listed;
         }
         last = rows.at(requestsPerPage - 1) ?? null;
       } while (last !== null);
@@ -234,7 +246,7 @@ export function createRequests(deps: RequestDeps) {
       try {
         const { row, owner } = await rowToAnswer(deps, urlToken);
         const { details } = row;
-        const payload = await payloadOf(deps, details, answer);
+        const payload = await payloadOf(deps, { ...details, urlToken }, answer);
         const now = clock.now();
         await deps.pushes.create(
           {
@@ -250,7 +262,7 @@ export function createRequests(deps: RequestDeps) {
           async (tx, pushId) => {
             if (!(await store.addAnswer(tx, row.id, pushId, now))) throw notOpen();
             if (owner !== "anonymous" && owner.isConfirmed)
-              await deps.emails.putAnswered(tx, owner, { ...details, at: now }, now);
+              await deps.emails.putAnswered(tx, owner, { title: details.title, urlToken, at: now }, now);
           },
         );
       } finally {
@@ -325,7 +337,7 @@ function notOpen(): AppError {
 
 async function payloadOf(
   { nextTurn }: Pick<RequestDeps, "nextTurn">,
-  details: Details,
+  details: Details & Pick<OpenRequest, "urlToken">,
   { payload, isSealed, files }: NewAnswer,
 ): Promise<string> {
   // The server cannot tell whether a text is in what was sealed elsewhere: the names of files are in it too.
@@ -347,7 +359,7 @@ async function findRow(deps: RequestDeps, urlToken: string): Promise<OpenedRow |
   const { pushId: id, check } = deps.urlTokens.addressOf(urlToken);
   const row = await deps.store.find(id, check);
   const opened = row && openRow(deps, row);
-  const isSame = opened && equalDigests(Buffer.from(opened.details.urlToken, "utf8"), Buffer.from(urlToken, "utf8"));
+  const isSame = opened && equalDigests(Buffer.from(opened.details.linkDigest, "hex"), digest(urlToken));
   return isSame === true ? opened : undefined;
 }
 
@@ -385,13 +397,45 @@ function stateOf(row: RequestRow, now: number): RequestState {
   return row.expiresAt <= now ? "expired" : "open";
 }
 
-function toOpen(row: OpenedRow, now: number): OpenRequest {
-  const { identitySealed: _, proofDigest: __, fingerprint: ___, ...details } = row.details;
-  return { ...details, state: stateOf(row, now), expiresAt: row.expiresAt, isAnonymous: row.ownerId === null };
+/** The link of a request without an account is in nobody's list. */
+async function sealToken(
+  { config, linkKeys, random }: RequestDeps,
+  { id, ownerId }: Pick<RequestRow, "id" | "ownerId">,
+  urlToken: string,
+): Promise<Buffer | null> {
+  if (ownerId === null || !config.keepLinks) return null;
+  const linkKey = await linkKeys.findOrDraw(ownerId);
+  return linkKey.seal(requestTable.seals.requestToken, { id, ownerId }, urlToken, random);
 }
 
-function toOwned(row: OpenedRow, now: number): OwnedRequest {
+/** @returns undefined: the row was not sealed for this owner, which is reported. */
+function toListed(
+  deps: RequestDeps,
+  row: RequestRow,
+  linkKey: AccountLinkKey | undefined,
+  now: number,
+): ListedRequest | undefined {
+  const opened = openRow(deps, row);
+  if (opened === undefined) return undefined;
+  const link =
+    row.tokenSealed === null ? undefined : linkKey?.open(requestTable.seals.requestToken, row, row.tokenSealed);
+  const urlToken = link === undefined || link === "other_key" ? null : link.link;
+  return { ...toOwned(opened, "", now), urlToken };
+}
+
+function toOpen(row: OpenedRow, urlToken: string, now: number): Omit<OpenRequest, "askedBy"> {
+  const { identitySealed: _, proofDigest: __, linkDigest: ___, fingerprint: ____, ...details } = row.details;
+  return {
+    ...details,
+    urlToken,
+    state: stateOf(row, now),
+    expiresAt: row.expiresAt,
+    isAnonymous: row.ownerId === null,
+  };
+}
+
+function toOwned(row: OpenedRow, urlToken: string, now: number): OwnedRequest {
   const { createdAt, answers, answersMax, details } = row;
   const { identitySealed, fingerprint } = details;
-  return { ...toOpen(row, now), createdAt, answers, answersMax, identitySealed, fingerprint };
+  return { ...toOpen(row, urlToken, now), createdAt, answers, answersMax, identitySealed, fingerprint };
 }

@@ -88,6 +88,7 @@ describe("a request", () => {
     expect((await send(`${path}?page=1`, undefined, bearer(token))).body[0]).toEqual(asked);
     const shown = (await send(`${path}/${asked.url_token}`)).body;
     expect(shown).toEqual({
+      asked_by: "owner@example.com",
       url_token: asked.url_token,
       title: "Root password",
       note: "For the new server",
@@ -476,4 +477,38 @@ test("the owner gets an email, without anything that opens the answer", async ()
   expect(mail.text).toContain("Root password");
   expect(mail.text).toContain(`/requests/${urlToken}/answers`);
   expect(mail.raw).not.toContain("hunter2");
+});
+
+describe("the page of a request", () => {
+  test("names the confirmed address of who asks, or says that it is not known", async () => {
+    const asked = await ask();
+    const page = async (server: TestApp["server"], urlToken: string) =>
+      (await server.inject({ url: `/requests/${urlToken}`, headers: { "accept-language": "en" } })).body;
+    expect(await page(app.server, asked.url_token)).toContain(`>${email}</bdi> asks you for a secret.`);
+    await using open = await startTestApp({ environment: { PWP__REQUESTS__ALLOW_ANONYMOUS: "true" } });
+    const request = { title: "x", recipient: key.recipient, encryption_check: key.check, owner_proof: "0".repeat(64) };
+    const made = await open.server.inject({ method: "POST", url: path, payload: { request } });
+    expect(await page(open.server, made.json().url_token)).toContain(
+      "This server does not know who asks you for a secret.",
+    );
+    const shown = await open.server.inject({ url: `${path}/${made.json().url_token}` });
+    expect(shown.json()).toMatchObject({ asked_by: null });
+  });
+});
+
+test("where requests are switched off, they exist nowhere", async () => {
+  await using off = await startTestApp({
+    environment: { PWP__REQUESTS__ENABLED: "false", PWP__REQUESTS__ALLOW_ANONYMOUS: "true" },
+  });
+  const headers = bearer(await off.makeToken(email));
+  for (const url of [path, `${path}/x`, `${path}/x/answers`, "/requests", "/requests/new", "/requests/x"]) {
+    expect([url, (await off.server.inject({ url, headers })).statusCode]).toEqual([url, 404]);
+  }
+  const request = { title: "x", recipient: key.recipient, encryption_check: key.check };
+  for (const url of [path, `${path}/x`, "/requests", "/requests/x"]) {
+    const answer = await off.server.inject({ method: "POST", url, headers, payload: { request } });
+    expect([url, answer.statusCode]).toEqual([url, 404]);
+  }
+  expect((await off.server.inject({ url: "/", headers: { accept: "text/html" } })).body).not.toContain("/requests");
+  expect((await off.server.inject({ url: "/api/v2/openapi.json" })).body).not.toContain(path);
 });

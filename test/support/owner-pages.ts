@@ -62,11 +62,12 @@ function eventsWith(text: string): readonly TrailEvent[] {
 /** The owner's pages in each state, with this text in every untrusted place. */
 export function ownerPages(text: string, page: PageContext): readonly Page[] {
   const search: PushSearch = { text, state: "expired", kind: "qr", order: "latest", page: 2 };
+  const inList = pushesNamed(text).map((push, id) => ({ ...push, id, urlToken: id === 0 ? null : push.urlToken }));
   const listed = pushesNamed(text).map((push) => ({ push, link: `https://push.example/p/${text}` }));
   const files = [{ filename: text, contentType: text, sizeBytes: 1 }];
   const trail = { files, emails: new Map([[1, text]]), nowMs };
   const pushBaseUrl = "https://push.example";
-  const full = { search, pushes: pushesNamed(text), pushBaseUrl, hasMore: true, isDeleted: false, nowMs };
+  const full = { search, pushes: inList, pushBaseUrl, hasMore: true, isDeleted: false, nowMs };
   const empty = {
     pushes: [],
     pushBaseUrl,
@@ -81,7 +82,7 @@ export function ownerPages(text: string, page: PageContext): readonly Page[] {
     dashboardView({ ...full, search: { ...search, page: 200 }, stopped: false, metSealedLabel: false }, page),
     dashboardView({ ...empty, search }, page),
     dashboardView({ ...empty, search: { text: "", state: "all", kind: null, order: "newest", page: 1 } }, page),
-    deletionView({ selected: pushesNamed(text), returnPath: `/p?q=${text}` }, page),
+    deletionView({ selected: inList, returnPath: `/p?q=${text}` }, page),
     deletionView({ selected: [], returnPath: `/p?q=${text}` }, page),
     ...listed.map((each) =>
       auditView({ ...trail, listed: each, events: eventsWith(text), page: 2, hasMore: true }, page),

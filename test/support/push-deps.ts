@@ -23,10 +23,11 @@ const silentEmails: PushEmails = {
 
 /** The dependencies of push operations of an open domain, with replacements by the test. */
 export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
-  const { config, vault, store, blobs, db, limits, clockTrust } = fixture.domain;
+  const { config, vault, linkKeys, store, blobs, db, limits, clockTrust } = fixture.domain;
   return {
     config,
     vault,
+    linkKeys,
     store,
     blobs,
     openFiles: createFileOpener(blobs, fixture.effects.abortAfter),

@@ -11,6 +11,8 @@ export function pushRow(overrides: Partial<PushRow> = {}): PushRow {
     id: 1,
     kind: "text",
     ownerId: null,
+    linkCheck: Buffer.alloc(16),
+    ownerCheck: null,
     createdAt,
     updatedAt: createdAt,
     expiresAt: createdAt + 7 * dayMs,

@@ -56,7 +56,7 @@ export const testKeyring = createKeyring([Buffer.alloc(32, 7)], systemRandom);
 
 /** Every push can be retrieved, and results are ignored. */
 const anyLink: LinkEmails = {
-  isRetrievable: async () => true,
+  openPath: async () => "/p/link",
   settle: async () => undefined,
   putOff: async () => undefined,
 };

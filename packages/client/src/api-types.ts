@@ -76,6 +76,7 @@ export type Version = {
 export type Push = {
   readonly expire_after_views: number;
   readonly expired: boolean;
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly deletable_by_viewer: boolean;
   readonly retrieval_step: boolean;
@@ -90,8 +91,9 @@ export type Push = {
   readonly views_remaining: number;
   /** Ended by a person and not by a limit. */
   readonly deleted: boolean;
+  /** Empty if the url_token is. */
   readonly json_url: string;
-  /** The link to hand out. */
+  /** The link to hand out; empty if the url_token is. */
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
@@ -102,6 +104,7 @@ export type Push = {
 export type OwnedPush = {
   readonly expire_after_views: number;
   readonly expired: boolean;
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly deletable_by_viewer: boolean;
   readonly retrieval_step: boolean;
@@ -116,8 +119,9 @@ export type OwnedPush = {
   readonly views_remaining: number;
   /** Ended by a person and not by a limit. */
   readonly deleted: boolean;
+  /** Empty if the url_token is. */
   readonly json_url: string;
-  /** The link to hand out. */
+  /** The link to hand out; empty if the url_token is. */
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
@@ -132,6 +136,7 @@ export type OwnedPush = {
 export type CreatedPush = {
   readonly expire_after_views: number;
   readonly expired: boolean;
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly deletable_by_viewer: boolean;
   readonly retrieval_step: boolean;
@@ -146,8 +151,9 @@ export type CreatedPush = {
   readonly views_remaining: number;
   /** Ended by a person and not by a limit. */
   readonly deleted: boolean;
+  /** Empty if the url_token is. */
   readonly json_url: string;
-  /** The link to hand out. */
+  /** The link to hand out; empty if the url_token is. */
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
@@ -165,6 +171,7 @@ export type CreatedPush = {
 export type RetrievedPush = {
   readonly expire_after_views: number;
   readonly expired: boolean;
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly deletable_by_viewer: boolean;
   readonly retrieval_step: boolean;
@@ -179,8 +186,9 @@ export type RetrievedPush = {
   readonly views_remaining: number;
   /** Ended by a person and not by a limit. */
   readonly deleted: boolean;
+  /** Empty if the url_token is. */
   readonly json_url: string;
-  /** The link to hand out. */
+  /** The link to hand out; empty if the url_token is. */
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
@@ -198,6 +206,7 @@ export type RetrievedPush = {
 export type PushList = readonly ({
   readonly expire_after_views: number;
   readonly expired: boolean;
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly deletable_by_viewer: boolean;
   readonly retrieval_step: boolean;
@@ -212,8 +221,9 @@ export type PushList = readonly ({
   readonly views_remaining: number;
   /** Ended by a person and not by a limit. */
   readonly deleted: boolean;
+  /** Empty if the url_token is. */
   readonly json_url: string;
-  /** The link to hand out. */
+  /** The link to hand out; empty if the url_token is. */
   readonly html_url: string;
   readonly kind: "text" | "file" | "url" | "qr";
   readonly expires_at: string | null;
@@ -291,6 +301,7 @@ export type CreateRequestRequest = {
 };
 
 export type Request = {
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly title: string;
   readonly note: string;
@@ -301,9 +312,12 @@ export type Request = {
   readonly expires_at: string;
   /** Seal the answer for this age recipient. */
   readonly recipient: string;
+  /** The confirmed email address of the account that asks; null: it is not known who asks. */
+  readonly asked_by: string | null;
 };
 
 export type OwnedRequest = {
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly title: string;
   readonly note: string;
@@ -321,11 +335,12 @@ export type OwnedRequest = {
   readonly encryption_check: string;
   /** Empty: you keep the identity yourself. */
   readonly identity_sealed: string;
-  /** The link to send to those who shall answer. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
+  /** The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
 };
 
 export type RequestList = readonly ({
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly title: string;
   readonly note: string;
@@ -343,11 +358,12 @@ export type RequestList = readonly ({
   readonly encryption_check: string;
   /** Empty: you keep the identity yourself. */
   readonly identity_sealed: string;
-  /** The link to send to those who shall answer. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
+  /** The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
 })[];
 
 export type RequestAnswers = {
+  /** Empty in lists if the server does not store the link. */
   readonly url_token: string;
   readonly title: string;
   readonly note: string;
@@ -365,12 +381,13 @@ export type RequestAnswers = {
   readonly encryption_check: string;
   /** Empty: you keep the identity yourself. */
   readonly identity_sealed: string;
-  /** The link to send to those who shall answer. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
+  /** The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first 32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient. */
   readonly html_url: string;
   /** The answers, oldest first. Each is a push of yours: retrieve it as any other, and open what you get with the identity. */
   readonly pushes: readonly ({
     readonly expire_after_views: number;
     readonly expired: boolean;
+    /** Empty in lists if the server does not store the link. */
     readonly url_token: string;
     readonly deletable_by_viewer: boolean;
     readonly retrieval_step: boolean;
@@ -385,8 +402,9 @@ export type RequestAnswers = {
     readonly views_remaining: number;
     /** Ended by a person and not by a limit. */
     readonly deleted: boolean;
+    /** Empty if the url_token is. */
     readonly json_url: string;
-    /** The link to hand out. */
+    /** The link to hand out; empty if the url_token is. */
     readonly html_url: string;
     readonly kind: "text" | "file" | "url" | "qr";
     readonly expires_at: string | null;

@@ -174,7 +174,10 @@ export async function addKey(found: RequestAnswers, key: LinkKey, request: strin
   return {
     ...found,
     html_url: await linkToSend(found.html_url, key.recipient),
-    pushes: found.pushes.map((push) => ({ ...push, html_url: `${push.html_url}#${fragment}` })),
+    // Empty: the server has lost the link.
+    pushes: found.pushes.map((push) =>
+      push.html_url === "" ? push : { ...push, html_url: `${push.html_url}#${fragment}` },
+    ),
   };
 }
 

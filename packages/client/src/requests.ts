@@ -158,5 +158,7 @@ export class Requests {
 /** These addresses exist on each server that has requests. */
 function explainUnknownPath(error: unknown): never {
   if (!(error instanceof ClientError && error.code === "not_found")) throw error;
-  throw new ClientError("invalid", "This server does not know requests.", { status: 404 });
+  throw new ClientError("invalid", "This server does not know requests, or they are switched off there.", {
+    status: 404,
+  });
 }

@@ -6,7 +6,7 @@ import { sendJson } from "../../http/headers.ts";
 import { pageOf, requestProofOf, urlTokenOf } from "../../http/parameters.ts";
 import { timestamp } from "../../http/present.ts";
 import { readCreateRequest, receiveAnswer } from "../../http/request-fields.ts";
-import type { OpenRequest, OwnedRequest } from "../../requests/requests.ts";
+import type { ListedRequest, OpenRequest } from "../../requests/requests.ts";
 import { type ApiHandler, linksOf } from "../v2/handlers.ts";
 import { presentOwnedPush } from "../v2/presenters.ts";
 import type { MessageAnswer } from "../v2/schemas.ts";
@@ -68,8 +68,13 @@ export const answer: ApiHandler = async (request, reply, { requests, bodyIntake 
 };
 
 function presentOpen(request: OpenRequest): RequestAnswer {
+  return { ...presentCommon(request), asked_by: request.askedBy };
+}
+
+/** Clients expect strings, so an unknown link is "". */
+function presentCommon(request: Omit<OpenRequest, "askedBy" | "urlToken"> & Pick<ListedRequest, "urlToken">) {
   return {
-    url_token: request.urlToken,
+    url_token: request.urlToken ?? "",
     title: request.title,
     note: request.note,
     wants_text: request.wantsText,
@@ -80,14 +85,14 @@ function presentOpen(request: OpenRequest): RequestAnswer {
   };
 }
 
-function presentOwned(owned: OwnedRequest, { pushBaseUrl }: FastifyRequest): OwnedRequestAnswer {
+function presentOwned(owned: ListedRequest, { pushBaseUrl }: FastifyRequest): OwnedRequestAnswer {
   return {
-    ...presentOpen(owned),
+    ...presentCommon(owned),
     created_at: timestamp(owned.createdAt),
     answers: owned.answers,
     answers_max: owned.answersMax,
     encryption_check: owned.encryptionCheck,
     identity_sealed: owned.identitySealed,
-    html_url: `${pushBaseUrl}/requests/${owned.urlToken}#${owned.fingerprint}`,
+    html_url: owned.urlToken === null ? "" : `${pushBaseUrl}/requests/${owned.urlToken}#${owned.fingerprint}`,
   };
 }

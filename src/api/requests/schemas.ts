@@ -4,8 +4,8 @@ import { OwnedPushAnswer } from "../v2/schemas.ts";
 
 export const CreateRequestRequest = Type.Object({ request: CreateRequestFields });
 
-const open = {
-  url_token: Type.String(),
+const common = {
+  url_token: Type.String({ description: "Empty in lists if the server does not store the link." }),
   title: Type.String(),
   note: Type.String(),
   wants_text: Type.Boolean(),
@@ -17,17 +17,22 @@ const open = {
   expires_at: Type.String({ format: "date-time" }),
   recipient: Type.String({ description: "Seal the answer for this age recipient." }),
 };
+const open = {
+  ...common,
+  asked_by: Type.Union([Type.String(), Type.Null()], {
+    description: "The confirmed email address of the account that asks; null: it is not known who asks.",
+  }),
+};
 const owned = {
-  ...open,
+  ...common,
   created_at: Type.String({ format: "date-time" }),
   answers: Type.Integer({ minimum: 0, description: "How many have come." }),
   answers_max: Type.Integer(),
   encryption_check: Type.String(),
   identity_sealed: Type.String({ description: "Empty: you keep the identity yourself." }),
   html_url: Type.String({
-    format: "uri",
     description:
-      "The link to send to those who shall answer. Behind # is the fingerprint of your recipient, which they compare: the first " +
+      "The link to send to those who shall answer; empty if the url_token is. Behind # is the fingerprint of your recipient, which they compare: the first " +
       "32 hexadecimal digits of the SHA-256 of 'sealpush request recipient ' and the recipient.",
   }),
 };

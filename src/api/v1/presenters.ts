@@ -2,6 +2,7 @@ import type { AuditEntry, OwnedPush, Push } from "../../pushes/pushes.ts";
 import {
   htmlUrl,
   type LinkParts,
+  type Presented,
   presentCommon,
   presentAudit as presentLogs,
   presentOwnersPart,
@@ -18,13 +19,13 @@ import type {
 } from "./schemas.ts";
 
 /** @param passphrase on create the one that was sent. */
-export function presentPush(push: Push, links: LinkParts, passphrase?: string): PushAnswer {
+export function presentPush(push: Presented<Push>, links: LinkParts, passphrase?: string): PushAnswer {
   const answer = presentCommon(push, links, passphrase);
   // V1 has no such option for url pushes.
   return push.kind === "url" ? { ...answer, deletable_by_viewer: null } : answer;
 }
 
-export function presentOwnedPush(push: OwnedPush, links: LinkParts, passphrase?: string): OwnedPushAnswer {
+export function presentOwnedPush(push: Presented<OwnedPush>, links: LinkParts, passphrase?: string): OwnedPushAnswer {
   return { ...presentPush(push, links, passphrase), ...presentOwnersPart(push) };
 }
 

@@ -5,7 +5,7 @@ import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
 import { sendJson, sendJsonList, sendJsonText } from "../../http/headers.ts";
 import { idempotencyKeyOf, pageOf, urlTokenOf } from "../../http/parameters.ts";
-import type { ClaimOutcome, CreatePush, OwnedPush, Push, Pushes } from "../../pushes/pushes.ts";
+import type { ClaimOutcome, CreatePush, ListedPush, Push, Pushes } from "../../pushes/pushes.ts";
 import type { Requests } from "../../requests/requests.ts";
 import {
   type LinkParts,
@@ -89,14 +89,14 @@ export const { listActive, listExpired } = listHandlers(presentOwnedPush, pageOf
 
 /** The lists of an API version. @param readPage throws AppError invalid_request. */
 export function listHandlers(
-  present: (push: OwnedPush, links: LinkParts) => object,
+  present: (push: ListedPush, links: LinkParts) => object,
   readPage: (request: FastifyRequest) => number,
 ): Readonly<Record<"listActive" | "listExpired", ApiHandler>> {
   const list = async (request: FastifyRequest, reply: FastifyReply, deps: ApiDeps, state: "active" | "expired") => {
     const pushes = await deps.pushes.list(userIdOf(request), state, readPage(request));
     return sendJsonList(reply, pushes.labelBytes, presented(pushes, linksOf(request)));
   };
-  function* presented(pushes: Iterable<OwnedPush>, links: LinkParts) {
+  function* presented(pushes: Iterable<ListedPush>, links: LinkParts) {
     for (const push of pushes) yield present(push, links);
   }
   return {

@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import type { Config } from "../../config/config.ts";
 import { pageMax } from "../../http/parameters.ts";
 import { CreatePushFields, NotifyEmailsRequest } from "../../http/push-fields.ts";
 import { AnswerFields } from "../../http/request-fields.ts";
@@ -101,10 +102,14 @@ const scopeMeanings =
   "Its scopes: create creates pushes and requests, read lists them and their audit logs, expire deletes pushes and closes " +
   "requests. Retrieving a push and its preview need none.";
 
+/** What this server has of what can be switched off. */
+export type OfferedParts = Pick<Config, "requestsEnabled">;
+const everything: OfferedParts = { requestsEnabled: true };
+
 /** The OpenAPI 3.1 document of API v2, from the registered operations and the schemas. Schemas are JSON Schema 2020-12. */
-export function openApiDocument() {
+export function openApiDocument({ requestsEnabled }: OfferedParts = everything) {
   const paths: Record<string, Record<string, ReturnType<typeof describeOperation>>> = {};
-  for (const operation of [...operations, ...requestOperations]) {
+  for (const operation of [...operations, ...(requestsEnabled ? requestOperations : [])]) {
     const path = withBraces(operation.path);
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation) };
   }

@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentOptions, presentOwnersOptions } from "../../http/push-options.ts";
-import type { AuditEntry, CreatePush, OwnedPush, Push, RevealedFile } from "../../pushes/pushes.ts";
+import type { AuditEntry, CreatePush, ListedPush, OwnedPush, Push, RevealedFile } from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
   CommonAnswer,
@@ -29,27 +29,31 @@ export interface LinkParts {
   readonly locale: string | undefined;
 }
 
+/** Also one of a list, whose link may be unknown. Its addresses are then "", because clients expect strings. */
+export type Presented<P extends Push> = Omit<P, "urlToken"> & Pick<ListedPush, "urlToken">;
+
 /** The link to hand out. */
-export function htmlUrl(push: Push, { baseUrl, locale }: LinkParts): string {
+export function htmlUrl(push: Presented<Push>, { baseUrl, locale }: LinkParts): string {
+  if (push.urlToken === null) return "";
   const query = locale === undefined ? "" : `?locale=${locale}`;
   return `${baseUrl}/p/${push.urlToken}${push.retrievalStep ? "/r" : ""}${query}`;
 }
 
 /** "" where there certainly is none, because some clients expect a string. The passphrase of a push is not stored. */
-function unknownPassphrase(push: Push): "" | null {
+function unknownPassphrase(push: Presented<Push>): "" | null {
   return push.expired || push.passphraseRequired ? null : "";
 }
 
 /** The keys that every API version has, in the established order. */
 export function presentCommon(
-  push: Push,
+  push: Presented<Push>,
   links: LinkParts,
   passphrase: string | null = unknownPassphrase(push),
 ): CommonAnswer {
   return {
     expire_after_views: push.expireAfterViews,
     expired: push.expired,
-    url_token: push.urlToken,
+    url_token: push.urlToken ?? "",
     ...presentOptions(push),
     expired_on: timestampOrNull(push.expiredOn),
     passphrase,
@@ -59,16 +63,16 @@ export function presentCommon(
     days_remaining: push.daysRemaining,
     views_remaining: push.viewsRemaining,
     deleted: push.deleted,
-    json_url: `${links.baseUrl}/p/${push.urlToken}.json`,
+    json_url: push.urlToken === null ? "" : `${links.baseUrl}/p/${push.urlToken}.json`,
     html_url: htmlUrl(push, links),
   };
 }
 
-function presentEncryption({ endToEnd }: Push): { encryption?: "age" } {
+function presentEncryption({ endToEnd }: Pick<Push, "endToEnd">): { encryption?: "age" } {
   return endToEnd === null ? {} : { encryption: "age" };
 }
 
-export function presentPush(push: Push, links: LinkParts, passphrase?: string): PushAnswer {
+export function presentPush(push: Presented<Push>, links: LinkParts, passphrase?: string): PushAnswer {
   return {
     ...presentCommon(push, links, passphrase),
     kind: push.kind,
@@ -78,11 +82,11 @@ export function presentPush(push: Push, links: LinkParts, passphrase?: string): 
 }
 
 /** The keys that only the owner gets. The labels are never null: clients show them unchecked. */
-export function presentOwnersPart(push: OwnedPush): OwnersPart {
+export function presentOwnersPart(push: Presented<OwnedPush>): OwnersPart {
   return { name: push.name ?? "", note: push.note ?? "", ...presentOwnersOptions(push) };
 }
 
-export function presentOwnedPush(push: OwnedPush, links: LinkParts, passphrase?: string): OwnedPushAnswer {
+export function presentOwnedPush(push: Presented<OwnedPush>, links: LinkParts, passphrase?: string): OwnedPushAnswer {
   return { ...presentPush(push, links, passphrase), ...presentOwnersPart(push) };
 }
 

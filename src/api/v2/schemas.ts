@@ -24,7 +24,7 @@ export const PushFile = Type.Object({
 export const common = {
   expire_after_views: Type.Integer(),
   expired: Type.Boolean(),
-  url_token: Type.String(),
+  url_token: Type.String({ description: "Empty in lists if the server does not store the link." }),
   ...publicOptionAnswers,
   expired_on: nullable(timestamp("When it ended; null while it is active.")),
   passphrase: nullable(
@@ -40,8 +40,8 @@ export const common = {
   days_remaining: Type.Integer({ minimum: 0 }),
   views_remaining: Type.Integer({ minimum: 0 }),
   deleted: Type.Boolean({ description: "Ended by a person and not by a limit." }),
-  json_url: Type.String({ format: "uri" }),
-  html_url: Type.String({ format: "uri", description: "The link to hand out." }),
+  json_url: Type.String({ description: "Empty if the url_token is." }),
+  html_url: Type.String({ description: "The link to hand out; empty if the url_token is." }),
 };
 const encryption = Type.Optional(
   Type.Enum(["age"], {

@@ -13,7 +13,7 @@ import { digestKeyLabel, RowDigests } from "../../import/aspects.ts";
 import type { ImportSource } from "../../import/source.ts";
 import type { StoredImport } from "../../import/stored-import.ts";
 import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
-import { findAccessKeys, findIndexSecret, isNewDatabase } from "../../pushes/vault.ts";
+import { findAccessKeys, findIndexSecret, isNewDatabase, ownerChecks } from "../../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "../cli-io.ts";
 import { CommandRefused } from "../errors.ts";
 import { findMasterKeys } from "../open-domain.ts";
@@ -107,7 +107,9 @@ async function openStored(config: Config, io: CliIo, read: ReadConnection): Prom
   const urlTokens = createUrlTokens(indexSecret);
   const accounts = createAdoptedAccounts({ keyring, access });
   const digests = new RowDigests(deriveKey(indexSecret, digestKeyLabel));
-  return { read, keyring, access, urlTokens, accounts, digests, blobs, argon2, purgeAfterMs: config.purgeAfterMs };
+  const ownerCheckOf = ownerChecks(indexSecret);
+  const { purgeAfterMs } = config;
+  return { read, keyring, access, urlTokens, ownerCheckOf, accounts, digests, blobs, argon2, purgeAfterMs };
 }
 
 async function verify(io: CliIo, source: ImportSource, here: StoredImport, now: number): Promise<number> {

@@ -12,6 +12,18 @@ export const accessSettings = {
       type: boolean,
       default: "true",
     }),
+    keepLinks: setting({
+      env: "PWP__KEEP_LINKS",
+      doc: "Whether the server stores the links of users' pushes and requests, encrypted, so that their lists show them. When off, a link is shown once: lists show no links, pushes cannot be edited, their audit trails cannot be read, and a repeated creation is refused. Answers to requests keep theirs, because nobody else has them.",
+      type: boolean,
+      default: "true",
+    }),
+    requests: setting({
+      env: "PWP__REQUESTS__ENABLED",
+      doc: "Whether people may request secrets. When off, the pages and endpoints of requests do not exist; answers that have come stay in the list of pushes.",
+      type: boolean,
+      default: "true",
+    }),
     anonymousRequests: setting({
       env: "PWP__REQUESTS__ALLOW_ANONYMOUS",
       doc: "Whether people without an account may request secrets too, where they may create pushes. Only their private link opens the answers. Files also need `PWP__FILES__ALLOW_ANONYMOUS`.",

@@ -173,7 +173,7 @@ const updateAnonymousTotal = sql<[]>(
    WHERE name = 'live_anonymous'`,
 );
 
-const updateSequences = ["admin_audit_entries", "bulk_endings"].map((table) =>
+const updateSequences = ["admin_audit_entries", "bulk_endings", "link_secrets"].map((table) =>
   sql<[], { id: number }>(
     `SELECT setval(pg_get_serial_sequence('${table}', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) AS id FROM ${table}`,
   ),

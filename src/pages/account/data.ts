@@ -5,7 +5,7 @@ import { attachment, jsonType } from "../../http/headers.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentAllOptions } from "../../http/push-options.ts";
 import { asksForPassphrase, type ExportedPush, type TrailEvent } from "../../pushes/pushes.ts";
-import type { OwnedRequest } from "../../requests/requests.ts";
+import type { ListedRequest } from "../../requests/requests.ts";
 import type { PageServices, SignedInRequest } from "../request.ts";
 
 /**
@@ -87,7 +87,7 @@ async function* pushPieces({ push, files, events }: ExportedPush, comma: string)
   yield "]}";
 }
 
-function presentRequest(request: OwnedRequest) {
+function presentRequest(request: ListedRequest) {
   return {
     title: request.title,
     note: request.note,

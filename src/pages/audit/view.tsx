@@ -9,7 +9,7 @@ import {
 } from "../../pushes/pushes.ts";
 import {
   hasSealedLabels,
-  type ListedPush,
+  type LinkedPush,
   PushActions,
   PushName,
   SealedLabelsHint,
@@ -26,7 +26,7 @@ import { Pager } from "../parts/pager.tsx";
 import { BothTimes } from "../parts/times.tsx";
 
 interface AuditModel {
-  readonly listed: ListedPush;
+  readonly listed: LinkedPush;
   readonly files: readonly TrailFile[];
   readonly events: readonly TrailEvent[];
   /** Email addresses of the people who were signed in, by user id. */

@@ -1,13 +1,12 @@
 import type { FastifyReply } from "fastify";
 import { AppError } from "../../base/errors.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
-import type { Push } from "../../pushes/pushes.ts";
+import type { ListedPush } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { PostForm } from "../parts/post-form.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { ownPath } from "../return-path.ts";
-import { isOwn } from "../secret/handler.ts";
 import { dashboardPath } from "./filter.ts";
 import { beginningOf, shownName } from "./push-parts.tsx";
 
@@ -27,27 +26,24 @@ export async function deleteSelected(page: SignedInRequest): Promise<FastifyRepl
   if (!isConfirmed || selected.length === 0) {
     return page.render(deletionView, { selected, returnPath }, { status: selected.length === 0 ? 422 : 200 });
   }
-  for (const { urlToken } of selected) await page.services.pushes.expire(urlToken, page.actor);
+  const ids = selected.map(({ id }) => id);
+  await page.services.pushes.endByIds(page.user.id, ids, page.actor);
   const separator = returnPath.includes("?") ? "&" : "?";
   return page.redirect(`${returnPath}${separator}done=${deleted}`);
 }
 
 /** The actor's own pushes among the selected ones that have not ended. @throws AppError invalid_request: there are too many. */
-async function findSelected(page: SignedInRequest, form: FormFields): Promise<readonly Push[]> {
+async function findSelected(page: SignedInRequest, form: FormFields): Promise<readonly ListedPush[]> {
   const only = textOf(form, "only");
   const { push: given } = form;
-  const urlTokens = new Set(only !== "" ? [only] : Array.isArray(given) ? given : []);
-  if (urlTokens.size > selectedMax) throw new AppError("invalid_request", `Select at most ${selectedMax} pushes.`);
-  const selected: Push[] = [];
-  for (const urlToken of urlTokens) {
-    const push = await page.services.pushes.find(urlToken, page.actor);
-    if (push !== undefined && !push.expired && isOwn(push, page.actor)) selected.push(push);
-  }
-  return selected;
+  const ids = new Set((only !== "" ? [only] : Array.isArray(given) ? given : []).map(Number));
+  if (ids.size > selectedMax) throw new AppError("invalid_request", `Select at most ${selectedMax} pushes.`);
+  const found = await page.services.pushes.listByIds(page.user.id, [...ids].filter(Number.isSafeInteger));
+  return [...found].filter(({ expired }) => !expired);
 }
 
 export interface DeletionModel {
-  readonly selected: readonly Push[];
+  readonly selected: readonly ListedPush[];
   /** The list that they were selected in. */
   readonly returnPath: string;
 }
@@ -70,9 +66,9 @@ export function deletionView({ selected, returnPath }: DeletionModel, page: Page
         ) : (
           <PostForm page={page} class="form" action={deletePath}>
             <ul class="deletion">
-              {selected.map(({ urlToken, name, kind }) => (
-                <li key={urlToken}>
-                  <input type="hidden" name="push[]" value={urlToken} />
+              {selected.map(({ id, name, kind }) => (
+                <li key={id}>
+                  <input type="hidden" name="push[]" value={id} />
                   <bdi translate={name === null ? undefined : false}>
                     {beginningOf(shownName({ name }, page.messages), nameCharactersShown)}
                   </bdi>

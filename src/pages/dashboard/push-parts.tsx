@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 
 /** A push with the link that its owner hands out. */
-export interface ListedPush {
+export interface LinkedPush {
   readonly push: OwnedPush;
   readonly link: string;
 }
@@ -49,7 +49,7 @@ export function beginningOf(text: string, charactersMax: number): string {
   return `${characters.slice(0, charactersMax).join("")}…`;
 }
 
-export function stateName({ endReason }: OwnedPush, { dashboard }: Messages): string {
+export function stateName({ endReason }: Pick<OwnedPush, "endReason">, { dashboard }: Messages): string {
   switch (endReason) {
     case null:
       return dashboard.active;
@@ -82,7 +82,7 @@ export function ViewsUsed({ push, messages }: { readonly push: OwnedPush; readon
 }
 
 export interface PushActionsProps {
-  readonly listed: ListedPush;
+  readonly listed: LinkedPush;
   readonly page: PageContext;
   /** Path to return to after the push was deleted. */
   readonly returnPath: string;

@@ -3,7 +3,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import {
   asksForPassphrase,
   isSealedLabel,
-  type OwnedPush,
+  type ListedPush,
   type PushOrder,
   type PushSearch,
 } from "../../pushes/pushes.ts";
@@ -18,7 +18,7 @@ import { beginningOf, shownName, stateName } from "./push-parts.tsx";
 const labelCharactersShown = 100;
 
 export interface PushTableProps {
-  readonly pushes: readonly OwnedPush[];
+  readonly pushes: readonly ListedPush[];
   /** Origin of the links of pushes. */
   readonly pushBaseUrl: string;
   readonly search: PushSearch;
@@ -63,7 +63,7 @@ export function PushTable({ pushes, pushBaseUrl, search, nowMs, page }: PushTabl
         </thead>
         <tbody>
           {pushes.map((push, at) => (
-            <Row key={push.urlToken} push={push} at={at} nowMs={nowMs} page={page} />
+            <Row key={push.id} push={push} at={at} nowMs={nowMs} page={page} />
           ))}
         </tbody>
       </table>
@@ -102,7 +102,7 @@ function SortHeader({ search, orders, label, page }: SortHeaderProps) {
 }
 
 interface RowProps extends Pick<PushTableProps, "nowMs" | "page"> {
-  readonly push: OwnedPush;
+  readonly push: ListedPush;
   /** The row's number on the page. */
   readonly at: number;
 }
@@ -110,18 +110,18 @@ interface RowProps extends Pick<PushTableProps, "nowMs" | "page"> {
 function Row({ push, at, nowMs, page }: RowProps) {
   const { messages } = page;
   const { created, dashboard, kinds } = messages;
-  const path = `/p/${push.urlToken}`;
+  const path = push.urlToken === null ? null : `/p/${push.urlToken}`;
   const nameId = `n${at}`;
   const labelledBy = (label: string) => `${label} ${nameId}`;
   return (
     <tr class={push.expired ? "push-ended" : undefined}>
       <td>
         {!push.expired && (
-          <input type="checkbox" name="push[]" value={push.urlToken} aria-labelledby={labelledBy("select")} />
+          <input type="checkbox" name="push[]" value={push.id} aria-labelledby={labelledBy("select")} />
         )}
       </td>
       <th scope="row">
-        <RowName push={push} id={nameId} href={pageHref(page, `${path}/audit`)} messages={messages} />
+        <RowName push={push} id={nameId} href={path && pageHref(page, `${path}/audit`)} messages={messages} />
         {push.note !== null && (
           <span class="push-note">
             {isSealedLabel(push.note) ? messages.endToEnd.sealedNote : beginningOf(push.note, labelCharactersShown)}
@@ -145,7 +145,7 @@ function Row({ push, at, nowMs, page }: RowProps) {
       <td>
         {!push.expired && (
           <>
-            {push.endToEnd === null && (
+            {path !== null && push.endToEnd === null && (
               <a
                 href={pageHref(page, `${path}/preview`)}
                 title={dashboard.copyLink}
@@ -155,13 +155,15 @@ function Row({ push, at, nowMs, page }: RowProps) {
                 <IconReference name="copy" />
               </a>
             )}
-            <a href={pageHref(page, `${path}/edit`)} title={dashboard.edit} aria-labelledby={labelledBy("edit")}>
-              <IconReference name="pencil" />
-            </a>
+            {path !== null && (
+              <a href={pageHref(page, `${path}/edit`)} title={dashboard.edit} aria-labelledby={labelledBy("edit")}>
+                <IconReference name="pencil" />
+              </a>
+            )}
             <button
               type="submit"
               name="only"
-              value={push.urlToken}
+              value={push.id}
               title={dashboard.expire}
               aria-labelledby={labelledBy("delete")}
             >
@@ -169,7 +171,7 @@ function Row({ push, at, nowMs, page }: RowProps) {
             </button>
           </>
         )}
-        {push.expired && (
+        {path !== null && push.expired && (
           <a
             href={pageHref(page, `${path}/another`)}
             title={created.anotherLike}
@@ -184,20 +186,29 @@ function Row({ push, at, nowMs, page }: RowProps) {
 }
 
 interface RowNameProps {
-  readonly push: OwnedPush;
+  readonly push: ListedPush;
   readonly id: string;
-  readonly href: string;
+  /** null: there is no link, and so no page of the push. */
+  readonly href: string | null;
   readonly messages: Messages;
 }
 
 function RowName({ push, id, href, messages }: RowNameProps) {
   const { dashboard } = messages;
+  const name = beginningOf(shownName(push, messages), labelCharactersShown);
   const isNamed = push.name !== null && !isSealedLabel(push.name);
   return (
     <>
-      <a id={id} class={isNamed ? "push-name" : "no-name"} href={href}>
-        {beginningOf(shownName(push, messages), labelCharactersShown)}
-      </a>
+      {href === null ? (
+        <span id={id} class={isNamed ? "push-name" : "no-name"}>
+          {name}
+        </span>
+      ) : (
+        <a id={id} class={isNamed ? "push-name" : "no-name"} href={href}>
+          {name}
+        </a>
+      )}
+      {href === null && <span class="push-note">{dashboard.linkNotStored}</span>}
       {asksForPassphrase(push) && (
         <span class="push-mark" role="img" aria-label={dashboard.passphrase} title={dashboard.passphrase}>
           <IconReference name="key" />

@@ -1,6 +1,6 @@
 import { kindNames } from "../../base/push-kinds.ts";
 import { pageMax } from "../../http/parameters.ts";
-import type { OwnedPush, PushSearch } from "../../pushes/pushes.ts";
+import type { ListedPush, PushSearch } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -12,7 +12,7 @@ import { PushTable } from "./table.tsx";
 
 interface DashboardModel {
   readonly search: PushSearch;
-  readonly pushes: readonly OwnedPush[];
+  readonly pushes: readonly ListedPush[];
   /** Origin of the links of pushes. */
   readonly pushBaseUrl: string;
   readonly hasMore: boolean;

@@ -149,7 +149,11 @@ function answerView(model: AnswerModel, page: PageContext): Page {
             {request.note}
           </p>
         )}
-        <p class="lead">{text.askedLead}</p>
+        <p class="lead">
+          {request.askedBy === null
+            ? text.askedByUnknown
+            : text.askedBy.parts({ email: <bdi translate={false}>{request.askedBy}</bdi> })}
+        </p>
       </div>
       <FormMessages page={page} unanswered={text.unanswered}>
         <RefusalNotice text={model.refusal} />

@@ -15,8 +15,7 @@ const recipient = { group: "recipient", access: "page" } as const;
 const requester = { group: "internal", access: "page_requester" } as const;
 const onePath = `${requestsPath}/:token`;
 
-/** The pages of requests for secrets: who asks makes, reads and closes them; who has the link answers. */
-export const requestRoutes: readonly PageRoute[] = [
+const routes: readonly PageRoute[] = [
   { method: "GET", path: requestsPath, group: "internal", access: "page_session", handler: showRequests },
   { ...requester, method: "POST", path: requestsPath, handler: createRequest, keepsTyped: true },
   { ...requester, method: "GET", path: newRequestPath, handler: showNewRequest },
@@ -27,3 +26,9 @@ export const requestRoutes: readonly PageRoute[] = [
   { ...requester, method: "POST", path: `${onePath}/close`, handler: closeRequest },
   { ...requester, method: "POST", path: `${onePath}/delete`, handler: deleteRequest },
 ];
+
+/** The pages of requests for secrets: who asks makes, reads and closes them; who has the link answers. */
+export const requestRoutes: readonly PageRoute[] = routes.map((route) => ({
+  ...route,
+  isEnabled: ({ requestsEnabled }) => requestsEnabled,
+}));

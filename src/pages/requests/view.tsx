@@ -1,5 +1,5 @@
-import type { OwnedPush } from "../../pushes/pushes.ts";
-import { type OwnedRequest, requestLimits } from "../../requests/requests.ts";
+import type { ListedPush } from "../../pushes/pushes.ts";
+import { type ListedRequest, type OwnedRequest, requestLimits } from "../../requests/requests.ts";
 import { stateName } from "../dashboard/push-parts.tsx";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
@@ -15,7 +15,7 @@ import { LocalTime } from "../parts/times.tsx";
 import { answersPath, newRequestPath, requestsPath } from "./paths.ts";
 
 interface RequestsModel {
-  readonly requests: readonly OwnedRequest[];
+  readonly requests: readonly ListedRequest[];
   readonly number: number;
   readonly hasMore: boolean;
 }
@@ -46,12 +46,15 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
         <section class="card">
           <ul class="rows">
             {requests.map((request) => (
-              <li key={request.urlToken} class="row">
-                <h2 class="row-title">
-                  <a href={pageHref(page, answersPath(request.urlToken))} dir="auto" translate={false}>
-                    {request.title}
-                  </a>
+              <li key={request.urlToken ?? `${request.createdAt} ${request.title}`} class="row">
+                <h2 class="row-title" dir="auto" translate={false}>
+                  {request.urlToken === null ? (
+                    request.title
+                  ) : (
+                    <a href={pageHref(page, answersPath(request.urlToken))}>{request.title}</a>
+                  )}
                 </h2>
+                {request.urlToken === null && <p>{text.linkNotStored}</p>}
                 <RequestFacts request={request} page={page} />
               </li>
             ))}
@@ -68,7 +71,7 @@ export function requestsView({ requests, number, hasMore }: RequestsModel, page:
   );
 }
 
-function RequestFacts({ request, page }: { readonly request: OwnedRequest; readonly page: PageContext }) {
+function RequestFacts({ request, page }: { readonly request: ListedRequest; readonly page: PageContext }) {
   const { requests: text } = page.messages;
   const { state, answers, answersMax, expiresAt } = request;
   return (
@@ -249,7 +252,7 @@ export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRe
 
 interface AnswersModel {
   readonly request: OwnedRequest;
-  readonly answers: readonly OwnedPush[];
+  readonly answers: readonly ListedPush[];
   /** For those who shall answer. */
   readonly link: string;
 }
@@ -311,13 +314,7 @@ export function answersView({ request, answers, link }: AnswersModel, page: Page
             <p>{text.once}</p>
             <ul class="rows">
               {answers.map((push, at) => (
-                <AnswerRow
-                  key={push.urlToken}
-                  push={push}
-                  number={at + 1}
-                  hasAudit={!request.isAnonymous}
-                  page={page}
-                />
+                <AnswerRow key={push.id} push={push} number={at + 1} hasAudit={!request.isAnonymous} page={page} />
               ))}
             </ul>
           </>
@@ -425,7 +422,7 @@ function AnswerRow({
   hasAudit,
   page,
 }: {
-  readonly push: OwnedPush;
+  readonly push: ListedPush;
   readonly number: number;
   readonly hasAudit: boolean;
   readonly page: PageContext;
@@ -433,7 +430,7 @@ function AnswerRow({
   const { messages } = page;
   const { requests: text, dashboard, kinds } = messages;
   const name = text.answer({ number });
-  const path = `/p/${push.urlToken}`;
+  const path = push.urlToken === null ? null : `/p/${push.urlToken}`;
   const labelled = (action: string) => dashboard.actionOn({ action, name });
   return (
     <li class="row">
@@ -447,7 +444,8 @@ function AnswerRow({
           <LocalTime timeMs={push.createdAt} messages={messages} />
         </Fact>
       </dl>
-      {(!push.expired || hasAudit) && (
+      {path === null && <p>{dashboard.linkNotStored}</p>}
+      {path !== null && (!push.expired || hasAudit) && (
         <div class="row-actions">
           {!push.expired && (
             <a

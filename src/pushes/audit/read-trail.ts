@@ -19,11 +19,15 @@ const exportSliceRows = 500;
 
 interface Owned {
   readonly id: number;
-  readonly push: OwnedPush;
+  readonly push: TrailSubject;
 }
 
 /** Undefined: the push is unknown, or belongs to another user. Callers must not reveal which. */
-async function findOwned(deps: PushDeps, urlToken: string, actor: Actor): Promise<Owned | undefined> {
+async function findOwned(
+  deps: PushDeps,
+  urlToken: string,
+  actor: Actor,
+): Promise<(Owned & { readonly push: OwnedPush }) | undefined> {
   const now = deps.clock.now();
   const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
   if (row === undefined || isForgotten(row, now)) return undefined;

@@ -4,7 +4,8 @@ import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
-import { findLinkDeliveryProblems } from "../notifications/email-rules.ts";
+import type { AccountLinkKey } from "../link-keys.ts";
+import { asksForLinkDelivery, findLinkDeliveryProblems } from "../notifications/email-rules.ts";
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { toOwnersPush } from "../present-push.ts";
 import type { Actor, CreatedPush, CreatePush, Upload } from "../push.ts";
@@ -98,28 +99,30 @@ async function sealAndInsert(
   const urlToken = urlTokens.make(id, deps.random);
   const ownerId = actor.user?.id ?? null;
   const row = newRow(deps, { id, ownerId, now, passphraseSalt, urlToken }, requested);
-  const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
-  const outcome = await deps.largePayloads.write(payloadBytes, actor.client, async () => {
-    const content = { payload: request.payload ?? "", files: listFiles(positionFiles(upload?.files ?? [])) };
-    const { keyCheck, ...sealed } = sealPushContent(keyring, row, { urlToken, passphraseHash }, content, deps.random);
-    const push: NewPush = {
-      row: { ...row, keyCheck },
-      linkCheck: urlTokens.checkOf(urlToken),
-      ...sealed,
-      storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
-    };
-    return await deps.store.insertPush(push, auditRecord("creation", actor, now), {
-      linkDelivery,
-      creationKey,
-      together,
+  const insert = async (linkKey: AccountLinkKey | undefined) => {
+    const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, linkKey }, actor);
+    return await deps.largePayloads.write(payloadBytes, actor.client, async () => {
+      const content = { payload: request.payload ?? "", files: listFiles(positionFiles(upload?.files ?? [])) };
+      const { keyCheck, ...sealed } = sealPushContent(keyring, row, { urlToken, passphraseHash }, content, deps.random);
+      const push: NewPush = {
+        row: { ...row, keyCheck, ...(linkKey && storedLink(deps, row, urlToken, linkKey)) },
+        linkKey,
+        ...sealed,
+        storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
+      };
+      const audit = auditRecord("creation", actor, now);
+      return await deps.store.insertPush(push, audit, { linkDelivery, creationKey, together });
     });
-  });
+  };
+  const needsLinkKey = ownerId !== null && (storesLink(deps, row) || asksForLinkDelivery(request));
+  const outcome = needsLinkKey ? await deps.linkKeys.sealing(ownerId, insert) : await insert(undefined);
   if (outcome === "repeated") {
     const first = creationKey && (await findRepeated(deps, creationKey, request, requested, upload, actor));
     if (first === undefined) throw unavailable("The push is being created. Try again.", 1);
     return { ...first, repeated: true };
   }
   if (outcome === "upload_swept") throw uploadExpired();
+  if (outcome === "link_secret_replaced") throw new Error(`Push ${id} was not sealed for any link secret.`);
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
   return { ...toOwnersPush(row, urlToken, now, keyring), repeated: false };
 }
@@ -142,14 +145,23 @@ function requestedPush({ config }: PushDeps, request: CreatePush, kind: KindName
   };
 }
 
+/** Nobody else has the link of an answer, so it is always stored. */
+function storesLink({ config }: PushDeps, { ownerId, isAnswer }: Pick<PushRow, "ownerId" | "isAnswer">): boolean {
+  return isAnswer === 1 || (ownerId !== null && config.keepLinks);
+}
+
+function storedLink(deps: PushDeps, row: UnsealedPushRow, urlToken: string, linkKey: AccountLinkKey) {
+  if (!storesLink(deps, row)) return { tokenSealed: null };
+  return { tokenSealed: linkKey.seal(pushes.seals.urlToken, row, urlToken, deps.random) };
+}
+
 function newRow(
   deps: PushDeps,
   made: Pick<PushRow, "id" | "ownerId" | "passphraseSalt"> & { now: number; urlToken: string },
   { lifetimeMs, name, note, ...columns }: RequestedPush,
 ): UnsealedPushRow {
   const { id, ownerId, now } = made;
-  // An answer without an owner is found through its request.
-  const isListed = ownerId !== null || columns.isAnswer === 1;
+  const linkCheck = deps.vault.urlTokens.checkOf(made.urlToken);
   const label = (column: RotatedColumn, text: string) =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
@@ -165,7 +177,13 @@ function newRow(
     refusals: 0,
     sealGeneration: firstGeneration,
     passphraseSalt: made.passphraseSalt,
-    tokenSealed: isListed ? sealLabel(deps.vault.keyring, pushes.seals.urlToken, { id, ownerId }, made.urlToken) : null,
+    linkCheck,
+    ownerCheck: ownerId === null ? null : deps.vault.ownerCheckOf({ id, ownerId, linkCheck }),
+    // An answer without an owner is found through its request. Of an owned push: see `storedLink`.
+    tokenSealed:
+      ownerId === null && columns.isAnswer === 1
+        ? sealLabel(deps.vault.keyring, pushes.seals.anonymousUrlToken, { id, ownerId }, made.urlToken)
+        : null,
     // The labels of an anonymous push could never be read, so they are not stored.
     nameSealed: label(pushes.seals.name, name),
     noteSealed: label(pushes.seals.note, note),

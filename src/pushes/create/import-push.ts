@@ -16,6 +16,8 @@ import { PendingUpload } from "./upload.ts";
 /** A push from another installation, which validated its values. They are not checked again. */
 export interface ImportedPush extends PushOptions {
   readonly urlToken: string;
+  /** The owner's lists have lost the link here, so it is not stored again. */
+  readonly hasLostLink?: boolean;
   readonly kind: KindName;
   /** null: anonymous. Then name and note are not stored, nor is the trail once the push has ended. */
   readonly ownerId: number | null;
@@ -67,6 +69,7 @@ export type PushImportDeps = Pick<
   | "clock"
   | "random"
   | "vault"
+  | "linkKeys"
   | "store"
   | "ids"
   | "linkDeliveryIds"
@@ -150,7 +153,8 @@ async function sealRows(
           { payload: open.payload, files: listFiles(positionFiles(upload.files)) },
           random,
         );
-  const row = rowOf(deps, { id, keyCheck: content?.keyCheck ?? noKeyCheck, passphraseSalt }, push);
+  const made = { id, keyCheck: content?.keyCheck ?? noKeyCheck, passphraseSalt };
+  const row = { ...rowOf(deps, made, push), tokenSealed: await sealLink(deps, id, push) };
   const isTombstone = push.ownerId === null && open === null;
   const events = isTombstone ? [] : push.trail;
   const trail = importedTrail(events);
@@ -186,12 +190,23 @@ async function sealLinkDeliveries(
   return rows;
 }
 
+/** If the account's link secret is replaced before the row is written, the link does not open any more, as that of an earlier push. */
+async function sealLink(
+  { config, linkKeys, random }: PushImportDeps,
+  id: number,
+  { ownerId, urlToken, hasLostLink = false }: ImportedPush,
+): Promise<Buffer | null> {
+  if (ownerId === null || hasLostLink || !config.keepLinks) return null;
+  return (await linkKeys.findOrDraw(ownerId)).seal(pushes.seals.urlToken, { id, ownerId }, urlToken, random);
+}
+
 function rowOf(
   deps: PushImportDeps,
   { id, keyCheck, passphraseSalt }: Pick<PushRow, "id" | "keyCheck" | "passphraseSalt">,
   push: ImportedPush,
-): PushRow {
+): Omit<PushRow, "tokenSealed"> {
   const { ownerId } = push;
+  const { check: linkCheck } = deps.vault.urlTokens.addressOf(push.urlToken);
   const label = (column: RotatedColumn, text: string) =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
@@ -214,7 +229,8 @@ function rowOf(
     sealGeneration: firstGeneration,
     keyCheck,
     passphraseSalt,
-    tokenSealed: label(pushes.seals.urlToken, push.urlToken),
+    linkCheck,
+    ownerCheck: ownerId === null ? null : deps.vault.ownerCheckOf({ id, ownerId, linkCheck }),
     nameSealed: label(pushes.seals.name, push.name),
     noteSealed: label(pushes.seals.note, push.note),
   };

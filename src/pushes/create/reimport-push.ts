@@ -1,6 +1,7 @@
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { ReadConnection, Transaction } from "../../database/database.ts";
 import { auditEntriesMax } from "../audit/audit-trail.ts";
+import { openLink, ownerKeysOf } from "../present-push.ts";
 import { firstGeneration } from "../seals.ts";
 import {
   deleteImportedPush,
@@ -145,7 +146,12 @@ interface Replacement {
 }
 
 async function replace(deps: PushImportDeps, { request, here, plan, settle }: Replacement): Promise<Reimport> {
-  const push = plan === "merged" ? await mergedPush(deps, request, here) : request.push;
+  const link = openLink(here.row, await ownerKeysOf(deps, here.row.ownerId));
+  const push = {
+    ...(plan === "merged" ? await mergedPush(deps, request, here) : request.push),
+    // What the owner's lists have lost, for example by a change of the account's address, stays lost.
+    hasLostLink: link === "not_stored",
+  };
   const operations = createWriteOperations(deps.db);
   return await withSealedRows(deps, push, async (rows) => {
     const done = { outcome: "imported", plan, pushId: rows.row.id, lacksPassphrase: false } as const;

@@ -7,8 +7,8 @@ import { createLinkDeliveryReports } from "../audit/read-trail.ts";
 import { fileRefusal, readStoredFile, type StoredFile } from "../claim/stored-files.ts";
 import { unlock } from "../claim/unlock.ts";
 import type { PushDeps } from "../deps.ts";
-import { hasEnded, isOwner, toOwnedPush } from "../present-push.ts";
-import type { Actor, CreatePush, OwnedPush } from "../push.ts";
+import { hasEnded, isOwner, ownerKeysOf, toListedPush } from "../present-push.ts";
+import type { Actor, CreatePush, ListedPush, OwnedPush } from "../push.ts";
 import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
 import type { CreationKey } from "../store/creation-keys.ts";
 import type { PushRow } from "../store/tables.ts";
@@ -51,14 +51,18 @@ export async function findRepeated(
   const pushId = await deps.store.creationKeys.find(key.userId, key.digest, now);
   if (pushId === undefined) return undefined;
   const row = await deps.store.findById(pushId);
-  const push = row !== undefined && isOwner(row, actor) ? toOwnedPush(row, now, deps.vault) : undefined;
+  const push =
+    row !== undefined && isOwner(row, actor) ? toListedPush(row, now, await ownerKeysOf(deps, row.ownerId)) : undefined;
   if (row === undefined || push === undefined) throw usedForAnother();
+  const { urlToken } = push;
+  if (urlToken === null) throw usedBefore();
   const isSame =
     hasSameSettings(row, push, requested) &&
     (await hasSameRecipients(deps, row, request)) &&
-    (hasEnded(row, now) || (await hasSameContent(deps, push, request, upload, now, actor)));
+    (hasEnded(row, now) || (await hasSameContent(deps, { urlToken }, request, upload, now, actor)));
   if (!isSame) throw usedForAnother();
-  return push;
+  const { id: _, ...owned } = push;
+  return { ...owned, urlToken };
 }
 
 function usedForAnother() {
@@ -67,7 +71,14 @@ function usedForAnother() {
   });
 }
 
-function hasSameSettings(row: PushRow, push: OwnedPush, requested: RequestedPush): boolean {
+/** The link is needed to compare the two, and to answer. */
+function usedBefore() {
+  return invalidFields({
+    idempotencyKey: ["was used for a push whose link this server does not store. Send a new random key for each push."],
+  });
+}
+
+function hasSameSettings(row: PushRow, push: ListedPush, requested: RequestedPush): boolean {
   const { name, note, lifetimeMs, ...columns } = requested;
   return (
     Object.entries(columns).every(([column, value]) => Reflect.get(row, column) === value) &&
@@ -90,7 +101,7 @@ async function hasSameRecipients(deps: PushDeps, row: PushRow, request: CreatePu
 
 async function hasSameContent(
   deps: PushDeps,
-  { urlToken }: OwnedPush,
+  { urlToken }: Pick<OwnedPush, "urlToken">,
   { payload = "", passphrase = "" }: CreatePush,
   upload: PendingUpload | undefined,
   now: number,

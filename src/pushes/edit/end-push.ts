@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import type { InTransaction } from "../../database/database.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps } from "../deps.ts";
-import { isForgotten, isProvenOwner, toOwnersPush, toPush } from "../present-push.ts";
+import { isForgotten, isListedFor, isProvenOwner, toOwnersPush, toPush } from "../present-push.ts";
 import type { Actor, EndReason, Push } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
@@ -29,11 +29,16 @@ export function endOperations(deps: PushDeps) {
       return owner ? toOwnersPush(ended, urlToken, now, deps.vault.keyring) : toPush(ended, urlToken, now);
     },
 
-    /** Ends an answer without an owner, as `expire`. The caller knows that the actor made its request. */
-    async endAnswer(urlToken: string, actor: Actor): Promise<void> {
-      const row = await deps.store.find(deps.vault.urlTokens.addressOf(urlToken));
-      if (row === undefined || row.ownerId !== null || row.isAnswer === 0) return;
-      await endByPerson(deps, row, "owner", actor, deps.clock.now());
+    /**
+     * Ends those of the owner among the pushes with these ids, as `expire`, also without their links. @param ownerId null: answers to
+     * a request of nobody.
+     */
+    async endByIds(ownerId: number | null, ids: readonly number[], actor: Actor): Promise<void> {
+      for (const row of await deps.store.lists.byIds(ids)) {
+        if (isListedFor(row, ownerId)) {
+          await endByPerson(deps, row, "owner", actor, deps.clock.now());
+        }
+      }
     },
   };
 }

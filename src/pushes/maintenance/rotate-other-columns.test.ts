@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { signedIn, type TestDomain } from "../../../test/support/domain.ts";
+import { signedIn, stranger, type TestDomain } from "../../../test/support/domain.ts";
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { makeFolder } from "../../../test/support/folders.ts";
@@ -20,7 +20,8 @@ async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): 
   await changeRows(db, user);
   await pushes.create({ payload: "x", name: "VPN", note: "for Jo" }, signedIn(7));
   await pushFiles(pushes, signedIn(7), [makeFile("plan.txt", "the plan")]);
-  const [push] = await readRows<{ id: number }>(db, "SELECT max(id) AS id FROM pushes");
+  await pushes.create({ payload: "x" }, { ...stranger, answersRequest: true });
+  const [push] = await readRows<{ id: number }>(db, "SELECT max(id) AS id FROM pushes WHERE owner_id = 7");
   const sealed = (column: RotatedColumn, row: SealedRow) => keyring.seal(column, row, Buffer.from(column.column));
   const ofUser = { id: 7, ownerId: 7 };
   await changeRows(db, "UPDATE users SET password_sealed = ?", sealed(users.seals.password, ofUser));
@@ -54,12 +55,13 @@ async function sealEverywhere({ domain: { db, keyring, pushes } }: TestDomain): 
 }
 
 /** All values of a registered column with the row that they are bound to. */
-function valuesOf({ domain: { db } }: TestDomain, { table, column, seal }: RotatedColumn) {
-  const { id, owner, from = table } = seal.rows;
-  return readRows<{ id: RowId; ownerId: number | null; sealed: Buffer | null }>(
+async function valuesOf({ domain: { db } }: TestDomain, { table, column, seal }: RotatedColumn) {
+  const { id, owner, from = table, only } = seal.rows;
+  const rows = await readRows<{ id: RowId; ownerId: number | null; sealed: Buffer | null }>(
     db,
     `SELECT ${id} AS id, ${owner} AS "ownerId", ${table}.${column} AS sealed FROM ${from} ORDER BY ${id}`,
   );
+  return rows.filter(({ ownerId }) => only === undefined || only === (ownerId === null ? "anonymous" : "owned"));
 }
 
 test("the values of every registered column are sealed under the new key, and open to what they were", async () => {

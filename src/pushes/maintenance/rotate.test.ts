@@ -26,7 +26,7 @@ async function keyIdsInDatabase(fixture: TestDomain): Promise<Record<string, num
     fixture.domain.db,
     `SELECT value AS sealed FROM meta WHERE name IN ('index_secret', 'access_secret')
      UNION ALL SELECT sealed FROM row_secrets
-     UNION ALL SELECT token_sealed FROM pushes WHERE token_sealed IS NOT NULL
+     UNION ALL SELECT sealed FROM link_secrets
      UNION ALL SELECT name_sealed FROM pushes WHERE name_sealed IS NOT NULL
      UNION ALL SELECT note_sealed FROM pushes WHERE note_sealed IS NOT NULL
      UNION ALL SELECT details_sealed FROM files WHERE push_id IN (SELECT id FROM pushes WHERE owner_id IS NOT NULL)`,
@@ -83,9 +83,9 @@ test("after a rotation everything is sealed under the new key, the old one can b
   {
     await using fixture = await open(dataDir, "second", "first");
     const report = await rotate(fixture);
-    // Two secrets, five row secrets but the ended one's, three links, names and note, and the file's name.
-    expect(report).toEqual({ resealed: 2 + 4 + 3 + 3 + 1, retiredKeyIds: [old] });
-    expect(await keyIdsInDatabase(fixture)).toEqual({ [activeId(fixture)]: 13 });
+    // Two secrets, five row secrets but the ended one's, the link secret of the account, names and note, and the file's name.
+    expect(report).toEqual({ resealed: 2 + 4 + 1 + 3 + 1, retiredKeyIds: [old] });
+    expect(await keyIdsInDatabase(fixture)).toEqual({ [activeId(fixture)]: 11 });
     expect(await keysInUse(fixture.domain.db)).toEqual([activeId(fixture)]);
     // A second run changes nothing.
     expect(await rotate(fixture)).toEqual({ resealed: 0, retiredKeyIds: [] });

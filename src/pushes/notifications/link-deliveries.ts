@@ -7,6 +7,7 @@ import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.
 import { auditRecord } from "../audit/audit-trail.ts";
 import { addProblem, type Problems, recipientsMax } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
+import type { AccountLinkKey, LinkKeys } from "../link-keys.ts";
 import { hasEnded, isForgotten, isProvenOwner } from "../present-push.ts";
 import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
@@ -124,18 +125,25 @@ export function createLinkDeliveryCounter(limits: Limits): Counter {
   return limits.sliding({ name: "linkDelivery", windowMs: minuteMs, max: 5, rememberedMax: 20_000 });
 }
 
+interface LinkToDeliver {
+  readonly row: UnsealedPushRow;
+  readonly urlToken: string;
+  /** The owner's; undefined: the push has no owner. */
+  readonly linkKey: AccountLinkKey | undefined;
+}
+
 /**
- * @param push an existing push, or one that is about to be written.
+ * @param link of an existing push, or of one that is about to be written.
  * @returns undefined when the request has no recipients.
  */
 export async function prepareLinkDelivery(
   deps: PushDeps,
   request: AskedLinkDelivery,
-  { row, urlToken }: { readonly row: UnsealedPushRow; readonly urlToken: string },
+  { row, urlToken, linkKey }: LinkToDeliver,
   actor: Actor,
 ): Promise<NewLinkDelivery | undefined> {
   const { ownerId } = row;
-  if (!asksForLinkDelivery(request) || ownerId === null) return undefined;
+  if (!asksForLinkDelivery(request) || ownerId === null || linkKey === undefined) return undefined;
   const { emails } = deps;
   await emails.assertRoom();
   const owner = await emails.findOwner(ownerId);
@@ -147,7 +155,9 @@ export async function prepareLinkDelivery(
     locale,
     linkDeliveryId: id,
     pushId: row.id,
+    ownerId,
     urlToken,
+    sealPath: (path: string) => linkKey.sealMessage(queuedLink(id), path, deps.random).toString("base64"),
     retrievalStep: row.retrievalStep,
     passphraseRequired: row.passphraseSalt !== null,
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views),
@@ -197,7 +207,8 @@ export function linkDeliveryOperations(deps: PushDeps) {
       const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
       if (charge.outcome === "refused") throw tooManyAttempts(charge);
       if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);
-      const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken }, actor);
+      const linkKey = await deps.linkKeys.findOrDraw(user.id);
+      const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, linkKey }, actor);
       if (linkDelivery === undefined) throw new Error(`No link delivery of push ${row.id} could be made.`);
       const outcome = await deps.store.linkDeliveries.put(row.id, linkDelivery);
       if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.emails);
@@ -224,13 +235,34 @@ interface LinkEmailId {
   readonly recipientIndex: number;
 }
 
+/** What the link in a queued email is bound to. The email as a whole is sealed under the master key. */
+const queuedLink = (linkDeliveryId: number) => ["link delivery", linkDeliveryId] as const;
+
+interface QueuedLink extends LinkEmailId {
+  readonly ownerId: number;
+  /** Base64, sealed under the owner's link key. */
+  readonly pathSealed: string;
+}
+
+interface LinkEmailDeps {
+  readonly store: PushStore;
+  readonly clock: Clock;
+  readonly linkKeys: LinkKeys;
+}
+
 /** For the email queue: records the outcomes of link emails. Each call may be repeated. */
-export function watchLinkEmails({ store, clock }: { readonly store: PushStore; readonly clock: Clock }) {
+export function watchLinkEmails({ store, clock, linkKeys }: LinkEmailDeps) {
   return {
-    /** Whether the push behind the link is still retrievable. */
-    async isRetrievable({ pushId }: LinkEmailId): Promise<boolean> {
+    /**
+     * The path of the link in the email. @returns undefined: the push behind it can no longer be retrieved, or the link secret of its owner
+     * was replaced since the email was queued.
+     */
+    async openPath({ pushId, linkDeliveryId, ownerId, pathSealed }: QueuedLink): Promise<string | undefined> {
       const row = await store.findById(pushId);
-      return row !== undefined && !hasEnded(row, clock.now());
+      if (row === undefined || hasEnded(row, clock.now())) return undefined;
+      const linkKey = await linkKeys.find(ownerId);
+      const opened = linkKey?.openMessage(queuedLink(linkDeliveryId), Buffer.from(pathSealed, "base64"));
+      return opened === "other_key" ? undefined : opened?.link;
     },
     settle: ({ linkDeliveryId, recipientIndex }: LinkEmailId, fate: "sent" | "given_up"): Promise<void> =>
       store.linkDeliveries.settle(linkDeliveryId, recipientIndex, fate, clock.now()),

@@ -36,7 +36,10 @@ export interface LinkEmail {
   /** Index of the recipient in the link delivery. */
   readonly recipientIndex: number;
   readonly pushId: number;
+  readonly ownerId: number;
   readonly urlToken: string;
+  /** Seals the path of the link under the owner's link key, for this link delivery. @returns base64. */
+  sealPath(path: string): string;
   readonly retrievalStep: boolean;
   readonly passphraseRequired: boolean;
   readonly viewsRemaining: number;

@@ -1,8 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import { eventsOf, filesOf } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
-import { toOwnedPush } from "../present-push.ts";
-import type { ExportedPush, OwnedPush } from "../push.ts";
+import { ownerKeysOf, toListedPush } from "../present-push.ts";
+import type { ExportedPush, ListedPush } from "../push.ts";
 import type { PushRow, PushSummary } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
 
@@ -24,11 +24,12 @@ export function exportOperations(deps: PushDeps) {
       }
       running.add(ownerId);
       try {
+        const keys = await ownerKeysOf(deps, ownerId);
         for await (const { id } of summariesOf(deps, ownerId)) {
           await turns.next();
           const row = await deps.store.findById(id);
           // The push may have been purged, or have lost its owner, since it was listed.
-          const push = row?.ownerId === ownerId ? toOwnedPush(row, deps.clock.now(), deps.vault) : undefined;
+          const push = row?.ownerId === ownerId ? toListedPush(row, deps.clock.now(), keys) : undefined;
           if (row !== undefined && push !== undefined) yield await exported(deps, row, push);
         }
       } finally {
@@ -48,6 +49,6 @@ async function* summariesOf({ clock, store }: PushDeps, ownerId: number): AsyncG
   } while (last !== null);
 }
 
-async function exported(deps: PushDeps, row: PushRow, push: OwnedPush): Promise<ExportedPush> {
+async function exported(deps: PushDeps, row: PushRow, push: ListedPush): Promise<ExportedPush> {
   return { push, files: await filesOf(deps, row), events: eventsOf(deps, { id: row.id, push }) };
 }

@@ -13,7 +13,7 @@ async function makeMany(fixture: TestDomain, count: number, expireAfterDays: num
   return tokens;
 }
 
-async function listed(fixture: TestDomain, state: "active" | "expired", page = 1): Promise<string[]> {
+async function listed(fixture: TestDomain, state: "active" | "expired", page = 1): Promise<(string | null)[]> {
   return [...(await fixture.domain.pushes.list(7, state, page))].map((push) => push.urlToken);
 }
 

@@ -1,8 +1,16 @@
 import { AppError } from "../../base/errors.ts";
 import { createLinkDeliveryReports } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
-import { isForgotten, isProvenOwner, toOwnedPush, toOwnersPush, toPush } from "../present-push.ts";
-import type { Actor, AuditEntry, OwnedPush, Push } from "../push.ts";
+import {
+  isForgotten,
+  isListedFor,
+  isProvenOwner,
+  ownerKeysOf,
+  toListedPush,
+  toOwnersPush,
+  toPush,
+} from "../present-push.ts";
+import type { Actor, AuditEntry, ListedPush, Push } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
 /** Pushes, or audit entries, per page. */
@@ -24,19 +32,18 @@ export function readOperations(deps: PushDeps) {
     async list(ownerId: number, state: "active" | "expired", page: number): Promise<PushList> {
       const now = deps.clock.now();
       const rows = await deps.store.list(ownerId, state, now, pageSize, (page - 1) * pageSize);
-      return new PushList(rows, (row) => toOwnedPush(row, now, deps.vault));
+      const keys = await ownerKeysOf(deps, ownerId);
+      return new PushList(rows, (row) => toListedPush(row, now, keys));
     },
 
-    /**
-     * Those of the owner that answer requests, among the pushes with these ids, in their order. @param ownerId null: answers
-     * without an owner. The caller knows that the request is the actor's.
-     */
-    async listAnswers(ownerId: number | null, ids: readonly number[]): Promise<PushList> {
+    /** Those of the owner among the pushes with these ids, in their order. @param ownerId null: answers to a request of nobody. */
+    async listByIds(ownerId: number | null, ids: readonly number[]): Promise<PushList> {
       const now = deps.clock.now();
       const rows = await deps.store.lists.byIds(ids);
+      const keys = await ownerKeysOf(deps, ownerId);
       return new PushList(
-        rows.filter((row) => row.ownerId === ownerId && row.isAnswer === 1 && !isForgotten(row, now)),
-        (row) => toOwnedPush(row, now, deps.vault),
+        rows.filter((row) => isListedFor(row, ownerId) && !isForgotten(row, now)),
+        (row) => toListedPush(row, now, keys),
       );
     },
 
@@ -60,11 +67,11 @@ export function readOperations(deps: PushDeps) {
 }
 
 /** One page of a list. Its pushes are opened one after the other: their notes together may have many megabytes. */
-export class PushList implements Iterable<OwnedPush> {
+export class PushList implements Iterable<ListedPush> {
   readonly #rows: readonly PushRow[];
-  readonly #open: (row: PushRow) => OwnedPush | undefined;
+  readonly #open: (row: PushRow) => ListedPush | undefined;
 
-  constructor(rows: readonly PushRow[], open: (row: PushRow) => OwnedPush | undefined) {
+  constructor(rows: readonly PushRow[], open: (row: PushRow) => ListedPush | undefined) {
     this.#rows = rows;
     this.#open = open;
   }
@@ -75,7 +82,7 @@ export class PushList implements Iterable<OwnedPush> {
     return this.#rows.reduce((bytes, row) => bytes + lengthOf(row.nameSealed) + lengthOf(row.noteSealed), 0);
   }
 
-  *[Symbol.iterator](): Generator<OwnedPush> {
+  *[Symbol.iterator](): Generator<ListedPush> {
     for (const row of this.#rows) {
       const push = this.#open(row);
       if (push !== undefined) yield push;

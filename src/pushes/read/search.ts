@@ -1,6 +1,6 @@
 import { AppError } from "../../base/errors.ts";
 import type { PushDeps } from "../deps.ts";
-import { hasEnded, isSealedLabel, openLabel, toOwnedPush } from "../present-push.ts";
+import { hasEnded, isSealedLabel, openLabel, ownerKeysOf, toListedPush } from "../present-push.ts";
 import type { FoundPushes, PushSearch } from "../push.ts";
 import { type PushRow, type PushSummary, pushes, type SealedLabels } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
@@ -26,7 +26,7 @@ export const searchLimits: SearchLimits = {
 };
 
 type Store = PushDeps["store"];
-type SearchDeps = Pick<PushDeps, "clock" | "vault"> & {
+type SearchDeps = Pick<PushDeps, "clock" | "vault" | "linkKeys"> & {
   readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "summaries" | "labels" | "byIds"> };
 };
 
@@ -66,17 +66,18 @@ export function searchOperations(deps: SearchDeps, limits: SearchLimits) {
 async function listed(deps: SearchDeps, ownerId: number, search: PushSearch, now: number): Promise<FoundPushes> {
   const offset = (search.page - 1) * pageSize;
   const rows = await deps.store.lists.filtered(ownerId, search, now, pageSize + 1, offset);
-  return found(deps, rows, now, { stopped: false, metSealedLabel: false });
+  return await found(deps, rows, { ownerId, now }, { stopped: false, metSealedLabel: false });
 }
 
 /** @param rows the page's rows, plus one more if there is a next page. */
-function found(
+async function found(
   deps: SearchDeps,
   rows: readonly PushRow[],
-  now: number,
+  { ownerId, now }: Pick<Asked, "ownerId" | "now">,
   how: Pick<FoundPushes, "stopped" | "metSealedLabel">,
-): FoundPushes {
-  const pushes = rows.slice(0, pageSize).flatMap((row) => toOwnedPush(row, now, deps.vault) ?? []);
+): Promise<FoundPushes> {
+  const keys = await ownerKeysOf(deps, ownerId);
+  const pushes = rows.slice(0, pageSize).flatMap((row) => toListedPush(row, now, keys) ?? []);
   return { pushes, hasMore: rows.length > pageSize, ...how };
 }
 
@@ -107,11 +108,11 @@ class Walk {
   }
 
   async run(): Promise<FoundPushes> {
-    const { now, search } = this.#asked;
+    const { search } = this.#asked;
     const stopped = (await this.#walk()) === "stopped";
     // Pushes that were purged meanwhile are missing on the page.
     const rows = await this.#deps.store.lists.byIds(this.#matches.slice((search.page - 1) * pageSize));
-    return found(this.#deps, rows, now, { stopped, metSealedLabel: this.#metSealedLabel });
+    return await found(this.#deps, rows, this.#asked, { stopped, metSealedLabel: this.#metSealedLabel });
   }
 
   async #walk(): Promise<"full" | "end" | "stopped"> {

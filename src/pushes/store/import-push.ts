@@ -22,7 +22,7 @@ import {
   addToTotal,
   insertFiles,
   insertPayload,
-  insertPushWith,
+  insertPush,
   sqlOfLockedRows,
   type WriteOperations,
   writeRowSecret,
@@ -48,7 +48,6 @@ export class LinkTakenError extends Error {
   override readonly name = "LinkTakenError";
 }
 
-const insertPush = insertPushWith("");
 const insertLink = importedLinks.insert("ON CONFLICT DO NOTHING");
 
 /** Row counts of multi-row inserts, largest first: over a network each statement is a round trip. */
@@ -69,7 +68,7 @@ export async function writeImportedPush(
   const taken = await tx.run(insertLink, ...importedLinks.values({ digest: link.importedDigest, pushId: row.id }));
   if (taken !== 1) throw new LinkTakenError();
   const rowSecretId = sealed === null ? noRowSecret : await writeRowSecret(tx, engine, row.id, sealed.rowSecret);
-  const values = { ...row, linkCheck: link.check, storedBytes, rowSecretId, auditCount: eventCount };
+  const values = { ...row, storedBytes, rowSecretId, auditCount: eventCount };
   await tx.run(insertPush, ...newPushes.values(values));
   if (sealed !== null) {
     await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: sealed.payload }));

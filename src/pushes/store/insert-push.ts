@@ -1,7 +1,9 @@
 import { type Database, type Engine, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
+import type { AccountLinkKey } from "../link-keys.ts";
 import { type CreationKey, CreationRepeatedError, insertCreationKey } from "./creation-keys.ts";
+import { isCurrentSecret } from "./link-secrets.ts";
 import {
   type LinkDeliveryRefusal,
   LinkDeliveryRefusedError,
@@ -11,8 +13,9 @@ import {
 import { auditEntries, type FileRow, newPushes, type PushRow, payloads } from "./tables.ts";
 import {
   insertFiles,
+  insertLinkedPush,
   insertPayload,
-  insertPushWith,
+  insertPush,
   UploadSweptError,
   type WriteOperations,
   writeEntry,
@@ -21,18 +24,24 @@ import {
 
 export interface NewPush {
   readonly row: PushRow;
-  readonly linkCheck: Buffer;
   readonly rowSecretSealed: Buffer;
   readonly payloadSealed: Buffer;
   readonly files: readonly FileRow[];
   readonly storedBytes: number;
+  /** What the url_token in the row is sealed under; undefined: it has none, or no owner. */
+  readonly linkKey?: AccountLinkKey | undefined;
 }
 
 /**
- * `repeated`: a push was inserted under the same idempotency key before. `upload_swept`: the upload of one of the files was
+ * `link_secret_replaced`: the account has another link key now. Nothing was written. `repeated`: a push was inserted under the same idempotency key before. `upload_swept`: the upload of one of the files was
  * removed as an orphan.
  */
-export type InsertOutcome = "inserted" | "repeated" | "upload_swept" | LinkDeliveryRefusal;
+export type InsertOutcome = "inserted" | "link_secret_replaced" | "repeated" | "upload_swept" | LinkDeliveryRefusal;
+
+/** Undoes the transaction. */
+class LinkSecretReplacedError extends Error {
+  override readonly name = "LinkSecretReplacedError";
+}
 
 /** Work in the transaction of a new push. It may be called twice, as the transaction may. */
 export type WithPush = (tx: Transaction, pushId: number) => Promise<void>;
@@ -61,14 +70,12 @@ export function insertWrites(db: InsertDatabase, operations: Operations) {
             return await insertInTransaction(db, operations, push, audit, more);
           }
           // Over a network each statement of a transaction is a round trip.
-          await insertInOneStatement(db, push, audit);
-          return "inserted";
+          return await insertInOneStatement(db, push, audit);
       }
     },
   };
 }
 
-const insertPush = insertPushWith("");
 const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
 
 async function insertInTransaction(
@@ -88,6 +95,7 @@ async function insertInTransaction(
     });
     return "inserted";
   } catch (error) {
+    if (error instanceof LinkSecretReplacedError) return "link_secret_replaced";
     if (error instanceof CreationRepeatedError) return "repeated";
     if (error instanceof UploadSweptError) return "upload_swept";
     if (error instanceof LinkDeliveryRefusedError) return error.reason;
@@ -108,50 +116,65 @@ async function writePush(
 ): Promise<void> {
   const { row } = push;
   const rowSecretId = await writeRowSecret(tx, engine, row.id, push.rowSecretSealed);
-  await tx.run(insertPush, ...pushValues(push, audit, rowSecretId));
+  const values = pushValues(push, audit, rowSecretId);
+  const { linkKey } = push;
+  if (linkKey === undefined) await tx.run(insertPush, ...values);
+  else if ((await tx.run(insertLinkedPush, ...values, linkKey.userId, linkKey.secretId)) === 0) {
+    throw new LinkSecretReplacedError();
+  }
   if (row.ownerId === null) await operations.addToAnonymous(tx, push.storedBytes);
   await tx.run(insertPayload, ...payloads.values({ pushId: row.id, sealed: push.payloadSealed }));
   await insertFiles(tx, row.id, push.files);
 }
 
-function pushValues({ row, linkCheck, storedBytes }: NewPush, audit: AuditRecord, rowSecretId: number | null): Value[] {
+function pushValues({ row, storedBytes }: NewPush, audit: AuditRecord, rowSecretId: number | null): Value[] {
   const creatorAddress = row.ownerId === null ? audit.address : null;
-  return newPushes.values({ ...row, linkCheck, storedBytes, creatorAddress, rowSecretId });
+  return newPushes.values({ ...row, storedBytes, creatorAddress, rowSecretId });
 }
 
 // Ids are used once, so a second run after a lost answer finds the row of the first and writes nothing.
-const pushWithKey = `WITH push AS (
-     ${newPushes.insertText()} ON CONFLICT (id) DO NOTHING RETURNING id, created_at
+const pushWithKey = (insert: string) =>
+  `WITH push AS (
+     ${insert} ON CONFLICT (id) DO NOTHING RETURNING id, created_at
    ), key AS (
      INSERT INTO row_secrets (id, sealed) SELECT id, ? FROM push
    )`;
 const insertPayloadOfPush = "INSERT INTO payloads (push_id, sealed) SELECT id, ? FROM push";
-const insertAnonymous = sql<Value[]>(`${pushWithKey} ${insertPayloadOfPush}`);
-const insertOwned = sql<Value[]>(
-  `${pushWithKey}, payload AS (
-     ${insertPayloadOfPush}
-   )
-   ${auditEntries.insertFrom("push", {
-     pushId: "id",
-     sequence: "1",
-     kind: String(auditKinds.creation),
-     userId: "CAST(? AS BIGINT)",
-     address: "?",
-     userAgent: "?",
-     referrer: "?",
-     times: "1",
-     createdAt: "created_at",
-     updatedAt: "created_at",
-   })}`,
-);
+const firstEntry = auditEntries.insertFrom("push", {
+  pushId: "id",
+  sequence: "1",
+  kind: String(auditKinds.creation),
+  userId: "CAST(? AS BIGINT)",
+  address: "?",
+  userAgent: "?",
+  referrer: "?",
+  times: "1",
+  createdAt: "created_at",
+  updatedAt: "created_at",
+});
+const insertAnonymous = sql<Value[]>(`${pushWithKey(newPushes.insertText())} ${insertPayloadOfPush}`);
+const ownedBy = (insert: string) =>
+  sql<Value[]>(`${pushWithKey(insert)}, payload AS (${insertPayloadOfPush}) ${firstEntry}`);
+const insertOwned = ownedBy(newPushes.insertText());
+const insertLinked = ownedBy(newPushes.insertTextIf(isCurrentSecret).postgres);
 
 /** Inserts a new push without files: its key, its payload and, if it has an owner, its first audit entry. */
-async function insertInOneStatement(db: Pick<Database, "hot">, push: NewPush, audit: AuditRecord): Promise<void> {
-  const { row, rowSecretSealed, payloadSealed } = push;
-  const values = [...pushValues(push, audit, row.id), rowSecretSealed, payloadSealed];
-  if (row.ownerId === null) await db.hot.insert(insertAnonymous, ...values);
-  else {
-    const { userId, address, userAgent, referrer } = audit;
-    await db.hot.insert(insertOwned, ...values, userId, address, userAgent, referrer);
+async function insertInOneStatement(
+  db: Pick<Database, "hot" | "lookUp">,
+  push: NewPush,
+  audit: AuditRecord,
+): Promise<"inserted" | "link_secret_replaced"> {
+  const { row, rowSecretSealed, payloadSealed, linkKey } = push;
+  const { userId, address, userAgent, referrer } = audit;
+  const condition = linkKey === undefined ? [] : [linkKey.userId, linkKey.secretId];
+  const values = [...pushValues(push, audit, row.id), ...condition, rowSecretSealed, payloadSealed];
+  if (row.ownerId === null) {
+    await db.hot.insert(insertAnonymous, ...values);
+    return "inserted";
   }
+  const statement = linkKey === undefined ? insertOwned : insertLinked;
+  const written = await db.hot.insert(statement, ...values, userId, address, userAgent, referrer);
+  if (written > 0 || linkKey === undefined) return "inserted";
+  // Nothing was written: another link secret, or the second run.
+  return (await db.lookUp.one(pushExists, row.id)) === undefined ? "link_secret_replaced" : "inserted";
 }

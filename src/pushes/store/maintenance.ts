@@ -2,6 +2,7 @@ import { capabilitiesOf, type Database, type InTransaction, type Transaction } f
 import { type Statement, sql } from "../../database/statement.ts";
 import { endReasons } from "../push.ts";
 import { hasNoTicket, hasNoWaitingTicket } from "./download-tickets.ts";
+import { destroyLinkSecret } from "./link-secrets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";
 import { removeUnfinishedUploads } from "./resumable-uploads.ts";
 import {
@@ -229,7 +230,7 @@ const owned = sqlOfFreeRows<[ownerId: number, limit: number], { id: number }>(
   "SELECT id FROM pushes WHERE owner_id = ? ORDER BY created_at, id LIMIT ?",
 );
 const disown = sql<[pushId: number]>(
-  `UPDATE pushes SET owner_id = NULL, token_sealed = NULL, name_sealed = NULL, note_sealed = NULL, end_reason = ${endReasons.owner}
+  `UPDATE pushes SET owner_id = NULL, owner_check = NULL, token_sealed = NULL, name_sealed = NULL, note_sealed = NULL, end_reason = ${endReasons.owner}
    WHERE id = ?`,
 );
 // The rows of the other files are deleted with their blobs: the queue needs them to find the blobs.
@@ -267,6 +268,7 @@ export function createDepartures(db: Database, operations: Pick<WriteOperations,
         const rows = await tx.all(owned, ownerId, limit);
         for (const { id } of rows) await release(tx, id, now);
         await tx.run(deleteLinkDeliveryDay, ownerId);
+        await destroyLinkSecret(tx, ownerId);
         return rows.length;
       }),
     /** Deleted accounts, ordered by id. */

@@ -111,9 +111,10 @@ const newTicket = (id: number): NewTicket => ({
 });
 
 function newPush(id: number, ownerId: number | null, files: NewPush["files"] = []): NewPush {
-  const row = pushRow({ id, ownerId, createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs });
-  const [linkCheck, rowSecretSealed, payloadSealed] = [randomBytes(16), randomBytes(90), randomBytes(100)];
-  return { row, linkCheck, rowSecretSealed, payloadSealed, files, storedBytes: 100 };
+  const times = { createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs };
+  const row = pushRow({ id, ownerId, linkCheck: randomBytes(16), ...times });
+  const [rowSecretSealed, payloadSealed] = [randomBytes(90), randomBytes(100)];
+  return { row, rowSecretSealed, payloadSealed, files, storedBytes: 100 };
 }
 
 const nothing = () => Promise.resolve();

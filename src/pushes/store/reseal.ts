@@ -20,7 +20,7 @@ interface SealedValue {
  */
 export function createColumnResealer(db: Database, keyring: Keyring, sealedColumn: RotatedColumn) {
   const { table, column, seal } = sealedColumn;
-  const { id, owner, key = id, from = table, ownedOnly = false } = seal.rows;
+  const { id, owner, key = id, from = table, only } = seal.rows;
   const columns = `SELECT ${id} AS id, ${key} AS key, ${owner} AS "ownerId", ${table}.${column} AS sealed FROM ${from}`;
   const inOrder = `ORDER BY ${id} LIMIT ?`;
   const firstBatch = sql<[limit: number], SealedValue>(`${columns} ${inOrder}`);
@@ -31,7 +31,8 @@ export function createColumnResealer(db: Database, keyring: Keyring, sealedColum
 
   function reseal(row: SealedValue): { key: RowId; read: Buffer; fresh: Buffer } | undefined {
     const { key, sealed } = row;
-    if (key === null || sealed === null || (ownedOnly && row.ownerId === null)) return undefined;
+    if (key === null || sealed === null) return undefined;
+    if (only !== undefined && only !== (row.ownerId === null ? "anonymous" : "owned")) return undefined;
     if (keyring.sealedUnderActive(sealed)) return undefined;
     const plain = keyring.open(sealedColumn, row, sealed);
     if (plain === undefined) {
@@ -45,11 +46,11 @@ export function createColumnResealer(db: Database, keyring: Keyring, sealedColum
     afterId: RowId | undefined,
     limit: number,
   ): Promise<{ resealed: number; lastId: RowId } | undefined> => {
-    const rows =
+    const batch =
       afterId === undefined ? await db.read.all(firstBatch, limit) : await db.read.all(nextBatch, afterId, limit);
-    const last = rows.at(-1);
+    const last = batch.at(-1);
     if (last === undefined) return undefined;
-    const stale = rows.flatMap((row) => reseal(row) ?? []);
+    const stale = batch.flatMap((row) => reseal(row) ?? []);
     if (stale.length === 0) return { resealed: 0, lastId: last.id };
     const resealed = await db.write(async (tx) => {
       let replaced = 0;

@@ -1,5 +1,11 @@
 import { pushKinds } from "../../base/push-kinds.ts";
-import { underFileKey, underMasterKey, underMasterKeyAndClient, underPushKey } from "../../crypto/sealed-column.ts";
+import {
+  underFileKey,
+  underLinkKey,
+  underMasterKey,
+  underMasterKeyAndClient,
+  underPushKey,
+} from "../../crypto/sealed-column.ts";
 import {
   type BooleanKeyOf,
   boolean,
@@ -35,20 +41,27 @@ const rowSecret = underMasterKey("row secrets", {
   key: "row_secrets.id",
   from: "pushes LEFT JOIN row_secrets ON row_secrets.id = pushes.row_secret_id AND pushes.ended_at IS NULL",
 });
-const urlToken = underMasterKey("labels", ofPush);
+/** The link of an answer to a request without an account. */
+const anonymousUrlToken = underMasterKey("labels", { ...ofPush, only: "anonymous" });
 const name = underMasterKey("labels", ofPush);
 const note = underMasterKey("labels", ofPush);
 const fileDetails = underMasterKey("labels", {
   id: "files.id",
   owner: "pushes.owner_id",
   from: "files LEFT JOIN pushes ON pushes.id = files.push_id",
-  ownedOnly: true,
+  only: "owned",
 });
 const linkDelivery = underMasterKey("labels", {
   id: "link_deliveries.id",
   owner: "pushes.owner_id",
   from: "link_deliveries LEFT JOIN pushes ON pushes.id = link_deliveries.push_id",
-  ownedOnly: true,
+  only: "owned",
+});
+const linkSecret = underMasterKey("link secrets", {
+  id: "user_id",
+  owner: "user_id",
+  key: "link_secrets.id",
+  from: "link_secret_users JOIN link_secrets ON link_secrets.id = link_secret_id",
 });
 /** A copy of a push's row secret, for the idempotency key of a claim. */
 const claimRetry = underMasterKeyAndClient("claim retries");
@@ -97,7 +110,10 @@ const pushColumns = {
   keyCheck: bound(bytes, pushKey),
   /** See `makePassphraseSalt`: it begins with the number of the parameter set. */
   passphraseSalt: bound(nullable(bytes), pushKey),
-  tokenSealed: sealed(nullable(bytes), { urlToken }),
+  /** See `ownerChecks`. null: the push has no owner. */
+  ownerCheck: bound(nullable(bytes), "a keyed check over id, owner and link_check"),
+  /** null: not stored. */
+  tokenSealed: sealed(nullable(bytes), { urlToken: underLinkKey, anonymousUrlToken }),
   nameSealed: sealed(nullable(bytes), { name }),
   noteSealed: sealed(nullable(bytes), { note }),
 };
@@ -126,7 +142,7 @@ export function optionsBy<Value>(choose: (option: PushOption) => Value): PushOpt
 }
 
 /** The columns that a read returns. The others are only conditions of statements, and the address of bulk endings. */
-export const readPushes = pushes.omit("linkCheck", "keepsPayload", "creatorAddress");
+export const readPushes = pushes.omit("keepsPayload", "creatorAddress");
 export type StoredPush = StoredRowOf<typeof readPushes>;
 
 export const importedLinks = new Table("imported_links", {
@@ -193,6 +209,15 @@ export const rowSecrets = new Table("row_secrets", rowSecretColumns);
 export const newRowSecrets = new Table("row_secrets", {
   ...rowSecretColumns,
   id: { ...rowSecretColumns.id, ...nullable(integer) },
+});
+/** The link secret of each account that has stored a link. */
+export const linkSecrets = new Table("link_secrets", {
+  id: harmless(integer, "a secret opens only for its user"),
+  sealed: sealed(bytes, { linkSecret }),
+});
+export const linkSecretUsers = new Table("link_secret_users", {
+  userId: bound(integer, sealedFor),
+  linkSecretId: bound(integer, "a secret opens only for its user"),
 });
 export const payloads = new Table("payloads", {
   pushId: bound(integer, payload),

@@ -2,6 +2,7 @@ import { capabilitiesOf, type Database, type Transaction } from "../../database/
 import { type DriverRow, type Statement, sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, foldedSequence, folds } from "../audit/audit-trail.ts";
 import { type EndReason, endReasons } from "../push.ts";
+import { isCurrentSecret } from "./link-secrets.ts";
 import {
   auditEntries,
   type FileRow,
@@ -32,14 +33,16 @@ export function sqlOfLockedRows<Parameters extends readonly Value[], Row extends
   return sql<Parameters, Row>({ sqlite: text, postgres: `${text} FOR UPDATE OF ${table}` });
 }
 
-/** The parameters are the columns of `newPushes`. @param rest the SQL after the values. */
-export function insertPushWith(rest: string): Statement<Value[], never> {
-  return sql<Value[]>({
-    // Cheaper than reading the id of the key with RETURNING.
-    sqlite: `${newPushes.insertText(1, { rowSecretId: "coalesce(?, last_insert_rowid())" })} ${rest}`,
-    postgres: `${newPushes.insertText()} ${rest}`,
-  });
-}
+// Cheaper than reading the id of the key with RETURNING.
+const lastRowSecret = { rowSecretId: "coalesce(?, last_insert_rowid())" };
+/** The parameters are the columns of `newPushes`. */
+export const insertPush = sql<Value[]>({
+  sqlite: newPushes.insertText(1, lastRowSecret),
+  postgres: newPushes.insertText(),
+});
+
+/** As `insertPush`, after which come the parameters of `isCurrentSecret`. Inserts nothing if the link secret was replaced. */
+export const insertLinkedPush = sql<Value[]>(newPushes.insertTextIf(isCurrentSecret, lastRowSecret));
 
 const insertRowSecret = sql<[id: number | null, sealed: Buffer]>("INSERT INTO row_secrets (id, sealed) VALUES (?, ?)");
 

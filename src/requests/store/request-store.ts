@@ -1,4 +1,4 @@
-import { underMasterKey } from "../../crypto/sealed-column.ts";
+import { underLinkKey, underMasterKey } from "../../crypto/sealed-column.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import {
@@ -25,6 +25,8 @@ export const requests = new Table("requests", {
   ownerId: bound(nullable(integer), inDetails),
   linkCheck: bound(bytes, "a keyed check over the url_token: nobody without the index secret can compute one"),
   detailsSealed: sealed(bytes, { requestDetails }),
+  /** null: not stored. */
+  tokenSealed: sealed(withDefault(nullable(bytes), null), { requestToken: underLinkKey }),
   createdAt: harmless(integer, reasons.limit),
   expiresAt: harmless(integer, reasons.limit),
   closedAt: harmless(withDefault(nullable(integer), null), reasons.limit),

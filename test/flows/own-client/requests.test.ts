@@ -301,8 +301,12 @@ describe("the client", () => {
       sendJson(response, 404, { error: "not-found" }),
     );
     const client = new SealpushClient({ server: other.origin });
-    await expect(client.requests.create({ title: "x" })).rejects.toThrow("This server does not know requests.");
-    await expect(client.requests.list()).rejects.toThrow("This server does not know requests.");
+    await expect(client.requests.create({ title: "x" })).rejects.toThrow(
+      "This server does not know requests, or they are switched off there.",
+    );
+    await expect(client.requests.list()).rejects.toThrow(
+      "This server does not know requests, or they are switched off there.",
+    );
     await expect(client.requests.answer({ url_token: "abc", recipient: "ada" }, { payload: "x" })).rejects.toThrow(
       "no age recipient",
     );

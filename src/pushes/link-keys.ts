@@ -1,0 +1,85 @@
+import type { Random } from "../base/random.ts";
+import type { Keyring } from "../crypto/keyring.ts";
+import { createLinkKey, type LinkKey } from "../crypto/link-key.ts";
+import { keyBytes } from "../crypto/sodium.ts";
+import type { Database, ReadConnection } from "../database/database.ts";
+import { destroyLinkSecret, findLinkSecret, insertLinkSecret } from "./store/link-secrets.ts";
+import { linkSecrets } from "./store/tables.ts";
+
+/** The link key of an account, with what proves in a statement that it has not been replaced. */
+export interface AccountLinkKey extends LinkKey {
+  readonly userId: number;
+  readonly secretId: number;
+}
+
+const rowOf = (userId: number) => ({ id: userId, ownerId: userId });
+
+/** @returns undefined: the account has never stored a link. @throws Error when its secret does not open. */
+export async function findLinkKey(
+  connection: ReadConnection,
+  keyring: Keyring,
+  userId: number,
+): Promise<AccountLinkKey | undefined> {
+  const found = await findLinkSecret(connection, userId);
+  if (found === undefined) return undefined;
+  const secret = keyring.open(linkSecrets.seals.linkSecret, rowOf(userId), found.sealed);
+  if (secret === undefined) throw new Error(`The link secret of user ${userId} does not open.`);
+  return { ...createLinkKey(secret), userId, secretId: found.id };
+}
+
+const rememberedMax = 10_000;
+/** How often a secret may be replaced while something is sealed under it. */
+const attemptsMax = 5;
+
+export type LinkKeys = ReturnType<typeof createLinkKeys>;
+
+/**
+ * The keys of stored links. An account's link secret is drawn when it first stores a link, and overwritten when the account may
+ * have come into other hands: stored links and queued emails with links are then lost, links that were handed out still open.
+ */
+export function createLinkKeys({ db, keyring, random }: { db: Database; keyring: Keyring; random: Random }) {
+  /** Only for sealing: the statement that writes what was sealed finds out whether the key was replaced. */
+  const remembered = new Map<number, AccountLinkKey>();
+
+  const find = (userId: number) => findLinkKey(db.read, keyring, userId);
+
+  async function findOrDraw(userId: number): Promise<AccountLinkKey> {
+    const found = await find(userId);
+    if (found !== undefined) return found;
+    const sealed = keyring.seal(linkSecrets.seals.linkSecret, rowOf(userId), random.bytes(keyBytes));
+    await db.write((tx) => insertLinkSecret(tx, userId, sealed));
+    const drawn = await find(userId);
+    if (drawn === undefined) throw new Error(`The link secret of user ${userId} was not written.`);
+    return drawn;
+  }
+
+  return {
+    /** For opening stored links: always reads the current secret. @returns undefined: the account has never stored a link. */
+    find,
+    /** For sealing without a check at the write. Draws the account's secret if it has none. */
+    findOrDraw,
+    /**
+     * Seals under the account's key and writes the result. The key is remembered, so that this costs no read.
+     * @param write its statement contains `isCurrentSecret`. Called again, with the new key, after "link_secret_replaced".
+     */
+    async sealing<Outcome>(
+      userId: number,
+      write: (key: AccountLinkKey) => Promise<Outcome>,
+    ): Promise<Exclude<Outcome, "link_secret_replaced">> {
+      for (let attempts = 0; attempts < attemptsMax; attempts += 1) {
+        const key = remembered.get(userId) ?? (await findOrDraw(userId));
+        const outcome: Outcome | "link_secret_replaced" = await write(key);
+        // Moves it to the end, as the one that was used last.
+        remembered.delete(userId);
+        if (outcome === "link_secret_replaced") continue;
+        remembered.set(userId, key);
+        const [oldest] = remembered.keys();
+        if (remembered.size > rememberedMax && oldest !== undefined) remembered.delete(oldest);
+        return outcome as Exclude<Outcome, "link_secret_replaced">;
+      }
+      throw new Error(`The link secret of user ${userId} was replaced ${attemptsMax} times during one request.`);
+    },
+    /** For the transaction that may give the account into other hands. Its next stored link draws another secret. */
+    destroy: destroyLinkSecret,
+  };
+}
