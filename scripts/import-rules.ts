@@ -16,7 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   i18n: ["base"],
   branding: ["base", "crypto", "database"],
   pushes: [...foundations, "age"],
-  accounts: [...foundations, "mail"],
+  accounts: [...foundations, "age", "mail"],
   requests: [...foundations, "age", "pushes"],
   health: [...foundations],
   domain: [...foundations, "mail", "branding", "pushes", "accounts", "requests", "health"],

@@ -36,8 +36,8 @@ export const CreateRequestFields = Type.Object({
   identity_sealed: Type.Optional(
     Type.String({
       description:
-        "The identity as an armored age file under your passphrase, so that you can open the answers on any device. Empty: " +
-        "you keep the identity. Needs an API token.",
+        "The identity as an armored age file under your passphrase, so that you can open the answers on any device. The operator " +
+        "can try passphrases on it: choose one that cannot be guessed. Empty: you keep the identity. Needs an API token.",
     }),
   ),
   owner_proof: Type.Optional(

@@ -1386,6 +1386,7 @@ export interface EnglishMessages {
     readonly days: string;
     readonly passphrase: string;
     readonly passphraseHint: string;
+    readonly passphraseWeak: string;
     readonly submit: string;
     readonly needsScript: string;
     readonly needsHttps: string;

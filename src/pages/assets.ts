@@ -14,6 +14,7 @@ export type AssetName =
   | "new-push.js"
   | "passkeys.js"
   | "secret.js"
+  | "new-request.js"
   | "requests.js"
   | "seal.js"
   | "ask-first.js"

@@ -1,14 +1,15 @@
-import { readFileSync } from "node:fs";
+import { armor, Encrypter } from "age-encryption";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { makeLinkKey } from "../../src/age/link-key.ts";
-import { sealFile, sealText } from "../../src/age/seal.ts";
+import { sealText } from "../../src/age/seal.ts";
 import { writeAnswer, writePayload } from "../../src/age/sealed-content.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { sealFiles } from "../support/sealed-content.ts";
 import { sealingPages, tokenOf } from "../support/sealing-pages.ts";
+import { contentOf } from "../support/shared-browser.ts";
 import { openSite } from "../support/site.ts";
 
 const site = openSite();
@@ -122,7 +123,7 @@ it("a file that is cut, or whose rows the server has reordered, is saved only as
   await page.unroute("**/files/*");
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: secret.download(cut) }).click();
-  expect(readFileSync(await (await download).path(), "utf8")).toBe("content of a.txt");
+  expect((await contentOf(await download)).toString()).toBe("content of a.txt");
 });
 
 it("a file of another size than the list says is not saved", async () => {
@@ -207,11 +208,12 @@ describe("something else in place of the payload is not shown:", () => {
   });
 });
 
-it("files that were sealed without a list are opened, and the page says that their names and number are not protected", async () => {
+it("files that only the age tool has sealed are opened, and the page says that their names and number are not protected", async () => {
   const key = await makeLinkKey();
-  const sealed = await new Response(await sealFile(new Blob(["the plan"]).stream(), key.recipient)).arrayBuffer();
-  const files = [{ filename: "plan.txt.age", data: Buffer.from(sealed).toString("base64") }];
-  const payload = await sealText("by hand", key.recipient, "");
+  const age = new Encrypter();
+  age.addRecipient(key.recipient);
+  const files = [{ filename: "plan.txt.age", data: Buffer.from(await age.encrypt("the plan")).toString("base64") }];
+  const payload = armor.encode(await age.encrypt("by hand"));
   const { path } = await site.push({ kind: "file", payload, files, encryption: "age" }, "owned");
   const { page } = await site.visit({ reducedMotion: "reduce" });
   await page.addInitScript("delete window.showSaveFilePicker");
@@ -222,7 +224,7 @@ it("files that were sealed without a list are opened, and the page says that the
   await expectAccessibleLayout(page);
   const download = page.waitForEvent("download");
   await page.getByRole("link", { name: secret.download({ filename: "plan.txt" }) }).click();
-  expect(readFileSync(await (await download).path(), "utf8")).toBe("the plan");
+  expect((await contentOf(await download)).toString()).toBe("the plan");
 
   const listed = await openChanged(await pushFiles(), (html) => `${html}<!-- -->`);
   await listed.getByText("a.txt").waitFor();

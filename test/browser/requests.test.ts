@@ -173,6 +173,27 @@ test("with a passphrase, the answers open wherever the owner signs in, and the s
   expect(found?.content.text).toBe(secret);
 });
 
+test("a passphrase that can be guessed is refused where it is chosen, before anything is sent", async () => {
+  const { page } = await site.visit({ signedIn: true, reducedMotion: "reduce" });
+  const sent: Request[] = [];
+  page.on("request", (request) => sent.push(request));
+  await page.goto("/requests/new");
+  await page.getByLabel(text.title, { exact: true }).fill("Root password");
+  await page.getByText(text.passphraseHint).waitFor();
+  const field = page.getByLabel(text.passphrase, { exact: true });
+  for (const weak of ["elevenchars", "password1234"]) {
+    await field.fill(weak);
+    await page.getByRole("button", { name: text.submit }).click();
+    await page.getByText(text.passphraseWeak).waitFor();
+    expect(await field.getAttribute("aria-invalid")).toBe("true");
+  }
+  await expectAccessibleLayout(page);
+  expect(sent.filter((request) => request.method() === "POST")).toEqual([]);
+  await field.fill(passphrase);
+  await page.getByRole("button", { name: text.submit }).click();
+  await page.waitForURL(/\/answers/);
+});
+
 describe("the key that the link names", () => {
   /** Another key than the one of the request, put into the page on the way. */
   async function sendOtherKey(page: Page): Promise<void> {

@@ -79,7 +79,15 @@ function makeAssets(dataDir: string): string {
   const icons = ["favicon.svg", "icon-180.png", "icon-192.png", "icon-512.png", "icon-maskable-512.png"];
   const styles = ["sealpush.css", "admin.css", "dark.css"];
   const names = [...styles, ...icons, "page.js", "new-push.js", "passkeys.js", "secret.js"];
-  names.push("ask-first.js", "seal.js", "sealed-link.js", "open-sealed.js", "requests.js", "theme-preview.js");
+  names.push(
+    "ask-first.js",
+    "seal.js",
+    "sealed-link.js",
+    "open-sealed.js",
+    "new-request.js",
+    "requests.js",
+    "theme-preview.js",
+  );
   mkdirSync(assetsDir, { recursive: true });
   for (const name of names) writeFileSync(join(assetsDir, name), "");
   writeFileSync(

@@ -293,7 +293,7 @@ export type CreateRequestRequest = {
     readonly recipient?: string;
     /** The first 32 hexadecimal digits of the SHA-256 of 'sealpush key check ' and that identity. The answers get it. */
     readonly encryption_check?: string;
-    /** The identity as an armored age file under your passphrase, so that you can open the answers on any device. Empty: you keep the identity. Needs an API token. */
+    /** The identity as an armored age file under your passphrase, so that you can open the answers on any device. The operator can try passphrases on it: choose one that cannot be guessed. Empty: you keep the identity. Needs an API token. */
     readonly identity_sealed?: string;
     /** Without an API token: the 64 hexadecimal digits of the SHA-256 of 'sealpush request owner ' and that identity. Later they prove, as X-Request-Proof, that the request is yours. */
     readonly owner_proof?: string;

@@ -1,4 +1,5 @@
 import { deliveryProblems } from "../../../src/age/delivery.ts";
+import { isWeakPassphrase, secretCharactersMin } from "../../../src/age/guessable.ts";
 import {
   fingerprintOf,
   type KeyFragment,
@@ -150,8 +151,19 @@ export async function checkRequest(found: SecretRequest, urlToken: string, finge
   return { ...found, url_token: urlToken, recipient_checked: isNamed };
 }
 
-/** The key of a request for a secret. @param passphrase "": the identity stays here. */
+/**
+ * The key of a request for a secret.
+ * @param passphrase "": the identity stays here.
+ * @throws ClientError invalid if the passphrase can be guessed.
+ */
 export async function makeRequestKey(passphrase: string) {
+  if (passphrase !== "" && isWeakPassphrase(passphrase)) {
+    throw new ClientError(
+      "invalid",
+      `The passphrase must have at least ${secretCharactersMin} characters, and not be one of those that attackers try first: the operator of ` +
+        "the server can try passphrases on the key that is stored there. Nothing was sent.",
+    );
+  }
   const { identity, recipient, check } = await makeLinkKey();
   const sealed = passphrase === "" ? "" : await sealUnderPassphrase(identity, passphrase);
   const proof = await ownerProofOf(identity);

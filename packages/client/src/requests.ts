@@ -9,7 +9,10 @@ export type NewRequest = Omit<
   CreateRequestRequest["request"],
   "recipient" | "encryption_check" | "identity_sealed" | "owner_proof"
 > & {
-  /** Seals the key under it, so that the answers open on any device. Without it the private link contains the key. */
+  /**
+   * Seals the key under it, so that the answers open on any device: at least 12 characters that are not common, because the operator of the
+   * server can try passphrases on the stored key. Without it the private link contains the key.
+   */
   readonly passphrase?: string;
 };
 

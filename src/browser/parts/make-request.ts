@@ -1,3 +1,4 @@
+import { isWeakPassphrase } from "../../age/guessable.ts";
 import { fingerprintOf, ownerProofOf } from "../../age/key-check.ts";
 import { makeLinkKey } from "../../age/link-key.ts";
 import { sealUnderPassphrase } from "../../age/seal.ts";
@@ -23,7 +24,7 @@ export function makeRequestKey(): void {
   let isMaking = false;
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (isMaking) return;
+    if (isMaking || (passphrase && !isAccepted(passphrase))) return;
     isMaking = true;
     void make().then(() => form.submit());
   });
@@ -44,6 +45,15 @@ export function makeRequestKey(): void {
       typed === "" ? `${action}#${key.identity}` : `${action}#${await fingerprintOf(key.recipient)}`,
     );
   }
+}
+
+/** Says at the field if the passphrase can be guessed. */
+function isAccepted(passphrase: HTMLInputElement): boolean {
+  const isWeak = passphrase.value !== "" && isWeakPassphrase(passphrase.value);
+  document.querySelector("[data-weak-passphrase]")?.toggleAttribute("hidden", !isWeak);
+  passphrase.setAttribute("aria-invalid", String(isWeak));
+  if (isWeak) passphrase.focus();
+  return !isWeak;
 }
 
 function setField(form: HTMLFormElement | null, name: string, value: string): void {

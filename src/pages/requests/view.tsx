@@ -137,7 +137,7 @@ export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRe
       title={text.make}
       privatePage
       width="regular"
-      scripts={["requests.js"]}
+      scripts={["new-request.js"]}
       asksFirstAt={newRequestPath}
     >
       <div class="page-heading">
@@ -229,10 +229,15 @@ export function newRequestView({ form, daysMax, takesFiles, isAnonymous }: NewRe
               hint={text.passphraseHint}
               control={(attributes) => (
                 // Without a name, so that browsers never send it.
-                <div class="input-with-button">
-                  <input {...attributes} class="input" type="password" dir="auto" autoComplete="new-password" />
-                  <ShowButton messages={messages} of="key_passphrase" />
-                </div>
+                <>
+                  <div class="input-with-button">
+                    <input {...attributes} class="input" type="password" dir="auto" autoComplete="new-password" />
+                    <ShowButton messages={messages} of="key_passphrase" />
+                  </div>
+                  <p class="field-problem" role="alert" hidden data-weak-passphrase>
+                    {text.passphraseWeak}
+                  </p>
+                </>
               )}
             />
           )}

@@ -103,7 +103,7 @@ test("a model asks for a secret and lists the answers, and gets neither them nor
   const program = makeClientProgram("whole", {
     SEALPUSH_SERVER: server,
     SEALPUSH_TOKEN: token,
-    SEALPUSH_PASSPHRASE: "open sesame",
+    SEALPUSH_PASSPHRASE: "open sesame seed",
   });
   const model = await connect(program);
   const made = await model.answer("request", { title: "Root password", note: "of db1", expire: "3d" });
@@ -116,7 +116,7 @@ test("a model asks for a secret and lists the answers, and gets neither them nor
   const { pushes } = await model.answer("answers", { request: "1" });
   expect(pushes).toEqual([expect.objectContaining({ push: "1", kind: "text", expired: false })]);
   expect(await model.call("open", { push: "1" })).toMatchObject({ message: "Tool open not found" });
-  for (const secret of ["correct horse", "open sesame", "AGE-SECRET-KEY", token]) {
+  for (const secret of ["correct horse", "open sesame seed", "AGE-SECRET-KEY", token]) {
     expect(model.received.join()).not.toContain(secret);
   }
   expect(await program.run(["open", made.link_to_send])).toMatchObject({ exitCode: 0, stdout: "correct horse" });

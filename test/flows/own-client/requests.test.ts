@@ -112,13 +112,13 @@ describe("the command", () => {
 
   test("with a passphrase, the private link has no key, and a wrong passphrase spends no view", async () => {
     const program = signedIn();
-    const right = { environment: { SEALPUSH_PASSPHRASE: "open sesame" } };
+    const right = { environment: { SEALPUSH_PASSPHRASE: "open sesame seed" } };
     const { toSend, privateLink, page } = linksIn(
       await program.run(["request", "Root password", "--passphrase"], right),
     );
     expect(privateLink).toBe(`${page}/answers`);
     await stranger().run(["answer", toSend], { stdin: "correct horse" });
-    const wrong = { environment: { SEALPUSH_PASSPHRASE: "open barley" } };
+    const wrong = { environment: { SEALPUSH_PASSPHRASE: "open barley seed" } };
     expect(await program.run(["open", privateLink], wrong)).toMatchObject({ exitCode: 4, stdout: "" });
     expect((await program.run(["list", "--passphrase", privateLink], right)).stdout).toContain("#AGE-SECRET-KEY-1");
     expect(await program.run(["open", privateLink], right)).toMatchObject({ exitCode: 0, stdout: "correct horse" });
@@ -239,18 +239,22 @@ describe("the client", () => {
       return await fetch(request);
     };
     const owner = new SealpushClient({ server, token, fetch: recorded });
-    const made = await owner.requests.create({ title: "Root password", wants_files: true, passphrase: "open sesame" });
+    const made = await owner.requests.create({
+      title: "Root password",
+      wants_files: true,
+      passphrase: "open sesame seed",
+    });
     const other = new SealpushClient({ server, fetch: recorded });
     const asked = await other.requests.find(made.html_url);
     const files = [{ filename: "private name.txt", content: new Blob(["the content"]) }];
     await other.requests.answer(asked, { payload: "see the file", files });
-    const { pushes } = await owner.requests.answers(made.url_token, { passphrase: "open sesame" });
+    const { pushes } = await owner.requests.answers(made.url_token, { passphrase: "open sesame seed" });
     const opened = await owner.retrieve(pushes[0]?.html_url ?? "");
     expect(opened).toMatchObject({ payload: "see the file", files: [{ filename: "private name.txt" }] });
     await owner.requests.delete(made.html_url);
     await expect(other.requests.find(made.html_url)).rejects.toMatchObject({ code: "not_found" });
     const all = sent.join();
-    for (const secret of ["open sesame", "AGE-SECRET-KEY", "private name", "the content", "see the file"]) {
+    for (const secret of ["open sesame seed", "AGE-SECRET-KEY", "private name", "the content", "see the file"]) {
       expect(all).not.toContain(secret);
     }
   });
@@ -294,6 +298,29 @@ describe("the client", () => {
     const { html_url: shown } = await lying.requests.answers(made.private_link);
     expect(shown).toBe(made.html_url);
     expect(await new SealpushClient({ server }).requests.find(shown)).toMatchObject({ recipient_checked: true });
+  });
+
+  test("refuses a passphrase that can be guessed, before anything is sent", async () => {
+    const sent: unknown[] = [];
+    const client = new SealpushClient({
+      server,
+      token,
+      fetch: async (input, init) => {
+        sent.push(input);
+        return await fetch(input, init);
+      },
+    });
+    for (const passphrase of ["elevenchars", "password1234"]) {
+      const refused = client.requests.create({ title: "Root password", passphrase });
+      await expect(refused).rejects.toThrow("The passphrase must have at least 12 characters");
+    }
+    expect(sent).toEqual([]);
+    const weak = { environment: { SEALPUSH_PASSPHRASE: "elevenchars" } };
+    expect(await signedIn().run(["request", "Root password", "--passphrase"], weak)).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: expect.stringContaining("the operator of the server can try passphrases"),
+    });
   });
 
   test("explains a server without requests, and sends no answer if there is nobody to seal it for", async () => {

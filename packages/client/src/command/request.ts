@@ -10,6 +10,11 @@ export const request: RunVerb = async (given, io) => {
   const wanted = fieldsOf(given);
   const { client } = await connect(given, io);
   const title = await titleOf(given, io);
+  if (isSet(given, "passphrase") && io.terminals.stdin) {
+    io.stderr(
+      "At least 12 characters, and not a common one: the operator of the server can try passphrases on the stored key.\n",
+    );
+  }
   const passphrase = await passphraseOption(given, io);
   const made = await client.requests.create(
     { ...wanted, title, ...(passphrase === undefined ? {} : { passphrase }) },

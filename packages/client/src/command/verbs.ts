@@ -111,13 +111,15 @@ its oldest answer that was not opened yet.`,
       {
         name: "passphrase",
         short: "p",
-        description: "seal the key under a passphrase, which is asked for or taken from SEALPUSH_PASSPHRASE",
+        description:
+          "seal the key under a passphrase of at least 12 characters, which is asked for or taken from SEALPUSH_PASSPHRASE",
       },
       passphraseFile,
       server,
       json,
     ],
-    details: `The key is made here. Without a passphrase it is only in the private link, so keep that. Needs a token.
+    details: `The key is made here. Without a passphrase it is only in the private link, so keep that. Needs a token. With one, the server stores the
+sealed key, and its operator can try passphrases: choose one that cannot be guessed.
 sealpush open <private link> opens the answers one by one; sealpush list <private link> lists them.`,
     load: async () => (await import("./request.ts")).request,
   },
@@ -231,7 +233,8 @@ stored in $XDG_CONFIG_HOME/sealpush/config.json, which only you can read.`,
       server,
     ],
     details: `The tools are push, list, audit, end, request, requests and answers. No secret reaches the model: it shares passwords that are
-generated here, and files whose content it does not see. The answers to its requests open with SEALPUSH_PASSPHRASE.`,
+generated here, and files whose content it does not see. The answers to its requests open with SEALPUSH_PASSPHRASE,
+which must have at least 12 characters and not be a common one.`,
     load: async () => (await import("./mcp.ts")).mcp,
   },
   {

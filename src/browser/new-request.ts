@@ -1,0 +1,3 @@
+import { makeRequestKey } from "./parts/make-request.ts";
+
+makeRequestKey();
