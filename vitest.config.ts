@@ -28,8 +28,9 @@ const projects: Readonly<Record<ProjectName, Project>> = {
   "smoke-postgres": { engine: "postgres", isolate: true, costs: "cheap" },
   /** All that starts programs, races and faults. */
   rest: { engine: "sqlite", isolate: true, costs: "cheap" },
-  /** All that touches a database, on PostgreSQL. */
-  postgres: { engine: "postgres", isolate: true, costs: "cheap" },
+  /** All that touches a database, on PostgreSQL: in this process, and what starts programs. */
+  postgres: { engine: "postgres", isolate: false, costs: "cheap" },
+  "postgres-programs": { engine: "postgres", isolate: true, costs: "cheap" },
   /** Two processes on one PostgreSQL. */
   deployment: { engine: "postgres", isolate: true, costs: "cheap" },
 };
@@ -45,6 +46,7 @@ function configurationOf(name: ProjectName, { engine, isolate, costs }: Project)
       name,
       include: [...filesOf(name)],
       isolate,
+      setupFiles: engine === "postgres" ? ["./test/support/postgres/after-file.ts"] : [],
       // A DATABASE_URL of the tester's own must not reach a test.
       env: { SEALPUSH_TEST_ENGINE: engine, SEALPUSH_TEST_COSTS: costs, DATABASE_URL: "" },
     },

@@ -6,7 +6,16 @@ import { dirname, join, matchesGlob, resolve } from "node:path";
  * what the file imports, so that a new file needs no entry here.
  */
 
-export type ProjectName = "unit" | "costs" | "flows" | "smoke" | "smoke-postgres" | "rest" | "postgres" | "deployment";
+export type ProjectName =
+  | "unit"
+  | "costs"
+  | "flows"
+  | "smoke"
+  | "smoke-postgres"
+  | "rest"
+  | "postgres"
+  | "postgres-programs"
+  | "deployment";
 
 const root = resolve(import.meta.dirname, "..");
 const all = globSync(["{src,packages/*/src,test,scripts}/**/*.test.{ts,tsx}"], { cwd: root }).toSorted();
@@ -92,9 +101,12 @@ const startsPrograms = (file: string) =>
     readFileSync(join(root, path), "utf8").includes('from "node:child_process"'),
   );
 
+/** It may replace modules, which needs a process of its own. */
+const isAboutCosts = (file: string) => file.endsWith(".costs.test.ts");
+
 function projectOnSqlite(file: string): ProjectName {
   if (file.startsWith("test/smoke/")) return "smoke";
-  if (/\.costs\.test\.ts$/.test(file)) return "costs";
+  if (isAboutCosts(file)) return "costs";
   if (startsPrograms(file)) return "rest";
   if (!file.startsWith("test/")) return "unit";
   return file.startsWith("test/flows/") ? "flows" : "rest";
@@ -103,9 +115,10 @@ function projectOnSqlite(file: string): ProjectName {
 function projectOnPostgres(file: string): ProjectName | undefined {
   if (file.endsWith("pgbouncer.test.ts") && !hasPgbouncer) return undefined;
   if (file.startsWith("test/deployment/")) return "deployment";
-  if (matches(file, onPostgresOnly)) return file.startsWith("test/smoke/") ? "smoke-postgres" : "postgres";
+  if (file.startsWith("test/smoke/") && matches(file, onPostgresOnly)) return "smoke-postgres";
   const isAboutBoth = loads(file, "test/support/engine.ts") && !matches(file, [...aboutSqlite, ...aboutNoEngine]);
-  return isAboutBoth ? "postgres" : undefined;
+  if (!matches(file, onPostgresOnly) && !isAboutBoth) return undefined;
+  return startsPrograms(file) || isAboutCosts(file) ? "postgres-programs" : "postgres";
 }
 
 /** @returns the test files of a project, as paths below the root of the repository. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
+import { launchBrowser } from "../support/browser.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { makeFolder } from "../support/folders.ts";
 import { sealingPages } from "../support/sealing-pages.ts";
@@ -14,7 +15,8 @@ const fileBytes = 1024 ** 3;
 const memoryBytesMax = 500 * 1024 ** 2;
 
 describe.runIf(isOn)("a file of 1 GiB", () => {
-  const site = openSite();
+  // The memory of its processes is measured, and a file of this size would be copied to a browser that is shared.
+  const site = openSite({}, launchBrowser);
 
   it("is sealed, sent, opened and saved in bounded memory", { timeout: 600_000 }, async () => {
     const { openForm, openLink } = sealingPages(site);

@@ -1,8 +1,7 @@
 /** The engine of this test run, set by each project of `vitest.config.ts`. */
 export const engine: "sqlite" | "postgres" = process.env.SEALPUSH_TEST_ENGINE === "postgres" ? "postgres" : "sqlite";
 
-// Imported only if needed, because processes that tests start import this file too; and before the first test, because it
-// registers a hook that returns the databases after the last test of a file.
+// Imported only if needed, because processes that tests start import this file too.
 const postgres = engine === "postgres" ? await import("./postgres/database.ts") : undefined;
 
 const urls = new Map<string, Promise<string>>();

@@ -41,12 +41,15 @@ interface Running {
   readonly browser: Browser;
 }
 
-/** Call at the top of a test file: starts the site before its tests and stops it afterwards. It has one user and one administrator. */
-export function openSite(environment: Readonly<Record<string, string>> = {}): Site {
+/**
+ * Call at the top of a test file: starts the site before its tests and stops it afterwards. It has one user and one administrator.
+ * @param openBrowser default: the browser of the test run.
+ */
+export function openSite(environment: Readonly<Record<string, string>> = {}, openBrowser = connectBrowser): Site {
   let running: Running | undefined;
   const ends: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
-    running = await run(environment, ends);
+    running = await run({ environment, openBrowser }, ends);
   });
   // Registered here, because a hook that a running hook registers is never called.
   afterAll(async () => {
@@ -96,13 +99,16 @@ export function openSite(environment: Readonly<Record<string, string>> = {}): Si
 }
 
 /** @param ends collects the function that undoes each step, in order. */
-async function run(environment: Readonly<Record<string, string>>, ends: (() => Promise<unknown>)[]): Promise<Running> {
+async function run(
+  { environment, openBrowser }: { environment: Readonly<Record<string, string>>; openBrowser: () => Promise<Browser> },
+  ends: (() => Promise<unknown>)[],
+): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), "sealpush-site-"));
   ends.push(async () => rmSync(folder, { recursive: true, force: true }));
   const dataDir = join(folder, "data");
   const prepared = engine === "sqlite" ? await copySite(dataDir) : undefined;
   const [browser, server] = await Promise.all([
-    connectBrowser(),
+    openBrowser(),
     launchServer({ dataDir, environment }, (end) => ends.push(end)),
   ]);
   ends.push(() => browser.close());

@@ -1,4 +1,4 @@
-import { afterAll, onTestFinished, TestRunner } from "vitest";
+import { onTestFinished, TestRunner } from "vitest";
 import { askRun } from "../run/ask.ts";
 
 export interface PostgresDatabase {
@@ -26,9 +26,10 @@ async function make(path: "" | "bare"): Promise<PostgresDatabase> {
   return { url };
 }
 
-afterAll(async () => {
+/** Called after the last test of a file; see `after-file.ts`. */
+export async function giveBackAll(): Promise<void> {
   for (const name of madeForTheFile.splice(0)) await giveBack(name);
-});
+}
 
 async function giveBack(name: string): Promise<void> {
   await askRun("DELETE", `databases/${name}`);
