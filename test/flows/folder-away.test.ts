@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, constants, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { dayMs, minuteMs } from "../../src/base/clock.ts";
@@ -27,6 +29,7 @@ async function startFixture() {
   };
   return {
     app,
+    origin,
     blobs,
     limit,
     create,
@@ -82,6 +85,31 @@ test("while the folder of the files is not mounted, downloads wait for it, and d
   fixture.app.clock.advance(minuteMs);
   expect(await fixture.sweep()).toMatchObject({ blobsDeleted: 1 });
   expect((await fixture.create()).status).toBe(201);
+});
+
+test("an upload whose folder goes away meanwhile is refused with 503, and continues at once when it is back", async () => {
+  await using fixture = await startFixture();
+  const headers = { "tus-resumable": "1.0.0", "sec-fetch-site": "same-origin" };
+  const bytes = Buffer.alloc(100_000, 7);
+  const opened = await fetch(`${fixture.origin}/uploads`, {
+    method: "POST",
+    headers: { ...headers, "upload-length": String(bytes.length) },
+  });
+  const upload = `${fixture.origin}${opened.headers.get("location")}`;
+  const partHeaders = { ...headers, "content-type": "application/offset+octet-stream", "upload-offset": "0" };
+  const part = request(upload, { method: "PATCH", headers: { ...partHeaders, "content-length": bytes.length } });
+  const answered = once(part, "response");
+  part.write(bytes.subarray(0, 90_000));
+  const unfinished = () => readdirSync(fixture.blobs, { recursive: true, encoding: "utf8" });
+  await expect.poll(() => unfinished().some((name) => name.endsWith(".part"))).toBe(true);
+  fixture.unmount();
+  part.end(bytes.subarray(90_000));
+  const [refused] = await answered;
+  expect([refused.statusCode, refused.headers["retry-after"]]).toEqual([503, "60"]);
+  expect(fixture.logged()).not.toContain("unexpected_error");
+  fixture.mount();
+  const again = await fetch(upload, { method: "PATCH", headers: partHeaders, body: bytes });
+  expect([again.status, again.headers.get("upload-offset")]).toEqual([204, String(bytes.length)]);
 });
 
 test("a retrieval and a download wait for a disk that hangs only until their deadline, and count no view", async () => {

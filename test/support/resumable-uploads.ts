@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { AppError } from "../../src/base/errors.ts";
+import { AppError, unavailable } from "../../src/base/errors.ts";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { segmentBytes } from "../../src/crypto/stream-seal.ts";
 import type { Actor } from "../../src/pushes/push.ts";
@@ -67,15 +67,17 @@ export function waitingToOpen(blobs: BlobStore) {
   return { blobs: { ...blobs, growing: { ...growing, append } }, reached: reached.promise, open: () => gate.resolve() };
 }
 
-/** Leaves a run that did not end, after two acknowledged segments. @returns the address. */
+/** Leaves a run that did not end, as a killed process does, after two acknowledged segments. @returns the address. */
 export async function interrupt(fixture: TestDomain, bytes: Uint8Array): Promise<string> {
-  const address = await open(fixture.domain.pushes, bytes);
-  await fixture.domain.pushes.receiveUpload(address, 0, chunksOf(bytes.subarray(0, 2 * segmentBytes)), owner);
-  const failing = pushesWith(fixture, failingAt(fixture.domain.blobs, 1, noSpace));
+  const { pushes, store, blobs } = fixture.domain;
+  const address = await open(pushes, bytes);
+  await pushes.receiveUpload(address, 0, chunksOf(bytes.subarray(0, 2 * segmentBytes)), owner);
+  const release = () => Promise.reject(unavailable("The process was killed.", 1));
+  const resumableUploads = { ...store.resumableUploads, release };
+  const failing = { blobs: failingAt(blobs, 1, noSpace), store: { ...store, resumableUploads } };
   const rest = chunksOf(bytes.subarray(2 * segmentBytes));
-  await expect(failing.receiveUpload(address, 2 * segmentBytes, rest, owner)).rejects.toMatchObject({
-    code: "unavailable",
-  });
+  const sending = createPushes(pushDepsOf(fixture, failing)).receiveUpload(address, 2 * segmentBytes, rest, owner);
+  await expect(sending).rejects.toMatchObject({ code: "unavailable" });
   return address;
 }
 

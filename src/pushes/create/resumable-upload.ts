@@ -242,22 +242,36 @@ class UploadRun {
   }
 
   async receive(found: ResumableUpload, content: AsyncIterable<Uint8Array>): Promise<ReceiveOutcome> {
-    try {
-      const file = found.run === 0 ? this.#continued(found) : await storing(this.#resealed(found));
-      if (file === undefined) return { outcome: "unknown" };
-      const incoming = new IncomingPart(this.#deps, this.#actor, content, found.sizeBytes - found.receivedBytes);
-      const received = await this.#write(found, file, incoming);
-      // Only now: after an error of the store the run stays, because its last bytes may be sealed and not acknowledged.
-      const expiresAt = received === undefined ? undefined : await this.#acknowledge(found, file, received, false);
-      if (received === undefined || expiresAt === undefined) return { outcome: "unknown" };
-      if (incoming.failure !== undefined) throw incoming.failure;
-      return { outcome: "received", receivedBytes: received, expiresAt };
-    } catch (error) {
-      if (!(error instanceof BlobMissingError || error instanceof SealBrokenError)) throw error;
+    const incoming = new IncomingPart(this.#deps, this.#actor, content, found.sizeBytes - found.receivedBytes);
+    const outcome = await this.#receive(found, incoming).catch((error) => this.#fail(found, error));
+    if (outcome.outcome === "received" && incoming.failure !== undefined) throw incoming.failure;
+    return outcome;
+  }
+
+  async #receive(found: ResumableUpload, incoming: IncomingPart): Promise<ReceiveOutcome> {
+    const file = found.run === 0 ? this.#continued(found) : await storing(this.#resealed(found));
+    if (file === undefined) return { outcome: "unknown" };
+    const received = await this.#write(found, file, incoming);
+    const expiresAt = received === undefined ? undefined : await this.#acknowledge(found, file, received, false);
+    if (received === undefined || expiresAt === undefined) return { outcome: "unknown" };
+    return { outcome: "received", receivedBytes: received, expiresAt };
+  }
+
+  /** Ends the run, so that the next request need not wait for its time. */
+  async #fail({ digest }: ResumableUpload, error: unknown): Promise<ReceiveOutcome> {
+    const { resumableUploads } = this.#deps.store;
+    if (error instanceof BlobMissingError || error instanceof SealBrokenError) {
       // The store has lost acknowledged bytes: the sender has to begin again. Or another run has replaced this one's blob.
-      await this.#deps.store.resumableUploads.discard(found.digest, this.#run);
+      await resumableUploads.discard(digest, this.#run);
       return { outcome: "unknown" };
     }
+    try {
+      await resumableUploads.release(digest, this.#run);
+    } catch (failure) {
+      // While the database does not answer, only its time ends the run.
+      if (!(failure instanceof AppError && failure.code === "unavailable")) throw failure;
+    }
+    throw error;
   }
 
   /** @returns the acknowledged bytes; undefined: the run has ended. */
@@ -335,7 +349,7 @@ class UploadRun {
   }
 
   /**
-   * After a run that did not end: its process was killed, or is suspended and may go on. Bytes may be sealed and not
+   * After a run that failed, or did not end: its process was killed, or is suspended and may go on. Bytes may be sealed and not
    * acknowledged, so nothing more may be sealed under its key, and nothing written to its blob. The acknowledged bytes are
    * sealed again, under a new key in a new blob.
    */

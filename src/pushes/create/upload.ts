@@ -265,6 +265,8 @@ const storageStates: ReadonlySet<string> = new Set([
   "ENOTCONN",
   "EHOSTDOWN",
   "ETIMEDOUT",
+  // The folder is gone, for example unmounted. A blob that is missing is a BlobMissingError.
+  "ENOENT",
   // Too many open files in this process or on the machine.
   "EMFILE",
   "ENFILE",

@@ -240,6 +240,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       beginRun: () =>
         store.resumableUploads.beginRun({ digest: randomBytes(32), run: 0, blobKey, receivedBytes: 0 }, 1, newest),
       extend: () => store.resumableUploads.extend(randomBytes(32), 1, blobKey, newest, newest),
+      release: () => store.resumableUploads.release(randomBytes(32), 1),
       progress: () =>
         store.resumableUploads.progress(
           randomBytes(32),

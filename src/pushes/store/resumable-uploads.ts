@@ -147,6 +147,8 @@ export function createResumableUploads(db: Pick<Database, "engine" | "read" | "w
         await tx.run(touchUpload, now, blobKey);
         return true;
       }),
+    /** Ends a run that failed. The next one still finds it: bytes may be sealed that were not acknowledged. */
+    release: (digest: Buffer, run: number) => db.write((tx) => tx.run(extendRun, 0, digest, run)),
     /**
      * @returns false: the upload was removed, or another request has begun a run. Then the run's blob is queued for deletion
      *   if nothing names it: it may have been made after that of the upload was deleted.
