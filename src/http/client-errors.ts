@@ -53,7 +53,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
 const tooManyConnections: Answer = {
   status: 503,
   reason: "Service Unavailable",
-  message: "Too many connections from this address. Close some, or try again shortly.",
+  message: "Too many connections are open. Close some, or try again shortly.",
   retryAfterSeconds: 5,
 };
 

@@ -131,6 +131,7 @@ export function createServer(deps: ServerDeps) {
     newRequestId,
     memoryBytes: deps.memoryBytes,
     perClientMax: config.connectionsPerClientMax,
+    monotonicMs: deps.monotonicMs,
     onRefused: events.connectionRefused,
   });
   const drain = createDrain(httpServers);

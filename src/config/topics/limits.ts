@@ -49,7 +49,7 @@ export const limitSettings = {
     }),
     connectionsPerClient: setting({
       env: "PWP__CONNECTIONS__PER_CLIENT",
-      doc: "Open connections from one client address; any more are closed with 503. An IPv6 /56 network may have half as many again, a /48 twice as many. Connections of trusted proxies do not count. 0 switches the limit off.",
+      doc: "Open connections from one client address. Beyond them, each new one closes the oldest of this client that has been silent for 2 seconds. An IPv6 /56 network may have half as many again, a /48 twice as many. Connections of trusted proxies do not count. 0 switches the limit off.",
       type: wholeNumber(0, 1_000_000),
       default: "256",
     }),
