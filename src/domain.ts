@@ -115,7 +115,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const store = createPushStore(db);
   const blobs = await openBlobs(config, { ...effects, isExpected: store.upkeep.hasFiles });
   const argon2 = createArgon2Queue(argon2Limits);
-  const limits = createLimits(db, events.limitsUnanswered);
+  const limits = createLimits(db, random, events.limitsUnanswered);
   const hashAttempts = createHashAttempts(limits);
   const linkKeys = createLinkKeys({ db, keyring, random });
   const linkEmails = watchLinkEmails({ store, clock, linkKeys });

@@ -10,8 +10,8 @@ const refused = { outcome: "refused", retryAfterSeconds: 60 };
 
 function openAttempts() {
   const attempts = createHashAttempts(createInMemoryLimits());
-  return (client: string, attempt: () => Promise<boolean>, now = start) =>
-    attempts.run(client, now, attempt, (result) => result);
+  return (client: string, make: () => Promise<boolean>, now = start, isFresh = false) =>
+    attempts.run({ client, now, make, isRight: (result) => result, isFresh: async () => isFresh });
 }
 
 async function use(run: ReturnType<typeof openAttempts>, times: number): Promise<void> {
@@ -30,6 +30,18 @@ test("the 21st wrong attempt of a client in a minute is not made, and other clie
   expect(made).toBe(0);
   expect(await run("b", counting)).toEqual({ outcome: "made", result: true });
   expect(await run("a", counting, start + minuteMs)).toEqual({ outcome: "made", result: true });
+});
+
+test("20 more are kept for secrets at which the client has not failed", async () => {
+  const run = openAttempts();
+  await use(run, 20);
+  for (let at = 0; at < 30; at += 1) {
+    expect(await run("a", right, start, true)).toEqual({ outcome: "made", result: true });
+  }
+  for (let at = 0; at < 20; at += 1) {
+    expect(await run("a", wrong, start, true)).toEqual({ outcome: "made", result: false });
+  }
+  expect(await run("a", right, start, true)).toEqual(refused);
 });
 
 test("right attempts and those that fail for another reason are not counted", async () => {

@@ -2,12 +2,26 @@ import { minuteMs } from "../base/clock.ts";
 import type { Charge, Limits, Refused } from "./limits.ts";
 
 const perClient = { name: "password hashes", windowMs: minuteMs, max: 20, rememberedMax: 100_000 };
+/** As many again are kept for secrets at which nobody at this address has failed: an office has one address. */
+const kept = { ...perClient, name: "password hashes kept" };
 const waitingPerClientMax = 64;
 const waitingMax = 1_000;
 
 interface Lane {
   running: number;
   readonly waiting: (() => void)[];
+}
+
+interface Attempt<T> {
+  /** A client's key. */
+  readonly client: string;
+  readonly now: number;
+  /** Calculates the hash. */
+  readonly make: () => Promise<T>;
+  /** Whether the result proves that the client knows a secret. */
+  readonly isRight: (result: T) => boolean;
+  /** Whether the client has not failed at this secret in the last minute; by default it may have. */
+  readonly isFresh?: () => Promise<boolean>;
 }
 
 export type HashAttempts = ReturnType<typeof createHashAttempts>;
@@ -18,13 +32,15 @@ export type HashAttempts = ReturnType<typeof createHashAttempts>;
  */
 export function createHashAttempts(limits: Limits) {
   const counter = limits.sliding(perClient);
+  const keptCounter = limits.sliding(kept);
   const lanes = new Map<string, Lane>();
   let waiting = 0;
 
   /** Attempts that this process is making may be refunded: many people who share an address wait for them, not for a minute. */
-  async function charge(client: string, now: number): Promise<Charge> {
+  async function charge({ client, now, isFresh }: Pick<Attempt<never>, "client" | "now" | "isFresh">): Promise<Charge> {
     for (;;) {
-      const charged = await counter.charge(client, now);
+      let charged = await counter.charge(client, now);
+      if (charged.outcome === "refused" && (await isFresh?.())) charged = await keptCounter.charge(client, now);
       const lane = lanes.get(client);
       if (charged.outcome === "charged") {
         if (lane === undefined) lanes.set(client, { running: 1, waiting: [] });
@@ -49,29 +65,20 @@ export function createHashAttempts(limits: Limits) {
   }
 
   return {
-    /**
-     * @param client a client's key. @param attempt calculates the hash.
-     * @param isRight whether the result proves that the client knows a secret.
-     * @returns a refusal: `attempt` was not made. @throws what `attempt` throws; it is then not counted.
-     */
-    async run<T>(
-      client: string,
-      now: number,
-      attempt: () => Promise<T>,
-      isRight: (result: T) => boolean,
-    ): Promise<{ readonly outcome: "made"; readonly result: T } | Refused> {
-      const charged = await charge(client, now);
+    /** @returns a refusal: the attempt was not made. @throws what `make` throws; the attempt is then not counted. */
+    async run<T>(attempt: Attempt<T>): Promise<{ readonly outcome: "made"; readonly result: T } | Refused> {
+      const charged = await charge(attempt);
       if (charged.outcome === "refused") return charged;
       let isCounted = false;
       try {
-        const result = await attempt();
-        isCounted = !isRight(result);
+        const result = await attempt.make();
+        isCounted = !attempt.isRight(result);
         return { outcome: "made", result };
       } finally {
         try {
           if (!isCounted) await charged.refund();
         } finally {
-          leave(client, !isCounted);
+          leave(attempt.client, !isCounted);
         }
       }
     },

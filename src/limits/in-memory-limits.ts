@@ -1,5 +1,5 @@
 import { clockSpreadMs, secondMs } from "../base/clock.ts";
-import type { AmountCounter, Charge, Counter, Limit, Limits } from "./limits.ts";
+import type { AmountCounter, Charge, Limit, Limits, SlidingCounter } from "./limits.ts";
 
 /** Limits that one process counts by itself, in memory. */
 export function createInMemoryLimits(): Limits {
@@ -60,7 +60,7 @@ class InMemoryWindows implements AmountCounter {
   }
 }
 
-class InMemorySliding implements Counter {
+class InMemorySliding implements SlidingCounter {
   readonly #limit: Limit;
   readonly #charged = new Map<string, number[]>();
 
@@ -70,8 +70,7 @@ class InMemorySliding implements Counter {
 
   async charge(key: string, now: number): Promise<Charge> {
     const { max, windowMs, rememberedMax } = this.#limit;
-    const charged = this.#charged.get(key) ?? [];
-    const recent = charged.filter((at) => at > now - windowMs && at <= now + clockSpreadMs);
+    const recent = this.#recent(key, now);
     if (recent.length >= max) {
       return { outcome: "refused", retryAfterSeconds: secondsUntil(Math.min(...recent) + windowMs, now) };
     }
@@ -82,6 +81,15 @@ class InMemorySliding implements Counter {
     const [first] = this.#charged.keys();
     if (this.#charged.size > rememberedMax && first !== undefined) this.#charged.delete(first);
     return { outcome: "charged", refund: async () => this.#refund(key, now) };
+  }
+
+  async isUnused(key: string, now: number): Promise<boolean> {
+    return this.#recent(key, now).length === 0;
+  }
+
+  #recent(key: string, now: number): number[] {
+    const charged = this.#charged.get(key) ?? [];
+    return charged.filter((at) => at > now - this.#limit.windowMs && at <= now + clockSpreadMs);
   }
 
   #refund(key: string, at: number): void {

@@ -1,4 +1,5 @@
 import { AppError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
 import { capabilitiesOf, type Database } from "../database/database.ts";
 import { createInMemoryLimits } from "./in-memory-limits.ts";
 import type { RequestCounts } from "./request-counts.ts";
@@ -39,6 +40,11 @@ export interface Counter {
   charge(key: string, now: number): Promise<Charge>;
 }
 
+export interface SlidingCounter extends Counter {
+  /** Whether no attempt is counted. */
+  isUnused(key: string, now: number): Promise<boolean>;
+}
+
 /** Counts amounts, such as bytes. */
 export interface AmountCounter {
   /** @param amount without it 1. What exceeds the rest of the window is refused as a whole. */
@@ -50,7 +56,7 @@ export interface Limits {
   /** Fixed windows: each begins with a key's first attempt after the previous window. */
   inWindows(limit: Limit): AmountCounter;
   /** A sliding window: counts the attempts of the last `windowMs`. */
-  sliding(limit: Limit): Counter;
+  sliding(limit: Limit): SlidingCounter;
   /** Requests that other processes have admitted; undefined: there are no other processes. */
   readonly requests: RequestCounts | undefined;
   /** Removes expired counters. @returns the number of rows, at most `rowsMax` of each kind. */
@@ -61,8 +67,10 @@ export interface Limits {
  * Where several processes may use the database, they count together in it; otherwise the process counts in memory.
  * @param onUnanswered called when the database does not answer and this process counts alone.
  */
-export function createLimits(db: Database, onUnanswered: (error: unknown) => void): Limits {
-  return capabilitiesOf[db.engine].manyProcesses ? createSharedLimits(db, onUnanswered) : createInMemoryLimits();
+export function createLimits(db: Database, random: Random, onUnanswered: (error: unknown) => void): Limits {
+  return capabilitiesOf[db.engine].manyProcesses
+    ? createSharedLimits(db, random, onUnanswered)
+    : createInMemoryLimits();
 }
 
 export function tooManyAttempts({ retryAfterSeconds }: Refused): AppError {

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
+import { openBehindProxy } from "../../test/support/postgres/behind-proxy.ts";
 import { openWithNestedLoops } from "../../test/support/postgres/nested-loops.ts";
 import { openTestDatabase } from "../../test/support/postgres/open-database.ts";
+import { seededNumbers } from "../../test/support/seeded-numbers.ts";
+import type { Interception } from "../../test/support/tcp-proxy.ts";
+import { systemRandom } from "../base/random.ts";
 import type { Database } from "../database/database.ts";
 import { sql } from "../database/statement.ts";
 import { describeLimits } from "./limits.contract.ts";
@@ -18,7 +22,10 @@ function assertAnswered(error: unknown): never {
 async function openTwo(): Promise<{ limits: readonly [Limits, Limits]; db: Database }> {
   const { db, url } = await openTestDatabase();
   const other = await openTestDatabase(url);
-  return { db, limits: [createLimits(db, assertAnswered), createLimits(other.db, assertAnswered)] };
+  return {
+    db,
+    limits: [createLimits(db, systemRandom, assertAnswered), createLimits(other.db, systemRandom, assertAnswered)],
+  };
 }
 
 async function refund(charge: Charge | undefined): Promise<void> {
@@ -35,7 +42,7 @@ describeLimits("counted under serializable isolation", async () => {
     .autocommit({ retry: "whenNotExecuted" })
     .run(sql(`ALTER DATABASE "${name}" SET default_transaction_isolation = 'serializable'`));
   const processes = [await openTestDatabase(url), await openTestDatabase(url)];
-  return processes.map((process) => createLimits(process.db, assertAnswered));
+  return processes.map((process) => createLimits(process.db, systemRandom, assertAnswered));
 });
 
 test.each(kinds)("%s: machines whose clocks differ slightly share their windows", async (kind) => {
@@ -66,7 +73,7 @@ test("expired counters are deleted in bounded steps, and current ones are kept",
 
 test("expired counters are deleted in bounded steps with every join strategy", async () => {
   const { db } = await openWithNestedLoops();
-  const limits = createLimits(db, assertAnswered);
+  const limits = createLimits(db, systemRandom, assertAnswered);
   for (const kind of kinds) for (let at = 0; at < 5; at += 1) await limits[kind](limit).charge(`old ${at}`, start);
   for (const expected of [6, 4, 0]) expect(await limits.removeExpired(start + 200_000, 3)).toBe(expected);
 });
@@ -86,7 +93,7 @@ test("the tables contain no address, and no charge waits for a disk", async () =
 test.each(kinds)("%s: while the database does not answer, the process counts alone and reports it", async (kind) => {
   const { db, close } = await openTestDatabase();
   const failures: unknown[] = [];
-  const counter = createLimits(db, (error) => failures.push(error))[kind](limit);
+  const counter = createLimits(db, systemRandom, (error) => failures.push(error))[kind](limit);
   const charged = await counter.charge("a", start);
   await counter.charge("a", start);
   await close();
@@ -102,6 +109,24 @@ test.each(kinds)("%s: while the database does not answer, the process counts alo
   await alone.refund();
   expect(await counter.charge("a", start)).toMatchObject({ outcome: "charged" });
   expect(failures).toHaveLength(5);
+});
+
+test("right attempts are not counted although requests to the database and its answers are lost", async () => {
+  const { db, proxy } = await openBehindProxy();
+  const counter = createLimits(db, systemRandom, () => undefined).sliding({ ...limit, max: 3 });
+  const faults = seededNumbers(0x429);
+  const kinds: readonly Interception[] = ["lose answer", "lose request", "refuse"];
+  proxy.intercept((statement) =>
+    /limit_attempts/.test(statement) && faults() < 0.3
+      ? (kinds[Math.floor(faults() * kinds.length)] ?? "pass")
+      : "pass",
+  );
+  for (let at = 0; at < 20; at += 1) await refund(await counter.charge("a", start + at));
+  expect(proxy.lost.answers).toBeGreaterThan(0);
+  proxy.intercept(() => "pass");
+  await refund(await counter.charge("a", start + 20));
+  const counted = sql<[], { count: number }>("SELECT count(*) AS count FROM limit_attempts, unnest(charged_at)");
+  await expect.poll(() => db.read.one(counted)).toEqual({ count: 0 });
 });
 
 test("a process reserves an amount at once and counts it locally, and the maximum holds over all processes", async () => {

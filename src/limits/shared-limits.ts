@@ -1,11 +1,12 @@
 import { clockSpreadMs } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
 import { digest } from "../crypto/digests.ts";
 import type { Database } from "../database/database.ts";
 import { createInMemoryLimits, secondsUntil } from "./in-memory-limits.ts";
-import type { AmountCounter, Charge, Counter, Limit, Limits } from "./limits.ts";
+import type { AmountCounter, Charge, Limit, Limits, SlidingCounter } from "./limits.ts";
 import { createRequestCounts } from "./request-counts.ts";
-import { chargeSliding, oldestRecent, refundSliding, removeExpiredAttempts } from "./store/sliding.ts";
+import { chargeSliding, numbersPerMs, oldestRecent, refundSliding, removeExpiredAttempts } from "./store/sliding.ts";
 import { chargeWindow, refundWindow, removeExpiredWindows, windowEnd } from "./store/windows.ts";
 
 /**
@@ -15,17 +16,31 @@ import { chargeWindow, refundWindow, removeExpiredWindows, windowEnd } from "./s
  *
  * While the database does not answer, each process counts by itself.
  */
-export function createSharedLimits(db: Database, onUnanswered: (error: unknown) => void): Limits {
+export function createSharedLimits(db: Database, random: Random, onUnanswered: (error: unknown) => void): Limits {
   const own = createInMemoryLimits();
+  /** Asks the database, or this process alone while the database does not answer. */
+  const answered = async <T>(atDatabase: () => Promise<T>, inMemory: () => Promise<T>): Promise<T> => {
+    try {
+      return await atDatabase();
+    } catch (error) {
+      onUnanswered(unansweredOrThrow(error));
+      return await inMemory();
+    }
+  };
   const shared = (limit: Limit, atDatabase: AmountCounter, inMemory: AmountCounter): AmountCounter => ({
-    async charge(key, now, amount) {
-      try {
-        return await atDatabase.charge(`${limit.name} ${key}`, now, amount);
-      } catch (error) {
-        onUnanswered(unansweredOrThrow(error));
-        return await inMemory.charge(key, now, amount);
-      }
-    },
+    charge: (key, now, amount) =>
+      answered(
+        () => atDatabase.charge(`${limit.name} ${key}`, now, amount),
+        () => inMemory.charge(key, now, amount),
+      ),
+  });
+  const sharedSliding = (limit: Limit, atDatabase: SlidingCounter, inMemory: SlidingCounter): SlidingCounter => ({
+    ...shared(limit, atDatabase, inMemory),
+    isUnused: (key, now) =>
+      answered(
+        () => atDatabase.isUnused(`${limit.name} ${key}`, now),
+        () => inMemory.isUnused(key, now),
+      ),
   });
   const refundOf = (refund: () => Promise<unknown>) => async () => {
     try {
@@ -35,9 +50,10 @@ export function createSharedLimits(db: Database, onUnanswered: (error: unknown) 
       onUnanswered(unansweredOrThrow(error));
     }
   };
+  const owed = createOwedRefunds(onUnanswered);
   return {
     inWindows: (limit) => countingLocally(limit, shared(limit, windowsAt(db, limit, refundOf), own.inWindows(limit))),
-    sliding: (limit) => shared(limit, slidingAt(db, limit, refundOf), own.sliding(limit)),
+    sliding: (limit) => sharedSliding(limit, slidingAt({ db, random, owed }, limit), own.sliding(limit)),
     requests: createRequestCounts(db),
     async removeExpired(now, rowsMax) {
       const before = now - clockSpreadMs;
@@ -112,18 +128,78 @@ function countingLocally(limit: Limit, shared: AmountCounter): AmountCounter {
   };
 }
 
-function slidingAt(db: Database, { max, windowMs }: Limit, refundOf: RefundOf): Counter {
-  const autocommit = db.autocommit({ retry: "whenNotExecuted" });
+interface SlidingDeps {
+  readonly db: Database;
+  readonly random: Random;
+  readonly owed: OwedRefunds;
+}
+
+/** Attempts have numbers, so that statements whose answers were lost run again: no lost answer leaves an attempt counted. */
+function slidingAt({ db, random, owed }: SlidingDeps, { max, windowMs }: Limit): SlidingCounter {
+  const autocommit = db.autocommit({ retry: "idempotent" });
+  const recentAt = (now: number) => [now - windowMs, now + clockSpreadMs] as const;
+  const oldestAt = async (row: Buffer, now: number) =>
+    (await db.read.one(oldestRecent, row, ...recentAt(now)))?.oldest ?? undefined;
   return {
+    isUnused: async (key, now) => (await oldestAt(digest(key), now)) === undefined,
     async charge(key, now): Promise<Charge> {
       const row = digest(key);
-      const recent = [now - windowMs, now + clockSpreadMs] as const;
-      const charged = await autocommit.one(chargeSliding, row, now, now + windowMs, ...recent, ...recent, max);
+      const attempt = [now, random.bytes(4).readUInt32BE() % numbersPerMs] as const;
+      const refund = async () => {
+        await autocommit.run(refundSliding, ...attempt, row, ...attempt);
+      };
+      const recent = recentAt(now);
+      let charged: unknown;
+      try {
+        charged = await autocommit.one(chargeSliding, row, ...attempt, now + windowMs, ...recent, ...recent, max);
+      } catch (error) {
+        // It may have been charged, and is charged again in memory.
+        owed.owe(refund);
+        throw error;
+      }
+      owed.pay();
       if (charged === undefined) {
-        const oldest = (await db.read.one(oldestRecent, row, ...recent))?.oldest ?? now;
+        const oldest = (await oldestAt(row, now)) ?? now;
         return { outcome: "refused", retryAfterSeconds: secondsUntil(oldest + windowMs, now) };
       }
-      return { outcome: "charged", refund: refundOf(() => autocommit.run(refundSliding, now, now, row, now)) };
+      return { outcome: "charged", refund: () => owed.tryNow(refund) };
+    },
+  };
+}
+
+const owedMax = 10_000;
+
+type OwedRefunds = ReturnType<typeof createOwedRefunds>;
+
+/**
+ * Refunds that the database has not confirmed. They run again as soon as it answers: a right attempt must not count as a
+ * wrong one for a minute.
+ */
+function createOwedRefunds(onUnanswered: (error: unknown) => void) {
+  const owed = new Set<() => Promise<void>>();
+
+  function owe(refund: () => Promise<void>): void {
+    if (owed.size < owedMax) owed.add(refund);
+  }
+
+  async function tryNow(refund: () => Promise<void>): Promise<void> {
+    try {
+      await refund();
+    } catch (error) {
+      onUnanswered(unansweredOrThrow(error));
+      owe(refund);
+    }
+  }
+
+  return {
+    owe,
+    tryNow,
+    /** Starts all again, without waiting for them. */
+    pay(): void {
+      for (const refund of [...owed]) {
+        owed.delete(refund);
+        tryNow(refund).catch(onUnanswered);
+      }
     },
   };
 }

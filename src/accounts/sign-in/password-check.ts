@@ -48,9 +48,9 @@ export function createPasswordCheck(deps: {
     if (!hasCharacters(password, 0, passwordCharactersMax)) return false;
     const able = account !== undefined && account.passwordHash !== "" && account.user.disabledAt === null;
     const passwordHash = able ? account.passwordHash : dummyHash;
-    const isRight = async () => (await deps.argon2.verifyPassword(passwordHash, password, client.throttleKey)) && able;
+    const make = async () => (await deps.argon2.verifyPassword(passwordHash, password, client.throttleKey)) && able;
     try {
-      const made = await deps.hashAttempts.run(client.throttleKey, now, isRight, (right) => right);
+      const made = await deps.hashAttempts.run({ client: client.throttleKey, now, make, isRight: (right) => right });
       if (made.outcome === "refused") throw tooManyAttempts(made);
       if (!made.result) return false;
     } catch (error) {

@@ -167,11 +167,11 @@ export function createRegistration(deps: Deps) {
       if (email === undefined || problems.email !== undefined || problems.password !== undefined) {
         return { outcome: "refused", problems };
       }
-      const hash = async () => {
+      const make = async () => {
         const mayMail = await throttle.charge(client.throttleKey, email, now);
         return { mayMail, passwordHash: await argon2.hashPassword(password, client.throttleKey) };
       };
-      const hashed = await deps.hashAttempts.run(client.throttleKey, now, hash, () => false);
+      const hashed = await deps.hashAttempts.run({ client: client.throttleKey, now, make, isRight: () => false });
       if (hashed.outcome === "refused") throw tooManyAttempts(hashed);
       const applicant = { email, language, now, ...hashed.result };
       return settings.emails ? { outcome: await apply(applicant) } : enter(applicant, client);

@@ -519,7 +519,7 @@ ${postgres(`
     count INTEGER NOT NULL
   ) WITH (fillfactor = 70);
   CREATE INDEX limit_windows_end ON limit_windows(ends_at);
-  -- charged_at: the time of each attempt.
+  -- charged_at: the time and the number of each attempt (limits/store/sliding.ts).
   CREATE UNLOGGED TABLE limit_attempts (
     key BLOB PRIMARY KEY,
     charged_at INTEGER[] NOT NULL,

@@ -180,6 +180,7 @@ test("attempts are charged at whole milliseconds, as the database stores them", 
           times.push(now);
           return counter.charge(key, now);
         },
+        isUnused: (key, now) => counter.isUnused(key, now),
       };
     },
   };

@@ -34,9 +34,11 @@ export type Attempts = ReturnType<typeof createAttempts>;
  * forgotten: flushing the table takes more requests than the guesses it gains.
  */
 export function createAttempts({ limits, monotonicMs, pause }: AttemptsDeps) {
+  const ofClients = limits.sliding(perClient);
   const ofNetworks = createNetworkCounter((shares) =>
-    limits.sliding({ ...perClient, max: Math.floor(perClient.max * shares) }),
+    shares === 1 ? ofClients : limits.sliding({ ...perClient, max: Math.floor(perClient.max * shares) }),
   );
+  const keyOf = (pushId: number, network: string) => `${pushId} ${network}`;
   const guessedBefore = limits.sliding(guessed);
   const firsts = limits.sliding(firstGuesses);
   const furthers = limits.sliding(furtherGuesses);
@@ -55,13 +57,16 @@ export function createAttempts({ limits, monotonicMs, pause }: AttemptsDeps) {
   }
 
   return {
+    /** Whether this client has not failed at this push in the last minute, and is not trying now. */
+    isFresh: (client: string, pushId: number, now: number) => ofClients.isUnused(keyOf(pushId, client), now),
+
     /** May wait up to 10 seconds. @param client a client's key. */
     async charge(client: string, pushId: number, now: number): Promise<Charge> {
       const refunds: (() => Promise<void>)[] = [];
       const refund = async () => {
         await Promise.all(refunds.map((one) => one()));
       };
-      const own = await ofNetworks.charge(client, now, 1, (name) => `${pushId} ${name}`);
+      const own = await ofNetworks.charge(client, now, 1, (name) => keyOf(pushId, name));
       if (own.outcome === "refused") return own;
       refunds.push(own.refund);
       const first = await guessedBefore.charge(`${pushId} ${client}`, now);

@@ -64,7 +64,7 @@ async function chargeAttempt(
   tryPassphrase: () => Promise<Unlocked>,
 ): Promise<Unlocked> {
   const isCounted = ({ outcome }: Unlocked) => outcome === "wrong_passphrase";
-  const attempt = async (): Promise<Unlocked> => {
+  const make = async (): Promise<Unlocked> => {
     const charge = await deps.attempts.charge(client, pushId, now);
     if (charge.outcome === "refused") return tooMany(charge);
     try {
@@ -76,7 +76,13 @@ async function chargeAttempt(
       throw error;
     }
   };
-  const made = await deps.hashAttempts.run(client, now, attempt, (unlocked) => !isCounted(unlocked));
+  const made = await deps.hashAttempts.run({
+    client,
+    now,
+    make,
+    isRight: (unlocked) => !isCounted(unlocked),
+    isFresh: () => deps.attempts.isFresh(client, pushId, now),
+  });
   return made.outcome === "made" ? made.result : tooMany(made);
 }
 
