@@ -98,7 +98,7 @@ describe("the command", () => {
       exitCode: 2,
       stderr: "This request asks for files: name them.\n",
     });
-    expect(await other.run(["answer", toSend, "missing.txt"])).toMatchObject({ exitCode: 1 });
+    expect(await other.run(["answer", toSend, "missing.txt"])).toMatchObject({ exitCode: 2 });
     expect(await other.run(["answer", toSend, "plan.txt"])).toMatchObject({ exitCode: 0 });
     expect(await program.run(["open", privateLink])).toMatchObject({ exitCode: 0, stderr: "Saved plan.txt.\n" });
     expect(readFileSync(join(program.folder, "plan.txt"), "utf8")).toBe("the plan");
