@@ -2,10 +2,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from "fastify";
 import type { Accounts, Scope, Session, TokenHolder, User } from "../accounts/accounts.ts";
 import { AppError } from "../base/errors.ts";
+import type { Random } from "../base/random.ts";
+import { makeOpaqueToken } from "../crypto/tokens.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import { isFromOwnSite } from "./cross-site.ts";
 import type { RouteAccess } from "./request.ts";
-import type { SessionCookies } from "./session-cookie.ts";
+import type { SessionCookies, TokenCookies } from "./session-cookie.ts";
 
 export const signInPath = "/users/sign_in";
 /** The second step of a sign-in. */
@@ -14,11 +16,13 @@ export const secondFactorPath = "/users/second_factor";
 export const factorsPath = "/users/factors";
 
 export interface AuthenticationDeps {
-  readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession">;
+  readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession" | "entryFormToken">;
+  readonly random: Random;
   readonly allowAnonymous: boolean;
   readonly allowAnonymousRequests: boolean;
   readonly requireSecondFactor: boolean;
   readonly sessionCookies: SessionCookies;
+  readonly entryCookies: TokenCookies;
 }
 
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void;
@@ -134,6 +138,10 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
       ? deps.sessionCookies.find(request.raw, request.client)
       : undefined;
     const isProven = !changesState || isFromOwnSite(request);
+    if (access === "page_entry") {
+      setEntryFormToken(request, reply, deps);
+      request.needsFormToken = !isProven;
+    }
     findSignInState(sessionToken, declared, deps).then((signIn) => {
       if (access === "page_admin" && isNoAdministrator(signIn)) {
         // Refuse before the request is identified, so that the answer equals that for an unknown path.
@@ -159,6 +167,23 @@ function sessionHook(declared: DeclaredAccess, deps: AuthenticationDeps): Hook {
   };
 }
 
+/** A page of a browser that does not say where its requests come from gets the cookie with its first form. */
+function setEntryFormToken(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { accounts, entryCookies, random }: AuthenticationDeps,
+): void {
+  const { method, headers } = request.raw;
+  let token = entryCookies.find(request.raw, request.client);
+  if (token === undefined && method === "GET" && headers["sec-fetch-site"] === undefined) {
+    token = makeOpaqueToken(random);
+    reply.header("set-cookie", entryCookies.made(token, request.client));
+  }
+  if (token === undefined) return;
+  request.entryFormToken = accounts.entryFormToken(token);
+  request.formToken = request.entryFormToken;
+}
+
 async function findSignInState(
   sessionToken: string | undefined,
   { beforeFactor }: DeclaredAccess,
@@ -180,7 +205,7 @@ function isNoAdministrator(signIn: SignInState): boolean {
  * anonymous.
  */
 function requiredStep(access: RouteAccess, signIn: SignInState, deps: AuthenticationDeps): string | undefined {
-  if (access === "page") return undefined;
+  if (access === "page" || access === "page_entry") return undefined;
   if (access === "page_waiting") return signIn.state === "waiting" ? undefined : signInPath;
   switch (signIn.state) {
     case "signed_in":

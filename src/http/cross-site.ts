@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 import { digest, equalDigests } from "../crypto/digests.ts";
 import type { FormFields } from "./body/form-fields.ts";
 
-/** The hidden field that proves that a form comes from a page of this session. */
+/** The hidden field that proves that a form comes from a page of this session or this browser. */
 export const formTokenField = "form_token";
 
 /**
@@ -11,7 +11,8 @@ export const formTokenField = "form_token";
  * `Sec-Fetch-Site` decides if the browser sends it; otherwise `Origin` must be this server's. Old browsers send neither
  * over plain http, and send `Origin: null` for this server's own forms, because its pages forbid referrers.
  * @returns whether the request certainly comes from this server's pages. If not, a request with a session needs the form
- * token; without a session a forged request gains nothing. @throws AppError forbidden.
+ * token, and so does one that would begin a session (threat: the visitor is signed in to the attacker's account). Any other
+ * forged request gains nothing without a session: it may be sent without cookies. @throws AppError forbidden.
  */
 export function isFromOwnSite(request: FastifyRequest): boolean {
   const { headers } = request.raw;
@@ -43,8 +44,11 @@ const crossSiteMessage = "This request came from another site.";
 export function hasNeededFormToken(request: FastifyRequest, fields: FormFields): boolean {
   if (!request.needsFormToken) return true;
   const given = fields[formTokenField];
-  const { formToken } = request;
-  return typeof given === "string" && formToken !== null && equalDigests(digest(given), digest(formToken));
+  // A form may have been loaded before a session began.
+  const valid = [request.formToken, request.entryFormToken];
+  return (
+    typeof given === "string" && valid.some((token) => token !== null && equalDigests(digest(given), digest(token)))
+  );
 }
 
 export function crossSiteRefusal(): AppError {

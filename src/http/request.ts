@@ -13,6 +13,8 @@ import type { Listener, RouteGroup } from "./listener.ts";
  * - `api_token`: API credentials are required;
  * - `api_requester`: as `api`, and credentials are required when requests without an account are off;
  * - `page`: a session cookie is read;
+ * - `page_entry`: as `page`, for forms that sign somebody in or prepare it. They need a form token also without a session. Threat: another
+ *   site signs the visitor in to the attacker's account, who then sees what the visitor does there;
  * - `page_creator`: as `page`, and a session is required when anonymous use is off;
  * - `page_requester`: as `page`, and a session is required when requests without an account are off;
  * - `page_session`: a session is required;
@@ -25,6 +27,7 @@ export type RouteAccess =
   | "api_token"
   | "api_requester"
   | "page"
+  | "page_entry"
   | "page_creator"
   | "page_requester"
   | "page_session"
@@ -46,9 +49,11 @@ declare module "fastify" {
     user: User | null;
     /** On pages, the session of `user`; on `page_waiting`, the waiting session, while `user` is still null. */
     session: Session | null;
-    /** The form token of the visitor's session, in any state; null: no session. */
+    /** The form token that forms of the answer carry: of the visitor's session, in any state, else on `page_entry` of the entry cookie; null: none. */
     formToken: string | null;
-    /** A state change with a session whose headers do not prove its origin: its form must carry the form token. */
+    /** On `page_entry`, the form token of the visitor's entry cookie; null: none. */
+    entryFormToken: string | null;
+    /** A state change whose headers do not prove its origin, with a session or on `page_entry`: its form must carry a form token. */
     needsFormToken: boolean;
     /** The form, if it was read already to check its token. */
     formRead: FormFields | null;

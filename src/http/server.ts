@@ -28,7 +28,7 @@ import { answerNotFound, type FindOldAddress, isRead } from "./not-found.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { addressOf } from "./request-address.ts";
 import { guardRoutes } from "./route-access.ts";
-import { createSessionCookies } from "./session-cookie.ts";
+import { createEntryCookies, createSessionCookies } from "./session-cookie.ts";
 import { createSharedThrottle } from "./shared-throttle.ts";
 import { cutSlowReaders } from "./slow-readers.ts";
 import { type ChargeRequest, createThrottle } from "./throttle.ts";
@@ -39,7 +39,7 @@ export interface ServerDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly events: Events;
-  readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession">;
+  readonly accounts: Pick<Accounts, "authenticateToken" | "authenticateSession" | "entryFormToken">;
   /** HTML for a refusal on a page's path. */
   readonly renderError: RenderError;
   readonly findOldAddress: FindOldAddress;
@@ -143,6 +143,7 @@ export function createServer(deps: ServerDeps) {
   server.decorateRequest("user", null);
   server.decorateRequest("session", null);
   server.decorateRequest("formToken", null);
+  server.decorateRequest("entryFormToken", null);
   server.decorateRequest("needsFormToken", false);
   server.decorateRequest("formRead", null);
   server.decorateRequest("answerHold", null);
@@ -162,6 +163,8 @@ export function createServer(deps: ServerDeps) {
     allowAnonymous: config.allowAnonymous,
     allowAnonymousRequests: config.allowAnonymousRequests,
     sessionCookies,
+    entryCookies: createEntryCookies(config),
+    random,
     bodyIntake,
     renderError,
     requireSecondFactor: config.accounts.requireSecondFactor,
@@ -304,6 +307,7 @@ function setDefaults(request: FastifyRequest, reply: FastifyReply, listener: Lis
   request.user = null;
   request.session = null;
   request.formToken = null;
+  request.entryFormToken = null;
   request.needsFormToken = false;
   request.formRead = null;
   request.answerHold = null;

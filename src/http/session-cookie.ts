@@ -18,6 +18,13 @@ export function createSessionCookies({
 }
 
 /**
+ * Binds the forms of `page_entry` to the browser that got them; see `isFromOwnSite`. Browsers that send `Sec-Fetch-Site` never get it.
+ */
+export function createEntryCookies({ secureCookies }: Pick<Config, "secureCookies">): TokenCookies {
+  return createTokenCookies(secureCookies, { name: "sealpush_entry" });
+}
+
+/**
  * A cookie with a random token. `__Host-` (RFC 6265bis): set over https for this host alone, so that no sibling domain can
  * plant one. HttpOnly: no script reads it. SameSite=Lax: another site's form does not send it.
  */

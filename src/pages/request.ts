@@ -318,7 +318,7 @@ type PageHandler<Request extends PageRequest> = (page: Request) => FastifyReply 
 /** A handler sees the user and session that its route's access guarantees. */
 type RouteHandler =
   | {
-      readonly access: "public" | "page" | "page_creator" | "page_requester";
+      readonly access: "public" | "page" | "page_entry" | "page_creator" | "page_requester";
       readonly handler: PageHandler<PageRequest>;
     }
   | { readonly access: "page_waiting"; readonly handler: PageHandler<WaitingRequest> }
@@ -359,6 +359,7 @@ export function handlePage(
   switch (route.access) {
     case "public":
     case "page":
+    case "page_entry":
     case "page_creator":
     case "page_requester":
       return route.handler(new PageRequest(request, reply, services));

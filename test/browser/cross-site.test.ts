@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { answerTo } from "../support/browser-forms.ts";
 import { startOtherServer } from "../support/other-server.ts";
 import { openSite } from "../support/site.ts";
-import { email, password } from "../support/visit.ts";
+import { administratorEmail, email, password } from "../support/visit.ts";
 
 const site = openSite();
 
@@ -103,6 +103,40 @@ describe.each(["foreignOrigin", "origin"] as const)("a page of another origin (%
     expect(await page.evaluate("held.closed")).toBe(true);
     expect(await opened.evaluate("window.opener")).toBe(null);
   });
+});
+
+test("over plain http a page of another site cannot sign its visitor in, who can", async () => {
+  const host = site.baseUrl.replace("127.0.0.1", "push.test");
+  const attack = `<!doctype html><meta name="referrer" content="no-referrer"><title>Other server</title>
+    <form method="post" action="${host}/users/sign_in"><input name="email" value="${administratorEmail}">
+    <input name="password" value="${password}"><button>Attack</button></form>`;
+  const { untrustedOrigin } = await startOtherServer(attack);
+  const { page } = await site.visit({
+    baseURL: host,
+    signedIn: "by hand",
+    allowedOrigins: [host, untrustedOrigin],
+    expectedErrors: /Cross-Origin-Opener-Policy/,
+  });
+  const signedInAs = page.getByText(administratorEmail);
+  // Before the visitor has the cookie of the form, and afterwards.
+  for (const visited of ["/", "/users/sign_in"]) {
+    await page.goto(visited);
+    await page.goto(`${untrustedOrigin}/`);
+    const answer = await answerTo(page, () => page.getByRole("button", { name: "Attack" }).click());
+    const { origin, "sec-fetch-site": fetchSite } = await answer.request().allHeaders();
+    expect([origin, fetchSite]).toEqual(["null", undefined]);
+    expect(answer.status()).toBe(403);
+    await page.goto("/");
+    expect(await signedInAs.count()).toBe(0);
+  }
+  await page.goto("/users/sign_in");
+  await page.locator("#email").fill(email);
+  await page.locator("#password").fill(password);
+  const answer = await answerTo(page, () => page.getByRole("button", { name: en.signIn.submit, exact: true }).click());
+  expect((await answer.request().allHeaders()).origin).toBe("null");
+  expect(answer.status()).toBe(303);
+  await page.goto("/users/edit");
+  expect(await page.getByText(email).count()).toBeGreaterThan(0);
 });
 
 describe("a session cookie", () => {

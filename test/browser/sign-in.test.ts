@@ -99,9 +99,10 @@ describe("too many attempts", () => {
 
   it("are refused for some time, even with the right password", async () => {
     const { page } = await guessed.visit();
+    const headers = { "sec-fetch-site": "same-origin" };
     for (let attempt = 1; attempt <= 10; attempt += 1) {
       const body = new URLSearchParams({ email, password: `guess ${attempt}` });
-      expect((await guessed.fetch("/users/sign_in", { method: "POST", body })).status).toBe(401);
+      expect((await guessed.fetch("/users/sign_in", { method: "POST", headers, body })).status).toBe(401);
     }
     await page.goto("/users/sign_in");
     const answer = await answerTo(page, () => signInBy(page, { email, password }));

@@ -11,6 +11,7 @@ import {
   fieldsOf,
   finish,
   formRequest,
+  fromOurPage,
   jsonRequest,
 } from "../support/canary-requests.ts";
 
@@ -69,7 +70,7 @@ describe("no secret is stored or sent where it does not belong", () => {
     const credentials = new URLSearchParams({ email, password });
     const { headers } = await client.ask(303, "/users/sign_in", {
       method: "POST",
-      headers: browser,
+      headers: fromOurPage,
       body: credentials,
     });
     const cookie = headers.get("set-cookie")?.split(";", 1)[0] ?? "";
@@ -110,7 +111,7 @@ describe("no secret is stored or sent where it does not belong", () => {
     const wrong = client.canaries.make("wrong password");
     const signIn = (given: string, name = email): RequestInit => ({
       method: "POST",
-      headers: browser,
+      headers: fromOurPage,
       body: new URLSearchParams({ email: name, password: given }),
     });
     await client.ask(401, "/users/sign_in", signIn(wrong));
@@ -118,7 +119,7 @@ describe("no secret is stored or sent where it does not belong", () => {
     const { headers } = await client.ask(303, "/users/sign_in", signIn(password));
     const cookie = headers.get("set-cookie")?.split(";", 1)[0] ?? "";
     client.canaries.add("session", cookie.split("=", 2)[1] ?? "");
-    const session = { ...browser, "sec-fetch-site": "same-origin", cookie };
+    const session = { ...fromOurPage, cookie };
     await client.ask(200, "/", { headers: session });
 
     const push = client.newPush("form");

@@ -1,13 +1,22 @@
 import { describe, it } from "vitest";
-import { api, begin, browser, createByJson, email, finish, type Signed } from "../support/canary-requests.ts";
+import {
+  api,
+  begin,
+  browser,
+  createByJson,
+  email,
+  finish,
+  fromOurPage,
+  type Signed,
+} from "../support/canary-requests.ts";
 
 /** @returns what a browser sends with the session. */
 async function signIn({ client, password }: Signed): Promise<Readonly<Record<string, string>>> {
   const body = new URLSearchParams({ email, password });
-  const { headers } = await client.ask(303, "/users/sign_in", { method: "POST", headers: browser, body });
+  const { headers } = await client.ask(303, "/users/sign_in", { method: "POST", headers: fromOurPage, body });
   const cookie = headers.get("set-cookie")?.split(";", 1)[0] ?? "";
   client.canaries.add("session", cookie.split("=", 2)[1] ?? "");
-  return { ...browser, "sec-fetch-site": "same-origin", cookie };
+  return { ...fromOurPage, cookie };
 }
 
 describe("an owner's pages show labels and links to the owner, and no secret", () => {

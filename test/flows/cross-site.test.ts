@@ -149,13 +149,96 @@ describe("every page accepts a state change with", () => {
     }
   });
 
-  test("no session, as programs send it", async () => {
+  test("no session, as programs send it, except forms that sign in", async () => {
     for (const route of changing()) {
       for (const cookie of ["", "sealpush_session=ended"]) {
         const { at, status } = await statusOf(route, { ...urlencoded, cookie });
-        expect([at, status]).toEqual([at, expect.any(Number)]);
-        expect([at, Number(status) < 500]).toEqual([at, true]);
+        const isEntry = route.access === "page_entry";
+        expect([at, status]).toEqual([at, isEntry ? "forbidden" : expect.any(Number)]);
+        if (!isEntry) expect([at, Number(status) < 500]).toEqual([at, true]);
       }
+    }
+  });
+});
+
+describe("a form that signs somebody in, or prepares it, of a browser that reports nothing", () => {
+  const entries = () => changing().filter(({ access }) => access === "page_entry");
+  const load = async () => {
+    const { headers, body } = await app.server.inject({ url: "/users/sign_in" });
+    const cookie = String(headers["set-cookie"]).split(";")[0] ?? "";
+    return {
+      cookie,
+      formToken: /name="form_token" value="([^"]+)"/.exec(body)?.[1] ?? "",
+      attributes: headers["set-cookie"],
+    };
+  };
+
+  test("are sign-in, sign-up, password, confirmation, first run and the start of single sign-on", () => {
+    expect(
+      entries()
+        .map(({ pattern }) => pattern)
+        .sort(),
+    ).toEqual([
+      "/first_run",
+      "/users/auth/oidc",
+      "/users/auth/oidc/confirm",
+      "/users/confirmation",
+      "/users/confirmation/new",
+      "/users/confirmation/new_email",
+      "/users/password/edit",
+      "/users/password/new",
+      "/users/sign_in",
+      "/users/sign_in/passkey",
+      "/users/sign_in/passkey/options",
+      "/users/sign_up",
+    ]);
+  });
+
+  test("is accepted with the token of its cookie, and with nothing else", async () => {
+    const [own, other] = [await load(), await load()];
+    expect(own.formToken).not.toBe(other.formToken);
+    expect(own.attributes).toMatch(/^sealpush_entry=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+    const origin = "null";
+    const status = async (route: RouteEntry, cookie: string, formToken: string) =>
+      (await statusOf(route, { ...urlencoded, origin, cookie }, `form_token=${formToken}`)).status;
+    for (const route of entries()) {
+      const { pattern } = route;
+      expect([pattern, await status(route, own.cookie, own.formToken)]).toEqual([pattern, expect.any(Number)]);
+      for (const [cookie, formToken] of [
+        ["", own.formToken],
+        [own.cookie, other.formToken],
+        [own.cookie, ""],
+        ["", ""],
+        ["sealpush_entry=", ""],
+        [own.cookie, own.cookie.split("=")[1] ?? ""],
+      ] as const) {
+        expect([pattern, await status(route, cookie, formToken)]).toEqual([pattern, "forbidden"]);
+      }
+    }
+  });
+
+  test("is accepted after a session has begun in another tab", async () => {
+    const own = await load();
+    const { cookie } = await signIn("page_waiting");
+    const cookies = `${own.cookie}; ${cookie}`;
+    for (const route of entries()) {
+      const { at, status } = await statusOf(route, { ...urlencoded, cookie: cookies }, `form_token=${own.formToken}`);
+      expect([at, status]).toEqual([at, expect.any(Number)]);
+    }
+  });
+
+  test("has one cookie for all pages, and none in browsers that say where requests come from, nor for links", async () => {
+    const own = await load();
+    const again = await app.server.inject({ url: "/users/sign_up", headers: { cookie: own.cookie } });
+    expect(again.headers["set-cookie"]).toBeUndefined();
+    expect(again.body).toContain(`value="${own.formToken}"`);
+    for (const site of ["none", "cross-site", "same-origin"]) {
+      const modern = await app.server.inject({ url: "/users/sign_in", headers: { "sec-fetch-site": site } });
+      expect(modern.headers["set-cookie"]).toBeUndefined();
+    }
+    const { urlToken } = await app.app.domain.pushes.create({ payload: "secret", retrievalStep: true }, signedIn(1));
+    for (const url of ["/", "/p/new", `/p/${urlToken}`]) {
+      expect((await app.server.inject({ url })).headers["set-cookie"]).toBeUndefined();
     }
   });
 });

@@ -22,7 +22,7 @@ async function person(email: string, admin = false): Promise<Person> {
 /** @returns the cookie of a session, which ends after two idle hours. */
 async function signIn(email: string): Promise<string> {
   const payload = new URLSearchParams({ email, password }).toString();
-  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const headers = { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" };
   const answer = await app.server.inject({ method: "POST", url: "/users/sign_in", headers, payload });
   return String(answer.headers["set-cookie"]).split(";")[0] ?? "";
 }

@@ -47,7 +47,13 @@ test("the program that ships refuses accounts of a test build, whose hashes cost
   await copySite(dataDir);
   const server = await startServer({ dataDir });
   const form = new URLSearchParams({ email, password });
-  const answer = await fetch(`${server.baseUrl}/users/sign_in`, { method: "POST", body: form, redirect: "manual" });
+  const headers = { "sec-fetch-site": "same-origin" };
+  const answer = await fetch(`${server.baseUrl}/users/sign_in`, {
+    method: "POST",
+    headers,
+    body: form,
+    redirect: "manual",
+  });
   expect(answer.status).toBe(500);
   await server.stop();
   expect(server.logLines.join("\n")).toContain("at parametersOf");

@@ -11,6 +11,9 @@ const unpackedDir = join(packageDir, "unpacked");
 /** The browser, its font, and libraries that the system may lack. */
 const archives = ["chromium.br", "fonts.tar.br", "al2023.tar.br"] as const;
 
+/** Names whose plain http browsers do not trust, unlike that of localhost. */
+const plainHttpNames = "--host-resolver-rules=MAP *.test 127.0.0.1";
+
 /**
  * The Chromium from npm. It prefers its own fonts and libraries to those of the system, so that it starts and renders the
  * same on every machine.
@@ -28,7 +31,14 @@ async function launchOptions(): Promise<LaunchOptions> {
   await unpackOnce();
   return {
     executablePath: join(unpackedDir, "chromium"),
-    args: ["--no-sandbox", "--headless=new", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+    args: [
+      "--no-sandbox",
+      "--headless=new",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--no-first-run",
+      plainHttpNames,
+    ],
     env: {
       ...process.env,
       // Without a locale it suggests "download" for every file name that is not ASCII.

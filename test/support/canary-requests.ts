@@ -6,6 +6,8 @@ import { startServer } from "./server.ts";
 
 export const api = "/api/v2/pushes";
 export const browser = { "user-agent": "Mozilla/5.0 (X11; Linux x64; rv:140.0) Gecko/20100101 Firefox/140.0" };
+/** For forms of our pages. */
+export const fromOurPage = { ...browser, "sec-fetch-site": "same-origin" };
 export const email = "ada@example.com";
 
 const metricsToken = randomBytes(16).toString("hex");

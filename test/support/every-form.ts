@@ -97,6 +97,6 @@ export function formPages(routes: readonly RouteEntry[]): readonly string[] {
     ({ method, access, pattern }) =>
       method === "POST" && access.startsWith("page") && !["/users/sign_out", "/users/edit/delete"].includes(pattern),
   );
-  const isOpen = ({ access }: RouteEntry) => Number(access === "page");
+  const isOpen = ({ access }: RouteEntry) => Number(access === "page" || access === "page_entry");
   return pages.sort((a, b) => isOpen(a) - isOpen(b)).map(({ pattern }) => pattern.replace(/:\w+/, "987654321"));
 }

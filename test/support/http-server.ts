@@ -57,6 +57,7 @@ export function startBareServer(environment: Readonly<Record<string, string>> = 
     accounts: {
       authenticateToken: async ({ token }) => (token === goodToken ? { user: owner, scopes: allScopes } : undefined),
       authenticateSession: async (token) => ({ [goodSession]: session, [waitingSession]: waiting })[token],
+      entryFormToken: (cookie) => `form-token-of-${cookie}`,
     },
     renderError: (refusal) => `<!doctype html><title>${refusal.status}</title><p>${refusal.message}</p>`,
     findOldAddress: () => undefined,

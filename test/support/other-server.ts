@@ -13,6 +13,8 @@ export interface OtherServer {
   readonly origin: string;
   /** The same server under a host name that makes it cross-site as well. */
   readonly foreignOrigin: string;
+  /** The same server under a name whose plain http browsers do not trust: they send no `Sec-Fetch-Site`. */
+  readonly untrustedOrigin: string;
   readonly requests: readonly SeenRequest[];
 }
 
@@ -35,6 +37,7 @@ export async function startOtherServer(html = "<!doctype html><title>Other serve
   return {
     origin: `http://127.0.0.1:${address.port}`,
     foreignOrigin: `http://localhost:${address.port}`,
+    untrustedOrigin: `http://other.test:${address.port}`,
     requests,
   };
 }

@@ -59,7 +59,7 @@ export async function overload(origin: string, bodies: readonly LargestBody[], s
     ),
     ...times(2, (client) =>
       repeat(async (count) => {
-        const headers = { "content-type": form, ...from(10 + client, count) };
+        const headers = { "content-type": form, "sec-fetch-site": "same-origin", ...from(10 + client, count) };
         const body = `email=nobody${count}%40example.com&password=guess`;
         await (await fetch(`${origin}/users/sign_in`, { method: "POST", headers, body, signal: stop })).text();
       }),

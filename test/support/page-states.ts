@@ -169,7 +169,11 @@ export const pageStates: readonly PageState[] = [
     async show(page, site) {
       const userAgent = `${"AVeryLongNameOfAProgram".repeat(4)}/1.0`;
       const form = new URLSearchParams({ email, password });
-      await site.fetch("/users/sign_in", { method: "POST", headers: { "user-agent": userAgent }, body: form });
+      await site.fetch("/users/sign_in", {
+        method: "POST",
+        headers: { "user-agent": userAgent, "sec-fetch-site": "same-origin" },
+        body: form,
+      });
       await page.goto("/users/edit?done=defaults");
       for (const details of await page.locator("main details > summary").all()) await details.click();
     },

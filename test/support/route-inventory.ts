@@ -117,8 +117,8 @@ GET    /feedbacks/new                         public
 GET    /files/:ticket                         public
 GET    /files/:ticket/view                    public
 GET    /files/zip/:tickets                    public
-GET    /first_run                             page
-POST   /first_run                             page          changes
+GET    /first_run                             page_entry
+POST   /first_run                             page_entry    changes
 GET    /help/api                              page
 GET    /madmin                                page_admin
 GET    /madmin/*                              page_admin
@@ -187,21 +187,21 @@ GET    /user/two_factor                       public
 GET    /user/two_factor/backup_codes          public
 GET    /user/two_factor/verify                public
 GET    /users                                 public
-POST   /users/auth/oidc                       page          changes
+POST   /users/auth/oidc                       page_entry    changes
 OPTIONS /uploads                              page_creator
 POST   /uploads                               page_creator  changes
 DELETE /uploads/:upload                       page_creator  changes
 PATCH  /uploads/:upload                       page_creator  changes
 GET    /users/auth/oidc/callback              page          retrieval
-GET    /users/auth/oidc/confirm               page
-POST   /users/auth/oidc/confirm               page          changes
+GET    /users/auth/oidc/confirm               page_entry
+POST   /users/auth/oidc/confirm               page_entry    changes
 GET    /users/cancel                          public
-GET    /users/confirmation                    page
-POST   /users/confirmation                    page          changes
-GET    /users/confirmation/new                page
-POST   /users/confirmation/new                page          changes
-GET    /users/confirmation/new_email          page
-POST   /users/confirmation/new_email          page          changes
+GET    /users/confirmation                    page_entry
+POST   /users/confirmation                    page_entry    changes
+GET    /users/confirmation/new                page_entry
+POST   /users/confirmation/new                page_entry    changes
+GET    /users/confirmation/new_email          page_entry
+POST   /users/confirmation/new_email          page_entry    changes
 GET    /users/confirmation/new_email/done     page
 GET    /users/deleted                         page
 GET    /users/edit                            page_session
@@ -224,21 +224,21 @@ POST   /users/factors/passkeys/:id/remove     page_session  changes
 POST   /users/factors/passkeys/options        page_session  changes
 POST   /users/factors/proof/options           page_session  changes
 GET    /users/password                        public
-GET    /users/password/edit                   page
-POST   /users/password/edit                   page          changes
-GET    /users/password/new                    page
-POST   /users/password/new                    page          changes
+GET    /users/password/edit                   page_entry
+POST   /users/password/edit                   page_entry    changes
+GET    /users/password/new                    page_entry
+POST   /users/password/new                    page_entry    changes
 GET    /users/second_factor                   page_waiting
 POST   /users/second_factor                   page_waiting  changes
 POST   /users/second_factor/options           page_waiting  changes
-GET    /users/sign_in                         page
-POST   /users/sign_in                         page          changes
-POST   /users/sign_in/passkey                 page          changes
-POST   /users/sign_in/passkey/options         page          changes
+GET    /users/sign_in                         page_entry
+POST   /users/sign_in                         page_entry    changes
+POST   /users/sign_in/passkey                 page_entry    changes
+POST   /users/sign_in/passkey/options         page_entry    changes
 GET    /users/sign_out                        page
 POST   /users/sign_out                        page          changes
-GET    /users/sign_up                         page
-POST   /users/sign_up                         page          changes
+GET    /users/sign_up                         page_entry
+POST   /users/sign_up                         page_entry    changes
 GET    /users/single_sign_on                  page_session
 POST   /users/single_sign_on/link             page_session  changes
 POST   /users/single_sign_on/unlink           page_session  changes

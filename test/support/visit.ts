@@ -48,7 +48,8 @@ export async function startVisit(browser: Browser, baseUrl: string, options: Vis
 
 async function signIn(context: BrowserContext, email: string): Promise<void> {
   const form = { email, password };
-  const answer = await context.request.post("/users/sign_in", { form, maxRedirects: 0 });
+  const headers = { "sec-fetch-site": "same-origin" };
+  const answer = await context.request.post("/users/sign_in", { form, headers, maxRedirects: 0 });
   if (answer.status() !== 303) throw new Error(`Signing in was answered by ${answer.status()}.`);
 }
 

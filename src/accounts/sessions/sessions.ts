@@ -138,6 +138,9 @@ export function createSessions({
       return { ...session, cookieSeconds, formToken };
     },
 
+    /** The token for forms of people without a session. @param cookie the random value of their entry cookie. */
+    entryFormToken: (cookie: string): string => access.digest("form_token", "entry", cookie).toString("base64url"),
+
     /** The valid sessions, last seen first. */
     listSessions(userId: number): Promise<readonly ListedSession[]> {
       const now = clock.now();
