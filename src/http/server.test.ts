@@ -192,6 +192,7 @@ test("the inventory contains every route", () => {
     changesState: false,
     scope: null,
     retrieval: false,
+    streamsFiles: false,
   });
 });
 
