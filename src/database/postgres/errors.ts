@@ -43,6 +43,9 @@ export function sqlState(error: unknown): string {
  */
 const connectionStates = /^(08|57P0|25006$|25P03$|40003$|53300$)/;
 
+/** The SQLSTATE with which the server ends a transaction that has waited for its process for too long. */
+export const idleInTransaction = "25P03";
+
 /** @returns a LostConnectionError for failures of the connection; errors of the statement itself are returned unchanged. */
 export function classifyDriverError(error: unknown): unknown {
   const state = sqlState(error);

@@ -29,6 +29,33 @@ describe("a lost connection", () => {
     expect(await db.read.one(find, 1)).toEqual({ at: 12 });
   });
 
+  test.each([
+    ["before a statement", "none", true],
+    ["before the commit", "none", false],
+    ["before a statement", "transaction", true],
+    ["before the commit", "transaction", false],
+  ] as const)(
+    "because the process stood still %s (pooler: %s): the locks are given up, and nothing is written or run again",
+    async (_, pooler, goesOn) => {
+      const { db, url, failures } = await openBehindProxy({ preparedStatements: pooler === "none" });
+      await db.autocommit({ retry: "whenNotExecuted" }).run(put, 1, 10);
+      const other = await connect(url);
+      let runs = 0;
+      const tx = db.write(async (tx) => {
+        runs += 1;
+        await tx.run(raise, 1, 1);
+        // Another process waits for the row until the server has ended this transaction.
+        await other.query("UPDATE deleted_users SET deleted_at = deleted_at + 5 WHERE user_id = 1");
+        if (goesOn) await tx.run(raise, 1, 1);
+      });
+      await expect(tx).rejects.toMatchObject(refusedForNow);
+      await expect(tx).rejects.not.toBeInstanceOf(OutcomeUnknownError);
+      expect(runs).toBe(1);
+      expect(failures).toHaveLength(1);
+      expect(await db.read.one(find, 1)).toEqual({ at: 15 });
+    },
+  );
+
   test.each(["lose answer", "lose request"] as const)(
     "at the commit (%s): the transaction is not retried and not reported as done",
     async (verdict) => {

@@ -3,11 +3,18 @@ import pg, { type ClientConfig } from "pg";
 import type { PostgresSettings } from "../../config/config.ts";
 import type { PostgresAddress, PostgresHost } from "../../config/database-url.ts";
 import { connect } from "./connect.ts";
+import { idleInTransaction, type LostConnectionError, sqlState } from "./errors.ts";
 import { readerOf } from "./named-query.ts";
 
 /** The system probes a connection without traffic, so that routers do not forget it and a dead one is noticed. */
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 const readerConnectMs = 10_000;
+
+/**
+ * The server ends a transaction, and gives up its locks, when it has waited for its process for this long: less than others wait
+ * for a lock. The process may be suspended; the work of a transaction awaits nothing but its own statements.
+ */
+export const idleInTransactionMsMax = 3_000;
 
 type OnReleased = (client: PooledClient, broken: boolean) => void;
 
@@ -21,6 +28,8 @@ export class PooledClient extends pg.Client {
   readonly #openedAt = performance.now();
   #idleSince = this.#openedAt;
   #isLeased = false;
+  /** The first error that came while no statement was running; it has closed the connection. */
+  #failure: unknown;
   /** The bytes that were sent when the last answer was complete. */
   #answered = 0;
   #readAtTick = 0;
@@ -34,7 +43,9 @@ export class PooledClient extends pg.Client {
     this.#onReleased = onReleased;
     // A connection that breaks in use fails its statement, which reports it; without a listener, its own error event would
     // end the process.
-    this.on("error", () => undefined);
+    this.on("error", (error) => {
+      this.#failure ??= error;
+    });
     this.on("drain", () => {
       this.#answered = socket.bytesWritten;
     });
@@ -50,6 +61,11 @@ export class PooledClient extends pg.Client {
 
   get idleMs(): number {
     return this.#isLeased ? 0 : performance.now() - this.#idleSince;
+  }
+
+  /** Whether the server has ended a transaction because it waited for this process for too long. */
+  gaveUp(error: LostConnectionError): boolean {
+    return [error.code, sqlState(this.#failure)].includes(idleInTransaction);
   }
 
   /** Changes with each byte that arrives. */
@@ -149,6 +165,6 @@ function clientConfig(settings: PostgresSettings): ClientConfig {
     ...config,
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMsMax,
   };
 }

@@ -26,7 +26,7 @@ import {
 import { createHotStatements } from "./hot-path.ts";
 import { migrate } from "./migrate.ts";
 import { ConnectionPool } from "./pool.ts";
-import type { PooledClient } from "./pooled-client.ts";
+import { idleInTransactionMsMax, type PooledClient } from "./pooled-client.ts";
 import { Retries, type RetryPolicy, retryPolicies } from "./retries.ts";
 import { describeStartFailure } from "./server-start.ts";
 import { type Connection, PostgresStatements, rollBack } from "./statements.ts";
@@ -45,6 +45,8 @@ export interface PostgresOptions {
  * aborts it (40001), and it starts again.
  */
 const takeLock = sql<[lock: string]>("UPDATE locks SET name = name WHERE name = ?");
+/** Behind a pooler a connection has no settings of its own, a transaction has. */
+const beginBehindPooler = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMsMax}`;
 const probe = sql<[], { alive: number }>("SELECT 1 AS alive");
 
 type Work<T> = (connection: Connection) => Promise<T>;
@@ -246,6 +248,8 @@ class Postgres implements Database {
       return await this.#release(client, this.#commit(client, work)).catch((error: unknown) => {
         if (!(error instanceof LostConnectionError)) throw this.#refusal(error);
         this.#options.onStorageFailure(error.code);
+        // Its client has given up by now, and may have sent the request to another process.
+        if (client.gaveUp(error)) throw unavailable("The server stood still during this.", retryAfterSeconds, error);
         // The commit was not sent, so nothing has happened.
         throw new NotConnectedError("connected", error);
       });
@@ -253,7 +257,7 @@ class Postgres implements Database {
   }
 
   async #commit<T>(client: PooledClient, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    await command(client, "BEGIN");
+    await command(client, this.#named ? "BEGIN" : beginBehindPooler);
     let value: T;
     try {
       value = await work(this.#on(client));
@@ -265,7 +269,7 @@ class Postgres implements Database {
     try {
       done = await command(client, "COMMIT");
     } catch (error) {
-      if (!(error instanceof LostConnectionError)) throw error;
+      if (!(error instanceof LostConnectionError) || client.gaveUp(error)) throw error;
       this.#options.onStorageFailure(error.code);
       throw new OutcomeUnknownError(error);
     }
