@@ -40,6 +40,7 @@ export async function claimBarePush(hotPath: HotPath, link: LinkAddress): Promis
     audit: { ...audit, kind: "view", at: now },
     blobsDueAt: now + dayMs,
     tickets: [],
+    key: undefined,
   });
   if (claimed === undefined) throw new Error("A living push refused a view.");
 }
@@ -65,6 +66,7 @@ function newPush(id: number, shape: RowShape): NewPush {
     payloadSealed: randomBytes(shape.payloadBytes),
     files: [],
     storedBytes: shape.payloadBytes,
+    key: undefined,
   };
 }
 

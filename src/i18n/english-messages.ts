@@ -154,6 +154,7 @@ export interface EnglishMessages {
     readonly passphrase: string;
     readonly open: string;
     readonly wrong: string;
+    readonly used: string;
     readonly headingOwner: string;
     readonly leadOwner: string;
     readonly audit: string;

@@ -70,7 +70,7 @@ export async function startTimetable(domain: Domain, effects: TimetableEffects, 
   };
 
   const removeRetries = async () => {
-    const deps = { config: domain.config, claimRetries, creationKeys, clock, monotonicMs, pause };
+    const deps = { config: domain.config, claimRetries, creationKeys, clock, clockTrust, monotonicMs, pause };
     const removed = await removeExpiredRetries(deps, abort.signal);
     if (removed > 0) events.jobDone("claim retries", { removed });
   };

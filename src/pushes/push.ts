@@ -142,8 +142,8 @@ export interface CreatePush extends Partial<PushOptions> {
   /** The language of those emails and of the page behind their link; "": not chosen. */
   readonly notifyEmailsToLocale?: string;
   /**
-   * A secret of the client. For `PWP__CLAIM_RETRY_SECONDS` the same request of the same user under the same key creates nothing
-   * and gets the same push. Ignored for anonymous pushes.
+   * A secret of the client. For a day the same request of the same user under the same key creates nothing: it gets the same
+   * push as long as that can be opened. Ignored for anonymous pushes.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -250,6 +250,8 @@ export type ClaimOutcome =
   | { readonly outcome: "passphrase_required"; readonly push: Push }
   | { readonly outcome: "wrong_passphrase"; readonly push: Push }
   | { readonly outcome: "too_many_attempts"; readonly retryAfterSeconds: number }
+  /** A view was counted under the idempotency key before, and its answer cannot be repeated any more. */
+  | { readonly outcome: "key_used"; readonly push: Push }
   | { readonly outcome: "gone"; readonly push: Push }
   | { readonly outcome: "unknown" };
 

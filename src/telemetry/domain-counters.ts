@@ -7,6 +7,7 @@ export const claimOutcomes = [
   "passphrase_required",
   "wrong_passphrase",
   "too_many_attempts",
+  "key_used",
   "gone",
   "unknown",
 ] as const;

@@ -274,6 +274,7 @@ const keptTables = [
   "backup_codes",
   "blob_deletions",
   "bulk_endings",
+  "claim_retries",
   "creation_keys",
   "deleted_users",
   "files",

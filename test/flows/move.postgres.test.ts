@@ -41,8 +41,10 @@ const move = (databases: Databases, from: string, to: string) =>
 /** The lines of the tables in the output: name, rows, digest. */
 const digestsIn = (output: string) => output.split("\n").filter((line) => /rows {2}[0-9a-f]{64}$/.test(line));
 
-async function create(app: TestApp, push: object, token?: string): Promise<string> {
-  const headers = token === undefined ? {} : bearer(token);
+const keyed = { "idempotency-key": "a-random-key-of-the-client" };
+
+async function create(app: TestApp, push: object, token?: string, more: object = {}): Promise<string> {
+  const headers = token === undefined ? {} : { ...bearer(token), ...more };
   const answer = await app.server.inject({ method: "POST", url: "/api/v2/pushes", headers, payload: { push } });
   expect(answer.statusCode).toBe(201);
   return answer.json().url_token;
@@ -82,7 +84,11 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
     { ...countEveryone, idempotencyKey: "a-random-key-of-the-client" },
     stranger,
   );
-  await retrieve(app, text);
+  const createAgain = (at: TestApp) => create(at, { payload: "made once" }, ownedPushes.apiToken, keyed);
+  const made = await createAgain(app);
+  const claimAgain = async (at: TestApp) =>
+    (await at.server.inject({ url: `/api/v2/pushes/${text}`, headers: keyed })).statusCode;
+  expect(await claimAgain(app)).toBe(200);
   await retrieve(app, ended);
   await retrieve(app, locked, "wrong");
   const shell = { userId: null, email: "shell", address: "" };
@@ -103,6 +109,9 @@ test("every link, token, session and audit entry moves to PostgreSQL and back un
   expect(await countRows(moved.app.domain.db, "payloads", endedPush)).toBe(0);
   expect(await ownersView(moved, ownedPushes.apiToken, [...owned, ended])).toEqual(before);
   expect(await statusWithCookie(moved, cookie)).toBe(200);
+  // Keys stay used.
+  expect(await createAgain(moved)).toBe(made);
+  expect(await claimAgain(moved)).toBe(422);
   expect(await retrieve(moved, text)).toMatchObject({ payload: "text", views_remaining: 1 });
   expect(await retrieve(moved, ended)).toMatchObject({ payload: null, expired: true });
   expect(await retrieve(moved, locked, "open sesame")).toMatchObject({ payload: "kept" });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { minuteMs } from "../../src/base/clock.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
@@ -21,18 +22,38 @@ async function create(push: object = {}): Promise<string> {
 const get = (url: string, idempotencyKey?: string) =>
   app.server.inject({ url, headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey } });
 
-test.each([
+const endpoints = [
   ["v2", (urlToken: string) => `/api/v2/pushes/${urlToken}`],
   ["v1", (urlToken: string) => `/p/${urlToken}.json`],
-])("in %s the same Idempotency-Key gets the same answer again, and another one does not", async (_, pathOf) => {
-  const path = pathOf(await create());
-  const first = await get(path, key);
-  expect(first.json()).toMatchObject({ payload: "secret", views_remaining: 0 });
-  const again = await get(path, key);
-  expect(again.statusCode).toBe(200);
-  expect(again.json()).toEqual(first.json());
-  for (const other of [otherKey, undefined]) expect((await get(path, other)).json()).toMatchObject({ payload: null });
-});
+] as const;
+
+test.each(endpoints)(
+  "in %s the same Idempotency-Key gets the same answer again, and another one does not",
+  async (_, pathOf) => {
+    const path = pathOf(await create());
+    const first = await get(path, key);
+    expect(first.json()).toMatchObject({ payload: "secret", views_remaining: 0 });
+    const again = await get(path, key);
+    expect(again.statusCode).toBe(200);
+    expect(again.json()).toEqual(first.json());
+    for (const other of [otherKey, undefined]) expect((await get(path, other)).json()).toMatchObject({ payload: null });
+  },
+);
+
+test.each(endpoints)(
+  "in %s a key whose answer cannot be repeated any more is refused, and no view is counted",
+  async (_, pathOf) => {
+    const path = pathOf(await create({ expire_after_views: 2 }));
+    await get(path, key);
+    app.clock.advance(minuteMs);
+    const refused = await get(path, key);
+    expect([refused.statusCode, refused.json()]).toEqual([
+      422,
+      { idempotency_key: [expect.stringContaining("was used for an earlier retrieval")] },
+    ]);
+    expect((await get(path, otherKey)).json()).toMatchObject({ payload: "secret", views_remaining: 0 });
+  },
+);
 
 test.each([
   ["too short", "a".repeat(15)],
@@ -69,6 +90,25 @@ test("reloading the opened page shows the secret again and says so; the form of 
   expect(reloaded.body).toContain(en.secret.repeated);
   expect((await open(other)).statusCode).toBe(404);
   expect((await open("x")).statusCode).toBe(404);
+});
+
+test("reloading the opened page after that time asks before another view is used, with a new key", async () => {
+  const path = `/p/${await create({ retrieval_step: true, expire_after_views: 2 })}`;
+  const open = (idempotencyKey: string) =>
+    app.server.inject({
+      method: "POST",
+      url: path,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      payload: new URLSearchParams({ idempotency_key: idempotencyKey }).toString(),
+    });
+  expect((await open(key)).body).toContain(">secret<");
+  app.clock.advance(minuteMs);
+  const reloaded = await open(key);
+  expect(reloaded.statusCode).toBe(422);
+  expect(reloaded.body).toContain(en.step.used);
+  expect(reloaded.body).not.toContain(">secret<");
+  const next = /name="idempotency_key" value="([^"]+)"/.exec(reloaded.body)?.[1] ?? "";
+  expect((await open(next)).body).toContain(">secret<");
 });
 
 test("browsers are asked not to translate an opened secret, which could send it to a translation service", async () => {

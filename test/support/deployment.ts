@@ -194,7 +194,7 @@ export class Deployment {
    */
   suspendAt(
     which: Which,
-    statement: RegExp,
+    statement: Pick<RegExp, "test">,
     ms: number = suspensionMs,
   ): { suspended: Promise<void>; resumed: Promise<void> } {
     const { pid } = this.process(which);

@@ -21,11 +21,12 @@ const inconsistencies: Readonly<Record<string, readonly [table: string, where: s
   "payload without a living push or a claim that can be repeated": [
     "payloads",
     `NOT EXISTS (SELECT 1 FROM pushes WHERE pushes.id = payloads.push_id AND (ended_at IS NULL${orAnonymous}))
-     AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE claim_retries.push_id = payloads.push_id)`,
+     AND NOT EXISTS (SELECT 1 FROM claim_retries
+       WHERE claim_retries.push_id = payloads.push_id AND row_secret_id IS NOT NULL)`,
   ],
   "claim that can be repeated without its copy of the row secret": [
     "claim_retries",
-    "NOT EXISTS (SELECT 1 FROM row_secrets WHERE row_secrets.id = claim_retries.row_secret_id)",
+    "row_secret_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM row_secrets WHERE row_secrets.id = claim_retries.row_secret_id)",
   ],
   "download ticket without its key": [
     "download_tickets",

@@ -143,6 +143,7 @@ export const operations: readonly V1Operation[] = [
       401: { description: "The passphrase is missing or wrong.", schema: WrongPassphraseAnswer },
       ...lacksFactor,
       ...unknownPush,
+      422: { description: "The Idempotency-Key was used.", schema: FieldErrorsAnswer },
       ...always,
     },
     handler: handlers.retrieve,

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { AppError, unreachable } from "../../base/errors.ts";
+import { AppError, invalidFields, unreachable } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { reserveAnswer } from "../../http/answers.ts";
 import type { BodyIntake } from "../../http/body/body-intake.ts";
@@ -138,6 +138,12 @@ export async function claimView(
     case "too_many_attempts":
       throw new AppError("too_many_requests", "Too many passphrases were tried. Try again later.", {
         retryAfterSeconds: claimed.retryAfterSeconds,
+      });
+    case "key_used":
+      throw invalidFields({
+        idempotencyKey: [
+          "was used for an earlier retrieval, whose answer cannot be repeated any more. Send a new random key for each retrieval.",
+        ],
       });
     case "unknown":
       throw new AppError("not_found", "not-found");

@@ -92,7 +92,8 @@ export const describedParameters: Readonly<Record<ParameterName, OpenApiParamete
     required: false,
     description:
       "A new random text for each request, for example a UUID. Keep it secret: for PWP__CLAIM_RETRY_SECONDS (default 60) " +
-      "the same retrieval with the same key gets the same answer again, not counted, and the same creation the same push. " +
+      "the same retrieval with the same key gets the same answer again, not counted, and for 24 hours the same creation the " +
+      "same push. No key counts two views or creates two pushes. " +
       "A creation without a token ignores it.",
     schema: { type: "string", pattern: "^[!-~]{16,255}$" },
   },

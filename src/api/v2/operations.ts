@@ -110,8 +110,9 @@ export const operations: readonly Operation[] = [
       "checked and 1 are true. Null counts as not sent, except in booleans, where it is false. A number in a text field is a " +
       "text of the same characters. Unknown keys are ignored. Fields may also be in the query string, as push[payload]. The " +
       "key files and the kind file need a token. " +
-      "If the answer was lost, send the request again with the same Idempotency-Key and token: within a minute it gets the " +
-      "push of the first request as it is now, and nothing is created. The same key with another content is 422.",
+      "If the answer was lost, send the request again with the same Idempotency-Key and token: for 24 hours it gets the push " +
+      "of the first request as it is now, and nothing is created. After the end of that push, or with another content, the " +
+      "key is 422.",
     parameters: ["push_locale", "Idempotency-Key"],
     takesPush: true,
     answers: {
@@ -153,7 +154,8 @@ export const operations: readonly Operation[] = [
     description:
       "Each successful call is one counted view, also the owner's. The one that reaches the limit still gets the " +
       "payload. HEAD and declared prefetches are not counted and get no payload. If the answer was lost, send the request " +
-      "again with the same Idempotency-Key: within a minute it gets the same answer, and no other view is counted.",
+      "again with the same Idempotency-Key: within a minute it gets the same answer, and no other view is counted. Later, while " +
+      "the push can be opened, the key is 422.",
     parameters: ["url_token", "X-Push-Passphrase", "passphrase", "push_locale", "Idempotency-Key"],
     takesPush: false,
     answers: {
@@ -161,6 +163,7 @@ export const operations: readonly Operation[] = [
       401: { description: "The passphrase is missing or wrong.", schema: schemas.WrongPassphraseAnswer },
       ...lacksFactor,
       ...unknownPush,
+      422: { description: "The Idempotency-Key was used.", schema: schemas.FieldErrorsAnswer },
       ...always,
     },
     handler: handlers.retrieve,

@@ -1,7 +1,7 @@
 import SqliteDriver from "better-sqlite3";
 
 /** Their keys among the row secrets are overwritten, like those that have expired. */
-const tablesWithKeys = ["claim_retries", "download_tickets", "resumable_uploads"] as const;
+const tablesWithKeys = ["download_tickets", "resumable_uploads"] as const;
 
 /** What may have been ended, used or sent since the backup, and is easy to create again. A backup has no unfinished uploads. */
 export const clearedTables = [
@@ -32,7 +32,9 @@ export function clearTransientState(path: string, options: { readonly now: numbe
       const count = (text: string) => Number(connection.prepare(text).pluck().get());
       const emailsDropped = count("SELECT count(due_at) FROM outbox");
       const sessionsEnded = count("SELECT count(*) FROM sessions");
-      for (const table of tablesWithKeys) run(destroyKeysOf(table));
+      for (const table of [...tablesWithKeys, "claim_retries"]) run(destroyKeysOf(table));
+      // The idempotency keys stay used.
+      run("UPDATE claim_retries SET row_secret_id = NULL");
       run(
         "DELETE FROM payloads WHERE push_id IN (SELECT id FROM pushes WHERE keeps_payload = 1 AND ended_at IS NOT NULL)",
       );

@@ -37,7 +37,7 @@ export const databaseSettings = {
     }),
     statementTimeout: setting({
       env: "PWP__DATABASE__STATEMENT_TIMEOUT",
-      doc: "How long a statement, or a transaction that waits for this process, may take. A request waits for the database at most three seconds longer in all, repeats included; then it is answered with 503.",
+      doc: "How long a statement may take. A request waits for the database at most three seconds longer in all, repeats included; then it is answered with 503.",
       type: shortTime,
       default: "15",
     }),

@@ -108,7 +108,7 @@ export const limitSettings = {
     }),
     claimRetrySeconds: setting({
       env: "PWP__CLAIM_RETRY_SECONDS",
-      doc: "How many seconds a retrieval can be repeated with the same `Idempotency-Key`: its answer is sent again and no view is counted. Opening a link on a page uses this as well, so that reloading the opened page shows the secret again. As long, a signed-in user can repeat the creation of a push with the same `Idempotency-Key` and gets the same push. 0 switches it off.",
+      doc: "How many seconds a retrieval can be repeated with the same `Idempotency-Key`: its answer is sent again and no view is counted. Opening a link on a page uses this as well, so that reloading the opened page shows the secret again. 0 switches it off. Creations of signed-in users can be repeated for 24 hours, whatever this is.",
       type: wholeNumber(0, 3_600),
       default: "60",
     }),

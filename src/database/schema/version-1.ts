@@ -114,7 +114,7 @@ ${postgres(`
   -- link_check: keyed, over the url_token, which contains the id. Links are found by the id, so it has no index.
   -- owner_check: keyed, over id, owner and link_check. NULL: there is no owner.
   -- is_answer 1: it answers a request of its owner.
-  -- keeps_payload 1: claim_retries may have rows of the push, and its payload stays while it has.
+  -- keeps_payload 1: claim_retries may have copies of the row secret, and the payload stays while it has.
   -- PostgreSQL: last_claim_id is the number of the last counted or logged view, chosen by the claim, so that a claim whose
   -- answer was lost can be looked up. The fill factor leaves room on each page: counting a view moves no row and changes
   -- no index.
@@ -187,29 +187,30 @@ ${postgres(`
     link_secret_id INTEGER NOT NULL
   ) WITHOUT ROWID;
 
-  -- Claims that their clients may repeat for a short time. digest: keyed, of the client's idempotency key. row_secret_id: a copy
-  -- of the push's row secret in the same table, which only that key opens. earlier_*: the counted views before the claim, and the
-  -- time of the last of them if it is known.
+  -- Claims under an idempotency key of their client. A row stays at least as long as the push can be opened: no key counts a
+  -- view twice. digest: keyed, of the key. row_secret_id: a copy of the push's row secret in the same table, which only that key
+  -- opens and which lets the claim be repeated until expires_at; NULL: it is gone. earlier_*: the counted views before the
+  -- claim, and the time of the last of them if it is known.
   CREATE TABLE claim_retries (
     push_id INTEGER NOT NULL,
     digest BLOB NOT NULL,
-    row_secret_id INTEGER NOT NULL,
+    row_secret_id INTEGER,
     expires_at INTEGER NOT NULL,
     earlier_views INTEGER NOT NULL,
     earlier_view_at INTEGER,
     PRIMARY KEY (push_id, digest)
   ) WITHOUT ROWID;
-  CREATE INDEX claim_retries_expiry ON claim_retries(expires_at);
+  CREATE INDEX claim_retries_expiry ON claim_retries(expires_at) WHERE row_secret_id IS NOT NULL;
 
-  -- Requests of users to create a push that may be repeated for a short time. digest: keyed, of the client's idempotency key.
+  -- Requests of users to create a push under an idempotency key. digest: keyed, of the key. taken_at: by the database's clock.
   CREATE TABLE creation_keys (
     user_id INTEGER NOT NULL,
     digest BLOB NOT NULL,
     push_id INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL,
+    taken_at INTEGER NOT NULL,
     PRIMARY KEY (user_id, digest)
   ) WITHOUT ROWID;
-  CREATE INDEX creation_keys_expiry ON creation_keys(expires_at);
+  CREATE INDEX creation_keys_taken ON creation_keys(taken_at);
 
   CREATE TABLE payloads (
     push_id INTEGER PRIMARY KEY,

@@ -17,16 +17,14 @@ export interface MovedTable {
 }
 
 /**
- * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again, `claim_retries`,
- * `download_tickets` and `creation_keys` expire within minutes and `resumable_uploads` within a day, and `processes` and `job_runs` belong to one database.
+ * Tables that are not copied row by row: `pushes` and `row_secrets` are moved together, `totals` are counted again,
+ * `download_tickets` expire within minutes and `resumable_uploads` within a day, and `processes` and `job_runs` belong to one database.
  */
 const excluded: ReadonlySet<string> = new Set([
   "pushes",
   "row_secrets",
-  "claim_retries",
   "download_tickets",
   "resumable_uploads",
-  "creation_keys",
   "totals",
   "processes",
   "job_runs",
@@ -107,6 +105,9 @@ export function createTableMover({ name, columns, key }: MovedTable): RowMover {
     // Payloads of ended pushes stay only for claims that can be repeated, and those are not moved.
     payloads: `(SELECT payloads.* FROM payloads JOIN pushes ON pushes.id = payloads.push_id
       WHERE pushes.ended_at IS NULL) AS payloads`,
+    // Keys stay used. The copies with which claims can be repeated are not moved.
+    claim_retries: `(SELECT push_id, digest, CAST(NULL AS BIGINT) AS row_secret_id, claim_retries.expires_at, earlier_views,
+      earlier_view_at FROM claim_retries JOIN pushes ON pushes.id = push_id WHERE pushes.ended_at IS NULL) AS claim_retries`,
   };
   const source = sources[name] ?? name;
   return {

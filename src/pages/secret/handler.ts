@@ -77,6 +77,8 @@ async function claim(
       const refusal = { reason: "too_many", retryAfterSeconds } as const;
       return renderStep(page, { push: null, status: 429, refusal, asksForStep });
     }
+    case "key_used":
+      return renderStep(page, { push: claimed.push, status: 422, refusal: { reason: "used" }, asksForStep });
     case "gone":
     case "unknown":
       return renderGone(page);

@@ -24,6 +24,8 @@ export interface StepModel {
   /** Why the attempt before this one failed; null on the first visit. */
   readonly refusal:
     | { readonly reason: "wrong" }
+    /** The form was sent before: to show the secret again is another view. */
+    | { readonly reason: "used" }
     | { readonly reason: "too_many"; readonly retryAfterSeconds: number }
     | null;
   /** null where the page must not reveal anything about the push yet. */
@@ -63,6 +65,11 @@ export function stepView(model: StepModel, page: PageContext): Page {
           waitSeconds={model.refusal?.reason === "too_many" ? model.refusal.retryAfterSeconds : null}
           formId={formId}
         />
+        {model.refusal?.reason === "used" && (
+          <Notice tone="warning" icon="eye" alert>
+            <p>{step.used}</p>
+          </Notice>
+        )}
         <SealedStep model={model} page={page}>
           <PostForm page={page} class="form" id={formId} action={model.action} autoComplete="off">
             <input type="hidden" name="idempotency_key" value={model.idempotencyKey} />

@@ -4,10 +4,11 @@ import { changeRows, countRows, readRows } from "../../../test/support/engine-da
 import { makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
-import { clockSpreadMs, minuteMs, secondMs } from "../../base/clock.ts";
+import { clockSpreadMs, dayMs, hourMs, minuteMs, secondMs } from "../../base/clock.ts";
 import { nothingElse } from "../../database/database.ts";
 import { endOperations } from "../edit/end-push.ts";
 import type { Actor, CreatePush } from "../pushes.ts";
+import { claimOperations } from "./claim-view.ts";
 
 const key = "a-random-key-of-the-client";
 const otherKey = "another-key-of-a-client";
@@ -49,24 +50,91 @@ test("for a minute the same key gets the same answer again, not counted; every o
   expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
 });
 
-test("after the minute, the same key counts a new view even before its copy was removed", async () => {
+const copies = "row_secret_id IS NOT NULL";
+
+test("after the minute a key counts no other view while the push can be opened, whatever happens to copy and clock", async () => {
   await using fixture = await openTestDomain();
   const { db } = fixture.domain;
   const { urlToken } = await create(fixture, { expireAfterViews: 5 });
   expect(await claim(fixture, urlToken, { key })).toMatchObject(first);
-  const [copy] = await readRows<{ sealed: Buffer }>(
-    db,
-    "SELECT sealed FROM row_secrets WHERE id IN (SELECT row_secret_id FROM claim_retries)",
-  );
+  const used = { outcome: "key_used", push: { urlToken, viewsRemaining: 4 } };
   fixture.clock.advance(minuteMs);
   const answers = await Promise.all(Array.from({ length: 10 }, () => claim(fixture, urlToken, { key })));
-  expect(answers.filter((answer) => answer.outcome === "revealed" && !answer.repeated)).toHaveLength(1);
-  expect(answers.filter((answer) => answer.outcome === "revealed" && answer.repeated)).toHaveLength(9);
-  expect(await viewsOf(fixture, urlToken)).toBe(3);
-  expect(await countRows(db, "claim_retries")).toBe(1);
-  const secrets = await readRows<{ sealed: Buffer }>(db, "SELECT sealed FROM row_secrets");
-  expect(secrets.filter(({ sealed }) => copy?.sealed.equals(sealed))).toHaveLength(0);
+  for (const answer of answers) expect(answer).toMatchObject(used);
+  expect(await makeSweeper(fixture).removeExpiredRetries()).toBe(1);
+  expect([await countRows(db, "claim_retries"), await countRows(db, "claim_retries", copies)]).toEqual([1, 0]);
+  for (const ms of [0, -hourMs, 2 * hourMs]) {
+    fixture.clock.advance(ms);
+    expect(await claim(fixture, urlToken, { key })).toMatchObject(used);
+  }
+  expect(await claim(fixture, urlToken, { key: otherKey })).toMatchObject(first);
 });
+
+test("a claim that stood still until another one under its key was counted, and its copy was gone, counts nothing", async () => {
+  await using fixture = await openTestDomain();
+  const { store } = fixture.domain;
+  const { urlToken } = await create(fixture, { expireAfterViews: 5 });
+  let writes = 0;
+  const late: typeof store = {
+    ...store,
+    async writeView(view) {
+      writes += 1;
+      expect(await claim(fixture, urlToken, { key })).toMatchObject(first);
+      fixture.clock.advance(minuteMs);
+      expect(await makeSweeper(fixture).removeExpiredRetries()).toBe(1);
+      return await store.writeView(view);
+    },
+  };
+  const { claimView } = claimOperations(pushDepsOf(fixture, { store: late }));
+  const answer = await claimView(urlToken, { ...countEveryone, idempotencyKey: key }, stranger);
+  expect(answer).toMatchObject({ outcome: "key_used" });
+  expect(writes).toBe(1);
+  expect(await viewsOf(fixture, urlToken)).toBe(4);
+});
+
+test("a claim whose request arrived more than an hour ago by the database's clock writes nothing", async () => {
+  await using fixture = await openTestDomain();
+  const { store, db } = fixture.domain;
+  const { urlToken } = await create(fixture, { expireAfterViews: 5 }, owner);
+  const after = (ms: number) => {
+    const late: typeof store = {
+      ...store,
+      claimRetries: {
+        ...store.claimRetries,
+        async find(...use) {
+          const found = await store.claimRetries.find(...use);
+          return { ...found, databaseTime: found.databaseTime - ms };
+        },
+      },
+    };
+    const { claimView } = claimOperations(pushDepsOf(fixture, { store: late }));
+    return claimView(urlToken, { ...countEveryone, idempotencyKey: key }, stranger);
+  };
+  const secrets = await countRows(db, "row_secrets");
+  await expect(after(hourMs + secondMs)).rejects.toMatchObject({ code: "unavailable" });
+  expect(await viewsOf(fixture, urlToken)).toBe(5);
+  expect([await countRows(db, "claim_retries"), await countRows(db, "row_secrets")]).toEqual([0, secrets]);
+  expect(await after(hourMs - minuteMs)).toMatchObject(first);
+});
+
+test.each(["time", "views"] as const)(
+  "when a push ends by %s, its keys are forgotten with their copies",
+  async (how) => {
+    await using fixture = await openTestDomain();
+    const { db } = fixture.domain;
+    const { urlToken } = await create(fixture, { expireAfterViews: 2, expireAfterDays: 1 });
+    await claim(fixture, urlToken, { key });
+    const sweeper = makeSweeper(fixture);
+    fixture.clock.advance(minuteMs);
+    await sweeper.removeExpiredRetries();
+    if (how === "views") await claim(fixture, urlToken, { key: otherKey });
+    fixture.clock.advance(dayMs);
+    await sweeper.sweep();
+    await sweeper.removeExpiredRetries();
+    expect(await countRows(db, "claim_retries")).toBe(0);
+    expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "gone" });
+  },
+);
 
 test("each key counts one view, and a repetition of an earlier one counts none", async () => {
   await using fixture = await openTestDomain();
@@ -178,13 +246,15 @@ test("an end by an administrator after the last view voids all keys", async () =
   expect(await countRows(db, "payloads")).toBe(0);
 });
 
-test("an edit of the content voids all keys: the same key then gets the new content as a view of its own", async () => {
+test("an edit of the content voids all copies: a key gets neither the old content nor the new one", async () => {
   await using fixture = await openTestDomain();
   const { urlToken } = await create(fixture, { expireAfterViews: 3 }, owner);
   await claim(fixture, urlToken, { key });
   await fixture.domain.pushes.edit(urlToken, { payload: "changed" }, owner);
-  expect(await claim(fixture, urlToken, { key })).toMatchObject({ payload: "changed", repeated: false });
-  expect(await viewsOf(fixture, urlToken)).toBe(1);
+  expect(await countRows(fixture.domain.db, "claim_retries", copies)).toBe(0);
+  expect(await claim(fixture, urlToken, { key })).toMatchObject({ outcome: "key_used" });
+  expect(await viewsOf(fixture, urlToken)).toBe(2);
+  expect(await claim(fixture, urlToken, { key: otherKey })).toMatchObject({ payload: "changed", repeated: false });
 });
 
 test("a push whose time is over can still be repeated within the minute", async () => {

@@ -1,7 +1,7 @@
 import { secondMs } from "../../base/clock.ts";
 import { keyedHash } from "../../crypto/sodium.ts";
 import type { PushDeps } from "../deps.ts";
-import type { ClaimRetry } from "../store/claim-retries.ts";
+import type { ClaimKey } from "../store/idempotency-keys.ts";
 import { type PushRow, rowSecrets } from "../store/tables.ts";
 
 const digestBytes = 32;
@@ -14,11 +14,14 @@ export function retryKeyOf({ vault, config }: PushDeps, row: PushRow, idempotenc
   const { claimRetrySeconds } = config;
   if (idempotencyKey === undefined || claimRetrySeconds === 0) return undefined;
   const secrets = [idempotencyKey, row.id, row.sealGeneration] as const;
+  // Without the generation: after an edit, a key is still one that was used.
+  const digest = keyedHash(vault.indexKey("claim retries"), digestBytes, "digest", idempotencyKey, row.id);
   return {
-    digest: keyedHash(vault.indexKey("claim retries"), digestBytes, "digest", ...secrets),
-    seal(rowSecret: Buffer, copyId: number, now: number): ClaimRetry {
+    digest,
+    seal(rowSecret: Buffer, copyId: number, { now, arrivedAt }: { now: number; arrivedAt: number }): ClaimKey {
       const secretSealed = vault.keyring.sealJointly(rowSecrets.seals.claimRetry, row, secrets, rowSecret);
-      return { digest: this.digest, secretSealed, copyId, expiresAt: now + claimRetrySeconds * secondMs };
+      const expiresAt = now + claimRetrySeconds * secondMs;
+      return { pushId: row.id, digest, secretSealed, copyId, expiresAt, arrivedAt };
     },
     open: (secretSealed: Buffer): Buffer | undefined =>
       vault.keyring.openJointly(rowSecrets.seals.claimRetry, row, secrets, secretSealed),

@@ -3,9 +3,10 @@ import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { endIfDue } from "../edit/end-push.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
-import type { Actor, AuditKind, ClaimOutcome, RevealedFile } from "../push.ts";
+import type { Actor, AuditKind, ClaimOutcome, EarlierViews, RevealedFile } from "../push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
+import { arrivalOf } from "../store/idempotency-keys.ts";
 import type { FileRow, PushRow, SealedPush } from "../store/tables.ts";
 import { earlierViewsOf, type ViewClaim } from "../store/write-view.ts";
 import { type RetryKey, retryKeyOf } from "./claim-retry.ts";
@@ -27,7 +28,7 @@ export interface ClaimRequest {
   readonly reserveAnswer: (textBytes: number) => void;
   /**
    * A secret of the client. For `PWP__CLAIM_RETRY_SECONDS` a counted claim under the same key on the same push gets the same
-   * answer again, not counted.
+   * answer again, not counted. Afterwards the outcome is `key_used` while the push can be opened.
    */
   readonly idempotencyKey?: string | undefined;
   /** The answer says when the push was opened before. */
@@ -60,15 +61,23 @@ export function claimOperations(deps: PushDeps) {
      */
     async claimView(urlToken: string, request: ClaimRequest, actor: Actor): Promise<ClaimOutcome> {
       const link = deps.vault.urlTokens.addressOf(urlToken);
+      const receivedAt = deps.clock.now();
       for (let reads = 1; reads <= readsMax; reads += 1) {
         const now = deps.clock.now();
         const sealed = await deps.store.findSealed(link, request.reserveAnswer);
         if (sealed === undefined || isForgotten(sealed.row, now)) return { outcome: "unknown" };
         const { kind, counted } = viewKind(sealed.row, request, actor);
-        const retry = counted ? retryKeyOf(deps, sealed.row, request.idempotencyKey) : undefined;
-        const repeated = retry && (await repeat(deps, sealed, retry, urlToken, request, now, actor));
-        if (repeated !== undefined) return repeated;
+        const key = counted ? retryKeyOf(deps, sealed.row, request.idempotencyKey) : undefined;
+        const use = key && (await deps.store.claimRetries.find(sealed.row.id, key.digest, now));
+        const arrivedAt = use && arrivalOf(deps.clock, receivedAt, use.databaseTime);
+        if (key !== undefined && use !== undefined && use.copy !== null) {
+          const repeated = await repeat(deps, sealed, { ...use.copy, key }, urlToken, request, now, actor);
+          if (repeated !== undefined) return repeated;
+          // An end or an edit has voided the copy meanwhile.
+          if (reads < readsMax) continue;
+        }
         if (hasEnded(sealed.row, now)) return await refuse(deps, sealed.row, urlToken, now, actor);
+        if (use?.isUsed === true) return { outcome: "key_used", push: toPush(sealed.row, urlToken, now) };
         const opened = await open(deps, sealed, urlToken, request, now, actor);
         if (opened.outcome === "broken") {
           // The files are read after the row: an edit or an end may have happened in between.
@@ -91,7 +100,10 @@ export function claimOperations(deps: PushDeps) {
           audit: auditRecord(kind, actor, claimedAt),
           blobsDueAt: claimedAt + blobsGraceMs(deps.config),
           tickets: opened.tickets,
-          retry: retry?.seal(opened.rowSecret, await deps.ids.next(), claimedAt),
+          key:
+            arrivedAt === undefined
+              ? undefined
+              : key?.seal(opened.rowSecret, await deps.ids.next(), { now: claimedAt, arrivedAt }),
         };
         const claimed = await deps.store.writeView(claim);
         if (claimed === undefined) continue;
@@ -114,12 +126,12 @@ export function claimOperations(deps: PushDeps) {
 
 /**
  * Answers a claim again that was counted under the same idempotency key. The push may have ended since, but not by a person.
- * @returns undefined: there is no such claim.
+ * @returns undefined: it cannot be repeated any more.
  */
 async function repeat(
   deps: PushDeps,
   sealed: SealedPush,
-  retry: RetryKey,
+  copy: { readonly key: RetryKey; readonly sealed: Buffer; readonly earlierViews: EarlierViews },
   urlToken: string,
   request: ClaimRequest,
   now: number,
@@ -127,18 +139,16 @@ async function repeat(
 ): Promise<ClaimOutcome | undefined> {
   const { row } = sealed;
   const { claimRetries } = deps.store;
-  const copy = await claimRetries.find(row.id, retry.digest, now);
-  if (copy === undefined) return undefined;
-  const { sealed: rowSecretSealed, earlierViews } = copy;
+  const { key, sealed: rowSecretSealed, earlierViews } = copy;
   const payloadSealed = sealed.payloadSealed ?? (await claimRetries.payload(row.id));
   if (payloadSealed === undefined) return undefined;
   const copied = { ...sealed, rowSecretSealed, payloadSealed };
-  const opened = await open(deps, copied, urlToken, request, now, actor, retry.open);
+  const opened = await open(deps, copied, urlToken, request, now, actor, key.open);
   if (opened.outcome === "broken") return undefined;
   if (opened.outcome !== "opened") return opened;
   const repeatedAt = deps.clock.now();
   const audit = auditRecord("repeated_view", actor, repeatedAt);
-  const logged = await claimRetries.repeat(row.id, row.sealGeneration, retry.digest, repeatedAt, audit, opened.tickets);
+  const logged = await claimRetries.repeat(row.id, row.sealGeneration, key.digest, repeatedAt, audit, opened.tickets);
   if (logged === undefined) return undefined;
   const push = { ...toPush(logged, urlToken, repeatedAt), expired: false, expiredOn: null };
   return { outcome: "revealed", push, payload: opened.payload, files: opened.files, earlierViews, repeated: true };

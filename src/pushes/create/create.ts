@@ -11,6 +11,7 @@ import { toOwnersPush } from "../present-push.ts";
 import type { Actor, CreatedPush, CreatePush, Upload } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
+import { arrivalOf } from "../store/idempotency-keys.ts";
 import type { NewPush, WithPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
@@ -30,7 +31,7 @@ export function createOperations(deps: PushDeps) {
      * Seals a push and writes it with its audit entry in one transaction. Takes ownership of the uploaded files, or abandons
      * them on any error and for a repeated request.
      * @returns the push. For an anonymous push its `urlToken` is the only copy.
-     * @throws AppError invalid_fields (also for an idempotency key of another push), not_authenticated, bytes_used_up,
+     * @throws AppError invalid_fields (also for an idempotency key of another push, or of one that has ended), not_authenticated, bytes_used_up,
      * too_many_requests (passphrases of repeated requests), unavailable (disk, quota); what `together` throws.
      * @param together written in the same transaction.
      */
@@ -73,6 +74,7 @@ async function sealAndInsert(
   { upload, spent, together }: Sending,
   actor: Actor,
 ): Promise<CreatedPush> {
+  const receivedAt = deps.clock.now();
   const problems = {
     ...findProblems(request, kind, deps.config),
     ...findLinkDeliveryProblems(deps, request, actor),
@@ -80,9 +82,10 @@ async function sealAndInsert(
   };
   if (Object.keys(problems).length > 0) throw invalidFields(problems);
   const requested = requestedPush(deps, request, kind, actor);
-  const creationKey = creationKeyOf(deps, request, actor, deps.clock.now());
-  const repeated = creationKey && (await findRepeated(deps, creationKey, request, requested, upload, actor));
-  if (repeated !== undefined) return { ...repeated, repeated: true };
+  const askedKey = creationKeyOf(deps, request, actor);
+  const earlier = askedKey && (await findRepeated(deps, askedKey, { request, requested, upload }, actor));
+  if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
+  const arrivedAt = earlier && arrivalOf(deps.clock, receivedAt, earlier.databaseTime);
   assertComplete(upload);
   const payloadBytes = Buffer.byteLength(request.payload ?? "");
   await spent.charge(payloadBytes, deps.clock.now());
@@ -99,6 +102,7 @@ async function sealAndInsert(
   const urlToken = urlTokens.make(id, deps.random);
   const ownerId = actor.user?.id ?? null;
   const row = newRow(deps, { id, ownerId, now, passphraseSalt, urlToken }, requested);
+  const key = askedKey && arrivedAt !== undefined ? { ...askedKey, pushId: id, arrivedAt } : undefined;
   const insert = async (linkKey: AccountLinkKey | undefined) => {
     const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, linkKey }, actor);
     return await deps.largePayloads.write(payloadBytes, actor.client, async () => {
@@ -109,17 +113,18 @@ async function sealAndInsert(
         linkKey,
         ...sealed,
         storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
+        key,
       };
       const audit = auditRecord("creation", actor, now);
-      return await deps.store.insertPush(push, audit, { linkDelivery, creationKey, together });
+      return await deps.store.insertPush(push, audit, { linkDelivery, together });
     });
   };
   const needsLinkKey = ownerId !== null && (storesLink(deps, row) || asksForLinkDelivery(request));
   const outcome = needsLinkKey ? await deps.linkKeys.sealing(ownerId, insert) : await insert(undefined);
   if (outcome === "repeated") {
-    const first = creationKey && (await findRepeated(deps, creationKey, request, requested, upload, actor));
-    if (first === undefined) throw unavailable("The push is being created. Try again.", 1);
-    return { ...first, repeated: true };
+    const first = askedKey && (await findRepeated(deps, askedKey, { request, requested, upload }, actor));
+    if (first?.push === undefined) throw unavailable("The push is being created. Try again.", 1);
+    return { ...first.push, repeated: true };
   }
   if (outcome === "upload_swept") throw uploadExpired();
   if (outcome === "link_secret_replaced") throw new Error(`Push ${id} was not sealed for any link secret.`);

@@ -1,4 +1,3 @@
-import { secondMs } from "../../base/clock.ts";
 import { invalidFields } from "../../base/errors.ts";
 import { equalDigests } from "../../crypto/digests.ts";
 import { keyedHash } from "../../crypto/sodium.ts";
@@ -8,9 +7,9 @@ import { fileRefusal, readStoredFile, type StoredFile } from "../claim/stored-fi
 import { unlock } from "../claim/unlock.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isOwner, ownerKeysOf, toListedPush } from "../present-push.ts";
-import type { Actor, CreatePush, ListedPush, OwnedPush } from "../push.ts";
+import type { Actor, CreatePush, OwnedPush } from "../push.ts";
 import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
-import type { CreationKey } from "../store/creation-keys.ts";
+import type { CreationKey } from "../store/idempotency-keys.ts";
 import type { PushRow } from "../store/tables.ts";
 import type { RequestedPush } from "./create.ts";
 import type { PendingUpload } from "./upload.ts";
@@ -19,66 +18,76 @@ const digestBytes = 32;
 /** The audit entry of the emails that a request to create a push asks for. The first entry is that of the creation. */
 const linkDeliverySequence = 2;
 
-/** @returns undefined: the request has no key, nobody is signed in, or requests cannot be repeated on this server. */
+/** The key of a request, before it is known whether it was used. */
+type AskedKey = Pick<CreationKey, "userId" | "digest">;
+
+/** @returns undefined: the request has no key, or nobody is signed in. */
 export function creationKeyOf(
-  { vault, config }: PushDeps,
+  { vault }: PushDeps,
   { idempotencyKey }: CreatePush,
   { user }: Actor,
-  now: number,
-): CreationKey | undefined {
-  const { claimRetrySeconds } = config;
-  if (idempotencyKey === undefined || user === null || claimRetrySeconds === 0) return undefined;
+): AskedKey | undefined {
+  if (idempotencyKey === undefined || user === null) return undefined;
   const digest = keyedHash(vault.indexKey("creation keys"), digestBytes, "digest", idempotencyKey, user.id);
-  return { userId: user.id, digest, expiresAt: now + claimRetrySeconds * secondMs };
+  return { userId: user.id, digest };
+}
+
+/** A request to create a push, as it is compared with the push that was created under its key. */
+interface Compared {
+  readonly request: CreatePush;
+  readonly requested: RequestedPush;
+  readonly upload: PendingUpload | undefined;
 }
 
 /**
  * Finds the push that was created under the key of this request, and compares the two. The server stores no digest of a
- * request, which would let its content be guessed: the push is opened with the passphrase of the request. After its end there
- * is nothing left to open.
- * @returns the push as it is now; undefined: none was created under the key.
- * @throws AppError invalid_fields if the push differs from the request; too_many_requests, unavailable.
+ * request, which would let its content be guessed: the push is opened with the passphrase of the request.
+ * @returns the push as it is now; undefined: none was created under the key. And the database's time.
+ * @throws AppError invalid_fields if the push has ended or differs from the request; too_many_requests, unavailable.
  */
 export async function findRepeated(
   deps: PushDeps,
-  key: CreationKey,
-  request: CreatePush,
-  requested: RequestedPush,
-  upload: PendingUpload | undefined,
+  key: AskedKey,
+  compared: Compared,
   actor: Actor,
-): Promise<OwnedPush | undefined> {
+): Promise<{ readonly push: OwnedPush | undefined; readonly databaseTime: number }> {
+  const { databaseTime, pushId } = await deps.store.creationKeys.find(key.userId, key.digest);
+  if (pushId === null) return { push: undefined, databaseTime };
   const now = deps.clock.now();
-  const pushId = await deps.store.creationKeys.find(key.userId, key.digest, now);
-  if (pushId === undefined) return undefined;
   const row = await deps.store.findById(pushId);
-  const push =
-    row !== undefined && isOwner(row, actor) ? toListedPush(row, now, await ownerKeysOf(deps, row.ownerId)) : undefined;
-  if (row === undefined || push === undefined) throw usedForAnother();
-  const { urlToken } = push;
-  if (urlToken === null) throw usedBefore();
-  const isSame =
+  // After its end there is nothing left to compare.
+  if (row === undefined || hasEnded(row, now)) throw keyUsed("a push that cannot be opened any more");
+  const push = isOwner(row, actor) ? toListedPush(row, now, await ownerKeysOf(deps, row.ownerId)) : undefined;
+  if (push === undefined) throw keyUsed(anotherContent);
+  const { id: _, urlToken, ...owned } = push;
+  // The link is needed to compare the two, and to answer.
+  if (urlToken === null) throw keyUsed("a push whose link this server does not store");
+  if (!(await isSame(deps, row, { ...owned, urlToken }, compared, now, actor))) throw keyUsed(anotherContent);
+  return { push: { ...owned, urlToken }, databaseTime };
+}
+
+const anotherContent = "a push with another content";
+
+function keyUsed(what: string) {
+  return invalidFields({ idempotencyKey: [`was used for ${what}. Send a new random key for each push.`] });
+}
+
+async function isSame(
+  deps: PushDeps,
+  row: PushRow,
+  push: OwnedPush,
+  { request, requested, upload }: Compared,
+  now: number,
+  actor: Actor,
+): Promise<boolean> {
+  return (
     hasSameSettings(row, push, requested) &&
     (await hasSameRecipients(deps, row, request)) &&
-    (hasEnded(row, now) || (await hasSameContent(deps, { urlToken }, request, upload, now, actor)));
-  if (!isSame) throw usedForAnother();
-  const { id: _, ...owned } = push;
-  return { ...owned, urlToken };
+    (await hasSameContent(deps, push, request, upload, now, actor))
+  );
 }
 
-function usedForAnother() {
-  return invalidFields({
-    idempotencyKey: ["was used for a push with another content. Send a new random key for each push."],
-  });
-}
-
-/** The link is needed to compare the two, and to answer. */
-function usedBefore() {
-  return invalidFields({
-    idempotencyKey: ["was used for a push whose link this server does not store. Send a new random key for each push."],
-  });
-}
-
-function hasSameSettings(row: PushRow, push: ListedPush, requested: RequestedPush): boolean {
+function hasSameSettings(row: PushRow, push: OwnedPush, requested: RequestedPush): boolean {
   const { name, note, lifetimeMs, ...columns } = requested;
   return (
     Object.entries(columns).every(([column, value]) => Reflect.get(row, column) === value) &&

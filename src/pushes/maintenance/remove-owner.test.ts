@@ -24,7 +24,7 @@ const make = ({ domain }: TestDomain, owner: ReturnType<typeof signedIn>, more =
 test("the sweeper finishes the removal of a deleted account's pushes after a crash, even while the clock is not trusted", async () => {
   await using fixture = await openTestDomain();
   const owner = await makeOwner(fixture);
-  const { urlToken } = await make(fixture, owner);
+  const { urlToken } = await make(fixture, owner, { idempotencyKey: "a-random-key-of-the-client" });
   // The part that ran before the crash.
   await fixture.domain.accounts.deleteUser(owner.user?.id ?? 0, null);
   expect(await fixture.domain.pushes.claimView(urlToken, countEveryone, stranger)).toMatchObject({
@@ -36,6 +36,7 @@ test("the sweeper finishes the removal of a deleted account's pushes after a cra
     outcome: "gone",
   });
   expect(await countOf(fixture, "pushes", "owner_id IS NOT NULL")).toBe(0);
+  expect(await countOf(fixture, "creation_keys")).toBe(0);
 });
 
 test("a push that is created while its owner is deleted is released, too; the owner is forgotten a day later", async () => {

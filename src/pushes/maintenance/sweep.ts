@@ -172,24 +172,24 @@ async function deleteBlob(
   return "deleted";
 }
 
-type RetryDeps = Pick<SweepDeps, "config" | "clock" | "monotonicMs" | "pause"> & {
+type RetryDeps = Pick<SweepDeps, "config" | "clock" | "clockTrust" | "monotonicMs" | "pause"> & {
   readonly claimRetries: Pick<ClaimRetries, "removeExpired">;
-  readonly creationKeys: Pick<CreationKeys, "removeExpired">;
+  readonly creationKeys: Pick<CreationKeys, "removeOld">;
 };
 
 /**
- * Overwrites the copies of row secrets for claims that can no longer be repeated, and removes the idempotency keys of
- * creations. Whatever the clock says: an earlier end of a copy only ends the time to repeat a request. Not part of a sweep, which
- * may take long. @returns how many.
+ * Overwrites the copies of row secrets for claims that can no longer be repeated: whatever the clock says, because that only
+ * ends the time to repeat a request. Removes the keys of creations when they are old, unless the clock may be wrong: a key
+ * without a row would count as unused. Not part of a sweep, which may take long. @returns how many.
  */
 export async function removeExpiredRetries(deps: RetryDeps, signal: AbortSignal): Promise<number> {
-  const { claimRetries, creationKeys, clock, config } = deps;
-  const removeFrom = ({ removeExpired }: Pick<CreationKeys, "removeExpired">) =>
-    repeat(deps, signal, () => {
-      const now = clock.now();
-      return removeExpired(now, latestExpiry(now, config.claimRetrySeconds * secondMs), batchRows);
-    });
-  return (await removeFrom(claimRetries)) + (await removeFrom(creationKeys));
+  const { claimRetries, creationKeys, clock, clockTrust, config } = deps;
+  const copies = await repeat(deps, signal, () => {
+    const now = clock.now();
+    return claimRetries.removeExpired(now, latestExpiry(now, config.claimRetrySeconds * secondMs), batchRows);
+  });
+  if (!clockTrust.check()) return copies;
+  return copies + (await repeat(deps, signal, () => creationKeys.removeOld(batchRows)));
 }
 
 type TicketDeps = Pick<SweepDeps, "config" | "clock" | "clockTrust" | "monotonicMs" | "pause" | "downloadTickets">;

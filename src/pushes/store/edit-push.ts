@@ -4,7 +4,7 @@ import type { AuditRecord } from "../audit/audit-trail.ts";
 import { type FileRow, type PushOptions, type PushRow, payloads, pushOptions, readPushes } from "./tables.ts";
 import {
   deletePayload,
-  destroyClaimRetries,
+  destroyClaimCopies,
   destroyTickets,
   insertFiles,
   insertPayload,
@@ -141,7 +141,7 @@ async function writeContent(
   rowSecretId: number,
   content: ContentChange,
 ): Promise<void> {
-  await destroyClaimRetries(tx, pushId);
+  await destroyClaimCopies(tx, pushId);
   once(await tx.run(writeKey, content.rowSecretSealed, rowSecretId, content.rowSecretSealed.length), "The row secret");
   await tx.run(changeSeals, content.keyCheck, content.passphraseSalt, content.storedBytes, pushId);
   once(await tx.run(deletePayload, pushId), "The payload");

@@ -103,8 +103,8 @@ const countActivity = sql<
   `SELECT
      (SELECT count(*) FROM audit_entries WHERE push_id = ? AND sequence > ? AND kind = ${auditKinds.edit}) AS edits,
      (SELECT count(*) FROM link_deliveries WHERE push_id = ? AND sequence > ?) AS "linkDeliveries",
-     (SELECT count(*) FROM download_tickets WHERE push_id = ?) + (SELECT count(*) FROM claim_retries WHERE push_id = ?)
-       AS uses`,
+     (SELECT count(*) FROM download_tickets WHERE push_id = ?)
+       + (SELECT count(*) FROM claim_retries WHERE push_id = ? AND row_secret_id IS NOT NULL) AS uses`,
 );
 const entriesAfter = readAuditEntries.select<[pushId: number, importedEvents: number]>(
   "WHERE push_id = ? AND sequence > ? ORDER BY sequence",

@@ -2,7 +2,7 @@ import { type Database, type Engine, OutcomeUnknownError, type Transaction } fro
 import { sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
 import type { AccountLinkKey } from "../link-keys.ts";
-import { type CreationKey, CreationRepeatedError, insertCreationKey } from "./creation-keys.ts";
+import { type CreationKey, KeyUsedError, type TakenKey, takeKey } from "./idempotency-keys.ts";
 import { isCurrentSecret } from "./link-secrets.ts";
 import {
   type LinkDeliveryRefusal,
@@ -30,7 +30,11 @@ export interface NewPush {
   readonly storedBytes: number;
   /** What the url_token in the row is sealed under; undefined: it has none, or no owner. */
   readonly linkKey?: AccountLinkKey | undefined;
+  readonly key: CreationKey | undefined;
 }
+
+/** A push that may be written: its request has no idempotency key, or its transaction has taken it. */
+type WritablePush = NewPush & { readonly key: TakenKey<CreationKey> | undefined };
 
 /**
  * `link_secret_replaced`: the account has another link key now. Nothing was written. `repeated`: a push was inserted under the same idempotency key before. `upload_swept`: the upload of one of the files was
@@ -48,7 +52,6 @@ export type WithPush = (tx: Transaction, pushId: number) => Promise<void>;
 
 interface WrittenTogether {
   readonly linkDelivery?: NewLinkDelivery | undefined;
-  readonly creationKey?: CreationKey | undefined;
   readonly together?: WithPush | undefined;
 }
 
@@ -60,13 +63,14 @@ export function insertWrites(db: InsertDatabase, operations: Operations) {
     /**
      * Writes a new push with its key, payload and files, with what belongs to it, and with its first audit entry if it has an
      * owner, atomically.
+     * @throws AppError unavailable when a request with a key stood still for too long.
      */
     async insertPush(push: NewPush, audit: AuditRecord, more: WrittenTogether = {}): Promise<InsertOutcome> {
       switch (db.engine) {
         case "sqlite":
           return await insertInTransaction(db, operations, push, audit, more);
         case "postgres":
-          if (push.files.length > 0 || Object.values(more).some((part) => part !== undefined)) {
+          if (!isAlone(push) || Object.values(more).some((part) => part !== undefined)) {
             return await insertInTransaction(db, operations, push, audit, more);
           }
           // Over a network each statement of a transaction is a round trip.
@@ -76,6 +80,10 @@ export function insertWrites(db: InsertDatabase, operations: Operations) {
   };
 }
 
+function isAlone(push: NewPush): push is NewPush & { readonly key: undefined } {
+  return push.key === undefined && push.files.length === 0;
+}
+
 const pushExists = sql<[pushId: number], { id: number }>("SELECT id FROM pushes WHERE id = ?");
 
 async function insertInTransaction(
@@ -83,12 +91,12 @@ async function insertInTransaction(
   operations: Operations,
   push: NewPush,
   audit: AuditRecord,
-  { linkDelivery, creationKey, together }: WrittenTogether,
+  { linkDelivery, together }: WrittenTogether,
 ): Promise<InsertOutcome> {
   try {
     await db.write(async (tx) => {
-      if (creationKey !== undefined) await insertCreationKey(tx, push.row.id, creationKey, audit.at);
-      await writePush(tx, db.engine, operations, push, audit);
+      const key = push.key && (await takeKey(tx, push.key));
+      await writePush(tx, db.engine, operations, { ...push, key }, audit);
       if (push.row.ownerId !== null) await writeEntry(tx, push.row.id, 1, audit);
       if (linkDelivery !== undefined) await putLinkDelivery(tx, push.row.id, linkDelivery);
       await together?.(tx, push.row.id);
@@ -96,7 +104,7 @@ async function insertInTransaction(
     return "inserted";
   } catch (error) {
     if (error instanceof LinkSecretReplacedError) return "link_secret_replaced";
-    if (error instanceof CreationRepeatedError) return "repeated";
+    if (error instanceof KeyUsedError) return "repeated";
     if (error instanceof UploadSweptError) return "upload_swept";
     if (error instanceof LinkDeliveryRefusedError) return error.reason;
     // Ids are used once, so a row with this id is this push.
@@ -111,7 +119,7 @@ async function writePush(
   tx: Transaction,
   engine: Engine,
   operations: Operations,
-  push: NewPush,
+  push: WritablePush,
   audit: AuditRecord,
 ): Promise<void> {
   const { row } = push;
@@ -161,7 +169,7 @@ const insertLinked = ownedBy(newPushes.insertTextIf(isCurrentSecret).postgres);
 /** Inserts a new push without files: its key, its payload and, if it has an owner, its first audit entry. */
 async function insertInOneStatement(
   db: Pick<Database, "hot" | "lookUp">,
-  push: NewPush,
+  push: NewPush & { readonly key: undefined },
   audit: AuditRecord,
 ): Promise<"inserted" | "link_secret_replaced"> {
   const { row, rowSecretSealed, payloadSealed, linkKey } = push;

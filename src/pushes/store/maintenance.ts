@@ -8,7 +8,7 @@ import { removeUnfinishedUploads } from "./resumable-uploads.ts";
 import {
   deleteAuditEntries,
   deletePayload,
-  destroyClaimRetries,
+  destroyClaimKeys,
   destroyTickets,
   queueBlob,
   sqlOfFreeRows,
@@ -41,7 +41,7 @@ const tombstones: Removable = sqlOfFreeRows(
 const purgeable: Removable = sqlOfFreeRows(
   `SELECT id FROM pushes WHERE ended_at IS NOT NULL AND ended_at < ? AND owner_id IS NOT NULL
      AND NOT EXISTS (SELECT 1 FROM download_tickets WHERE push_id = pushes.id)
-     AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE push_id = pushes.id)
+     AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE push_id = pushes.id AND row_secret_id IS NOT NULL)
    ORDER BY ended_at LIMIT ?`,
 );
 const deletePush = sql<[pushId: number]>("DELETE FROM pushes WHERE id = ? AND ended_at IS NOT NULL");
@@ -214,7 +214,7 @@ async function removePushes(
 /** Runs in a transaction. @returns false when the push is unknown or has not ended. */
 export async function removePush(tx: Transaction, id: number): Promise<boolean> {
   if ((await tx.run(deletePush, id)) === 0) return false;
-  await destroyClaimRetries(tx, id);
+  await destroyClaimKeys(tx, id);
   await destroyTickets(tx, id);
   await tx.run(deletePayload, id);
   await tx.run(deleteImportedLink, id);
@@ -238,6 +238,7 @@ const deleteGoneFiles = sql<[pushId: number]>(
   `DELETE FROM files WHERE push_id = ?
    AND NOT EXISTS (SELECT 1 FROM blob_deletions WHERE blob_deletions.blob_key = files.blob_key)`,
 );
+const deleteCreationKeys = sql<[ownerId: number]>("DELETE FROM creation_keys WHERE user_id = ?");
 const departed = sql<[afterId: number, limit: number], { ownerId: number }>(
   "SELECT user_id AS ownerId FROM deleted_users WHERE user_id > ? ORDER BY user_id LIMIT ?",
 );
@@ -269,6 +270,7 @@ export function createDepartures(db: Database, operations: Pick<WriteOperations,
         for (const { id } of rows) await release(tx, id, now);
         await tx.run(deleteLinkDeliveryDay, ownerId);
         await destroyLinkSecret(tx, ownerId);
+        await tx.run(deleteCreationKeys, ownerId);
         return rows.length;
       }),
     /** Deleted accounts, ordered by id. */

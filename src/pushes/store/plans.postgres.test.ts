@@ -98,6 +98,7 @@ function claim(pushId: number, asRead: ViewClaim["asRead"]): ViewClaim {
     lastViewAt: null,
     audit: audit("view"),
     tickets: asRead.hasFiles ? [newTicket(pushId)] : [],
+    key: undefined,
   };
 }
 
@@ -114,7 +115,7 @@ function newPush(id: number, ownerId: number | null, files: NewPush["files"] = [
   const times = { createdAt: newest, updatedAt: newest, expiresAt: newest + dayMs };
   const row = pushRow({ id, ownerId, linkCheck: randomBytes(16), ...times });
   const [rowSecretSealed, payloadSealed] = [randomBytes(90), randomBytes(100)];
-  return { row, rowSecretSealed, payloadSealed, files, storedBytes: 100 };
+  return { row, rowSecretSealed, payloadSealed, files, storedBytes: 100, key: undefined };
 }
 
 const nothing = () => Promise.resolve();
@@ -178,8 +179,8 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       await store.insertPush(newPush(pushes + 4, busyOwner), audit("creation"), {
         linkDelivery: linkDelivery(pushes + 1),
       });
-      const creationKey = { userId: busyOwner, digest: randomBytes(32), expiresAt: newest };
-      await store.insertPush(newPush(pushes + 5, busyOwner), audit("creation"), { creationKey });
+      const key = { userId: busyOwner, digest: randomBytes(32), pushId: pushes + 5, arrivedAt: Date.now() };
+      await store.insertPush({ ...newPush(pushes + 5, busyOwner), key }, audit("creation"));
     },
     find: () => store.find(unknownLink),
     findById: () => store.findById(1),
@@ -205,6 +206,16 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
         );
         expect(claimed, `push ${id}`).toBeDefined();
       }
+      const asRead = { views: 0, expireAfterViews: 5, ownerId: null, hasFiles: false, notifyOnView: false };
+      const key = {
+        pushId: 70,
+        digest: randomBytes(32),
+        secretSealed: randomBytes(77),
+        copyId: 20 * pushes,
+        expiresAt: newest,
+        arrivedAt: Date.now(),
+      };
+      expect(await store.writeView({ ...claim(70, asRead), key })).toBeDefined();
     },
     async change() {
       expect(await store.change(change, audit("edit"))).toMatchObject({ outcome: "changed" });
@@ -272,8 +283,8 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
       removeExpired: () => store.claimRetries.removeExpired(newest, newest, 50),
     },
     creationKeys: {
-      find: () => store.creationKeys.find(busyOwner, randomBytes(32), newest),
-      removeExpired: () => store.creationKeys.removeExpired(newest, newest, 50),
+      find: () => store.creationKeys.find(busyOwner, randomBytes(32)),
+      removeOld: () => store.creationKeys.removeOld(50),
     },
     linkDeliveries: {
       async put() {

@@ -223,11 +223,11 @@ export const payloads = new Table("payloads", {
   pushId: bound(integer, payload),
   sealed: sealed(bytes, { payload: underPushKey }),
 });
-/** See `ClaimRetry`. */
+/** See `ClaimKey`. */
 export const claimRetries = new Table("claim_retries", {
   pushId: bound(integer, "the copy of the row secret is bound to it"),
   digest: bound(bytes, keyedDigest),
-  rowSecretId: bound(integer, "the copy opens only with the client's key"),
+  rowSecretId: bound(nullable(integer), "the copy opens only with the client's key"),
   expiresAt: harmless(integer, limit),
   earlierViews: harmless(integer, shown),
   earlierViewAt: harmless(nullable(integer), shown),
@@ -237,7 +237,7 @@ export const creationKeys = new Table("creation_keys", {
   userId: harmless(integer, "a repeated creation answers only with a push whose link is sealed for this user"),
   digest: bound(bytes, keyedDigest),
   pushId: harmless(integer, "a repeated creation answers only with a push whose link is sealed for this user"),
-  expiresAt: harmless(integer, limit),
+  takenAt: harmless(integer, limit),
 });
 export const uploads = new Table("uploads", {
   blobKey: harmless(text, "a file that belongs to no push yet is removed"),

@@ -88,7 +88,7 @@ export const destroyRowSecret = sql<[keyId: number]>({
 });
 
 /** Overwrites the values that rows of another table keep among the row secrets. */
-function destroySecretsOf<Parameters extends readonly Value[]>(rows: string): Statement<Parameters, never> {
+export function destroySecretsOf<Parameters extends readonly Value[]>(rows: string): Statement<Parameters, never> {
   const condition = `id IN (SELECT row_secret_id FROM ${rows})`;
   return sql<Parameters>({
     sqlite: `UPDATE row_secrets SET sealed = zeroblob(length(sealed)) WHERE ${condition}`,
@@ -97,7 +97,12 @@ function destroySecretsOf<Parameters extends readonly Value[]>(rows: string): St
 }
 
 const destroyCopies = destroySecretsOf<[pushId: number]>("claim_retries WHERE push_id = ?");
-const deleteRetries = sql<[pushId: number]>("DELETE FROM claim_retries WHERE push_id = ?");
+const forgetCopies = sql<[pushId: number]>("UPDATE claim_retries SET row_secret_id = NULL WHERE push_id = ?");
+const deleteKeys = sql<[pushId: number]>("DELETE FROM claim_retries WHERE push_id = ?");
+/** For a push that has ended: no claim can be counted, so it does not matter which keys were used. */
+export const deleteKeysWithoutCopy = sql<[pushId: number]>(
+  "DELETE FROM claim_retries WHERE push_id = ? AND row_secret_id IS NULL",
+);
 const releasePayload = sql<[pushId: number]>("UPDATE pushes SET keeps_payload = 0 WHERE id = ?");
 const ticketsOfPush = "download_tickets WHERE push_id = ?";
 const ticketsOfFile = `${ticketsOfPush} AND file_id = ?`;
@@ -114,7 +119,8 @@ const queueBlobs = sql<[dueAt: number, pushId: number]>(endParts.queueBlobs("?")
 /** For a transaction that has locked the push: no claim is counted meanwhile. */
 export const deletePayload = sql<[pushId: number]>(
   `${endParts.deletePayload("?")}
-   AND NOT EXISTS (SELECT 1 FROM claim_retries WHERE claim_retries.push_id = payloads.push_id)`,
+   AND NOT EXISTS (SELECT 1 FROM claim_retries
+     WHERE claim_retries.push_id = payloads.push_id AND row_secret_id IS NOT NULL)`,
 );
 export const deleteAuditEntries = sql<[pushId: number]>(endParts.deleteAuditEntries("?"));
 
@@ -176,10 +182,16 @@ const countEvent = sql<[pushId: number], Pick<StoredPush, "auditCount" | "ownerI
    RETURNING audit_count AS auditCount, owner_id AS ownerId, ended_at AS endedAt`,
 );
 
-/** For an end by a person and for an edit of the content: no claim may be repeated. */
-export async function destroyClaimRetries(tx: Transaction, pushId: number): Promise<void> {
+/** For an edit of the content: no claim may be repeated, and none is counted again under the same key. */
+export async function destroyClaimCopies(tx: Transaction, pushId: number): Promise<void> {
   await tx.run(destroyCopies, pushId);
-  if ((await tx.run(deleteRetries, pushId)) > 0) await tx.run(releasePayload, pushId);
+  if ((await tx.run(forgetCopies, pushId)) > 0) await tx.run(releasePayload, pushId);
+}
+
+/** For an end by a person: no claim may be repeated. */
+export async function destroyClaimKeys(tx: Transaction, pushId: number): Promise<void> {
+  await tx.run(destroyCopies, pushId);
+  if ((await tx.run(deleteKeys, pushId)) > 0) await tx.run(releasePayload, pushId);
 }
 
 /** For an end by a person: no file can be downloaded. @param fileIds only the tickets of these files. */
@@ -228,7 +240,7 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
 
   async function voidEnded(tx: Transaction, pushId: number): Promise<void> {
     if ((await tx.run(voidCopies, pushId)) === 0) return;
-    await destroyClaimRetries(tx, pushId);
+    await destroyClaimKeys(tx, pushId);
     await destroyTickets(tx, pushId);
     await tx.run(deletePayload, pushId);
     await tx.run(hastenBlobs, pushId);
@@ -259,8 +271,10 @@ export function createWriteOperations(db: Pick<Database, "engine">) {
         if (reason !== "time") await voidEnded(tx, pushId);
         return false;
       }
-      if (reason !== "time") {
-        await destroyClaimRetries(tx, pushId);
+      if (reason === "time") {
+        await tx.run(deleteKeysWithoutCopy, pushId);
+      } else {
+        await destroyClaimKeys(tx, pushId);
         await destroyTickets(tx, pushId);
       }
       await destroySecret(tx, pushId, ended, request.blobsDueAt);

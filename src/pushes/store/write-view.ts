@@ -9,9 +9,10 @@ import {
 import { sql } from "../../database/statement.ts";
 import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
 import { type EarlierViews, endReasons } from "../push.ts";
-import { ClaimRepeatedError, type ClaimRetry, insertClaimRetry, writeEarlierViews } from "./claim-retries.ts";
+import { insertClaimCopy, writeEarlierViews } from "./claim-retries.ts";
 import { insertTickets, type NewTicket } from "./download-tickets.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
+import { type ClaimKey, KeyUsedError, type TakenKey, takeKey } from "./idempotency-keys.ts";
 import { insertViewNotification } from "./notifications.ts";
 import {
   claimedEntries,
@@ -52,8 +53,12 @@ export interface ViewClaim {
   /** For the files of the push. */
   readonly tickets: readonly NewTicket[];
   /** undefined: the claim cannot be repeated. */
-  readonly retry?: ClaimRetry | undefined;
+  readonly key: ClaimKey | undefined;
 }
+
+/** A claim that may be written: it has no idempotency key, or its transaction has taken it. */
+type WritableClaim = ViewClaim & { readonly key: TakenKey<ClaimKey> | undefined };
+type ClaimWithoutKey = ViewClaim & { readonly key: undefined };
 
 /**
  * The guard decides, independent of earlier reads. It does not match an ended push, so of any number of concurrent claims
@@ -121,10 +126,10 @@ export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations,
      * Counts a view, or logs one that does not count, and ends the push with its last view, atomically.
      * @returns the push after the claim; undefined when the guard refused, or a claim under the same idempotency key was
      * counted before, and nothing was written.
-     * @throws OutcomeUnknownError when the answer was lost: the view may be counted, but the secret must not be sent.
+     * @throws AppError unavailable when a request with a key stood still for too long; OutcomeUnknownError when the answer was lost: the view may be counted, but the secret must not be sent.
      */
     writeView(claim: ViewClaim): Promise<PushRow | undefined> {
-      if (claim.retry !== undefined || claim.tickets.length > 0) return claimWithSecrets(db, claim, operations);
+      if (!isWithoutKey(claim) || claim.tickets.length > 0) return claimWithSecrets(db, claim, operations);
       switch (db.engine) {
         case "sqlite":
           return db.write((tx) => claimInTransaction(tx, claim, operations));
@@ -134,6 +139,10 @@ export function claimWrites(db: ClaimDatabase, operations: Pick<WriteOperations,
       }
     },
   };
+}
+
+function isWithoutKey(claim: ViewClaim): claim is ClaimWithoutKey {
+  return claim.key === undefined;
 }
 
 /**
@@ -187,12 +196,12 @@ const stayingBytesMax = 1_024;
 
 async function claimInTransaction(
   tx: Transaction,
-  claim: ViewClaim,
+  claim: WritableClaim,
   { engine, destroySecret }: Pick<WriteOperations, "engine" | "destroySecret">,
 ): Promise<PushRow | undefined> {
   const { pushId, now, counted, audit, asRead } = claim;
   const stored = counted
-    ? await tx.one(countView, claim.retry === undefined ? 0 : 1, now, now, ...guardOf(claim))
+    ? await tx.one(countView, claim.key === undefined ? 0 : 1, now, now, ...guardOf(claim))
     : await tx.one(logView, ...guardOf(claim));
   if (stored === undefined) return undefined;
   const row = readPushes.decode(stored);
@@ -200,7 +209,7 @@ async function claimInTransaction(
     // Adding files changes the generation, which the guard has compared.
     const mayHaveFiles = asRead.hasFiles;
     const isShort = row.ownerId === null && row.storedBytes <= stayingBytesMax;
-    const payloadStays = isShort && claim.retry === undefined && capabilitiesOf[engine].payloadsStay;
+    const payloadStays = isShort && claim.key === undefined && capabilitiesOf[engine].payloadsStay;
     await destroySecret(tx, pushId, row, claim.blobsDueAt, { mayHaveFiles, payloadStays });
   }
   if (keepsTrail(row)) await writeEntry(tx, pushId, row.auditCount, audit);
@@ -214,32 +223,33 @@ const claimedWith = readPushes.select<[pushId: number, digest: Buffer]>(
 );
 
 /**
- * The tickets, the copy of the row secret and the count are one transaction: a guard that refuses undoes the others, and a copy
- * that exists prevents the count. If the answer of the database is lost, the copy or the tickets say whether the view was
- * counted.
+ * The key, the copy of the row secret, the tickets and the count are one transaction: a guard that refuses undoes the others, and
+ * a key that was used prevents the count. If the answer of the database is lost, the key or the tickets say whether the view
+ * was counted.
  */
 async function claimWithSecrets(
   db: ClaimDatabase,
   claim: ViewClaim,
   operations: Pick<WriteOperations, "engine" | "destroySecret">,
 ): Promise<PushRow | undefined> {
-  const { pushId, retry, tickets, counted, now } = claim;
+  const { pushId, tickets, counted } = claim;
   const [ticket] = tickets;
   try {
     return await db.untilKnown((lostAnswer) =>
       db.write(async (tx) => {
         const claimed = lostAnswer && ticket && (await tx.one(claimedWith, pushId, ticket.digest));
         if (claimed !== undefined) return readPushes.decode(claimed);
-        if (retry !== undefined) await insertClaimRetry(tx, db.engine, pushId, retry, now);
+        const key = claim.key && (await takeKey(tx, claim.key));
+        if (key !== undefined) await insertClaimCopy(tx, db.engine, key);
         await insertTickets(tx, db.engine, pushId, tickets, counted);
-        const row = await claimInTransaction(tx, claim, operations);
+        const row = await claimInTransaction(tx, { ...claim, key }, operations);
         if (row === undefined) throw new ClaimRefusedError();
-        if (retry !== undefined) await writeEarlierViews(tx, pushId, retry, earlierViewsOf(claim, row));
+        if (key !== undefined) await writeEarlierViews(tx, key, earlierViewsOf(claim, row));
         return row;
       }),
     );
   } catch (error) {
-    if (error instanceof ClaimRefusedError || error instanceof ClaimRepeatedError) return undefined;
+    if (error instanceof ClaimRefusedError || error instanceof KeyUsedError) return undefined;
     throw error;
   }
 }
@@ -364,7 +374,7 @@ const claimedBefore = sql<[pushId: number, claimId: number, claimId: number], St
      OR EXISTS (SELECT 1 FROM audit_entries WHERE push_id = pushes.id AND claim_id = ?))`,
 );
 
-async function claimInOneStatement(db: ClaimDatabase, claim: ViewClaim): Promise<PushRow | undefined> {
+async function claimInOneStatement(db: ClaimDatabase, claim: ClaimWithoutKey): Promise<PushRow | undefined> {
   let lostAnswer: OutcomeUnknownError | undefined;
   const raw = await db.untilKnown(async (lost) => {
     lostAnswer = lost;
@@ -385,7 +395,7 @@ function findClaimed(db: ClaimDatabase, { pushId, claimId }: ViewClaim): Promise
 }
 
 /** Tries the shorter statement for the push as it was read. Undefined: there is none, or it matched no row. */
-async function claimAsRead({ hot }: ClaimDatabase, claim: ViewClaim): Promise<StoredPush | undefined> {
+async function claimAsRead({ hot }: ClaimDatabase, claim: ClaimWithoutKey): Promise<StoredPush | undefined> {
   const { pushId, claimId, now, counted, asRead } = claim;
   const viewed = counted ? 1 : 0;
   if (mayNotifyOwner(claim) && asRead.notifyOnView) return undefined;
@@ -398,7 +408,7 @@ async function claimAsRead({ hot }: ClaimDatabase, claim: ViewClaim): Promise<St
   return await hot.update(pushId, lastViewOfAnonymous, claimId, now, now, ...guardOf(claim), claimId);
 }
 
-async function claimAny(db: ClaimDatabase, claim: ViewClaim): Promise<StoredPush | undefined> {
+async function claimAny(db: ClaimDatabase, claim: ClaimWithoutKey): Promise<StoredPush | undefined> {
   const { claimId, now, counted, blobsDueAt } = claim;
   const viewed = counted ? 1 : 0;
   const counting = [viewed, claimId, viewed, now, viewed, viewed, now, viewed] as const;

@@ -1,0 +1,117 @@
+import { type Clock, hourMs } from "../../base/clock.ts";
+import { unavailable } from "../../base/errors.ts";
+import type { Transaction } from "../../database/database.ts";
+import { type StatementText, sql } from "../../database/statement.ts";
+
+/**
+ * No clock of a process decides whether an idempotency key was used: a process may be suspended at any line, for any time.
+ * A key's row is never replaced, so a late write meets it. A row stays while a second write under its key could have an
+ * effect: that of a claim while its push can be opened, that of a creation for a day.
+ */
+
+/** The idempotency key of a request. Only `takeKey` writes its row. */
+export type IdempotencyKey = ClaimKey | CreationKey;
+
+interface AnyKey {
+  /** Keyed, of the idempotency key. */
+  readonly digest: Buffer;
+  /** When its request arrived: by the database's clock, as what it is compared with. */
+  readonly arrivedAt: number;
+}
+
+export interface ClaimKey extends AnyKey {
+  readonly pushId: number;
+  /** A copy of the row secret, which only the client's idempotency key opens. It lets the claim be repeated. */
+  readonly secretSealed: Buffer;
+  /** An id that no push has: on PostgreSQL the id of the row of the copy. */
+  readonly copyId: number;
+  /** When the copy expires. The key itself does not. */
+  readonly expiresAt: number;
+}
+
+export interface CreationKey extends AnyKey {
+  readonly userId: number;
+  /** The push that is created. */
+  readonly pushId: number;
+}
+
+declare const isTaken: unique symbol;
+
+/** A key whose row the transaction has written. Writes of a request with a key take one, and only `takeKey` makes one. */
+export type TakenKey<Key extends IdempotencyKey> = Key & { readonly [isTaken]: true };
+
+/** The key was used before. Undoes the transaction. */
+export class KeyUsedError extends Error {
+  override readonly name = "KeyUsedError";
+}
+
+/** The database's own time, in ms since the epoch, when the statement runs. `now()` would be the start of the transaction. */
+export const databaseNow = {
+  sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+  postgres: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
+};
+
+/**
+ * When a request arrived, by the database's clock. A process's clock may be wrong: it only tells how long ago that was.
+ * @param receivedAt by the process's clock. @param databaseTime as the request has just read it.
+ */
+export function arrivalOf(clock: Clock, receivedAt: number, databaseTime: number): number {
+  return databaseTime - Math.max(0, clock.now() - receivedAt);
+}
+
+/** Rows of creations stay for a day, so this leaves much room for a slow request. */
+const latestAfterMs = hourMs;
+
+const inTime = (text: (clock: string, bytes: string) => string): StatementText => ({
+  sqlite: text(databaseNow.sqlite, "?"),
+  postgres: text(databaseNow.postgres, "CAST(? AS BYTEA)"),
+});
+const bigint = "CAST(? AS BIGINT)";
+
+const insertClaimKey = sql<[pushId: number, digest: Buffer, expiresAt: number, arrivedAt: number]>(
+  inTime(
+    (clock, bytes) => `INSERT INTO claim_retries (push_id, digest, expires_at, earlier_views)
+     SELECT ${bigint}, ${bytes}, ${bigint}, 0 WHERE ${clock} < ${bigint} + ${latestAfterMs}
+     ON CONFLICT (push_id, digest) DO NOTHING`,
+  ),
+);
+const findClaimKey = sql<[pushId: number, digest: Buffer], { found: number }>(
+  "SELECT 1 AS found FROM claim_retries WHERE push_id = ? AND digest = ?",
+);
+const insertCreationKey = sql<[userId: number, digest: Buffer, pushId: number, arrivedAt: number]>(
+  inTime(
+    (clock, bytes) => `INSERT INTO creation_keys (user_id, digest, push_id, taken_at)
+     SELECT ${bigint}, ${bytes}, ${bigint}, ${clock} WHERE ${clock} < ${bigint} + ${latestAfterMs}
+     ON CONFLICT (user_id, digest) DO NOTHING`,
+  ),
+);
+const findCreationKey = sql<[userId: number, digest: Buffer], { found: number }>(
+  "SELECT 1 AS found FROM creation_keys WHERE user_id = ? AND digest = ?",
+);
+
+async function writeRow(tx: Transaction, key: IdempotencyKey): Promise<boolean> {
+  const { pushId, digest, arrivedAt } = key;
+  const written =
+    "userId" in key
+      ? await tx.run(insertCreationKey, key.userId, digest, pushId, arrivedAt)
+      : await tx.run(insertClaimKey, pushId, digest, key.expiresAt, arrivedAt);
+  return written === 1;
+}
+
+async function isUsed(tx: Transaction, key: IdempotencyKey): Promise<boolean> {
+  const { pushId, digest } = key;
+  const found =
+    "userId" in key ? await tx.one(findCreationKey, key.userId, digest) : await tx.one(findClaimKey, pushId, digest);
+  return found !== undefined;
+}
+
+/**
+ * First in the transaction of a request with a key: of concurrent requests under one key, the second one waits for the first.
+ * @throws KeyUsedError; AppError unavailable when the request arrived more than an hour ago, so that the row of another
+ * request under the key may have been removed since.
+ */
+export async function takeKey<Key extends IdempotencyKey>(tx: Transaction, key: Key): Promise<TakenKey<Key>> {
+  if (await writeRow(tx, key)) return key as TakenKey<Key>;
+  if (await isUsed(tx, key)) throw new KeyUsedError();
+  throw unavailable("The server stood still while it handled this. Send it again.", 1);
+}
