@@ -141,6 +141,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     settings: config.accounts,
     keyring: () => keyring,
     access: vault.access,
+    destroyStoredLinks: linkKeys.destroy,
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     onUseNotRecorded: events.usageNotRecorded,
   });

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { AccessKeys } from "../crypto/access-keys.ts";
 import type { Keyring } from "../crypto/keyring.ts";
 import type { Argon2Queue } from "../crypto/passphrase.ts";
-import type { Database } from "../database/database.ts";
+import type { Database, Transaction } from "../database/database.ts";
 import type { HashAttempts } from "../limits/hash-attempts.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../mail/outbox.ts";
@@ -26,6 +26,8 @@ export interface AccountsDeps {
   readonly mailAvailable: () => boolean;
   readonly limits: Limits;
   readonly hashAttempts: HashAttempts;
+  /** For a transaction that may give the account into other hands: the lists of its user lose their links. */
+  readonly destroyStoredLinks: (tx: Transaction, userId: number) => Promise<void>;
   /** undefined: single sign-on is off. */
   readonly provider: Provider | undefined;
   /** The time of last use could not be stored. The request still succeeds. */

@@ -11,6 +11,7 @@ import { type Domain, openDomain, openKeyring } from "../domain.ts";
 import { createHashAttempts } from "../limits/hash-attempts.ts";
 import { createInMemoryLimits } from "../limits/in-memory-limits.ts";
 import { createOutbox } from "../mail/outbox.ts";
+import { destroyLinkSecret } from "../pushes/store/link-secrets.ts";
 import { isNewDatabase, openVault } from "../pushes/vault.ts";
 import { createEvents, type Events } from "../telemetry/events.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -123,6 +124,7 @@ async function openAccounts(config: Config, db: Database, io: CliIo): Promise<Ac
     requestedOutbox: createOutbox({ db, keyring, open: config.mail !== undefined }),
     // Commands do not watch the mail server, and nobody signs up by a command.
     mailAvailable: () => true,
+    destroyStoredLinks: destroyLinkSecret,
     provider: undefined,
     onUseNotRecorded: (of) => io.stderr(`The last use of a ${of} could not be recorded.\n`),
   });

@@ -204,20 +204,34 @@ const emailRefusals = {
   unchanged: "The user has this email address already.",
   taken: "Another user has this email address.",
   unknown: "The user is disabled, or has just been deleted.",
+  too_many: "The user was asked too often in the last hour.",
+  no_mail: "This server sends no emails of accounts, so it cannot ask.",
 } as const;
 
 function addChangeEmail(user: Command, { io }: CommandDeps): void {
   user
     .command("change-email")
-    .description("Change a user's email address, which counts as confirmed. The previous address is notified.")
+    .description(
+      "Change a user's email address, which counts as confirmed. Both addresses are notified. The user's lists lose the links " +
+        "of pushes and requests, unless the previous address confirms the change: --ask.",
+    )
     .requiredOption("--email <address>", "the user")
     .requiredOption("--to <address>", "the new address")
+    .option("--ask", "ask the previous address by email; the address changes once it confirms")
     .addHelpText("after", exitCodesHelp)
-    .action(async ({ email, to }: { readonly email: string; readonly to: string }) => {
+    .action(async ({ email, to, ask }: { readonly email: string; readonly to: string; readonly ask?: true }) => {
       await withAccounts(getConfig(io), io, "refuse", async (accounts) => {
         const found = await getUser(accounts, email);
         const client = { throttleKey: "", address: "", userAgent: "" };
-        const entry = accounts.adminEntry("changed_email", `${found.email} -> ${to.trim()}`, shell);
+        const subject = `${found.email} -> ${to.trim()}`;
+        if (ask === true) {
+          const entry = accounts.adminEntry("asked_to_change_email", subject, shell);
+          const asked = await accounts.askToChangeEmail(found, to, entry);
+          if (asked !== "link_sent") throw new CommandRefused(emailRefusals[asked]);
+          io.stdout(`User ${found.id} was asked by email.\n`);
+          return;
+        }
+        const entry = accounts.adminEntry("changed_email", subject, shell);
         const outcome = await accounts.changeEmailAsAdministrator(found, to, client, entry);
         if (outcome !== "changed") throw new CommandRefused(emailRefusals[outcome]);
         io.stdout(`User ${found.id} has a new email address.\n`);

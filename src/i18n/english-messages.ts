@@ -944,6 +944,9 @@ export interface EnglishMessages {
     readonly takenEmail: string;
     readonly confirmEmail: string;
     readonly confirmEmailText: string;
+    readonly askEmail: string;
+    readonly askEmailText: string;
+    readonly tooManyQuestions: string;
     readonly changeEmail: string;
     readonly changeEmailText: string;
     readonly promote: string;
@@ -1145,6 +1148,7 @@ export interface EnglishMessages {
       readonly created_user: Message<{ subject: string }>;
       readonly confirmed_email: Message<{ subject: string }>;
       readonly changed_email: Message<{ subject: string }>;
+      readonly asked_to_change_email: Message<{ subject: string }>;
       readonly set_password: Message<{ subject: string }>;
       readonly ended_push: Message<{ subject: string }>;
       readonly ended_pushes: Message<{ subject: string }>;
@@ -1160,6 +1164,12 @@ export interface EnglishMessages {
   };
   readonly mail: {
     readonly confirmAccount: {
+      readonly subject: string;
+      readonly text: string;
+      readonly action: string;
+      readonly notYou: string;
+    };
+    readonly approveNewEmail: {
       readonly subject: string;
       readonly text: string;
       readonly action: string;
@@ -1199,6 +1209,10 @@ export interface EnglishMessages {
         readonly text: string;
       };
       readonly passwordChanged: {
+        readonly subject: string;
+        readonly text: string;
+      };
+      readonly emailAssigned: {
         readonly subject: string;
         readonly text: string;
       };

@@ -38,6 +38,9 @@ import { adoptedBefore, isUntouched, type UntouchedDeps } from "./untouched-user
 /** The source has one style sheet, without an id. */
 const styleSheetId = 0;
 const runIdBytes = 8;
+/** What the notifications and the administrators' log say about who has changed an address. */
+const nobody = { address: "", userAgent: "" };
+const importer = { userId: null, email: "import", address: "" };
 
 /** Imports into an open domain. @param source as `ImportSource.fingerprint`. */
 export function createDomainDestination(
@@ -47,7 +50,16 @@ export function createDomainDestination(
 ): Destination {
   const rows = createImportedRows(domain.db.read, domain.vault.access, source);
   const { access } = domain.vault;
-  const users = createUserAdoption({ ...domain, ...effects, access });
+  const { clock } = effects;
+  const users = createUserAdoption({
+    ...domain,
+    ...effects,
+    access,
+    async onEmailChanged(tx, before, email) {
+      await domain.accounts.giveAway(tx, before, email, nobody, clock.now());
+      await domain.accounts.adminEntry("changed_email", `${before.email} -> ${email}`, importer)(tx);
+    },
+  });
   const accounts = createAdoptedAccounts({ ...domain, access });
   const deps = pushDeps(domain, effects);
   const run = effects.random.bytes(runIdBytes).toString("hex");

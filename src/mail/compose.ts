@@ -13,6 +13,7 @@ const accountNotificationMessages = {
   new_client: "newClient",
   password_changed: "passwordChanged",
   email_changed: "emailChanged",
+  email_assigned: "emailAssigned",
   token_made: "tokenMade",
   token_revoked: "tokenRevoked",
   factor_added: "factorAdded",
@@ -82,6 +83,14 @@ function partsOf(
         url: linkTo(baseUrl, "/users/confirmation/new_email", { token: content.token }),
         lifeMs: linkLifeMs.confirm_new_email,
       });
+    case "approve_new_email":
+      return {
+        ...linkParts(mail.approveNewEmail, messages, {
+          url: linkTo(baseUrl, "/users/confirmation/new_email", { token: content.token }),
+          lifeMs: linkLifeMs.approve_new_email,
+        }),
+        facts: [[mail.facts.about, oneLine(content.email)]],
+      };
     case "reset_password":
       return linkParts(mail.resetPassword, messages, {
         url: linkTo(baseUrl, "/users/password/edit", { reset_password_token: content.token }),

@@ -8,6 +8,7 @@ const accountChanges = [
   "new_client",
   "password_changed",
   "email_changed",
+  "email_assigned",
   "token_made",
   "token_revoked",
   "factor_added",
@@ -32,6 +33,8 @@ const isAccountChange = (value: unknown): value is AccountChange => accountChang
 const contents = {
   confirm_account: { token: isText },
   confirm_new_email: { token: isText },
+  /** Asks the old address whether an administrator may change it to `email`. */
+  approve_new_email: { token: isText, email: isText },
   reset_password: { token: isText },
   /** An administrator has created the account; the link chooses its password. */
   invitation: { token: isText },
@@ -113,6 +116,7 @@ export interface Email {
 export const linkLifeMs = {
   confirm_account: 24 * hourMs,
   confirm_new_email: 24 * hourMs,
+  approve_new_email: 24 * hourMs,
   reset_password: hourMs,
   invitation: 3 * dayMs,
 } as const satisfies Partial<Record<EmailKind, number>>;

@@ -11,6 +11,7 @@ import type { Database } from "../../src/database/database.ts";
 import { createHashAttempts } from "../../src/limits/hash-attempts.ts";
 import { createInMemoryLimits } from "../../src/limits/in-memory-limits.ts";
 import { createOutbox } from "../../src/mail/outbox.ts";
+import { destroyLinkSecret } from "../../src/pushes/store/link-secrets.ts";
 import { accessOf } from "./access-rows.ts";
 import { openEngineDatabase, readRows } from "./engine-database.ts";
 import { makeFolder } from "./folders.ts";
@@ -93,6 +94,7 @@ export function makeTestAccounts(overrides: Partial<AccountsDeps> = {}): TestAcc
     mailAvailable: () => true,
     limits,
     hashAttempts: createHashAttempts(limits),
+    destroyStoredLinks: destroyLinkSecret,
     provider: undefined,
     onUseNotRecorded: (of, error) => {
       // Nothing waits for this write, so it may fail after the test has ended.

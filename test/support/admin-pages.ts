@@ -131,7 +131,7 @@ export function adminPages(text: string, page: PageContext): readonly Page[] {
     ),
     ...users.flatMap((summary) =>
       ([null, "last_admin", "no_factors", "malformed", "taken"] as const).map((refusal) =>
-        userView({ summary, isOwn: summary.user.admin, nowMs, refusal }, page),
+        userView({ summary, isOwn: summary.user.admin, asksByEmail: true, nowMs, refusal }, page),
       ),
     ),
     ...[null, text].map((password) =>

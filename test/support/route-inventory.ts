@@ -45,6 +45,7 @@ GET    /admin/users                           page_admin
 POST   /admin/users                           page_admin    changes
 GET    /admin/users/:id                       page_admin
 GET    /admin/users/:id/edit                  page_admin
+POST   /admin/users/:id/ask_email             page_admin    changes
 POST   /admin/users/:id/change_email          page_admin    changes
 POST   /admin/users/:id/confirm               page_admin    changes
 POST   /admin/users/:id/delete                page_admin    changes

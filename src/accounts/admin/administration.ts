@@ -38,6 +38,7 @@ export const adminActions = [
   "created_user",
   "confirmed_email",
   "changed_email",
+  "asked_to_change_email",
   "set_password",
   "ended_push",
   "ended_pushes",

@@ -3,6 +3,7 @@ import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import type { Database, ReadConnection, Transaction } from "../../database/database.ts";
+import type { User } from "../account.ts";
 import { type AccountState, type AdoptedAccount, createAdoptionStore } from "../store/adopting.ts";
 import { PasswordSeals } from "../store/password-seals.ts";
 import { totpFactors } from "../store/tables.ts";
@@ -150,7 +151,13 @@ export function createAdoptedAccounts({ keyring, access }: AccountKeys) {
 export type UserAdoption = ReturnType<typeof createUserAdoption>;
 
 export function createUserAdoption(
-  deps: AccountKeys & { readonly db: Database; readonly clock: Clock; readonly random: Random },
+  deps: AccountKeys & {
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly random: Random;
+    /** The other installation has changed the address. Runs in the same transaction, with the user as it was before. */
+    readonly onEmailChanged: (tx: Transaction, before: User, email: string) => Promise<void>;
+  },
 ) {
   const { db, keyring, access, clock, random } = deps;
   const store = adoptionStore(deps);
@@ -212,6 +219,7 @@ export function createUserAdoption(
         if (touched) return "kept";
         if (await store.isEmailTaken(tx, user.email)) return "refused";
         await store.change(tx, userId, { email: user.email });
+        await deps.onEmailChanged(tx, here.user, user.email);
         return "updated";
       case "factor":
         // Set here: kept. Removed here: the second factor is the stricter choice.

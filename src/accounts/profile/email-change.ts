@@ -6,7 +6,7 @@ import { makeOpaqueToken } from "../../crypto/tokens.ts";
 import type { InTransaction, Transaction } from "../../database/database.ts";
 import { linkLifeMs } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
-import type { ClientContext, Session, User } from "../account.ts";
+import type { ClientContext, ClientOrigin, Session, User } from "../account.ts";
 import { accountNotification } from "../account-emails.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { EmailChangeStore } from "../store/email-change.ts";
@@ -30,12 +30,26 @@ export type EmailChangeOutcome =
   | "not_confirmed"
   | "too_many";
 
+/** A change by somebody else than the user. */
+export type ForeignEmailChange =
+  | "changed"
+  | "link_sent"
+  | "malformed"
+  | "unchanged"
+  | "taken"
+  | "too_many"
+  /** The user is disabled, or does not exist. */
+  | "unknown"
+  /** This server sends no emails, so nobody can be asked. */
+  | "no_mail";
+
 interface Deps {
   readonly store: EmailChangeStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly access: AccessKeys;
   readonly outbox: Outbox;
+  readonly destroyStoredLinks: AccountsDeps["destroyStoredLinks"];
   readonly settings: AccountsDeps["settings"];
   readonly confirmIdentity: Profile["confirmIdentity"];
 }
@@ -47,7 +61,23 @@ export function createEmailChange(deps: Deps) {
   const notifyOldAddress = (client: ClientContext, now: number) => (tx: Transaction, before: User) =>
     outbox.put(tx, accountNotification(before, "email_changed", client, now), now);
 
+  /**
+   * For the transaction of a change that the old address has not confirmed: the account may have come into other hands, so its
+   * stored links are lost. Both addresses are notified.
+   */
+  async function giveAway(tx: Transaction, before: User, email: string, client: ClientOrigin, now: number) {
+    await deps.destroyStoredLinks(tx, before.id);
+    if (!outbox.open) return;
+    await outbox.put(tx, accountNotification(before, "email_changed", client, now), now);
+    await outbox.put(tx, accountNotification({ ...before, email }, "email_assigned", client, now), now);
+  }
+
   return {
+    giveAway,
+
+    /** This server can ask the old address of a user by email. */
+    asksByEmail: outbox.open,
+
     /** "not_confirmed": see `confirmIdentity`. @throws AppError too_many_requests, unavailable. */
     async changeEmail({
       session,
@@ -74,7 +104,7 @@ export function createEmailChange(deps: Deps) {
     },
 
     /**
-     * For administrators: the new address counts as confirmed, and the previous one is notified.
+     * For administrators, without a confirmation from the old address: see `giveAway`. The new address counts as confirmed.
      * @param together written in the same transaction.
      */
     async changeEmailAsAdministrator(
@@ -82,17 +112,51 @@ export function createEmailChange(deps: Deps) {
       typed: string,
       client: ClientContext,
       together: InTransaction,
-    ): Promise<"changed" | "malformed" | "unchanged" | "taken" | "unknown"> {
+    ): Promise<Exclude<ForeignEmailChange, "link_sent" | "too_many" | "no_mail">> {
       const email = normalizeEmail(typed);
       if (email === undefined) return "malformed";
       if (email === before) return "unchanged";
       const now = clock.now();
-      const notify = notifyOldAddress(client, now);
       const onChanged = async (tx: Transaction, user: User) => {
-        if (outbox.open) await notify(tx, user);
+        await giveAway(tx, user, email, client, now);
         await together(tx);
       };
       return await store.changeEmail({ userId, email, now, confirmedAt: now, onChanged });
+    },
+
+    /**
+     * For administrators: asks the old address by email. Once its link is followed, the address changes, and the user keeps the
+     * stored links. @param together written in the same transaction.
+     */
+    async askToChangeEmail(
+      { id: userId, email: before }: Pick<User, "id" | "email">,
+      typed: string,
+      together: InTransaction,
+    ): Promise<Exclude<ForeignEmailChange, "changed">> {
+      const email = normalizeEmail(typed);
+      if (email === undefined) return "malformed";
+      if (email === before) return "unchanged";
+      if (!outbox.open) return "no_mail";
+      const now = clock.now();
+      const token = makeOpaqueToken(deps.random);
+      const outcome = await store
+        .insertLink({
+          userId,
+          email,
+          now,
+          digest: linkDigest(token),
+          since: now - hourMs,
+          perUserMax: linksPerHourMax,
+          async onWritten(tx, user, owner) {
+            // The administrator sees all addresses. Undoes the transaction.
+            if (owner !== undefined) throw new AddressTakenError();
+            const content = { kind: "approve_new_email", token, email } as const;
+            await outbox.put(tx, { to: user.email, language: user.language, content }, now);
+            await together(tx);
+          },
+        })
+        .catch(orTaken);
+      return outcome === "sent" ? "link_sent" : outcome;
     },
 
     /** The address that `confirmNewEmail` would set; undefined: the link is unknown, used, invalidated or older than a day. */
@@ -108,6 +172,15 @@ export function createEmailChange(deps: Deps) {
       return await store.redeemLink({ digest: linkDigest(token), now, since: now - lifeMs, onChanged });
     },
   };
+}
+
+class AddressTakenError extends Error {
+  override readonly name = "AddressTakenError";
+}
+
+function orTaken(error: unknown): "taken" {
+  if (error instanceof AddressTakenError) return "taken";
+  throw error;
 }
 
 /** If the address is taken, only its owner learns that, by email. */

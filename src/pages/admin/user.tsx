@@ -36,11 +36,20 @@ export async function changeUser(page: SignedInRequest, action: UserAction): Pro
   if (user === undefined) return page.notFound();
   const email = textOf(form, "email").trim().slice(0, emailCharactersMax);
   if (!(await isProven(page, form, { action, userId, subject: user.email, email }))) return page.reply;
-  if (action === "change_email") {
-    const entry = accounts.adminEntry("changed_email", `${user.email} -> ${email}`, administratorOf(page));
-    const outcome = await accounts.changeEmailAsAdministrator(user, email, page.clientContext, entry);
-    if (outcome === "unknown") return page.notFound();
-    const isDone = outcome === "changed" || outcome === "unchanged";
+  if (changesEmail(action)) {
+    const by = administratorOf(page);
+    const subject = `${user.email} -> ${email}`;
+    const outcome =
+      action === "ask_email"
+        ? await accounts.askToChangeEmail(user, email, accounts.adminEntry("asked_to_change_email", subject, by))
+        : await accounts.changeEmailAsAdministrator(
+            user,
+            email,
+            page.clientContext,
+            accounts.adminEntry("changed_email", subject, by),
+          );
+    if (outcome === "unknown" || outcome === "no_mail") return page.notFound();
+    const isDone = outcome === "changed" || outcome === "link_sent" || outcome === "unchanged";
     return isDone ? page.redirect(userPath(userId)) : renderUser(page, 422, outcome);
   }
   const { outcome } = await applyAction(page, action, userId);
@@ -97,7 +106,7 @@ async function renderUser(page: SignedInRequest, status: number, refusal: Refusa
   const summary = page.id === undefined ? undefined : await accounts.findUserSummary(page.id);
   if (summary === undefined) return page.notFound();
   const { id } = summary.user;
-  const model = { summary, isOwn: id === page.user.id, nowMs: clock.now(), refusal };
+  const model = { summary, isOwn: id === page.user.id, asksByEmail: accounts.asksByEmail, nowMs: clock.now(), refusal };
   return page.render(userView, model, { status, selfPath: page.isGet ? userPath(id) : null });
 }
 
@@ -107,24 +116,31 @@ export const userActions = [
   "disable",
   "enable",
   "confirm",
+  "ask_email",
   "change_email",
   "reset_factors",
   "delete",
 ] as const;
 type UserAction = (typeof userActions)[number];
-type PlainAction = Exclude<UserAction, "change_email">;
+type EmailAction = "ask_email" | "change_email";
+type PlainAction = Exclude<UserAction, EmailAction>;
 
-type Refusal = "last_admin" | "no_factors" | "malformed" | "taken";
+const changesEmail = (action: UserAction | "create"): action is EmailAction =>
+  action === "ask_email" || action === "change_email";
+
+type Refusal = "last_admin" | "no_factors" | "malformed" | "taken" | "too_many";
 
 interface UserModel {
   readonly summary: UserSummary;
   /** The administrator's own account. */
   readonly isOwn: boolean;
+  /** The user's address can be asked by email. */
+  readonly asksByEmail: boolean;
   readonly nowMs: number;
   readonly refusal: Refusal | null;
 }
 
-export function userView({ summary, isOwn, nowMs, refusal }: UserModel, page: PageContext): Page {
+export function userView({ summary, isOwn, asksByEmail, nowMs, refusal }: UserModel, page: PageContext): Page {
   const { user, lastSignedInAt, signInCount, tokensInUse } = summary;
   const { messages } = page;
   const { admin, formats } = messages;
@@ -159,7 +175,7 @@ export function userView({ summary, isOwn, nowMs, refusal }: UserModel, page: Pa
             <Fact label={admin.tokensInUse}>{formats.number(tokensInUse)}</Fact>
           </dl>
           <div class="row-actions">
-            {actionsFor(summary).map((action) => (
+            {actionsFor(summary, asksByEmail).map((action) => (
               <ActionOn key={action} action={action} user={user} page={page} />
             ))}
           </div>
@@ -200,14 +216,17 @@ function refusalText(refusal: Refusal, email: string, { messages: { admin } }: P
       return admin.badEmail;
     case "taken":
       return admin.takenEmail;
+    case "too_many":
+      return admin.tooManyQuestions;
   }
 }
 
-function actionsFor({ user }: UserSummary): readonly UserAction[] {
+function actionsFor({ user }: UserSummary, asksByEmail: boolean): readonly UserAction[] {
   return [
     user.admin ? "demote" : "promote",
     user.disabledAt === null ? "disable" : "enable",
     ...(user.confirmedAt === null ? (["confirm"] as const) : []),
+    ...(user.disabledAt === null && asksByEmail ? (["ask_email"] as const) : []),
     ...(user.disabledAt === null ? (["change_email"] as const) : []),
     ...(user.hasSecondFactor ? (["reset_factors"] as const) : []),
     "delete",
@@ -241,7 +260,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
         <PostForm page={page} class="form admin-form" action={userId === null ? path : `${path}/${action}`}>
           {email !== "" && <input type="hidden" name="email" value={email} />}
           <p>{explanation}</p>
-          {action === "change_email" && (
+          {changesEmail(action) && (
             <p>
               {admin.newEmail}: <bdi translate={false}>{email}</bdi>
             </p>
@@ -263,7 +282,7 @@ export function proofView({ action, userId, subject, email, proof, problem }: Pr
 
 /** It can be undone and takes nothing away. */
 const isHarmless = (action: UserAction | "create") =>
-  action === "promote" || action === "enable" || action === "confirm" || action === "create";
+  action === "promote" || action === "enable" || action === "confirm" || action === "ask_email" || action === "create";
 
 const icons: Readonly<Record<UserAction, IconName>> = {
   promote: "shield",
@@ -271,6 +290,7 @@ const icons: Readonly<Record<UserAction, IconName>> = {
   disable: "alert",
   enable: "check",
   confirm: "check",
+  ask_email: "pencil",
   change_email: "pencil",
   reset_factors: "key",
   delete: "trash",
@@ -297,7 +317,7 @@ function ActionOn({ action, user, page }: ActionOnProps) {
       tone={isHarmless(action) ? "plain" : "danger"}
       group="action"
     >
-      {action === "change_email" && <EmailField id="new_email" label={admin.newEmail} />}
+      {changesEmail(action) && <EmailField id={`${action}_to`} label={admin.newEmail} />}
     </Confirm>
   );
 }
@@ -337,6 +357,8 @@ function messagesOf(
       return [admin.createUser, admin.createUserText];
     case "confirm":
       return [admin.confirmEmail, admin.confirmEmailText];
+    case "ask_email":
+      return [admin.askEmail, admin.askEmailText];
     case "change_email":
       return [admin.changeEmail, admin.changeEmailText];
     case "reset_factors":

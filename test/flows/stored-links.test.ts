@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { changeUsers } from "../support/access-rows.ts";
+import { bearer, startTestApp } from "../support/app.ts";
+import { linkIn, startMailSink } from "../support/mail-sink.ts";
+import { signInClient } from "../support/signed-in-client.ts";
+
+const address = "eve@example.com";
+const moved = "moved@example.com";
+
+/** An administrator, and a user with a push and a request. */
+async function open() {
+  const sink = await startMailSink();
+  const fixture = await startTestApp({ environment: { ...sink.environment, PWP__ENABLE_USER_ACCOUNT_EMAILS: "true" } });
+  const root = await signInClient(fixture, "root@example.com", { join: true, admin: true });
+  const eve = await signInClient(fixture, address, { join: true });
+  const { accounts } = fixture.app.domain;
+  const { id } = (await accounts.findUserByEmail(address)) ?? { id: 0 };
+  const { token } = await accounts.createToken(id, "test");
+  const headers = bearer(token);
+  expect((await sink.next(address)).subject).toContain("An API token was created");
+  const made = await fixture.server.inject({
+    method: "POST",
+    url: "/api/v2/pushes",
+    headers,
+    payload: { push: { payload: "hunter2", name: "VPN" } },
+  });
+  const urlToken: string = made.json().url_token;
+  const listed = async () =>
+    (await fixture.server.inject({ url: "/api/v2/pushes/active", headers })).json().map((push: object) => ({
+      link: Reflect.get(push, "url_token"),
+      name: Reflect.get(push, "name"),
+    }));
+  return { sink, fixture, root, eve, id, urlToken, listed };
+}
+
+test("an administrator who takes an address gets no stored link, both addresses hear of it, and links still open", async () => {
+  const { sink, fixture, root, eve, id, urlToken, listed } = await open();
+  await using _ = fixture;
+  expect(await listed()).toEqual([{ link: urlToken, name: "VPN" }]);
+  expect((await root.post(`/admin/users/${id}/change_email`, { email: moved })).status).toBe(303);
+  expect(await listed()).toEqual([{ link: "", name: "VPN" }]);
+  const page = (await eve.get("/p")).body;
+  expect(page).toContain("This server does not store its link.");
+  expect(page).not.toContain(urlToken);
+  expect((await sink.next(address)).subject).toContain("Your email address was changed");
+  expect((await sink.next(moved)).subject).toContain("Your account has this email address now");
+  expect((await fixture.app.domain.accounts.listAdminEntries(1))[0]).toMatchObject({ action: "changed_email" });
+  const opened = await fixture.server.inject({ url: `/api/v2/pushes/${urlToken}` });
+  expect(opened.json()).toMatchObject({ payload: "hunter2" });
+});
+
+test("after the old address has confirmed the change, the lists still have their links", async () => {
+  const { sink, fixture, root, eve, id, urlToken, listed } = await open();
+  await using _ = fixture;
+  expect((await root.post(`/admin/users/${id}/ask_email`, { email: "root@example.com" })).status).toBe(422);
+  expect((await root.post(`/admin/users/${id}/ask_email`, { email: moved })).status).toBe(303);
+  expect((await fixture.app.domain.accounts.listAdminEntries(1))[0]).toMatchObject({ action: "asked_to_change_email" });
+  const link = linkIn(await sink.next(address), "/users/confirmation/new_email");
+  expect(await fixture.app.domain.accounts.findUserByEmail(moved)).toBeUndefined();
+  const shown = await eve.get(`${link.pathname}${link.search}`);
+  expect(shown.body).toContain(moved);
+  await eve.post(link.pathname, { token: link.searchParams.get("token") ?? "" });
+  expect(await fixture.app.domain.accounts.findUserByEmail(moved)).toMatchObject({ id });
+  expect(await listed()).toEqual([{ link: urlToken, name: "VPN" }]);
+});
+
+test("a reset of the second factors keeps the links", async () => {
+  const { fixture, root, id, urlToken, listed } = await open();
+  await using _ = fixture;
+  await changeUsers(fixture.app.domain, { secondFactors: 1 }, address);
+  await root.post(`/admin/users/${id}/reset_factors`);
+  expect(await listed()).toEqual([{ link: urlToken, name: "VPN" }]);
+});
