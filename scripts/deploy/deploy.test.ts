@@ -226,6 +226,8 @@ describe("the check of the systemd unit", () => {
     ["an unknown setting", "Environment=DATA_DIR", "Environment=DATA_FOLDER", /DATA_FOLDER is not a setting/],
     ["too little time to stop", "TimeoutStopSec=45s", "TimeoutStopSec=20s", /TimeoutStopSec kills/],
     ["secrets in swap", "MemorySwapMax=0", "", /MemorySwapMax=0 is missing/],
+    ["no restart after a hangup", "Restart=always", "Restart=on-failure", /Restart=always is missing/],
+    ["restarts with wrong settings", "RestartPreventExitStatus=2", "", /RestartPreventExitStatus=2 is missing/],
     ["a debugger", " --disable-sigusr1", "", /SIGUSR1 opens the debugger/],
   ])("finds %s", (_what, from, to, problem) => {
     expect(unitProblems(changed(unit, from, to), command).join("\n")).toMatch(problem);

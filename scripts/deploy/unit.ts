@@ -18,6 +18,7 @@ const ownKeys = new Set([
   "WorkingDirectory",
   "ExecStart",
   "Restart",
+  "RestartPreventExitStatus",
   "RestartSec",
   "TimeoutStopSec",
   "KillMode",
@@ -83,7 +84,15 @@ export function unitProblems(unit: string, command: string): readonly string[] {
     ...(Number.parseInt(get("TimeoutStopSec") ?? "", 10) > drainSecondsMax
       ? []
       : ["TimeoutStopSec kills the server before it has stopped."]),
-    ...["NoNewPrivileges=yes", "ProtectSystem=strict", "DynamicUser=yes", "LimitCORE=0", "MemorySwapMax=0"]
+    ...[
+      "Restart=always",
+      "RestartPreventExitStatus=2",
+      "NoNewPrivileges=yes",
+      "ProtectSystem=strict",
+      "DynamicUser=yes",
+      "LimitCORE=0",
+      "MemorySwapMax=0",
+    ]
       .filter((line) => !lines.includes(line))
       .map((line) => `${line} is missing.`),
   ];
