@@ -10,10 +10,11 @@ export function diskSpaceOf(path: string): StatFs {
   };
 }
 
+/** A large disk needs no larger reserve: ends of pushes take kilobytes. */
 const freeBytesFloor = 1024 ** 3;
 const freeShareFloor = 0.05;
 
 /** With less free disk space no new push is accepted, so that ends of pushes can still be written. */
 export function freeDiskFloorBytes(setting: number | "auto", totalBytes: number): number {
-  return setting === "auto" ? Math.max(freeBytesFloor, totalBytes * freeShareFloor) : setting;
+  return setting === "auto" ? Math.min(freeBytesFloor, totalBytes * freeShareFloor) : setting;
 }

@@ -55,7 +55,7 @@ export const limitSettings = {
     }),
     freeDiskBytesMin: setting({
       env: "PWP__DISK__FREE_MIN_BYTES",
-      doc: "Below this much free disk space no new push is accepted; existing ones can still be retrieved. `auto` is the larger of 1 GiB and 5 % of the disk.",
+      doc: "Below this much free disk space no new push is accepted; existing ones can still be retrieved. `auto` is the smaller of 1 GiB and 5 % of the disk.",
       type: wordOr("auto", "auto", byteSize({ min: 0, max: pebibyte, allowed: "up to 1024TiB" })),
       default: "auto",
     }),
@@ -128,7 +128,7 @@ export function limitsConfig(settings: ParsedGroup<typeof limitSettings>) {
     throttling: { minute: settings.throttlingMinute.value, second: settings.throttlingSecond.value },
     /** Connections from one client address that is not a trusted proxy; 0 is off. */
     connectionsPerClientMax: settings.connectionsPerClient.value,
-    /** Creating a push answers 503 below this much free disk; "auto": the larger of 1 GiB and 5 % of the disk. */
+    /** Creating a push answers 503 below this much free disk; "auto": the smaller of 1 GiB and 5 % of the disk. */
     freeDiskBytesMin: settings.freeDiskBytesMin.value,
     /** Free disk space beyond that minimum, below which anonymous creation answers 503; "auto": as much as the minimum. */
     anonymousReserveBytes: settings.anonymousReserveBytes.value,

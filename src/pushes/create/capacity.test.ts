@@ -63,11 +63,11 @@ const takes = async (capacity: Capacity, bytes: number, actor = owner): Promise<
 describe("the disk", () => {
   const automatic = { PWP__DISK__FREE_MIN_BYTES: "auto" };
 
-  test("keeps the larger of 1 GiB and 5 % of itself", async () => {
-    const small = { freeBytes: gibibyte + 100, totalBytes: 10 * gibibyte, anonymousBytes: 0 };
+  test("keeps the smaller of 1 GiB and 5 % of itself", async () => {
+    const small = { freeBytes: gibibyte / 2 + 100, totalBytes: 10 * gibibyte, anonymousBytes: 0 };
     expect(await takes(makeCapacity(automatic, small).capacity, 100)).toBe(true);
     expect(await takes(makeCapacity(automatic, small).capacity, 101)).toBe(false);
-    const large = { freeBytes: 50 * gibibyte + 100, totalBytes: 1000 * gibibyte, anonymousBytes: 0 };
+    const large = { freeBytes: gibibyte + 100, totalBytes: 1000 * gibibyte, anonymousBytes: 0 };
     expect(await takes(makeCapacity(automatic, large).capacity, 100)).toBe(true);
     expect(await takes(makeCapacity(automatic, large).capacity, 101)).toBe(false);
   });
@@ -97,7 +97,7 @@ describe("the disk", () => {
   });
 
   test("does not limit files in an object store, but still limits the database", async () => {
-    const room = { freeBytes: gibibyte + 100, totalBytes: 10 * gibibyte, anonymousBytes: 0 };
+    const room = { freeBytes: gibibyte / 2 + 100, totalBytes: 10 * gibibyte, anonymousBytes: 0 };
     await expect(makeCapacity(automatic, room).capacity.assertRoomForFile(owner, 101)).rejects.toEqual(full);
     const { capacity } = makeCapacity({ ...automatic, ...s3 }, room);
     await capacity.assertRoomForFile(owner, 50 * gibibyte);
