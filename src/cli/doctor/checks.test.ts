@@ -59,10 +59,11 @@ describe("checkSpace", () => {
 
   it("compares the free space with the configured minimum", async () => {
     expect(await space(3, 10)).toBe("ok");
-    expect(await space(1.5, 10)).toBe("warn");
-    expect(await space(0.9, 10)).toBe("fail");
-    expect(await space(4, 100)).toBe("fail");
-    expect(await space(0.9, 10, { PWP__DISK__FREE_MIN_BYTES: "1000" })).toBe("ok");
+    expect(await space(0.9, 10)).toBe("warn");
+    expect(await space(0.4, 10)).toBe("fail");
+    expect(await space(1.5, 100)).toBe("warn");
+    expect(await space(0.9, 100)).toBe("fail");
+    expect(await space(0.4, 10, { PWP__DISK__FREE_MIN_BYTES: "1000" })).toBe("ok");
   });
 });
 
