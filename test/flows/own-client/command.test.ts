@@ -134,7 +134,7 @@ describe("push", () => {
       "--language",
       "de",
     ];
-    const { stdout } = await program.run(argv, { stdin: "x" });
+    const { stdout } = await program.run(argv, { stdin: argv[0] === "push" ? "x" : "" });
     expect(stdout).not.toContain("sesame");
     expect(JSON.parse(stdout)).toMatchObject({
       kind: "text",
@@ -204,6 +204,59 @@ describe("push", () => {
       stdout: "http://127.0.0.1/p/abc\n",
       stderr: "warning: this server does not know such a limit: the push ends after 7 days.\n",
     });
+  });
+});
+
+describe("a hostile server", () => {
+  /** Clears the screen, sets the title, imitates another line, and turns the reading direction round. */
+  const hostile = "\u001b[2J\u001b]0;title\u0007\u009b31m\rtoken: accepted\u202e";
+  const answers: Readonly<Record<string, object>> = {
+    "GET /api/v2/version": { application_version: hostile, api_version: "2.1", features: {} },
+    "GET /api/v2/pushes/active": [{ url_token: "abc", name: hostile, html_url: hostile, kind: hostile }],
+    "POST /api/v2/pushes": { url_token: "abc", html_url: hostile, expires_at: hostile, views_remaining: 1 },
+    "POST /api/sealpush/requests": { url_token: "abc", html_url: `http://127.0.0.1/${hostile}`, expires_at: hostile },
+  };
+
+  test.each([
+    ["whoami"],
+    ["whoami", "--json"],
+    ["push"],
+    ["push", "--json"],
+    ["request", "A word"],
+    ["list"],
+    ["list", "--json"],
+    ["audit", "abc"],
+  ])("cannot write to the terminal through %j", async (...argv) => {
+    const standIn = await startStandIn((request, _incoming, response) => {
+      const [line = ""] = request.split("?");
+      const status = line.startsWith("POST") ? 201 : Object.hasOwn(answers, line) ? 200 : 422;
+      sendJson(response, status, answers[line] ?? { payload: [hostile] });
+    });
+    const environment = { SEALPUSH_SERVER: standIn.origin, SEALPUSH_TOKEN: "t" };
+    const { stdout, stderr } = await makeClientProgram("client", environment).run(argv, { stdin: "x" });
+    expect(`${stdout}${stderr}`).not.toBe("");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there.
+    expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
+  });
+
+  test("keeps its texts as they are in JSON", async () => {
+    const standIn = await startStandIn((request, _incoming, response) =>
+      sendJson(response, 200, answers[request.split("?")[0] ?? ""] ?? {}),
+    );
+    const environment = { SEALPUSH_SERVER: standIn.origin, SEALPUSH_TOKEN: "t" };
+    const { stdout } = await makeClientProgram("client", environment).run(["whoami", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ application_version: hostile });
+  });
+});
+
+describe("a passphrase in the environment", () => {
+  test("protects a push without an option", async () => {
+    const program = signedIn();
+    const made = await program.run(["push"], { stdin: "x", environment: { SEALPUSH_PASSPHRASE: "between us" } });
+    expect(made).toMatchObject({ exitCode: 0 });
+    expect(await program.run(["open", made.stdout.trim()])).toMatchObject({ exitCode: 4 });
+    const opened = { environment: { SEALPUSH_PASSPHRASE: "between us" } };
+    expect(await program.run(["open", made.stdout.trim()], opened)).toMatchObject({ exitCode: 0, stdout: "x" });
   });
 });
 

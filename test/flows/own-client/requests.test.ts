@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -34,6 +34,33 @@ function linksIn({ stdout, stderr }: { readonly stdout: string; readonly stderr:
 }
 
 describe("the command", () => {
+  test("stores the private link of a request where only this user can read it, and says where", async () => {
+    const program = signedIn();
+    const made = await program.run(["request", "Root password"]);
+    const { privateLink, page } = linksIn(made);
+    const path = join(program.settings, "requests", page.split("/").at(-1) ?? "");
+    expect(made.stderr).toBe(
+      `Only the private link opens the answers. It is stored in ${path}: sealpush open - < ${path}\n`,
+    );
+    expect(readFileSync(path, "utf8")).toBe(`${privateLink}\n`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const opened = await program.run(["open", "-"], { stdin: readFileSync(path, "utf8") });
+    expect(opened).toMatchObject({ exitCode: 3, stderr: "Nobody has answered yet.\n" });
+  });
+
+  test("warns if the private link cannot be stored, and stores none of a key under a passphrase", async () => {
+    const program = signedIn();
+    const away = { environment: { XDG_CONFIG_HOME: "/proc/config" } };
+    expect((await program.run(["request", "Root password"], away)).stderr).toMatch(
+      /^warning: only the private link opens the answers, and it is not stored: .*ENOENT.* Keep it\.\n$/,
+    );
+    const passphrase = { environment: { SEALPUSH_PASSPHRASE: "correct horse battery staple" } };
+    const made = await program.run(["request", "Root password"], passphrase);
+    expect(made).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(linksIn(made).privateLink).not.toContain("AGE-SECRET-KEY");
+    expect(existsSync(join(program.settings, "requests"))).toBe(false);
+  });
+
   test("request, answer, list, open and end: the server gets neither the secret nor the key", async () => {
     const program = signedIn();
     const made = await program.run([

@@ -5,7 +5,6 @@ import { optionsOf, programHelp, verbHelp } from "./help.ts";
 import { type CommandIo, CommandRefused, exitCodeOf, exitCodes, type Given } from "./io.ts";
 import { didYouMean } from "./suggest.ts";
 import { isWrongPath, systemProblem } from "./system-error.ts";
-import { harmless } from "./text.ts";
 import { findVerb, type Verb, verbs } from "./verbs.ts";
 
 export { completedVerbs } from "./complete.ts";
@@ -33,9 +32,7 @@ export async function runCommand(argv: readonly string[], io: CommandIo): Promis
   const verb = findVerb(name);
   if (verb === undefined) {
     const names = verbs.map((known) => known.name);
-    io.stderr(
-      `error: unknown command '${harmless(name)}'.${didYouMean(name, names)} "sealpush --help" lists the commands.\n`,
-    );
+    io.stderr(`error: unknown command '${name}'.${didYouMean(name, names)} "sealpush --help" lists the commands.\n`);
     return exitCodes.usage;
   }
   try {

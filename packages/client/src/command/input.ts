@@ -91,6 +91,14 @@ export async function passphraseOption(given: Given, io: CommandIo): Promise<str
   return found;
 }
 
+/**
+ * The passphrase for something new: also from the environment without an option, so that nothing is made unprotected although
+ * a passphrase is set. @throws as `passphraseOption`.
+ */
+export async function newPassphrase(given: Given, io: CommandIo): Promise<string | undefined> {
+  return (await passphraseOption(given, io)) ?? (io.environment.SEALPUSH_PASSPHRASE || undefined);
+}
+
 export const passphraseAttemptsMax = 3;
 
 /** Asks until a passphrase opens what was received, a bounded number of times. */

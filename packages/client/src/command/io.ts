@@ -2,10 +2,16 @@ import type { ClientErrorCode } from "../errors.ts";
 
 /** The input and output of a command, except files and the network. */
 export interface CommandIo {
+  /** For people: texts of a server cannot change the terminal, see `process-io.ts`. */
   readonly stdout: (text: string) => void;
+  /** For programs: the very text. */
+  readonly exact: (text: string) => void;
   /** Resolves when the reader has taken the bytes. @throws if the reader is gone. */
   readonly pipe: (bytes: Uint8Array) => Promise<void>;
+  /** For people, like `stdout`. */
   readonly stderr: (text: string) => void;
+  /** Replaces the last line of the terminal at standard error; "": removes it. */
+  readonly status: (line: string) => void;
   readonly stdin: AsyncIterable<Uint8Array>;
   /** Which of them are terminals. */
   readonly terminals: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };

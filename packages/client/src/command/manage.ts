@@ -4,7 +4,7 @@ import { readLink, readRequestLink } from "../link.ts";
 import { passphraseOption, pushArgument, readShortFile } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect, connectForPush } from "./settings.ts";
-import { table } from "./text.ts";
+import { jsonText, table } from "./text.ts";
 
 export const list: RunVerb = async (given, io) => {
   if (given.positionals.length > 0) return await listAnswers(given, io);
@@ -133,6 +133,6 @@ function pageOf(given: Given, io: CommandIo) {
 }
 
 function printJson(value: unknown, io: CommandIo): number {
-  io.stdout(`${JSON.stringify(value, null, 2)}\n`);
+  io.stdout(jsonText(value));
   return exitCodes.ok;
 }

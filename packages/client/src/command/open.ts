@@ -14,7 +14,7 @@ import { answerToOpen } from "./request.ts";
 import { saveFile } from "./saved-files.ts";
 import { type Connection, connectForPush } from "./settings.ts";
 import { systemProblem } from "./system-error.ts";
-import { harmless, progressOn } from "./text.ts";
+import { harmless, jsonText, progressOn } from "./text.ts";
 
 export const open: RunVerb = async (given, io) => {
   const named = await pushArgument(given, io);
@@ -39,7 +39,7 @@ export const open: RunVerb = async (given, io) => {
   if (folder === "-") {
     const [file, ...others] = opened.files;
     if (file !== undefined && others.length === 0) {
-      if (opened.payload !== null) io.stderr(`${harmless(opened.payload, "\n\t")}\n`);
+      if (opened.payload !== null) io.stderr(`${opened.payload}\n`);
       for await (const chunk of client.download(file, { signal: io.interruption })) await io.pipe(chunk);
       return exitCodes.ok;
     }
@@ -70,7 +70,7 @@ export const open: RunVerb = async (given, io) => {
   }
   if (isSet(given, "json")) {
     const { files: _addresses, ...push } = opened;
-    io.stdout(`${JSON.stringify({ ...push, files: saved }, null, 2)}\n`);
+    io.stdout(jsonText({ ...push, files: saved }));
   }
   return saved.every((file) => file.saved_as !== null) ? exitCodes.ok : exitCodes.failed;
 };
@@ -109,7 +109,7 @@ async function retrieve(client: Connection["client"], push: string, given: strin
     } catch (error) {
       const isWrong = error instanceof ClientError && error.code === "wrong_passphrase";
       if (isWrong && error.sealedText !== undefined) {
-        io.stdout(error.sealedText);
+        io.exact(error.sealedText);
         io.stderr(
           "The view is spent. Standard output has the sealed text: the age tool opens it with the passphrase and the key.\n",
         );
@@ -127,7 +127,7 @@ async function retrieve(client: Connection["client"], push: string, given: strin
 /** Programs get the very text. A terminal gets no control characters, and a line end after the last line. */
 function printSecret(payload: string, io: CommandIo): void {
   if (!io.terminals.stdout) {
-    io.stdout(payload);
+    io.exact(payload);
     return;
   }
   const shown = harmless(payload, "\n\t");

@@ -2,8 +2,12 @@ import { homedir } from "node:os";
 import { isatty } from "node:tty";
 import { type CommandIo, CommandRefused, exitCodes } from "./io.ts";
 import { openTerminal } from "./terminal.ts";
+import { harmless } from "./text.ts";
 
-/** The input and output of this process. */
+/**
+ * The input and output of this process. All texts for people go through it, so that no verb can forget to make the texts of a
+ * server harmless: they may come from a hostile one, and also a pipe may end at a terminal.
+ */
 export function processIo(): CommandIo {
   let isPiped = false;
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -24,8 +28,10 @@ export function processIo(): CommandIo {
   });
   const interrupt = () => controller.abort(new Error("Interrupted."));
   return {
-    stdout: (text) => process.stdout.write(text),
-    stderr: (text) => process.stderr.write(text),
+    stdout: (text) => process.stdout.write(harmless(text, "\n\t")),
+    exact: (text) => process.stdout.write(text),
+    stderr: (text) => process.stderr.write(harmless(text, "\n\t")),
+    status: (line) => process.stderr.write(`\r\u001b[K${harmless(line)}`),
     pipe: (bytes) => {
       isPiped = true;
       return new Promise((resolve, reject) =>

@@ -1,10 +1,10 @@
 import type { NewPush } from "../client.ts";
 import { type Expiry, expiryOf } from "../expiry.ts";
 import { type FilesToSend, filesAt } from "./files.ts";
-import { passphraseOption, readSecret } from "./input.ts";
+import { newPassphrase, readSecret } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect } from "./settings.ts";
-import { progressOn } from "./text.ts";
+import { harmless, jsonText, progressOn } from "./text.ts";
 
 const kinds = ["text", "url", "qr"] as const;
 
@@ -17,7 +17,7 @@ export const push: RunVerb = async (given, io) => {
   const { client } = await connect(given, io, textOf(given, "language"));
   const files = await filesOf(given, io);
   const payload = files.list.length > 0 ? undefined : await secretOf(given, io);
-  const passphrase = await passphraseOption(given, io);
+  const passphrase = await newPassphrase(given, io);
   const progress = files.list.length === 0 ? undefined : progressOn(io, "Sending", files.sizeBytes);
   const wanted: NewPush = {
     ...fields,
@@ -34,10 +34,10 @@ export const push: RunVerb = async (given, io) => {
   warnOfLongerLife(fields, made.expire_after_days, io);
   if (isSet(given, "json")) {
     const { passphrase: _sent, ...shown } = made;
-    io.stdout(`${JSON.stringify(shown, null, 2)}\n`);
+    io.stdout(jsonText(shown));
     return exitCodes.ok;
   }
-  io.stdout(`${made.html_url}\n`);
+  io.stdout(`${harmless(made.html_url)}\n`);
   if (io.terminals.stdout) {
     const until = made.expires_at ?? `${made.expire_after_days} days from now`;
     io.stderr(`It can be opened ${made.views_remaining} times until ${until}.\n`);

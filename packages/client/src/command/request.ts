@@ -1,10 +1,11 @@
-import type { SealpushClient, Request as SecretRequest } from "../client.ts";
+import type { CreatedRequest, SealpushClient, Request as SecretRequest } from "../client.ts";
 import { expiryOf } from "../expiry.ts";
 import { filesAt } from "./files.ts";
-import { makeAsk, passphraseOption, pushArgument, readSecret } from "./input.ts";
+import { makeAsk, newPassphrase, pushArgument, readSecret } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect, connectForPush } from "./settings.ts";
-import { harmless, progressOn } from "./text.ts";
+import { storePrivateLink } from "./stored-links.ts";
+import { jsonText, labelled, progressOn } from "./text.ts";
 
 export const request: RunVerb = async (given, io) => {
   const wanted = fieldsOf(given);
@@ -15,25 +16,28 @@ export const request: RunVerb = async (given, io) => {
       "At least 12 characters, and not a common one: the operator of the server can try passphrases on the stored key.\n",
     );
   }
-  const passphrase = await passphraseOption(given, io);
+  const passphrase = await newPassphrase(given, io);
   const made = await client.requests.create(
     { ...wanted, title, ...(passphrase === undefined ? {} : { passphrase }) },
     { signal: io.interruption },
   );
-  if (isSet(given, "json")) {
-    io.stdout(`${JSON.stringify(made, null, 2)}\n`);
-    return exitCodes.ok;
-  }
-  io.stdout(`link to send: ${made.html_url}\nprivate link: ${made.private_link}\n`);
-  if (io.terminals.stdout) {
-    const what =
-      passphrase === undefined
-        ? "Only the private link opens the answers: keep it"
-        : "The passphrase opens the answers";
-    io.stderr(`It can be answered until ${made.expires_at}. ${what}.\n`);
-  }
+  if (isSet(given, "json")) io.stdout(jsonText(made));
+  else io.stdout(labelled({ "link to send": made.html_url, "private link": made.private_link }));
+  if (io.terminals.stdout) io.stderr(`It can be answered until ${made.expires_at}.\n`);
+  if (passphrase === undefined) await keepPrivateLink(made, io);
+  else if (io.terminals.stdout) io.stderr("The passphrase opens the answers.\n");
   return exitCodes.ok;
 };
+
+/** Without a passphrase, the key is in the private link alone. */
+async function keepPrivateLink(made: CreatedRequest, io: CommandIo): Promise<void> {
+  const stored = await storePrivateLink(made.url_token, made.private_link, io);
+  io.stderr(
+    "path" in stored
+      ? `Only the private link opens the answers. It is stored in ${stored.path}: sealpush open - < ${stored.path}\n`
+      : `warning: only the private link opens the answers, and it is not stored: ${stored.problem} Keep it.\n`,
+  );
+}
 
 async function titleOf({ positionals: [named] }: Given, io: CommandIo): Promise<string> {
   if (named !== undefined) return named;
@@ -71,13 +75,7 @@ export const answer: RunVerb = async (given, io) => {
   const { client } = await connectForPush(named, given, io);
   const asked = await client.requests.find(named, { signal: io.interruption });
   refuseUnwanted(asked, files.list.length > 0);
-  if (io.terminals.stderr)
-    io.stderr(
-      `${[asked.title, asked.note]
-        .map((text) => harmless(text, "\n"))
-        .join("\n")
-        .trim()}\n`,
-    );
+  if (io.terminals.stderr) io.stderr(`${[asked.title, asked.note].join("\n").trim()}\n`);
   const content =
     files.list.length > 0 ? { files: files.list } : { payload: await readSecret(io, " Send it as a file.") };
   const progress = files.list.length === 0 ? undefined : progressOn(io, "Sending", files.sizeBytes);

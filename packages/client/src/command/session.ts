@@ -2,6 +2,7 @@ import { SealpushClient } from "../client.ts";
 import { readLine } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, type RunVerb } from "./io.ts";
 import { connect, removeToken, serverNamed, settingsFileOf, storeSettings, warnOfPlainHttp } from "./settings.ts";
+import { jsonText, labelled } from "./text.ts";
 
 export const login: RunVerb = async (given, io) => {
   const server = serverNamed(await addressOf(given, io));
@@ -53,11 +54,10 @@ export const whoami: RunVerb = async (given, io) => {
   const { application_version, api_version } = await client.version({ signal: io.interruption });
   const token = await client.tokenState({ signal: io.interruption });
   if (isSet(given, "json")) {
-    io.stdout(`${JSON.stringify({ server: client.server, application_version, api_version, token }, null, 2)}\n`);
+    io.stdout(jsonText({ server: client.server, application_version, api_version, token }));
   } else {
-    io.stdout(
-      `server: ${client.server}\nversion: ${application_version}, API ${api_version}\ntoken: ${tokenSentences[token]}\n`,
-    );
+    const version = `${application_version}, API ${api_version}`;
+    io.stdout(labelled({ server: client.server, version, token: tokenSentences[token] }));
   }
   return token === "refused" ? exitCodes.token : exitCodes.ok;
 };

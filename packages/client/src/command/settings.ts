@@ -83,7 +83,7 @@ export function warnOfPlainHttp(server: string, io: CommandIo): void {
 }
 
 /** $XDG_CONFIG_HOME/sealpush. */
-function settingsFolder({ environment, homeFolder }: CommandIo): string {
+export function settingsFolder({ environment, homeFolder }: CommandIo): string {
   const configured = environment.XDG_CONFIG_HOME ?? "";
   return join(isAbsolute(configured) ? configured : join(homeFolder, ".config"), "sealpush");
 }
@@ -157,7 +157,7 @@ export async function storeSettings(settings: StoredSettings, io: CommandIo): Pr
 }
 
 /** Level by level: Node's recursive form never returns if a folder rejects new ones with ENOENT, as /proc does. */
-async function makeFolder(path: string): Promise<void> {
+export async function makeFolder(path: string): Promise<void> {
   if (existsSync(path)) return;
   await makeFolder(dirname(path));
   await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {

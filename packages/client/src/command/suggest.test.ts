@@ -23,7 +23,3 @@ test.each([
 test.each(["xylophone", "e", "a".repeat(10_000)])("%s: no command is similar", async (typed) => {
   expect(await refusalOf(typed)).toBe(`error: unknown command '${typed}'. ${end}`);
 });
-
-test("what was typed cannot change the terminal", async () => {
-  expect(await refusalOf("\u001b[2J")).toBe(`error: unknown command '\ufffd[2J'. ${end}`);
-});

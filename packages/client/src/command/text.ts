@@ -6,6 +6,19 @@ export function harmless(text: string, kept = ""): string {
   return text.replace(controls, (character) => (kept.includes(character) ? character : "\ufffd"));
 }
 
+/** JSON with control characters as escapes: a terminal may show it, and programs read what the server sent. */
+export function jsonText(value: unknown): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return `${JSON.stringify(value, null, 2).replace(controls, (character) => (character === "\n" ? "\n" : escaped(character)))}\n`;
+}
+
+/** One `label: value` a line; a value cannot begin another line. */
+export function labelled(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([label, value]) => `${label}: ${harmless(value)}\n`)
+    .join("");
+}
+
 /** Rows with a header, in columns separated by tabs. */
 export function table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const cell = (value: unknown) =>
@@ -22,7 +35,7 @@ export function sizeText(sizeBytes: number): string {
 
 /** @returns a function that shows how much of a transfer is done, on a line of the terminal; undefined: there is no terminal. */
 export function progressOn(
-  io: { readonly terminals: { readonly stderr: boolean }; readonly stderr: (text: string) => void },
+  io: { readonly terminals: { readonly stderr: boolean }; readonly status: (line: string) => void },
   label: string,
   totalBytes: number | undefined,
 ): { readonly show: (doneBytes: number) => void; readonly clear: () => void } | undefined {
@@ -35,8 +48,8 @@ export function progressOn(
       const line = `${label}: ${percent}${sizeText(totalBytes ?? doneBytes)}`;
       if (line === shown) return;
       shown = line;
-      io.stderr(`\r\u001b[K${line}`);
+      io.status(line);
     },
-    clear: () => io.stderr("\r\u001b[K"),
+    clear: () => io.status(""),
   };
 }

@@ -68,7 +68,7 @@ export const verbs: readonly Verb[] = [
       json,
     ],
     details: `Without files, the secret is read from standard input, or asked for without showing it. A line end after a single line
-is not part of it. A secret is never an argument, because other users of this machine can read those. Files need a token
+is not part of it. If SEALPUSH_PASSPHRASE is set, the push has this passphrase, also without -p. A secret is never an argument, because other users of this machine can read those. Files need a token
 on most servers.`,
     load: async () => (await import("./push.ts")).push,
   },
@@ -118,9 +118,10 @@ its oldest answer that was not opened yet.`,
       server,
       json,
     ],
-    details: `The key is made here. Without a passphrase it is only in the private link, so keep that. Needs a token. With one, the server stores the
+    details: `The key is made here. Needs a token. Without a passphrase the key is only in the private link, which is stored in a file that
+only you can read; its path is printed. With a passphrase, the server stores the
 sealed key, and its operator can try passphrases: choose one that cannot be guessed.
-sealpush open <private link> opens the answers one by one; sealpush list <private link> lists them.`,
+sealpush open asks for the private link and opens the answers one by one; sealpush list <private link> lists them.`,
     load: async () => (await import("./request.ts")).request,
   },
   {
