@@ -148,6 +148,13 @@ export class Deployment {
     return found;
   }
 
+  /** The network between a process and the database. Needs `watched`. */
+  database(which: Which): TcpProxy {
+    const found = this.#get().databases[which];
+    if (found === undefined) throw new Error("This deployment was opened without `watched`.");
+    return found;
+  }
+
   /** Runs an operator's command with the settings of the first process. */
   run(argv: readonly string[], stdin = ""): Promise<ProcessRun> {
     return runProgram(argv, this.#get().environments[0] ?? {}, stdin);
@@ -198,8 +205,7 @@ export class Deployment {
     ms: number = suspensionMs,
   ): { suspended: Promise<void>; resumed: Promise<void> } {
     const { pid } = this.process(which);
-    const database = this.#get().databases[which];
-    if (database === undefined) throw new Error("This deployment was opened without `watched`.");
+    const database = this.database(which);
     const [suspended, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     database.intercept((text) => {
       if (!statement.test(text)) return "pass";
