@@ -6,12 +6,12 @@ import { compressFor } from "./compression.ts";
 /** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
-/** The folders of the addresses from which pages load images and fonts. Nothing below them redirects. */
+/** The folders of the addresses from which pages load images. Nothing below them redirects. */
 const imageFolders = ["/assets/", "/branding/"] as const;
 
 /**
  * Pages load only from this origin. No inline scripts or styles, so that injected markup has no effect; only the preview of a style
- * sheet has one style, which is allowed by its hash. Images and fonts have few addresses: a style sheet can load them when it has
+ * sheet has one style, which is allowed by its hash. Images have few addresses, and fonts none: a style sheet can load them when it has
  * read a secret of the page, and the request for any other address could be seen or counted.
  * @param imageSources addresses or paths of images besides those of assets and the theme.
  */
@@ -23,7 +23,6 @@ export function createPagePolicies(imageSources: readonly string[]): (request: F
     const logos = imageSources.flatMap((source) => (source.startsWith("/") ? at(source) : source));
     return (
       `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${[...folders, "data:", ...logos].join(" ")}; ` +
-      `font-src ${folders.join(" ")}; ` +
       "manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     );
   };
