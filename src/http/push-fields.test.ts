@@ -78,8 +78,9 @@ describe("integers", () => {
     [0, 0],
     [" 5 ", 5],
     ["+5", 5],
-    ["3.0", 3],
-    ["1e1", 10],
+    // Outside every range, which the caller names.
+    [1e300, 1e300],
+    ["9".repeat(20), 1e20],
   ])("%j is %j", (value, expected) =>
     expect(read({ expire_after_days: value })).toEqual({ expireAfterDays: expected }),
   );
@@ -99,9 +100,8 @@ describe("integers", () => {
       name: "1e3",
     });
   });
-  test.each([1.5, "1.5", "5 5", "five", "5.", "0x5", true, [], [5], {}, 1e300, "9".repeat(20)])(
-    "%j is refused",
-    (value) => expect(problemsOf({ expire_after_days: value })).toEqual(["expireAfterDays"]),
+  test.each([1.5, "1.5", "3.0", "1e1", "5 5", "five", "5.", "0x5", true, [], [5], {}])("%j is refused", (value) =>
+    expect(problemsOf({ expire_after_days: value })).toEqual(["expireAfterDays"]),
   );
 });
 
