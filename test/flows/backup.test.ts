@@ -285,6 +285,8 @@ const keptTables = [
   "known_clients",
   "link_deliveries",
   "link_delivery_days",
+  "link_secret_users",
+  "link_secrets",
   "meta",
   "passkey_challenges",
   "passkeys",
