@@ -123,7 +123,8 @@ async function requestEveryRoute(
     for (const url of addressesOf(route)) {
       const { status, text } = await send(route, url, credentials, isOwners(route) ? form : {});
       expect([route.method, url, status < 500], text).toEqual([route.method, url, true]);
-      const allowed = [...mayShow(route), ...(showsRequest(route) ? requestCanaries : [])];
+      // A request names the confirmed address of its owner, for those who answer.
+      const allowed = [...mayShow(route), ...(showsRequest(route) ? [...requestCanaries, "email"] : [])];
       const shown = ownedPushes.canaries.namesIn(Buffer.from(text)).filter((name) => !allowed.includes(name));
       if (shown.length > 0) leaks.push([route.method, url, status, shown]);
     }
