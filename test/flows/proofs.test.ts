@@ -4,6 +4,7 @@ import { en } from "../../src/i18n/i18n.ts";
 import { userActions } from "../../src/pages/admin/user.tsx";
 import { changeUsers } from "../support/access-rows.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";
+import { countRows } from "../support/engine-database.ts";
 import { addApp } from "../support/factors.ts";
 import { linkIn, startMailSink } from "../support/mail-sink.ts";
 import { type SignedInClient, signInClient } from "../support/signed-in-client.ts";
@@ -149,12 +150,15 @@ describe("a change of the password", () => {
 
 describe("an administrator's action on a user", () => {
   const state = async (fixture: TestApp) => {
-    const user = await fixture.app.domain.accounts.findUserByEmail(ada);
-    return user && [user.admin, user.disabledAt !== null, user.hasSecondFactor, user.confirmedAt !== null];
+    const { accounts, db } = fixture.app.domain;
+    const user = await accounts.findUserByEmail(ada);
+    const links = await countRows(db, "mailed_links");
+    return user && [user.admin, user.disabledAt !== null, user.hasSecondFactor, user.confirmedAt !== null, links];
   };
 
   test.each(userActions)("%s needs a proof in a session older than ten minutes", async (action) => {
-    await using fixture = await startTestApp();
+    const environment = action === "ask_email" ? (await startMailSink()).environment : {};
+    await using fixture = await startTestApp({ environment });
     const { accounts } = fixture.app.domain;
     const owner = await signInClient(fixture, ada, { join: true });
     await setUpApp(fixture, owner);
