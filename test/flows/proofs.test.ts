@@ -199,7 +199,7 @@ describe("an administrator's action on a user", () => {
     expect((await admin.post(`/admin/users/${id}/promote`)).status).toBe(200);
     expect(await state(fixture)).toEqual([false, false, false, true, 0]);
     expect((await admin.post(`/admin/users/${id}/promote`, { proof: app.code() })).status).toBe(303);
-    expect(await state(fixture)).toEqual([true, false, false, true]);
+    expect(await state(fixture)).toEqual([true, false, false, true, 0]);
   });
 
   test("on an unknown user asks for no proof", async () => {
