@@ -126,7 +126,7 @@ function uncountedHook(access: RouteAccess, renderError: RenderError) {
     const { headers, method } = request.raw;
     const refusal = isDeclaredPrefetch(headers)
       ? prefetchRefusal
-      : isPage && isPartOfPage(request)
+      : isPartOfPage(request, isPage)
         ? partRefusal
         : undefined;
     if (refusal !== undefined) {
@@ -138,12 +138,13 @@ function uncountedHook(access: RouteAccess, renderError: RenderError) {
 }
 
 /**
- * Threat: a style sheet or an image address in another page opens links of its choice, whose views their owner sees. Nobody sees a page
- * that a browser loads in this way: frames are forbidden. A form may be sent by a script, and is no GET.
+ * Threat: a style sheet or an image address in another page opens links of its choice, whose views their owner sees. Nobody sees what a
+ * browser loads in this way: frames are forbidden. Scripts read only the API, as `empty`. A form may be sent by a script, and is no GET.
  */
-function isPartOfPage({ raw: { headers, method } }: FastifyRequest): boolean {
+function isPartOfPage({ raw: { headers, method } }: FastifyRequest, isPage: boolean): boolean {
   const destination = headers["sec-fetch-dest"];
-  return method === "GET" && destination !== undefined && destination !== "document";
+  if (method !== "GET" || destination === undefined || destination === "document") return false;
+  return isPage || destination !== "empty";
 }
 
 /** Headers with which a browser declares that it fetches a page before the person requests it. */

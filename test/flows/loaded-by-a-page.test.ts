@@ -51,6 +51,22 @@ test.each(["image", "style", "font", "script", "iframe", "object", "empty", "", 
   },
 );
 
+test.each(["image", "style", "font", "script", "iframe", "object", ""])(
+  "the JSON of a link that a page loads as %j is no retrieval and records nothing",
+  async (destination) => {
+    const urlToken = await create();
+    for (const url of [`/p/${urlToken}.json`, `/p/${urlToken}/r.json`, `/api/v2/pushes/${urlToken}`]) {
+      const { statusCode, body } = await app.server.inject({
+        url,
+        headers: { ...browser, "sec-fetch-dest": destination },
+      });
+      expect([url, statusCode]).not.toEqual([url, 200]);
+      expect(body).not.toContain("hunter2");
+    }
+    expect(await auditKinds(urlToken)).toEqual(["creation"]);
+  },
+);
+
 test("the answer is the same for a link that was never one", async () => {
   const asked = async (urlToken: string) => {
     const headers = { ...browser, "sec-fetch-dest": "image" };
