@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { AppError } from "../base/errors.ts";
 import { BodyChunks } from "../http/body/body-chunks.ts";
+import { typeOfFile } from "../http/body/file-type.ts";
 import { discardBody } from "../http/discard-body.ts";
 import type { PageRequest, PageRoute } from "./request.ts";
 
@@ -33,7 +34,8 @@ function detailsIn({ request }: PageRequest) {
     }),
   );
   const text = (key: string) => Buffer.from(metadata.get(key) ?? "", "base64").toString("utf8");
-  return { filename: text("filename"), contentType: text("filetype") };
+  const filename = text("filename");
+  return { filename, contentType: typeOfFile(filename, text("filetype")) };
 }
 
 /** Answers without reading the body, if there is one. */

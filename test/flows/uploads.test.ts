@@ -49,9 +49,10 @@ describe.each(["disk", "S3"])("with files on %s", (storage) => {
     });
   }
 
-  const metadata = `filename ${Buffer.from("Pläne.pdf").toString("base64")},filetype ${Buffer.from("application/pdf").toString("base64")}`;
+  const inBase64 = (text: string) => Buffer.from(text).toString("base64");
 
-  async function open(bytes: number): Promise<string> {
+  async function open(bytes: number, type = "application/pdf"): Promise<string> {
+    const metadata = `filename ${inBase64("Pläne.pdf")},filetype ${inBase64(type)}`;
     const answer = await ask({
       method: "POST",
       headers: { "upload-length": String(bytes), "upload-metadata": metadata },
@@ -173,6 +174,26 @@ describe.each(["disk", "S3"])("with files on %s", (storage) => {
 
     test("may be empty", async () => {
       expect((await createPush([await open(0)])).statusCode).toBe(303);
+    });
+
+    test.each(["", "garbage", "application/octet-stream"])(
+      "of type %j has the type that its name implies",
+      async (type) => {
+        const url = await open(3, type);
+        await part(url, 0, Buffer.from("PDF"));
+        await expectFile(await createPush([url]), Buffer.from("PDF"));
+      },
+    );
+
+    test("and a file of the form have no more bytes together than a push may have", async () => {
+      const url = await open(bytesMax);
+      await part(url, 0, patternBytes(bytesMax));
+      const form = new FormData();
+      form.set("push[kind]", "file");
+      form.append("push[uploads][]", addressOf(url));
+      form.append("push[files][]", new Blob(["x"]), "one more byte");
+      expect((await sendForm(form)).statusCode).toBe(413);
+      expect((await ask({ method: "DELETE", url })).statusCode).toBe(204);
     });
 
     test("is gone after DELETE", async () => {

@@ -80,7 +80,7 @@ export class PendingUpload implements Upload {
     if (this.#closed || this.#adding || this.#failed)
       throw new Error("An upload takes one file after another, until it ends.");
     const { maxFileUploads } = this.#deps.config.files;
-    if (this.#files.length >= maxFileUploads) throw invalidFields({ files: [`can't be more than ${maxFileUploads}.`] });
+    if (this.fileCount >= maxFileUploads) throw invalidFields({ files: [`can't be more than ${maxFileUploads}.`] });
     this.#adding = true;
     try {
       this.#files.push(await this.#storeFile(file));
@@ -152,17 +152,13 @@ export class PendingUpload implements Upload {
     return { id, blobKey: sent.blobKey, sizeBytes: sent.bytes, detailsSealed, key };
   }
 
-  #sentBytes(): number {
-    return this.#sent.reduce((sum, file) => sum + file.bytes, 0);
-  }
-
   /** Counts and limits the bytes, and renews the upload's record while they arrive. */
   async *#metered(content: AsyncIterable<Uint8Array>, sent: { bytes: number }): AsyncGenerator<Uint8Array> {
     const { config, clock } = this.#deps;
     const meter = new ByteMeter(this.#deps, this.spent, this.#actor);
     for await (const chunk of content) {
       sent.bytes += chunk.length;
-      if (this.#sentBytes() > config.files.pushBytesMax) throw filesTooLarge(config);
+      if (this.storedBytes + sent.bytes > config.files.pushBytesMax) throw filesTooLarge(config);
       await meter.take(chunk.length);
       if (this.#closed) throw uploadExpired();
       if (Math.abs(clock.now() - this.#lastRenewal) >= renewEveryMs) await this.#renew();
