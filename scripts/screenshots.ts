@@ -71,7 +71,8 @@ async function takeAll(shots: readonly Shot[], { browser, origin, looks, signIn 
       locale: "en-GB",
       reducedMotion: "reduce",
     });
-    if (signIn !== undefined) await context.request.post(`${origin}/users/sign_in`, { form: signIn, headers: { origin } });
+    if (signIn !== undefined)
+      await context.request.post(`${origin}/users/sign_in`, { form: signIn, headers: { origin } });
     for (const { name, prepare } of shots) {
       const page = await context.newPage();
       page.on("response", (response) => {
