@@ -20,20 +20,36 @@ const headerArmorLinesMax = 342;
  */
 export function findLock(text: string): AgeLock | undefined {
   const armor = text.trim();
-  if (!armor.startsWith(beginning) || !armor.endsWith(end)) return undefined;
-  const first = endOfMatch(lineEnd, armor, beginning.length);
-  if (first === undefined) return undefined;
-  let at = first;
-  let headerEnd = first;
-  let lines = 0;
-  for (let next = endOfMatch(wholeLine, armor, at); next !== undefined; next = endOfMatch(wholeLine, armor, at)) {
-    at = next;
-    lines += 1;
-    if (lines <= headerArmorLinesMax) headerEnd = at;
-  }
-  const last = endOfMatch(lastLine, armor, at) ?? at;
+  const first = firstLineIn(armor);
+  if (first === undefined || !armor.endsWith(end)) return undefined;
+  const last = endOfLines(armor, first, Number.POSITIVE_INFINITY);
   if (last === first || last !== armor.length - end.length) return undefined;
-  return lockOf(atob(armor.slice(first, lines < headerArmorLinesMax ? last : headerEnd)));
+  return findLockInHeader(armor);
+}
+
+/** The same for a text that `findLock` has accepted, or an empty one: reads the header alone. */
+export function findLockInHeader(text: string): AgeLock | undefined {
+  const armor = text.trim();
+  const first = firstLineIn(armor);
+  return first === undefined
+    ? undefined
+    : lockOf(atob(armor.slice(first, endOfLines(armor, first, headerArmorLinesMax))));
+}
+
+/** @returns where the encoded bytes begin. */
+function firstLineIn(armor: string): number | undefined {
+  return armor.startsWith(beginning) ? endOfMatch(lineEnd, armor, beginning.length) : undefined;
+}
+
+/** @returns where the lines of encoded bytes end: after `linesMax` whole ones, or the last one. */
+function endOfLines(armor: string, first: number, linesMax: number): number {
+  let at = first;
+  for (let lines = 0; lines < linesMax; lines += 1) {
+    const next = endOfMatch(wholeLine, armor, at);
+    if (next === undefined) return endOfMatch(lastLine, armor, at) ?? at;
+    at = next;
+  }
+  return at;
 }
 
 /** @param pattern sticky. @returns where its match at this position ends. */

@@ -19,6 +19,8 @@ export async function sealInSlices(text: string, recipient: string, nextTurn: ()
     armored += inLines(bytes.subarray(0, wholeBytes));
     rest = bytes.subarray(wholeBytes);
   }
+  // The caller goes on with the whole.
+  await nextTurn();
   return `${armored}${inLines(rest)}${end}\n`;
 }
 

@@ -1,4 +1,4 @@
-import { findLock } from "../../age/age-header.ts";
+import { findLock, findLockInHeader } from "../../age/age-header.ts";
 import { dayMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
@@ -145,7 +145,7 @@ export function encryptionOf({
 }: AskedEncryption): Pick<PushRow, "encryption" | "encryptionCheck"> {
   if (encryption === undefined) return { encryption: "none", encryptionCheck: null };
   return {
-    encryption: findLock(payload) === "passphrase" ? "age_passphrase" : "age",
+    encryption: findLockInHeader(payload) === "passphrase" ? "age_passphrase" : "age",
     encryptionCheck: encryptionCheck ?? null,
   };
 }
