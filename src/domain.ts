@@ -33,12 +33,12 @@ import { createFileOpener } from "./pushes/claim/stored-files.ts";
 import { createByteBudgets } from "./pushes/create/byte-budgets.ts";
 import { createCapacity } from "./pushes/create/capacity.ts";
 import { createLargePayloads } from "./pushes/create/large-payloads.ts";
-import { createLinkKeys } from "./pushes/link-keys.ts";
 import { createLinkDeliveryCounter, watchLinkEmails } from "./pushes/notifications/link-deliveries.ts";
 import type { PushEmails } from "./pushes/notifications/push-emails.ts";
 import { notifyOfViews } from "./pushes/notifications/view-notifications.ts";
 import { createPushes } from "./pushes/pushes.ts";
 import { createPushStore } from "./pushes/store/push-store.ts";
+import { createStoredLinkKeys } from "./pushes/stored-link-keys.ts";
 import { isNewDatabase, openVault, WrongMasterKeyError } from "./pushes/vault.ts";
 import { type AnswerEmails, createRequests } from "./requests/requests.ts";
 import { createRequestStore } from "./requests/store/request-store.ts";
@@ -117,8 +117,8 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const argon2 = createArgon2Queue(argon2Limits);
   const limits = createLimits(db, random, events.limitsUnanswered);
   const hashAttempts = createHashAttempts(limits);
-  const linkKeys = createLinkKeys({ db, keyring, random });
-  const linkEmails = watchLinkEmails({ store, clock, linkKeys });
+  const storedLinkKeys = createStoredLinkKeys({ db, keyring, random });
+  const linkEmails = watchLinkEmails({ store, clock, storedLinkKeys });
   const branding = await openBranding({
     db,
     clock,
@@ -141,7 +141,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     settings: config.accounts,
     keyring: () => keyring,
     access: vault.access,
-    destroyStoredLinks: linkKeys.destroy,
+    destroyStoredLinks: storedLinkKeys.destroy,
     provider: config.singleSignOn && (await openProvider(config.singleSignOn, clock)),
     onUseNotRecorded: events.usageNotRecorded,
   });
@@ -151,7 +151,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     clock,
     random,
     vault,
-    linkKeys,
+    storedLinkKeys,
     store,
     blobs,
     openFiles: createFileOpener(blobs, effects.abortAfter),
@@ -177,7 +177,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
     clock,
     random,
     keyring,
-    linkKeys,
+    storedLinkKeys,
     urlTokens: createUrlTokens(vault.indexKey("request links")),
     ids: createIds(db, "requests"),
     store: createRequestStore(db),
@@ -190,7 +190,7 @@ async function openParts({ db, keyring, config, effects, events }: Opened) {
   const canServe = () => db.answers();
   return {
     vault,
-    linkKeys,
+    storedLinkKeys,
     /** Whether anything may be destroyed because time has passed. */
     clockTrust,
     store,

@@ -41,8 +41,8 @@ export type JointSeal = { readonly under: "master key and client"; readonly purp
 /** Under a key that is itself sealed elsewhere: a rotation reseals that one instead. */
 export type InnerSeal = { readonly under: "key of the push" | "key of the file" };
 
-/** The same with the link key of an account, which is derived from its sealed link secret. */
-export type LinkSeal = { readonly under: "link key of the account" };
+/** The same with the key of an account's stored links, which is derived from its sealed link secret. */
+export type LinkSeal = { readonly under: "stored-link key of the account" };
 
 export type Seal = MasterKeySeal | JointSeal | InnerSeal | LinkSeal;
 
@@ -56,7 +56,7 @@ export function underMasterKeyAndClient(purpose: JointPurpose): JointSeal {
 
 export const underPushKey: InnerSeal = { under: "key of the push" };
 export const underFileKey: InnerSeal = { under: "key of the file" };
-export const underLinkKey: LinkSeal = { under: "link key of the account" };
+export const underStoredLinkKey: LinkSeal = { under: "stored-link key of the account" };
 
 const described: unique symbol = Symbol("described");
 

@@ -3,7 +3,7 @@ import { columnData, type SealedRow } from "./keyring.ts";
 import type { LinkColumn } from "./sealed-column.ts";
 import { aeadOverheadBytes, deriveKey, encodeParts, keyedHash, openAead, type Part, sealAead } from "./sodium.ts";
 
-/** A value under a link key: version 0x02 | key id 8 | nonce 24 | ciphertext | tag 16. The first two are part of the associated data. */
+/** A value under the key of stored links: version 0x02 | key id 8 | nonce 24 | ciphertext | tag 16. The first two are part of the associated data. */
 const version = 2;
 const keyIdBytes = 8;
 const headerBytes = 1 + keyIdBytes;
@@ -11,7 +11,7 @@ const headerBytes = 1 + keyIdBytes;
 const idHashBytes = 16;
 
 /** Seals the stored links of one account. */
-export interface LinkKey {
+export interface StoredLinkKey {
   seal(column: LinkColumn, row: SealedRow, link: string, random: Random): Buffer;
   /** "other_key": sealed under an earlier secret of the account. @returns undefined: it was changed, or belongs to another row. */
   open(column: LinkColumn, row: SealedRow, envelope: Uint8Array): OpenedLink | "other_key" | undefined;
@@ -26,11 +26,11 @@ export interface OpenedLink {
 }
 
 /** @param secret 32 bytes: the link secret of an account. Once it is overwritten, nothing that it sealed can be opened. */
-export function createLinkKey(secret: Buffer): LinkKey {
+export function createStoredLinkKey(secret: Buffer): StoredLinkKey {
   const key = deriveKey(secret, "stored links");
   const header = Buffer.concat([
     Uint8Array.of(version),
-    keyedHash(secret, idHashBytes, "link key id").subarray(0, keyIdBytes),
+    keyedHash(secret, idHashBytes, "stored link key id").subarray(0, keyIdBytes),
   ]);
   const messageData = (context: readonly Part[]) => encodeParts("message", ...context);
 

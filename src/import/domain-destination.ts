@@ -105,7 +105,7 @@ export function createDomainDestination(
 }
 
 function pushDeps(
-  { config, db, vault, linkKeys, store, blobs }: Domain,
+  { config, db, vault, storedLinkKeys, store, blobs }: Domain,
   { clock, random, monotonicMs }: Pick<Effects, "clock" | "random" | "monotonicMs">,
 ): PushImportDeps {
   const diskSpace = diskSpaceOf(config.dataDir);
@@ -113,7 +113,7 @@ function pushDeps(
     config,
     db,
     vault,
-    linkKeys,
+    storedLinkKeys,
     store,
     blobs,
     clock,

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { BlobStoreError } from "../blobs/blob-store.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
 import { endedByTime, expiryOf } from "../pushes/create/import-push.ts";
-import { findLinkKey } from "../pushes/link-keys.ts";
 import { hasEnded, openLink, tombstoneMs } from "../pushes/present-push.ts";
 import { openFileDetails, openFileKey, openPayload, openPushKey } from "../pushes/seals.ts";
 import { readImportedState } from "../pushes/store/import-push.ts";
 import { findFilesOf, findPushById } from "../pushes/store/push-store.ts";
 import { type FileRow, type PushRow, pushes, rowSecrets, type SealedPush } from "../pushes/store/tables.ts";
 import { findSealedPush } from "../pushes/store/write-view.ts";
+import { findStoredLinkKey } from "../pushes/stored-link-keys.ts";
 import { partNames } from "./missing-parts.ts";
 import { type ImportSource, isSourceFileError, type SourceFile, type SourcePush } from "./source.ts";
 import type { ImportedRow, ImportedUser } from "./store/imported-rows.ts";
@@ -112,8 +112,8 @@ async function compareLabels(
   verdict: Verdict,
 ): Promise<void> {
   if (row.ownerId === null) return;
-  const linkKey = await findLinkKey(read, keyring, row.ownerId);
-  const link = openLink(row, { keyring, access, ownerCheckOf, linkKey });
+  const storedLinkKey = await findStoredLinkKey(read, keyring, row.ownerId);
+  const link = openLink(row, { keyring, access, ownerCheckOf, storedLinkKey });
   if (link === "not_stored") verdict.change("Its owner's lists show no link of it here.");
   else if (link?.link !== push.urlToken) verdict.fail("Its owner's lists cannot show its link.");
   const open = (column: "name" | "note", sealed: Buffer | null) =>

@@ -57,7 +57,7 @@ const contents = {
     /** Index of the recipient in the link delivery. */
     recipientIndex: isNumber,
     ownerId: isNumber,
-    /** The link without its origin, in base64: sealed under the owner's link key, which is opened when the email is sent. */
+    /** The link without its origin, in base64: sealed under the key of the owner's stored links, which is opened when the email is sent. */
     pathSealed: isText,
     passphraseRequired: isFlag,
     viewsRemaining: isNumber,

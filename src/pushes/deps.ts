@@ -12,9 +12,9 @@ import type { FileOpener } from "./claim/stored-files.ts";
 import type { ByteBudgets } from "./create/byte-budgets.ts";
 import type { Capacity } from "./create/capacity.ts";
 import type { LargePayloads } from "./create/large-payloads.ts";
-import type { LinkKeys } from "./link-keys.ts";
 import type { PushEmails } from "./notifications/push-emails.ts";
 import type { PushStore } from "./store/push-store.ts";
+import type { StoredLinkKeys } from "./stored-link-keys.ts";
 import type { Vault } from "./vault.ts";
 
 /** Dependencies of the operations on pushes. */
@@ -24,7 +24,7 @@ export interface PushDeps {
   readonly clockTrust: Pick<ClockTrust, "check">;
   readonly random: Random;
   readonly vault: Vault;
-  readonly linkKeys: LinkKeys;
+  readonly storedLinkKeys: StoredLinkKeys;
   readonly store: PushStore;
   readonly ids: Ids;
   readonly blobs: BlobStore;

@@ -7,7 +7,7 @@ const accounts = 40;
 
 test("a link secret that was replaced is in no file of the database any more", async () => {
   await using fixture = await openTestDomain();
-  const { db, pushes, linkKeys } = fixture.domain;
+  const { db, pushes, storedLinkKeys } = fixture.domain;
   // Ids as they are drawn: in no order.
   const ids = Array.from({ length: accounts }, (_, at) => ((at * 7_919) % 1_009) * 2 ** 36 + at + 1);
   for (const id of ids) await pushes.create({ payload: "x" }, signedIn(id));
@@ -22,7 +22,7 @@ test("a link secret that was replaced is in no file of the database any more", a
     new Set([...readAllFiles(fixture.dataDir).values()].flatMap((bytes) => [...finder.search(bytes)]));
   expect(found().size).toBe(accounts);
   const replaced = new Set(ids.filter((_, at) => at % 3 === 0).map(String));
-  for (const id of replaced) await db.write((tx) => linkKeys.destroy(tx, Number(id)));
+  for (const id of replaced) await db.write((tx) => storedLinkKeys.destroy(tx, Number(id)));
   const isLeft = () => {
     const left = found();
     return [...replaced].some((id) => left.has(id));

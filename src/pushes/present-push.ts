@@ -2,12 +2,12 @@ import { isArmored } from "../age/armor.ts";
 import { dayMs } from "../base/clock.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import type { LinkKey, OpenedLink } from "../crypto/link-key.ts";
 import type { RotatedColumn } from "../crypto/sealed-column.ts";
-import type { LinkKeys } from "./link-keys.ts";
+import type { OpenedLink, StoredLinkKey } from "../crypto/stored-link-key.ts";
 import type { Actor, EndToEnd, ListedPush, OwnedPush, Push } from "./push.ts";
 import { publicOptions } from "./push-options.ts";
 import { optionsBy, type PushRow, pushes, type UnsealedPushRow } from "./store/tables.ts";
+import type { StoredLinkKeys } from "./stored-link-keys.ts";
 import type { Vault } from "./vault.ts";
 
 /** How long an ended anonymous push is reported as expired before it becomes unknown. */
@@ -53,16 +53,19 @@ function isOwnersRow(row: OwnedRow, { access, ownerCheckOf }: Pick<Vault, "acces
 /** What opens the lists of one owner. */
 export interface OwnerKeys extends Pick<Vault, "keyring" | "access" | "ownerCheckOf"> {
   /** undefined: no owner, or one who has never stored a link. */
-  readonly linkKey: LinkKey | undefined;
+  readonly storedLinkKey: StoredLinkKey | undefined;
 }
 
-interface WithLinkKeys {
+interface WithStoredLinkKeys {
   readonly vault: Vault;
-  readonly linkKeys: LinkKeys;
+  readonly storedLinkKeys: StoredLinkKeys;
 }
 
-export async function ownerKeysOf({ vault, linkKeys }: WithLinkKeys, ownerId: number | null): Promise<OwnerKeys> {
-  return { ...vault, linkKey: ownerId === null ? undefined : await linkKeys.find(ownerId) };
+export async function ownerKeysOf(
+  { vault, storedLinkKeys }: WithStoredLinkKeys,
+  ownerId: number | null,
+): Promise<OwnerKeys> {
+  return { ...vault, storedLinkKey: ownerId === null ? undefined : await storedLinkKeys.find(ownerId) };
 }
 
 /**
@@ -74,13 +77,13 @@ export function openLink(
   keys: OwnerKeys,
 ): OpenedLink | "not_stored" | undefined {
   const { tokenSealed } = row;
-  const { keyring, linkKey } = keys;
+  const { keyring, storedLinkKey } = keys;
   if (row.ownerId !== null && !isOwnersRow(row, keys)) return undefined;
-  if (row.ownerId !== null && (tokenSealed === null || linkKey === undefined)) return "not_stored";
+  if (row.ownerId !== null && (tokenSealed === null || storedLinkKey === undefined)) return "not_stored";
   const opened =
     row.ownerId === null
       ? openAnonymous(keyring, row, tokenSealed)
-      : linkKey?.open(pushes.seals.urlToken, row, tokenSealed ?? Buffer.alloc(0));
+      : storedLinkKey?.open(pushes.seals.urlToken, row, tokenSealed ?? Buffer.alloc(0));
   if (opened === undefined) keys.access.reportForgedRow("pushes");
   return opened === "other_key" ? "not_stored" : opened;
 }

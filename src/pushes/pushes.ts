@@ -18,13 +18,13 @@ import { searchLimits, searchOperations } from "./read/search.ts";
 export { auditKindNames } from "./audit/audit-trail.ts";
 export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
-export type { AccountLinkKey, LinkKeys } from "./link-keys.ts";
 export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";
 export { asksForLinkDelivery } from "./notifications/email-rules.ts";
 export { asksForPassphrase, isSealedLabel } from "./present-push.ts";
 export type * from "./push.ts";
 export { type OptionAnsweredTo, type OptionReader, optionRules, optionsAnsweredTo } from "./push-options.ts";
 export { shellActor } from "./read/admin-list.ts";
+export type { AccountStoredLinkKey, StoredLinkKeys } from "./stored-link-keys.ts";
 
 export type Pushes = ReturnType<typeof createPushes>;
 

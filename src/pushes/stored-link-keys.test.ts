@@ -2,20 +2,20 @@ import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
-import { createLinkKeys } from "./link-keys.ts";
 import { createPushes } from "./pushes.ts";
+import { createStoredLinkKeys } from "./stored-link-keys.ts";
 
 const owner = signedIn(7);
 
 /** What another process has: it remembers its own keys. */
 function otherProcess(fixture: TestDomain) {
   const { db, keyring } = fixture.domain;
-  const linkKeys = createLinkKeys({ db, keyring, random: fixture.effects.random });
-  return { linkKeys, pushes: createPushes(pushDepsOf(fixture, { linkKeys })) };
+  const storedLinkKeys = createStoredLinkKeys({ db, keyring, random: fixture.effects.random });
+  return { storedLinkKeys, pushes: createPushes(pushDepsOf(fixture, { storedLinkKeys })) };
 }
 
-function replaceSecret({ domain: { db, linkKeys } }: TestDomain): Promise<void> {
-  return db.write((tx) => linkKeys.destroy(tx, 7));
+function replaceSecret({ domain: { db, storedLinkKeys } }: TestDomain): Promise<void> {
+  return db.write((tx) => storedLinkKeys.destroy(tx, 7));
 }
 
 async function listedLinks({ domain: { pushes } }: TestDomain): Promise<(string | null)[]> {
@@ -83,7 +83,7 @@ test("without stored links, lists show none, and the link alone is enough for it
   const { pushes } = fixture.domain;
   const request = { payload: "x", idempotencyKey: "a-random-key-of-the-client" };
   const { urlToken } = await pushes.create(request, owner);
-  expect(await fixture.domain.linkKeys.find(7)).toBeUndefined();
+  expect(await fixture.domain.storedLinkKeys.find(7)).toBeUndefined();
   expect(await listedLinks(fixture)).toEqual([null]);
   await expect(pushes.create(request, owner)).rejects.toMatchObject({
     fields: { idempotencyKey: [expect.stringContaining("was used")] },

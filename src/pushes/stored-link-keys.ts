@@ -1,13 +1,13 @@
 import type { Random } from "../base/random.ts";
 import type { Keyring } from "../crypto/keyring.ts";
-import { createLinkKey, type LinkKey } from "../crypto/link-key.ts";
 import { keyBytes } from "../crypto/sodium.ts";
+import { createStoredLinkKey, type StoredLinkKey } from "../crypto/stored-link-key.ts";
 import type { Database, ReadConnection } from "../database/database.ts";
 import { destroyLinkSecret, findLinkSecret, insertLinkSecret } from "./store/link-secrets.ts";
 import { linkSecrets } from "./store/tables.ts";
 
-/** The link key of an account, with what proves in a statement that it has not been replaced. */
-export interface AccountLinkKey extends LinkKey {
+/** The key of the stored links of an account, with what proves in a statement that it has not been replaced. */
+export interface AccountStoredLinkKey extends StoredLinkKey {
   readonly userId: number;
   readonly secretId: number;
 }
@@ -15,35 +15,35 @@ export interface AccountLinkKey extends LinkKey {
 const rowOf = (userId: number) => ({ id: userId, ownerId: userId });
 
 /** @returns undefined: the account has never stored a link. @throws Error when its secret does not open. */
-export async function findLinkKey(
+export async function findStoredLinkKey(
   connection: ReadConnection,
   keyring: Keyring,
   userId: number,
-): Promise<AccountLinkKey | undefined> {
+): Promise<AccountStoredLinkKey | undefined> {
   const found = await findLinkSecret(connection, userId);
   if (found === undefined) return undefined;
   const secret = keyring.open(linkSecrets.seals.linkSecret, rowOf(userId), found.sealed);
   if (secret === undefined) throw new Error(`The link secret of user ${userId} does not open.`);
-  return { ...createLinkKey(secret), userId, secretId: found.id };
+  return { ...createStoredLinkKey(secret), userId, secretId: found.id };
 }
 
 const rememberedMax = 10_000;
 /** How often a secret may be replaced while something is sealed under it. */
 const attemptsMax = 5;
 
-export type LinkKeys = ReturnType<typeof createLinkKeys>;
+export type StoredLinkKeys = ReturnType<typeof createStoredLinkKeys>;
 
 /**
  * The keys of stored links. An account's link secret is drawn when it first stores a link, and overwritten when the account may
  * have come into other hands: stored links and queued emails with links are then lost, links that were handed out still open.
  */
-export function createLinkKeys({ db, keyring, random }: { db: Database; keyring: Keyring; random: Random }) {
+export function createStoredLinkKeys({ db, keyring, random }: { db: Database; keyring: Keyring; random: Random }) {
   /** Only for sealing: the statement that writes what was sealed finds out whether the key was replaced. */
-  const remembered = new Map<number, AccountLinkKey>();
+  const remembered = new Map<number, AccountStoredLinkKey>();
 
-  const find = (userId: number) => findLinkKey(db.read, keyring, userId);
+  const find = (userId: number) => findStoredLinkKey(db.read, keyring, userId);
 
-  async function findOrDraw(userId: number): Promise<AccountLinkKey> {
+  async function findOrDraw(userId: number): Promise<AccountStoredLinkKey> {
     const found = await find(userId);
     if (found !== undefined) return found;
     const sealed = keyring.seal(linkSecrets.seals.linkSecret, rowOf(userId), random.bytes(keyBytes));
@@ -64,7 +64,7 @@ export function createLinkKeys({ db, keyring, random }: { db: Database; keyring:
      */
     async sealing<Outcome>(
       userId: number,
-      write: (key: AccountLinkKey) => Promise<Outcome>,
+      write: (key: AccountStoredLinkKey) => Promise<Outcome>,
     ): Promise<Exclude<Outcome, "link_secret_replaced">> {
       for (let attempts = 0; attempts < attemptsMax; attempts += 1) {
         const key = remembered.get(userId) ?? (await findOrDraw(userId));

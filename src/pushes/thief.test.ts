@@ -61,14 +61,14 @@ test("database and master key together open no anonymous push", async () => {
 
 test("they open an owned push without a passphrase, and only the labels of one with a passphrase", async () => {
   await using fixture = await openTestDomain();
-  const { pushes, linkKeys } = fixture.domain;
+  const { pushes, storedLinkKeys } = fixture.domain;
   const owner = signedIn(7);
   const { urlToken: plain } = await pushes.create({ payload: "hunter2" }, owner);
   const { urlToken: guarded } = await pushes.create({ payload: "hunter3", passphrase: "p", name: "VPN" }, owner);
   // The master key opens the link secret of the account.
-  const linkKey = await linkKeys.find(7);
+  const storedLinkKey = await storedLinkKeys.find(7);
   const readToken = ({ row }: SealedPush) => {
-    const opened = linkKey?.open(pushTable.seals.urlToken, row, row.tokenSealed ?? Buffer.alloc(0));
+    const opened = storedLinkKey?.open(pushTable.seals.urlToken, row, row.tokenSealed ?? Buffer.alloc(0));
     return opened === undefined || opened === "other_key" ? "" : opened.link;
   };
   const deriveKey = (push: SealedPush) =>

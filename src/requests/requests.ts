@@ -12,13 +12,13 @@ import type { Ids } from "../database/ids.ts";
 import { type Limits, tooManyAttempts } from "../limits/limits.ts";
 import { createNetworkCounter } from "../limits/network-counter.ts";
 import {
-  type AccountLinkKey,
+  type AccountStoredLinkKey,
   type Actor,
   codePointsUpTo,
-  type LinkKeys,
   type ListedPush,
   type Pushes,
   pushLimits,
+  type StoredLinkKeys,
 } from "../pushes/pushes.ts";
 import { AnswerUpload } from "./answer-upload.ts";
 import {
@@ -74,7 +74,7 @@ export interface RequestDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly keyring: Keyring;
-  readonly linkKeys: Pick<LinkKeys, "find" | "findOrDraw">;
+  readonly storedLinkKeys: Pick<StoredLinkKeys, "find" | "findOrDraw">;
   /** Not those of pushes: the link of one opens no other. */
   readonly urlTokens: UrlTokens;
   readonly ids: Ids;
@@ -166,8 +166,8 @@ export function createRequests(deps: RequestDeps) {
       const now = clock.now();
       if (actor.user === null) throw needsAccount();
       const rows = await store.list(actor.user.id, requestsPerPage, (page - 1) * requestsPerPage);
-      const linkKey = await deps.linkKeys.find(actor.user.id);
-      return rows.flatMap((row) => toListed(deps, row, linkKey, now) ?? []);
+      const storedLinkKey = await deps.storedLinkKeys.find(actor.user.id);
+      return rows.flatMap((row) => toListed(deps, row, storedLinkKey, now) ?? []);
     },
 
     /**
@@ -214,12 +214,12 @@ export function createRequests(deps: RequestDeps) {
     /** All requests of an owner, newest first. */
     async *exportOwned(ownerId: number): AsyncGenerator<ListedRequest> {
       const now = clock.now();
-      const linkKey = await deps.linkKeys.find(ownerId);
+      const storedLinkKey = await deps.storedLinkKeys.find(ownerId);
       let last: RequestRow | null = null;
       do {
         const rows: readonly RequestRow[] = await store.listAfter(ownerId, last, requestsPerPage);
         for (const row of rows) {
-          const listed = toListed(deps, row, linkKey, now);
+          const listed = toListed(deps, row, storedLinkKey, now);
           if (listed !== undefined) yield listed;
         }
         last = rows.at(requestsPerPage - 1) ?? null;
@@ -399,26 +399,26 @@ function stateOf(row: RequestRow, now: number): RequestState {
 
 /** The link of a request without an account is in nobody's list. */
 async function sealToken(
-  { config, linkKeys, random }: RequestDeps,
+  { config, storedLinkKeys, random }: RequestDeps,
   { id, ownerId }: Pick<RequestRow, "id" | "ownerId">,
   urlToken: string,
 ): Promise<Buffer | null> {
   if (ownerId === null || !config.keepLinks) return null;
-  const linkKey = await linkKeys.findOrDraw(ownerId);
-  return linkKey.seal(requestTable.seals.requestToken, { id, ownerId }, urlToken, random);
+  const storedLinkKey = await storedLinkKeys.findOrDraw(ownerId);
+  return storedLinkKey.seal(requestTable.seals.requestToken, { id, ownerId }, urlToken, random);
 }
 
 /** @returns undefined: the row was not sealed for this owner, which is reported. */
 function toListed(
   deps: RequestDeps,
   row: RequestRow,
-  linkKey: AccountLinkKey | undefined,
+  storedLinkKey: AccountStoredLinkKey | undefined,
   now: number,
 ): ListedRequest | undefined {
   const opened = openRow(deps, row);
   if (opened === undefined) return undefined;
   const link =
-    row.tokenSealed === null ? undefined : linkKey?.open(requestTable.seals.requestToken, row, row.tokenSealed);
+    row.tokenSealed === null ? undefined : storedLinkKey?.open(requestTable.seals.requestToken, row, row.tokenSealed);
   const urlToken = link === undefined || link === "other_key" ? null : link.link;
   return { ...toOwned(opened, "", now), urlToken };
 }

@@ -23,11 +23,11 @@ const silentEmails: PushEmails = {
 
 /** The dependencies of push operations of an open domain, with replacements by the test. */
 export function pushDepsOf(fixture: TestDomain, overrides: Partial<PushDeps> = {}): PushDeps {
-  const { config, vault, linkKeys, store, blobs, db, limits, clockTrust } = fixture.domain;
+  const { config, vault, storedLinkKeys, store, blobs, db, limits, clockTrust } = fixture.domain;
   return {
     config,
     vault,
-    linkKeys,
+    storedLinkKeys,
     store,
     blobs,
     openFiles: createFileOpener(blobs, fixture.effects.abortAfter),

@@ -4,7 +4,6 @@ import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
-import type { AccountLinkKey } from "../link-keys.ts";
 import { asksForLinkDelivery, findLinkDeliveryProblems } from "../notifications/email-rules.ts";
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { toOwnersPush } from "../present-push.ts";
@@ -14,6 +13,7 @@ import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent }
 import { arrivalOf } from "../store/idempotency-keys.ts";
 import type { NewPush, WithPush } from "../store/insert-push.ts";
 import { optionsBy, type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
+import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
 import { encryptionOf, findProblems, lifetimeOf } from "./limits.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
@@ -103,14 +103,14 @@ async function sealAndInsert(
   const ownerId = actor.user?.id ?? null;
   const row = newRow(deps, { id, ownerId, now, passphraseSalt, urlToken }, requested);
   const key = askedKey && arrivedAt !== undefined ? { ...askedKey, pushId: id, arrivedAt } : undefined;
-  const insert = async (linkKey: AccountLinkKey | undefined) => {
-    const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, linkKey }, actor);
+  const insert = async (storedLinkKey: AccountStoredLinkKey | undefined) => {
+    const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
     return await deps.largePayloads.write(payloadBytes, actor.client, async () => {
       const content = { payload: request.payload ?? "", files: listFiles(positionFiles(upload?.files ?? [])) };
       const { keyCheck, ...sealed } = sealPushContent(keyring, row, { urlToken, passphraseHash }, content, deps.random);
       const push: NewPush = {
-        row: { ...row, keyCheck, ...(linkKey && storedLink(deps, row, urlToken, linkKey)) },
-        linkKey,
+        row: { ...row, keyCheck, ...(storedLinkKey && storedLink(deps, row, urlToken, storedLinkKey)) },
+        storedLinkKey,
         ...sealed,
         storedBytes: payloadBytes + (upload?.storedBytes ?? 0),
         key,
@@ -119,8 +119,8 @@ async function sealAndInsert(
       return await deps.store.insertPush(push, audit, { linkDelivery, together });
     });
   };
-  const needsLinkKey = ownerId !== null && (storesLink(deps, row) || asksForLinkDelivery(request));
-  const outcome = needsLinkKey ? await deps.linkKeys.sealing(ownerId, insert) : await insert(undefined);
+  const needsStoredLinkKey = ownerId !== null && (storesLink(deps, row) || asksForLinkDelivery(request));
+  const outcome = needsStoredLinkKey ? await deps.storedLinkKeys.sealing(ownerId, insert) : await insert(undefined);
   if (outcome === "repeated") {
     const first = askedKey && (await findRepeated(deps, askedKey, { request, requested, upload }, actor));
     if (first?.push === undefined) throw unavailable("The push is being created. Try again.", 1);
@@ -155,9 +155,9 @@ function storesLink({ config }: PushDeps, { ownerId, isAnswer }: Pick<PushRow, "
   return isAnswer === 1 || (ownerId !== null && config.keepLinks);
 }
 
-function storedLink(deps: PushDeps, row: UnsealedPushRow, urlToken: string, linkKey: AccountLinkKey) {
+function storedLink(deps: PushDeps, row: UnsealedPushRow, urlToken: string, storedLinkKey: AccountStoredLinkKey) {
   if (!storesLink(deps, row)) return { tokenSealed: null };
-  return { tokenSealed: linkKey.seal(pushes.seals.urlToken, row, urlToken, deps.random) };
+  return { tokenSealed: storedLinkKey.seal(pushes.seals.urlToken, row, urlToken, deps.random) };
 }
 
 function newRow(

@@ -69,7 +69,7 @@ export type PushImportDeps = Pick<
   | "clock"
   | "random"
   | "vault"
-  | "linkKeys"
+  | "storedLinkKeys"
   | "store"
   | "ids"
   | "linkDeliveryIds"
@@ -192,12 +192,12 @@ async function sealLinkDeliveries(
 
 /** If the account's link secret is replaced before the row is written, the link does not open any more, as that of an earlier push. */
 async function sealLink(
-  { config, linkKeys, random }: PushImportDeps,
+  { config, storedLinkKeys, random }: PushImportDeps,
   id: number,
   { ownerId, urlToken, hasLostLink = false }: ImportedPush,
 ): Promise<Buffer | null> {
   if (ownerId === null || hasLostLink || !config.keepLinks) return null;
-  return (await linkKeys.findOrDraw(ownerId)).seal(pushes.seals.urlToken, { id, ownerId }, urlToken, random);
+  return (await storedLinkKeys.findOrDraw(ownerId)).seal(pushes.seals.urlToken, { id, ownerId }, urlToken, random);
 }
 
 function rowOf(

@@ -7,12 +7,12 @@ import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.
 import { auditRecord } from "../audit/audit-trail.ts";
 import { addProblem, type Problems, recipientsMax } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
-import type { AccountLinkKey, LinkKeys } from "../link-keys.ts";
 import { hasEnded, isForgotten, isProvenOwner } from "../present-push.ts";
 import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
 import type { PushStore } from "../store/push-store.ts";
 import { linkDeliveries, type UnsealedPushRow } from "../store/tables.ts";
+import type { AccountStoredLinkKey, StoredLinkKeys } from "../stored-link-keys.ts";
 import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients, keyNotKnown } from "./email-rules.ts";
 
 /**
@@ -129,7 +129,7 @@ interface LinkToDeliver {
   readonly row: UnsealedPushRow;
   readonly urlToken: string;
   /** The owner's; undefined: the push has no owner. */
-  readonly linkKey: AccountLinkKey | undefined;
+  readonly storedLinkKey: AccountStoredLinkKey | undefined;
 }
 
 /**
@@ -139,11 +139,11 @@ interface LinkToDeliver {
 export async function prepareLinkDelivery(
   deps: PushDeps,
   request: AskedLinkDelivery,
-  { row, urlToken, linkKey }: LinkToDeliver,
+  { row, urlToken, storedLinkKey }: LinkToDeliver,
   actor: Actor,
 ): Promise<NewLinkDelivery | undefined> {
   const { ownerId } = row;
-  if (!asksForLinkDelivery(request) || ownerId === null || linkKey === undefined) return undefined;
+  if (!asksForLinkDelivery(request) || ownerId === null || storedLinkKey === undefined) return undefined;
   const { emails } = deps;
   await emails.assertRoom();
   const owner = await emails.findOwner(ownerId);
@@ -157,7 +157,7 @@ export async function prepareLinkDelivery(
     pushId: row.id,
     ownerId,
     urlToken,
-    sealPath: (path: string) => linkKey.sealMessage(queuedLink(id), path, deps.random).toString("base64"),
+    sealPath: (path: string) => storedLinkKey.sealMessage(queuedLink(id), path, deps.random).toString("base64"),
     retrievalStep: row.retrievalStep,
     passphraseRequired: row.passphraseSalt !== null,
     viewsRemaining: Math.max(0, row.expireAfterViews - row.views),
@@ -207,8 +207,8 @@ export function linkDeliveryOperations(deps: PushDeps) {
       const charge = await deps.linkDeliveryCounter.charge(String(user.id), now);
       if (charge.outcome === "refused") throw tooManyAttempts(charge);
       if (hasEnded(row, now)) throw linkDeliveryRefused("ended", deps.emails);
-      const linkKey = await deps.linkKeys.findOrDraw(user.id);
-      const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, linkKey }, actor);
+      const storedLinkKey = await deps.storedLinkKeys.findOrDraw(user.id);
+      const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
       if (linkDelivery === undefined) throw new Error(`No link delivery of push ${row.id} could be made.`);
       const outcome = await deps.store.linkDeliveries.put(row.id, linkDelivery);
       if (outcome !== "put") throw linkDeliveryRefused(outcome, deps.emails);
@@ -240,18 +240,18 @@ const queuedLink = (linkDeliveryId: number) => ["link delivery", linkDeliveryId]
 
 interface QueuedLink extends LinkEmailId {
   readonly ownerId: number;
-  /** Base64, sealed under the owner's link key. */
+  /** Base64, sealed under the key of the owner's stored links. */
   readonly pathSealed: string;
 }
 
 interface LinkEmailDeps {
   readonly store: PushStore;
   readonly clock: Clock;
-  readonly linkKeys: LinkKeys;
+  readonly storedLinkKeys: StoredLinkKeys;
 }
 
 /** For the email queue: records the outcomes of link emails. Each call may be repeated. */
-export function watchLinkEmails({ store, clock, linkKeys }: LinkEmailDeps) {
+export function watchLinkEmails({ store, clock, storedLinkKeys }: LinkEmailDeps) {
   return {
     /**
      * The path of the link in the email. @returns undefined: the push behind it can no longer be retrieved, or the link secret of its owner
@@ -260,8 +260,8 @@ export function watchLinkEmails({ store, clock, linkKeys }: LinkEmailDeps) {
     async openPath({ pushId, linkDeliveryId, ownerId, pathSealed }: QueuedLink): Promise<string | undefined> {
       const row = await store.findById(pushId);
       if (row === undefined || hasEnded(row, clock.now())) return undefined;
-      const linkKey = await linkKeys.find(ownerId);
-      const opened = linkKey?.openMessage(queuedLink(linkDeliveryId), Buffer.from(pathSealed, "base64"));
+      const storedLinkKey = await storedLinkKeys.find(ownerId);
+      const opened = storedLinkKey?.openMessage(queuedLink(linkDeliveryId), Buffer.from(pathSealed, "base64"));
       return opened === "other_key" ? undefined : opened?.link;
     },
     settle: ({ linkDeliveryId, recipientIndex }: LinkEmailId, fate: "sent" | "given_up"): Promise<void> =>

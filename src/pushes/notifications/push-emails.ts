@@ -38,7 +38,7 @@ export interface LinkEmail {
   readonly pushId: number;
   readonly ownerId: number;
   readonly urlToken: string;
-  /** Seals the path of the link under the owner's link key, for this link delivery. @returns base64. */
+  /** Seals the path of the link under the key of the owner's stored links, for this link delivery. @returns base64. */
   sealPath(path: string): string;
   readonly retrievalStep: boolean;
   readonly passphraseRequired: boolean;

@@ -26,7 +26,7 @@ export const searchLimits: SearchLimits = {
 };
 
 type Store = PushDeps["store"];
-type SearchDeps = Pick<PushDeps, "clock" | "vault" | "linkKeys"> & {
+type SearchDeps = Pick<PushDeps, "clock" | "vault" | "storedLinkKeys"> & {
   readonly store: { readonly lists: Pick<Store["lists"], "filtered" | "summaries" | "labels" | "byIds"> };
 };
 

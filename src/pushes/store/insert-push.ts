@@ -1,7 +1,7 @@
 import { type Database, type Engine, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
-import type { AccountLinkKey } from "../link-keys.ts";
+import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import { type CreationKey, KeyUsedError, type TakenKey, takeKey } from "./idempotency-keys.ts";
 import { isCurrentSecret } from "./link-secrets.ts";
 import {
@@ -29,7 +29,7 @@ export interface NewPush {
   readonly files: readonly FileRow[];
   readonly storedBytes: number;
   /** What the url_token in the row is sealed under; undefined: it has none, or no owner. */
-  readonly linkKey?: AccountLinkKey | undefined;
+  readonly storedLinkKey?: AccountStoredLinkKey | undefined;
   readonly key: CreationKey | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface NewPush {
 type WritablePush = NewPush & { readonly key: TakenKey<CreationKey> | undefined };
 
 /**
- * `link_secret_replaced`: the account has another link key now. Nothing was written. `repeated`: a push was inserted under the same idempotency key before. `upload_swept`: the upload of one of the files was
+ * `link_secret_replaced`: the account has another key of stored links now. Nothing was written. `repeated`: a push was inserted under the same idempotency key before. `upload_swept`: the upload of one of the files was
  * removed as an orphan.
  */
 export type InsertOutcome = "inserted" | "link_secret_replaced" | "repeated" | "upload_swept" | LinkDeliveryRefusal;
@@ -125,9 +125,9 @@ async function writePush(
   const { row } = push;
   const rowSecretId = await writeRowSecret(tx, engine, row.id, push.rowSecretSealed);
   const values = pushValues(push, audit, rowSecretId);
-  const { linkKey } = push;
-  if (linkKey === undefined) await tx.run(insertPush, ...values);
-  else if ((await tx.run(insertLinkedPush, ...values, linkKey.userId, linkKey.secretId)) === 0) {
+  const { storedLinkKey } = push;
+  if (storedLinkKey === undefined) await tx.run(insertPush, ...values);
+  else if ((await tx.run(insertLinkedPush, ...values, storedLinkKey.userId, storedLinkKey.secretId)) === 0) {
     throw new LinkSecretReplacedError();
   }
   if (row.ownerId === null) await operations.addToAnonymous(tx, push.storedBytes);
@@ -172,17 +172,17 @@ async function insertInOneStatement(
   push: NewPush & { readonly key: undefined },
   audit: AuditRecord,
 ): Promise<"inserted" | "link_secret_replaced"> {
-  const { row, rowSecretSealed, payloadSealed, linkKey } = push;
+  const { row, rowSecretSealed, payloadSealed, storedLinkKey } = push;
   const { userId, address, userAgent, referrer } = audit;
-  const condition = linkKey === undefined ? [] : [linkKey.userId, linkKey.secretId];
+  const condition = storedLinkKey === undefined ? [] : [storedLinkKey.userId, storedLinkKey.secretId];
   const values = [...pushValues(push, audit, row.id), ...condition, rowSecretSealed, payloadSealed];
   if (row.ownerId === null) {
     await db.hot.insert(insertAnonymous, ...values);
     return "inserted";
   }
-  const statement = linkKey === undefined ? insertOwned : insertLinked;
+  const statement = storedLinkKey === undefined ? insertOwned : insertLinked;
   const written = await db.hot.insert(statement, ...values, userId, address, userAgent, referrer);
-  if (written > 0 || linkKey === undefined) return "inserted";
+  if (written > 0 || storedLinkKey === undefined) return "inserted";
   // Nothing was written: another link secret, or the second run.
   return (await db.lookUp.one(pushExists, row.id)) === undefined ? "link_secret_replaced" : "inserted";
 }

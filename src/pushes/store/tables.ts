@@ -1,10 +1,10 @@
 import { pushKinds } from "../../base/push-kinds.ts";
 import {
   underFileKey,
-  underLinkKey,
   underMasterKey,
   underMasterKeyAndClient,
   underPushKey,
+  underStoredLinkKey,
 } from "../../crypto/sealed-column.ts";
 import {
   type BooleanKeyOf,
@@ -113,7 +113,7 @@ const pushColumns = {
   /** See `ownerChecks`. null: the push has no owner. */
   ownerCheck: bound(nullable(bytes), "a keyed check over id, owner and link_check"),
   /** null: not stored. */
-  tokenSealed: sealed(nullable(bytes), { urlToken: underLinkKey, anonymousUrlToken }),
+  tokenSealed: sealed(nullable(bytes), { urlToken: underStoredLinkKey, anonymousUrlToken }),
   nameSealed: sealed(nullable(bytes), { name }),
   noteSealed: sealed(nullable(bytes), { note }),
 };

@@ -1,4 +1,4 @@
-import { underLinkKey, underMasterKey } from "../../crypto/sealed-column.ts";
+import { underMasterKey, underStoredLinkKey } from "../../crypto/sealed-column.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import {
@@ -26,7 +26,7 @@ export const requests = new Table("requests", {
   linkCheck: bound(bytes, "a keyed check over the url_token: nobody without the index secret can compute one"),
   detailsSealed: sealed(bytes, { requestDetails }),
   /** null: not stored. */
-  tokenSealed: sealed(withDefault(nullable(bytes), null), { requestToken: underLinkKey }),
+  tokenSealed: sealed(withDefault(nullable(bytes), null), { requestToken: underStoredLinkKey }),
   createdAt: harmless(integer, reasons.limit),
   expiresAt: harmless(integer, reasons.limit),
   closedAt: harmless(withDefault(nullable(integer), null), reasons.limit),
