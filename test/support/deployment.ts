@@ -24,7 +24,14 @@ export interface DeploymentOptions {
   readonly files?: "bucket" | "folder";
   /** The processes reach the database through a network that `database` controls: see `suspendAt`. */
   readonly watched?: boolean;
+  /**
+   * Makes what the processes find when they start. @param settings of the first one. @param launch starts a server with
+   * these settings, which is stopped at the latest with the deployment. @returns more settings of both, which win.
+   */
+  readonly prepare?: (settings: Environment, launch: Launch) => Promise<Environment>;
 }
+
+type Launch = (environment: Environment) => Promise<ServerProcess>;
 
 interface ApiRequest {
   readonly method?: string;
@@ -61,11 +68,11 @@ export function openDeployment(options: DeploymentOptions = {}): Deployment {
 
 interface Running {
   readonly databaseUrl: string;
-  readonly environments: readonly Environment[];
+  readonly environments: Environment[];
   readonly processes: ServerProcess[];
   readonly databases: readonly TcpProxy[];
   readonly proxy: AlternatingProxy;
-  readonly others: { readonly ledger: PushLedger; readonly load: PushLoad; readonly target: TrafficTarget };
+  readonly others: { readonly ledger: PushLedger; readonly target: TrafficTarget; load: PushLoad };
 }
 
 class TrafficTarget implements Target {
@@ -75,6 +82,10 @@ class TrafficTarget implements Target {
   constructor(baseUrl: string) {
     this.baseUrl = baseUrl;
   }
+}
+
+function sendTraffic(ledger: PushLedger, target: Target): PushLoad {
+  return new PushLoad(ledger, [target], traffic.clients, traffic.pauseMs);
 }
 
 export class Deployment {
@@ -155,9 +166,14 @@ export class Deployment {
     return found;
   }
 
-  /** Runs an operator's command with the settings of the first process. */
-  run(argv: readonly string[], stdin = ""): Promise<ProcessRun> {
-    return runProgram(argv, this.#get().environments[0] ?? {}, stdin);
+  /** Runs an operator's command with the settings of the first process. @param more settings, which win. */
+  run(argv: readonly string[], more: Environment = {}): Promise<ProcessRun> {
+    return runProgram(argv, { ...this.#get().environments[0], ...more });
+  }
+
+  /** Starts another process, which the proxy does not know, with the settings of the first one. @param more settings, which win. */
+  launchBeside(more: Environment): Promise<ServerProcess> {
+    return this.#launch({ ...this.#get().environments[0], DATA_DIR: join(this.#folder, "beside"), ...more });
   }
 
   /** A user with a session and an API token. */
@@ -232,23 +248,29 @@ export class Deployment {
     others.target.mayBreak = false;
   }
 
+  /** Stops both processes and the other traffic, does `work`, and starts them again. @param more settings of both, which win. */
+  async restart(more: Environment, work: () => Promise<void> = async () => undefined): Promise<void> {
+    const { processes, environments, others } = this.#get();
+    await others.load.stop();
+    await Promise.all(processes.map((each) => each.stop()));
+    await work();
+    for (const [at, environment] of environments.entries()) environments[at] = { ...environment, ...more };
+    const started = await Promise.all(environments.map((environment) => this.#launch(environment)));
+    processes.splice(0, processes.length, ...started);
+    others.load = sendTraffic(others.ledger, others.target);
+  }
+
   async start(): Promise<void> {
     const { url } = await makeEmptyPostgresDatabase();
-    const settings = await this.#settings();
     const databases: TcpProxy[] = [];
-    const environments: Environment[] = [];
-    for (const name of ["first", "second"]) {
-      const DATA_DIR = join(this.#folder, this.#options.files === "folder" ? "shared" : name);
-      environments.push({ ...settings, DATA_DIR, DATABASE_URL: await this.#databaseUrl(url, databases) });
-    }
+    const environments = await this.#environments(url, databases);
     // At the same time, on an empty database: one of them creates the schema.
     const processes = await Promise.all(environments.map((environment) => this.#launch(environment)));
     const [proxy, trafficProxy] = [await this.#proxyTo(processes), await this.#proxyTo(processes)];
     const ledger = new PushLedger(seededNumbers(0x2b05));
     const target = new TrafficTarget(trafficProxy.origin);
-    const load = new PushLoad(ledger, [target], traffic.clients, traffic.pauseMs);
-    this.#ends.push(() => load.stop());
-    const others = { ledger, load, target };
+    const others = { ledger, target, load: sendTraffic(ledger, target) };
+    this.#ends.push(() => others.load.stop());
     this.#running = { databaseUrl: url, environments, processes, databases, proxy, others };
   }
 
@@ -261,6 +283,18 @@ export class Deployment {
     } finally {
       for (const end of this.#ends.reverse()) await end();
     }
+  }
+
+  async #environments(url: string, databases: TcpProxy[]): Promise<Environment[]> {
+    const { files, prepare } = this.#options;
+    const settings = await this.#settings();
+    const environments: Environment[] = [];
+    for (const name of ["first", "second"]) {
+      const DATA_DIR = join(this.#folder, files === "folder" ? "shared" : name);
+      environments.push({ ...settings, DATA_DIR, DATABASE_URL: await this.#databaseUrl(url, databases) });
+    }
+    const more = await prepare?.(environments[0] ?? {}, (environment) => this.#launch(environment));
+    return environments.map((environment) => ({ ...environment, ...more }));
   }
 
   async #settings(): Promise<Environment> {

@@ -28,9 +28,11 @@ export const keysOfFixture = {
     "22a8c76d88670446cb3a64d3f1598d70c65cd4d2fb7b47c5214085f468d39569e9eb05b1ed21a09c89b85718b243b48034f780424de5a24d11e80c62a9418231",
 } as const;
 
-/** The whole installation. @param change changes its database before the import. */
-export function installProduction(change: (connection: Connection) => void = () => undefined): Installation {
-  const folder = makeFolder();
+/** The whole installation. @param change changes its database before the import. @param folder of the test's own. */
+export function installProduction(
+  change: (connection: Connection) => void = () => undefined,
+  folder: string = makeFolder(),
+): Installation {
   const storageFolder = join(folder, "storage");
   cpSync(join(fixtureFolder, "storage"), storageFolder, { recursive: true });
   const databasePath = join(storageFolder, "db/production.sqlite3");
