@@ -48,6 +48,8 @@ const aboutNoEngine = [
   "test/faults/tracing-missing.test.ts",
   // Memory for requests and answers.
   "test/faults/overload.test.ts",
+  // Which costs the built program has.
+  "test/flows/shipped.costs.test.ts",
   // The entry point of the image.
   "test/flows/container*.test.ts",
   // A server without a database, and what it sends.

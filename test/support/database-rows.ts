@@ -50,10 +50,16 @@ function isSpentForEqualWork(table: string, row: Row): boolean {
   return table === "meta" && row.name === "nothing";
 }
 
-/** Ignores when a waiting email is tried again, because a job decides it; keeps whether it waits or has failed. */
+/**
+ * Ignores times that jobs write whenever they run: when a waiting email is tried again (kept: whether it waits or has failed),
+ * and when a process last marked its key as in use.
+ */
 function withoutTime(table: string, row: Row): Row {
-  return table === "outbox" && row.due_at !== null ? { ...row, due_at: "waits" } : row;
+  if (table === "outbox" && row.due_at !== null) return { ...row, due_at: "waits" };
+  return table === "meta" && isKeyMark(row) ? { ...row, value: "marked" } : row;
 }
+
+const isKeyMark = ({ name }: Row) => typeof name === "string" && name.startsWith("key_in_use:");
 
 function belongsTo(table: string, row: Row, userId: number): boolean {
   return (table === "users" ? row.id : (row.user_id ?? row.owner_id)) === userId;
