@@ -31,7 +31,7 @@ const open = (number: number, headers = {}) => deployment.api(`/api/v2/pushes/${
 
 let next = 1;
 deployment.test("an imported push is opened by both as often as is left", async () => {
-  // Of five views, one was used before.
+  // One of the five views was used before.
   for (const left of [3, 2, 1, 0]) {
     expect((await open(next)).body).toMatchObject({ payload, views_remaining: left });
   }
