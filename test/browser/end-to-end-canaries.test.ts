@@ -157,7 +157,9 @@ it("no byte of an answer that a page has sealed, of the request's key or of its 
 
   const sender = await watched.newPage();
   const answer = await sendAnswer(sender, link, canaries);
+  // Without the private link's key, which only the part after # has: another address with that part alone would load nothing.
   await owner.goto(answersUrl);
+  await owner.reload();
   await owner.getByLabel(text.passphrase, { exact: true }).fill(passphrase);
   await owner.getByRole("button", { name: text.unlock }).click();
   await openAnswer(owner, watched, answer);
