@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sealedLength, segmentBytes, segmentCount, segmentNonce } from "./stream-segments.ts";
+import { plaintextLength, sealedLength, segmentBytes, segmentCount, segmentNonce } from "./stream-segments.ts";
 import { hex } from "./test-support.ts";
 
 const prefix = hex("c0c1c2c3c4c5c6");
@@ -27,6 +27,16 @@ describe("lengths", () => {
   ])("%i bytes: %i segments, %i sealed bytes", (plaintextBytes, segments, sealedBytes) => {
     expect(segmentCount(plaintextBytes)).toBe(segments);
     expect(sealedLength(plaintextBytes)).toBe(sealedBytes);
+    expect(plaintextLength(sealedBytes, plaintextBytes)).toBe(plaintextBytes);
+  });
+
+  test("a sealed part contains the plaintext of its whole segments", () => {
+    const sealedSegment = segmentBytes + 16;
+    const lengthOf = (sealedBytes: number) => plaintextLength(sealedBytes, 2 * segmentBytes + 1);
+    expect([0, 7, 8, 8 + sealedSegment - 1].map(lengthOf)).toEqual([0, 0, 0, 0]);
+    expect([8 + sealedSegment, 8 + 2 * sealedSegment - 1].map(lengthOf)).toEqual([segmentBytes, segmentBytes]);
+    expect(lengthOf(8 + 2 * sealedSegment)).toBe(2 * segmentBytes);
+    expect(lengthOf(8 + 2 * sealedSegment + 17)).toBe(2 * segmentBytes + 1);
   });
 
   test("refuses more segments than the counter allows, and invalid counts", () => {

@@ -15,6 +15,13 @@ test("no client takes more than its share, and all together no more than there i
   expect(shares.held).toBe(0);
 });
 
+test("all together may hold exactly what there is", () => {
+  const shares = new ClientShares({ max: 80, perClientMax: 40 });
+  expect(shares.take("192.0.2.1", 40)).toBe(true);
+  expect(shares.take("192.0.2.2", 40)).toBe(true);
+  expect(shares.take("192.0.2.3", 1)).toBe(false);
+});
+
 test("what is refused is not counted", () => {
   const shares = new ClientShares({ max: 100, perClientMax: 40 });
   expect(shares.take("192.0.2.1", 41)).toBe(false);

@@ -158,6 +158,28 @@ test("the number of guesses that wait is bounded per push", async () => {
   expect(outcomes(await all)).toEqual(Array(8).fill("refused"));
 });
 
+test("a guess that arrives when another has left waits behind those that are there", async () => {
+  const waits: (() => void)[] = [];
+  const attempts = openAttempts(() => new Promise((resolve) => waits.push(resolve)));
+  const resumeUntil = async (awaited: Promise<unknown>) => {
+    let settled = false;
+    void awaited.then(() => {
+      settled = true;
+    });
+    while (!settled) {
+      // Only the first in the line tries.
+      expect(waits.length).toBeLessThanOrEqual(1);
+      for (const resume of waits.splice(0)) resume();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  for (let at = 0; at < 3; at += 1) await charge(attempts, `client ${at}`);
+  const [first, second] = ["first", "second"].map((client) => charge(attempts, client));
+  await resumeUntil(Promise.resolve(first));
+  const late = charge(attempts, "late");
+  await resumeUntil(Promise.all([second, late]));
+});
+
 test("the number of tracked attempts is bounded, and the oldest is forgotten first", async () => {
   const attempts = openAttempts();
   await five(attempts, "first");
