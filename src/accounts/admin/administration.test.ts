@@ -72,6 +72,14 @@ it("locks a disabled user out at once, however they signed in, and lets them bac
   expect(await signIn()).toBeDefined();
 });
 
+it("records a user as disabled once, however often that is asked for", async () => {
+  const { accounts } = makeTestAccounts();
+  const user = await make(accounts, "eve@example.com");
+  const by = { userId: 7, email: "ada@example.com", address: "192.0.2.1" };
+  for (const disabled of [false, true, true, false, false]) await accounts.setDisabled(user.id, disabled, by);
+  expect(await accounts.listAdminEntries(1)).toHaveLength(2);
+});
+
 it("keeps nothing of a deleted user but the audit entry", async () => {
   const { accounts, db } = makeTestAccounts();
   const user = await make(accounts, "eve@example.com");
