@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { makeFile, pushFiles } from "../../test/support/files.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
+import { sql } from "../database/statement.ts";
 import { createPushes } from "./pushes.ts";
 import { createStoredLinkKeys } from "./stored-link-keys.ts";
 
@@ -64,6 +65,14 @@ test("two processes that store the first link of an account draw one secret", as
     other.pushes.create({ payload: "there" }, owner),
   ]);
   expect((await listedLinks(fixture)).sort()).toEqual(made.map(({ urlToken }) => urlToken).sort());
+});
+
+test("concurrent first links of an account in one process draw one secret, and write no other", async () => {
+  await using fixture = await openTestDomain();
+  const { pushes, db } = fixture.domain;
+  const made = await Promise.all(Array.from({ length: 20 }, () => pushes.create({ payload: "x" }, owner)));
+  expect((await listedLinks(fixture)).sort()).toEqual(made.map(({ urlToken }) => urlToken).sort());
+  expect(await db.read.all(sql<[], { id: number }>("SELECT id FROM link_secrets"))).toHaveLength(1);
 });
 
 test("a repetition of a creation whose link is not stored any more is refused", async () => {

@@ -41,13 +41,22 @@ export function createStoredLinkKeys({ db, keyring, random }: { db: Database; ke
   /** Only for sealing: the statement that writes what was sealed finds out whether the key was replaced. */
   const remembered = new Map<number, AccountStoredLinkKey>();
 
+  /** Under way, by user: concurrent first links of an account write one secret, instead of conflicting with each other. */
+  const draws = new Map<number, Promise<void>>();
+
   const find = (userId: number) => findStoredLinkKey(db.read, keyring, userId);
+
+  async function draw(userId: number): Promise<void> {
+    const sealed = keyring.seal(linkSecrets.seals.linkSecret, rowOf(userId), random.bytes(keyBytes));
+    await db.write((tx) => insertLinkSecret(tx, userId, sealed));
+  }
 
   async function findOrDraw(userId: number): Promise<AccountStoredLinkKey> {
     const found = await find(userId);
     if (found !== undefined) return found;
-    const sealed = keyring.seal(linkSecrets.seals.linkSecret, rowOf(userId), random.bytes(keyBytes));
-    await db.write((tx) => insertLinkSecret(tx, userId, sealed));
+    const drawing = draws.get(userId) ?? draw(userId).finally(() => draws.delete(userId));
+    draws.set(userId, drawing);
+    await drawing;
     const drawn = await find(userId);
     if (drawn === undefined) throw new Error(`The link secret of user ${userId} was not written.`);
     return drawn;
