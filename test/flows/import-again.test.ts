@@ -77,12 +77,7 @@ async function answersOfPush(app: TestApp, id: number): Promise<unknown> {
 /** A token of the user who has the push on their list. */
 async function tokenOfOwner(app: TestApp, urlToken: string): Promise<string | undefined> {
   const { accounts } = app.app.domain;
-  for (const { email } of [
-    ...users,
-    { email: "newcomer@example.com" },
-    { email: "leaver@example.com" },
-    { email: "carol.new@example.net" },
-  ]) {
+  for (const { email } of [...users, { email: "newcomer@example.com" }, { email: "leaver@example.com" }]) {
     const user = await accounts.findUserByEmail(email);
     if (user === undefined) continue;
     const { token } = await accounts.createToken(user.id, "reader");
@@ -97,7 +92,7 @@ async function tokenOfOwner(app: TestApp, urlToken: string): Promise<string | un
 async function answersOfUser(app: TestApp, { clock }: ImportTarget, email: string): Promise<unknown> {
   const { accounts } = app.app.domain;
   const user = await accounts.findUserByEmail(email);
-  const known = users.find((each) => each.email === email) ?? users.find((each) => each.email === "carol@example.net");
+  const known = users.find((each) => each.email === email);
   const signIns: unknown[] = [];
   for (const password of [known?.password ?? "", newPassword]) {
     const address = nextAddress();
@@ -190,6 +185,42 @@ describe.runIf(mariadbProgram !== undefined)("a second run gives what a first im
     const writerUrl = installation.database.replace("reader:", "writer:").replace("mysql2:", "mysql:");
     await expectSameAsFresh({ installation, writerUrl });
   });
+});
+
+test("another address at the source moves the account, and its lists lose the links, which still open", async () => {
+  const target = makeImportTarget();
+  const installation = installProduction();
+  // It cannot be decrypted, which would hide the exit code.
+  await changeSource(installation, (run) => run("DELETE FROM pushes WHERE id = 103"));
+  expect((await target.run(installation)).exitCode).toBe(0);
+  const carol = users.find(({ email }) => email === "carol@example.net");
+  const [renamed, unchanged] = [43, 61];
+  const newEmail = "carol.new@example.net";
+  await changeSource(installation, async (run) => {
+    await run("UPDATE users SET email = ? WHERE id = ?", newEmail, carol?.id ?? 0);
+    await run("UPDATE pushes SET name = 'Renamed there' WHERE id = ?", renamed);
+  });
+  expect((await target.run(installation)).exitCode).toBe(0);
+  const app = await target.serve();
+  const { accounts, pushes: here } = app.app.domain;
+  const signIn = (email: string) =>
+    accounts.signIn({
+      email,
+      password: carol?.password ?? "",
+      client: { throttleKey: email, address: nextAddress(), userAgent: "test" },
+    });
+  expect([await signIn("carol@example.net"), await signIn(newEmail)]).toEqual([undefined, expect.anything()]);
+  const { id: ownerId } = (await accounts.findUserByEmail(newEmail)) ?? { id: 0 };
+  const listed = [...(await here.list(ownerId, "active", 1))];
+  expect(new Set(listed.map(({ urlToken }) => urlToken))).toEqual(new Set([null]));
+  expect(listed).toContainEqual(expect.objectContaining({ name: "Renamed there" }));
+  for (const id of [renamed, unchanged])
+    expect(await here.find(linkOf(id), stranger)).toMatchObject({ expired: false });
+  const { exitCode, stdout } = await target.verify(installation);
+  expect(exitCode, stdout).toBe(0);
+  for (const id of [renamed, unchanged]) {
+    expect(stdout).toContain(`push ${id} (changed): Its owner's lists show no link of it here.`);
+  }
 });
 
 test("views there and here are added up at each run, and end the push together", async () => {

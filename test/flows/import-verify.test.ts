@@ -142,7 +142,14 @@ const damagedPushes: readonly (readonly [tag: string, finding: string, statement
   ["text-emoji-nfd", "It is not here any more.", "DELETE FROM pushes WHERE id = $push"],
   ["expired-by-owner", "It is not here any more.", "DELETE FROM pushes WHERE id = $push"],
   ["text-html-like", "It is here, but its link does not find it.", "DELETE FROM imported_links WHERE push_id = $push"],
-  ["url-iri", "Its owner's lists cannot show its link.", "UPDATE pushes SET token_sealed = NULL WHERE id = $push"],
+  ["url-iri", "Its owner's lists cannot show its link.", "UPDATE pushes SET owner_check = NULL WHERE id = $push"],
+  [
+    "qr-emoji",
+    "Its owner's lists cannot show its link.",
+    `UPDATE pushes SET token_sealed = (
+       SELECT max(token_sealed) FROM pushes AS other WHERE other.owner_id = pushes.owner_id AND other.id <> pushes.id
+     ) WHERE id = $push`,
+  ],
   [
     "url-long-query",
     "It does not belong to the account of its owner here.",
