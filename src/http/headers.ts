@@ -6,11 +6,8 @@ import { compressFor } from "./compression.ts";
 /** For every answer that is not a page: it may load nothing, run nothing and not be framed. */
 const inertPolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
-/**
- * The addresses and folders from which pages load images. Nothing below the folders redirects. Firefox asks for `/favicon.ico`
- * after Back, whatever icon the page names.
- */
-const imagePaths = ["/assets/", "/branding/", "/favicon.ico"] as const;
+/** The folders of the addresses from which pages load images. Nothing below them redirects. */
+const imageFolders = ["/assets/", "/branding/"] as const;
 
 /**
  * Pages load only from this origin. No inline scripts or styles, so that injected markup has no effect; only the preview of a style
@@ -22,10 +19,10 @@ export function createPagePolicies(imageSources: readonly string[]): (request: F
   return (request) => {
     const own = ownHosts(request);
     const at = (path: string) => own.map((host) => `${host}${path}`);
-    const images = own.length === 0 ? ["'self'"] : imagePaths.flatMap(at);
+    const folders = own.length === 0 ? ["'self'"] : imageFolders.flatMap(at);
     const logos = imageSources.flatMap((source) => (source.startsWith("/") ? at(source) : source));
     return (
-      `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${[...images, "data:", ...logos].join(" ")}; ` +
+      `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${[...folders, "data:", ...logos].join(" ")}; ` +
       "manifest-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     );
   };
