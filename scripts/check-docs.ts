@@ -13,7 +13,7 @@ const pathInCode = new RegExp(`(?<![\\w./-])${topFolders}/[\\w.*{},/-]*[\\w*}/]`
 const sourceInCode = /(?<![\w./*-])[\w-]+\/[\w./-]+\.tsx?\b/g;
 const link = /\]\(([^)\s]+)\)/g;
 /** Made by a command or by the operator. */
-const notStored = /^(?:dist|data|node_modules)(?:\/|$)|\/\.env$/;
+const notStored = /^(?:packages\/[\w-]+\/)?(?:dist|data|node_modules)(?:\/|$)|\/\.env$/;
 
 const documents = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" })
   .split("\n")
