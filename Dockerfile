@@ -3,6 +3,10 @@
 # The Node that npm brings along for everybody else: what is tested is what runs here. A tag can move. Pin what you checked:
 # --build-arg NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:...
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+# Debian's package is years older. It is one static program; its image has nothing else that is used here.
+ARG CADDY_IMAGE=caddy:2.11.7-alpine
+
+FROM $CADDY_IMAGE AS caddy
 
 FROM $NODE_IMAGE AS build
 WORKDIR /app
@@ -42,10 +46,10 @@ LABEL org.opencontainers.image.title="Sealpush" \
       org.opencontainers.image.version="3.0.0" \
       org.opencontainers.image.licenses="Apache-2.0"
 
-# Caddy terminates TLS if TLS_DOMAIN is set. It, and whatever else does not bring authorities of its own, trusts those of
-# ca-certificates: without them, no certificate is obtained. curl is for health checks.
+# Caddy, below, and whatever else does not bring authorities of its own, trusts those of ca-certificates: without them, no
+# certificate is obtained. curl is for health checks.
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends ca-certificates caddy curl \
+ && apt-get install --yes --no-install-recommends ca-certificates curl \
  && rm -rf /var/lib/apt/lists/*
 
 # Volumes of Password Pusher's image belong to user 1000. Platforms that select a user themselves give it group 0.
@@ -54,6 +58,9 @@ RUN mkdir --mode=0770 /data \
  && chown 1000:0 /data \
  && rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /usr/local/bin/yarn /usr/local/bin/yarnpkg /opt/yarn-*
+
+# Terminates TLS if TLS_DOMAIN is set.
+COPY --from=caddy /usr/bin/caddy /usr/bin/caddy
 
 WORKDIR /app
 COPY deploy/container/sealpush deploy/container/sealpush-health /usr/local/bin/

@@ -6,7 +6,7 @@ import { systemErrorCode } from "../src/config/system-error.ts";
 import { chartProblems } from "./deploy/chart.ts";
 import { composeProblems } from "./deploy/compose.ts";
 import { dockerfileProblems, imageOf } from "./deploy/dockerfile.ts";
-import { factsOf } from "./deploy/facts.ts";
+import { factsOf, programProblems } from "./deploy/facts.ts";
 import { backupUnitProblems, unitProblems } from "./deploy/unit.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -40,7 +40,8 @@ const linters: readonly { readonly command: string; readonly run: (folder: strin
 ];
 
 function ownProblems(): readonly string[] {
-  const facts = factsOf(JSON.parse(read("package.json")), (path) => existsSync(join(root, path)));
+  const packageJson = JSON.parse(read("package.json"));
+  const facts = factsOf(packageJson, (path) => existsSync(join(root, path)));
   const dockerfile = read("Dockerfile");
   const image = imageOf(dockerfile);
   const unit = read("deploy/systemd/sealpush.service");
@@ -49,6 +50,7 @@ function ownProblems(): readonly string[] {
     (name) => [name, read(`${chart}/templates/${name}`)] as const,
   );
   const found: readonly (readonly [string, readonly string[]])[] = [
+    ["src/config/pinned-programs.ts", programProblems(packageJson, process.versions.node)],
     ["Dockerfile", dockerfileProblems(dockerfile, facts)],
     ...["sqlite", "postgres"].map((name) => {
       const file = `deploy/compose/${name}.yaml`;

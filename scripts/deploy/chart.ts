@@ -30,7 +30,7 @@ export function chartProblems(files: ChartFiles, facts: Facts, image: Image): re
     ...[...names, ...secretNames.map(([, name = ""]) => name)].flatMap((name) => settingProblems(name)),
     ...entriesOf(at(values, "secretSettings")).flatMap(([name]) => settingProblems(`${name}_FILE`, "/run/secret")),
     ...checkProblems(files.templates.get("_checks.tpl") ?? "", names),
-    ...imageProblems(all, image),
+    ...imageProblems(`${all}\n${files.values}`, image),
     ...(textOf(at(values, "persistence", "mountPath")) === image.dataDir ? [] : ["values.yaml: another data folder."]),
   ];
 }

