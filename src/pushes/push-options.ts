@@ -1,8 +1,8 @@
 import type { FieldProblems } from "../base/errors.ts";
+import { addProblem, type Problems } from "../base/field-problems.ts";
 import type { KindSettings } from "../config/config.ts";
-import { addProblem, type Problems } from "./create/limits.ts";
-import type { PushDeps } from "./deps.ts";
-import type { Actor } from "./push.ts";
+import type { Actor } from "./actor.ts";
+import type { PushEmails } from "./notifications/push-emails.ts";
 import { optionsBy, type PushOption, type PushOptions } from "./store/tables.ts";
 
 interface OptionRule {
@@ -93,7 +93,7 @@ export function optionSettings(
  * @param current the options of the push that is edited.
  */
 export async function findOptionProblems(
-  { emails }: Pick<PushDeps, "emails">,
+  { emails }: { readonly emails: PushEmails },
   request: Partial<PushOptions>,
   actor: Pick<Actor, "user">,
   current?: PushOptions,
@@ -109,7 +109,7 @@ export async function findOptionProblems(
 
 async function setterProblem(
   setBy: OptionRule["setBy"],
-  emails: PushDeps["emails"],
+  emails: PushEmails,
   { user }: Pick<Actor, "user">,
 ): Promise<string | undefined> {
   if (setBy === "anybody") return undefined;

@@ -1,42 +1,14 @@
 import type { KindName } from "../base/push-kinds.ts";
 import type { AuditEntry } from "./audit/audit-trail.ts";
 import type { PublicOptions } from "./push-options.ts";
-import type { bulkOwners, PushOptions } from "./store/tables.ts";
+import type { PushOptions } from "./store/tables.ts";
+import type { bulkOwners, EndReason } from "./stored-values.ts";
 
 export type { KindName } from "../base/push-kinds.ts";
+export type { Actor } from "./actor.ts";
 export type * from "./audit/audit-trail.ts";
-export type { BulkEnding } from "./store/bulk-endings.ts";
-export type { PushOption } from "./store/tables.ts";
-
-/** The caller of an operation on pushes. */
-export interface Actor {
-  /** null: not signed in, and no API token. */
-  readonly user: { readonly id: number; readonly admin: boolean } | null;
-  /** Throttle key of the client: its IPv4 address, or its IPv6 /64 network. */
-  readonly client: string;
-  /** For the audit trail. */
-  readonly address: string;
-  readonly userAgent: string;
-  /** As sent by the client; the audit trail stores it truncated and without secrets. */
-  readonly referrer: string;
-  /** The origin of this request, e.g. `https://push.example.com`. It identifies referrers of this server. */
-  readonly ownOrigin: string;
-  /**
-   * The push answers a request of `user`, and somebody else sends it: the push becomes the user's, while the client is charged
-   * for its bytes and recorded as its sender. Without a user, only the request leads to the push.
-   */
-  readonly answersRequest?: true;
-}
-
-/** Why a push ended, with its stored number; the numbers never change. */
-export const endReasons = { views: 0, time: 1, viewer: 2, owner: 3, administrator: 4 } as const;
-export type EndReason = keyof typeof endReasons;
-
-/**
- * How the content was sealed before the server received it, with its stored number; the numbers never change. `none`: not at
- * all. `age`: for the key in the link. `age_passphrase`: for that key, and then under a passphrase.
- */
-export const encryptions = { none: 0, age: 1, age_passphrase: 2 } as const;
+export type { BulkEnding, PushOption } from "./store/tables.ts";
+export type { AuditKind, EndReason } from "./stored-values.ts";
 
 /** What the server knows of a push that was sealed before it got here, see docs/end-to-end.md. */
 export interface EndToEnd {

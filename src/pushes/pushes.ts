@@ -15,7 +15,6 @@ import { exportOperations } from "./read/export-owned.ts";
 import { readOperations } from "./read/find-push.ts";
 import { searchLimits, searchOperations } from "./read/search.ts";
 
-export { auditKindNames } from "./audit/audit-trail.ts";
 export { StoredFileError } from "./claim/stored-files.ts";
 export { codePointsUpTo, pushLimits } from "./create/limits.ts";
 export { describeBulkEnding, isRestricted, readEndingNetwork } from "./maintenance/bulk-endings.ts";
@@ -25,6 +24,7 @@ export type * from "./push.ts";
 export { type OptionAnsweredTo, type OptionReader, optionRules, optionsAnsweredTo } from "./push-options.ts";
 export { shellActor } from "./read/admin-list.ts";
 export type { AccountStoredLinkKey, StoredLinkKeys } from "./stored-link-keys.ts";
+export { auditKindNames } from "./stored-values.ts";
 
 export type Pushes = ReturnType<typeof createPushes>;
 

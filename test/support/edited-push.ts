@@ -1,4 +1,5 @@
-import type { Actor, IncomingFile } from "../../src/pushes/push.ts";
+import type { Actor } from "../../src/pushes/actor.ts";
+import type { IncomingFile } from "../../src/pushes/push.ts";
 import { countEveryone, signedIn, stranger, type TestDomain } from "./domain.ts";
 import { countRows, readRows } from "./engine-database.ts";
 import { readDownload } from "./files.ts";

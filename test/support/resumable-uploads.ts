@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { AppError, unavailable } from "../../src/base/errors.ts";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { segmentBytes } from "../../src/crypto/stream-seal.ts";
-import type { Actor } from "../../src/pushes/push.ts";
+import type { Actor } from "../../src/pushes/actor.ts";
 import { createPushes, type Pushes } from "../../src/pushes/pushes.ts";
 import { signedIn, stranger, type TestDomain } from "./domain.ts";
 import { readRows } from "./engine-database.ts";

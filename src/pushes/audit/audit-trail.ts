@@ -1,22 +1,5 @@
-import type { Actor } from "../push.ts";
-
-/** The kinds of audit entries with the numbers that store them; the numbers never change. */
-export const auditKinds = {
-  creation: 0,
-  view: 1,
-  failed_view: 2,
-  expire: 3,
-  failed_passphrase: 4,
-  admin_view: 5,
-  owner_view: 6,
-  edit: 7,
-  creation_email_send: 8,
-  download: 9,
-  /** The answer to a counted view was sent again, under its idempotency key. */
-  repeated_view: 10,
-} as const;
-export type AuditKind = keyof typeof auditKinds;
-export const auditKindNames = Object.keys(auditKinds) as readonly AuditKind[];
+import type { Actor } from "../actor.ts";
+import { type AuditKind, auditKinds } from "../stored-values.ts";
 
 export type LinkDeliveryStatus = "pending" | "processing" | "completed" | "partially_failed" | "failed";
 

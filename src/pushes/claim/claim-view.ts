@@ -1,9 +1,10 @@
 import { unavailable } from "../../base/errors.ts";
+import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { endIfDue } from "../edit/end-push.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
-import type { Actor, AuditKind, ClaimOutcome, EarlierViews, RevealedFile } from "../push.ts";
+import type { AuditKind, ClaimOutcome, EarlierViews, RevealedFile } from "../push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
 import { arrivalOf } from "../store/idempotency-keys.ts";

@@ -6,7 +6,8 @@ import { claimFiles, makeFile, pushFiles } from "../../../test/support/files.ts"
 import { systemRandom } from "../../base/random.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { Value } from "../../database/statement.ts";
-import type { Actor, Push } from "../push.ts";
+import type { Actor } from "../actor.ts";
+import type { Push } from "../push.ts";
 
 // An attacker who can write to the database can destroy data. But no value may open at a place where it was not stored,
 // and no recipient may lose a view to a secret that did not open.

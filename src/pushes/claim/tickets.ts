@@ -1,9 +1,10 @@
 import { AppError } from "../../base/errors.ts";
 import { BlobStoreError } from "../../blobs/blob-store.ts";
 import { keyedHash } from "../../crypto/sodium.ts";
+import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { type PushDeps, storeWaitMsMax, ticketTtlMs } from "../deps.ts";
-import type { Actor, Download } from "../push.ts";
+import type { Download } from "../push.ts";
 import { openFileDetails } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
 import { type PushRow, rowSecrets } from "../store/tables.ts";

@@ -1,8 +1,8 @@
 import type { PushKey } from "../../crypto/push-key.ts";
 import type { Refused } from "../../limits/limits.ts";
+import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
-import type { Actor } from "../push.ts";
 import { openPushKey } from "../seals.ts";
 import { rowSecrets, type SealedPush } from "../store/tables.ts";
 

@@ -3,7 +3,7 @@ import { AppError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import type { AmountCounter, Limits } from "../../limits/limits.ts";
 import { createNetworkCounter } from "../../limits/network-counter.ts";
-import type { Actor } from "../push.ts";
+import type { Actor } from "../actor.ts";
 
 /** With more clients than this in a day, the oldest ones are forgotten (in memory only). */
 const rememberedMax = 100_000;

@@ -2,7 +2,7 @@ import { minuteMs } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
 import { freeDiskFloorBytes, type StatFs } from "../../blobs/disk.ts";
 import type { Config } from "../../config/config.ts";
-import type { Actor } from "../push.ts";
+import type { Actor } from "../actor.ts";
 
 export type Capacity = ReturnType<typeof createCapacity>;
 

@@ -6,11 +6,12 @@ import type { Database, Transaction } from "../../database/database.ts";
 import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
-import type { AuditKind, EndReason, IncomingFile, LinkDeliveryReport } from "../push.ts";
+import type { AuditKind, IncomingFile, LinkDeliveryReport } from "../push.ts";
 import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import { isOwnLink } from "../store/find-link.ts";
 import { type ImportedPushRows, LinkTakenError, writeImportedPush } from "../store/import-push.ts";
 import { optionsBy, type PushOptions, type PushRow, pushes } from "../store/tables.ts";
+import type { EndReason } from "../stored-values.ts";
 import { PendingUpload } from "./upload.ts";
 
 /** A push from another installation, which validated its values. They are not checked again. */

@@ -1,6 +1,7 @@
 import { findLock, findLockInHeader } from "../../age/age-header.ts";
 import { dayMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
+import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Config, Range } from "../../config/config.ts";
 import type { Bounds, CreatePush } from "../push.ts";
@@ -36,14 +37,6 @@ export interface Lifetime {
   readonly expireAfterDays: number;
   readonly expireAfterViews: number;
   readonly lifetimeMs: number;
-}
-
-export type Problems = Record<string, string[]>;
-
-export function addProblem(problems: Problems, field: string, message: string): void {
-  const list = problems[field] ?? [];
-  list.push(message);
-  problems[field] = list;
 }
 
 /** @returns the problems of the request for a push of `kind`; empty when it is valid. */

@@ -23,7 +23,7 @@ import { hourMs, secondMs } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
 import { segmentBytes } from "../../crypto/stream-seal.ts";
 import { patternBytes } from "../../crypto/stream-test-support.ts";
-import type { Actor } from "../push.ts";
+import type { Actor } from "../actor.ts";
 import { createPushes, type Pushes } from "../pushes.ts";
 
 describe("requests to one upload at the same time", () => {

@@ -13,7 +13,7 @@ import {
   sealedLengthBefore,
   sealPart,
 } from "../../crypto/stream-seal.ts";
-import type { Actor } from "../push.ts";
+import type { Actor } from "../actor.ts";
 import { fileContentContext, openUploadDetails, sealFileDetails, sealUploadDetails } from "../seals.ts";
 import type { ResumableUpload } from "../store/resumable-uploads.ts";
 import { rowSecrets } from "../store/tables.ts";

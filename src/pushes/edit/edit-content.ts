@@ -1,8 +1,9 @@
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
+import type { Actor } from "../actor.ts";
 import { type Unlocked, unlock } from "../claim/unlock.ts";
 import type { PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
-import type { Actor, EditPush } from "../push.ts";
+import type { EditPush } from "../push.ts";
 import { type KeyedFile, listFiles, openFileKey, openPayload, positionFiles, sealPushContent } from "../seals.ts";
 import type { ContentChange } from "../store/edit-push.ts";
 import type { FileRow, SealedPush } from "../store/tables.ts";

@@ -3,7 +3,8 @@ import { countEveryone, openTestDomain, signedIn, stranger, type TestDomain } fr
 import { changeRows, readRows } from "../../../test/support/engine-database.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { dayMs, hourMs } from "../../base/clock.ts";
-import type { Actor, EditPush } from "../push.ts";
+import type { Actor } from "../actor.ts";
+import type { EditPush } from "../push.ts";
 import { editOperations } from "./edit.ts";
 
 const owner = signedIn(7);

@@ -1,23 +1,23 @@
 import { dayMs } from "../../base/clock.ts";
 import { AppError, type FieldProblems, invalidFields } from "../../base/errors.ts";
+import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { Config, Range } from "../../config/config.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
+import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { SpentBytes } from "../create/byte-budgets.ts";
 import {
-  addProblem,
   checkPayload,
   checkRange,
   checkText,
   nameCharactersMax,
   noteCharactersMax,
-  type Problems,
   passphraseCharactersMax,
 } from "../create/limits.ts";
 import { assertComplete, ownUpload, type PendingUpload, uploadExpired } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isProvenOwner, openLabel, toOwnersPush } from "../present-push.ts";
-import type { Actor, Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
+import type { Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
 import { type FileList, openOwnedFileDetails, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";

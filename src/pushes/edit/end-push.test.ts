@@ -4,7 +4,7 @@ import { countRows, readRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { pushDepsOf } from "../../../test/support/push-deps.ts";
 import { dayMs } from "../../base/clock.ts";
-import type { Actor } from "../push.ts";
+import type { Actor } from "../actor.ts";
 import { endOperations } from "./end-push.ts";
 
 const owner = signedIn(7);

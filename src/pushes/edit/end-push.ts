@@ -1,10 +1,12 @@
 import { AppError } from "../../base/errors.ts";
 import type { InTransaction } from "../../database/database.ts";
+import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { isForgotten, isListedFor, isProvenOwner, toOwnersPush, toPush } from "../present-push.ts";
-import type { Actor, EndReason, Push } from "../push.ts";
+import type { Push } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
+import type { EndReason } from "../stored-values.ts";
 
 export function endOperations(deps: PushDeps) {
   return {

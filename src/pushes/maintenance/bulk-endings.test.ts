@@ -3,7 +3,8 @@ import { countEveryone, openTestDomain, signedIn, stranger } from "../../../test
 import { countRows } from "../../../test/support/engine-database.ts";
 import { makeFile, pushFiles } from "../../../test/support/files.ts";
 import { hourMs } from "../../base/clock.ts";
-import type { Actor, BulkEndingFilter } from "../push.ts";
+import type { Actor } from "../actor.ts";
+import type { BulkEndingFilter } from "../push.ts";
 import { readEndingNetwork, runBulkEndings } from "./bulk-endings.ts";
 
 const owner = signedIn(7);

@@ -1,12 +1,14 @@
 import { secondMs } from "../../base/clock.ts";
 import { isWithin, networkText, parseAddress, parseNetwork } from "../../base/networks.ts";
 import type { InTransaction } from "../../database/database.ts";
+import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
-import type { Actor, BulkEndingFilter, BulkEndingPreview } from "../push.ts";
+import type { BulkEndingFilter, BulkEndingPreview } from "../push.ts";
 import { CooperativeQueue } from "../read/cooperative-queue.ts";
-import type { BulkEnding, EndingCandidate } from "../store/bulk-endings.ts";
+import type { EndingCandidate } from "../store/bulk-endings.ts";
 import type { PushStore } from "../store/push-store.ts";
+import type { BulkEnding } from "../store/tables.ts";
 
 /** Pushes examined per transaction: few enough that claims in between are not delayed. */
 const sliceRows = 200;

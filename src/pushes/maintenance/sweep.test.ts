@@ -7,7 +7,8 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../../base/clock.ts";
 import { ClockTrust } from "../../base/clock-trust.ts";
 import { type BlobStore, BlobStoreError } from "../../blobs/blob-store.ts";
 import { capabilitiesOf } from "../../database/database.ts";
-import type { Actor, CreatePush } from "../push.ts";
+import type { Actor } from "../actor.ts";
+import type { CreatePush } from "../push.ts";
 
 const owner = signedIn(7);
 

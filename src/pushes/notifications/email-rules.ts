@@ -1,8 +1,10 @@
 import { normalizeEmail } from "../../base/email.ts";
 import type { FieldProblems } from "../../base/errors.ts";
-import { addProblem, type Problems, recipientsMax } from "../create/limits.ts";
+import { addProblem, type Problems } from "../../base/field-problems.ts";
+import type { Actor } from "../actor.ts";
+import { recipientsMax } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
-import type { Actor, CreatePush } from "../push.ts";
+import type { CreatePush } from "../push.ts";
 import { splitRecipients } from "./link-deliveries.ts";
 
 /** The maximum length of the field: five addresses of the maximum length and the blanks between them. */

@@ -1,14 +1,16 @@
 import { type Clock, dayMs, minuteMs } from "../../base/clock.ts";
 import { normalizeEmail } from "../../base/email.ts";
 import { AppError, invalidFields } from "../../base/errors.ts";
+import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { Keyring, SealedRow } from "../../crypto/keyring.ts";
 import type { RowOf } from "../../database/table.ts";
 import { type Counter, type Limits, tooManyAttempts } from "../../limits/limits.ts";
+import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
-import { addProblem, type Problems, recipientsMax } from "../create/limits.ts";
+import { recipientsMax } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isForgotten, isProvenOwner } from "../present-push.ts";
-import type { Actor, LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
+import type { LinkDeliveryReport, LinkDeliveryRequest, LinkDeliveryStatus } from "../push.ts";
 import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notifications.ts";
 import type { PushStore } from "../store/push-store.ts";
 import { linkDeliveries, type UnsealedPushRow } from "../store/tables.ts";

@@ -1,5 +1,5 @@
+import type { KindName } from "../../base/push-kinds.ts";
 import type { Transaction } from "../../database/database.ts";
-import type { KindName } from "../push.ts";
 
 /** Sends emails about pushes. The domain implements it: this room knows neither owners' addresses nor the transport. */
 export interface PushEmails {

@@ -1,10 +1,10 @@
 import type { InTransaction } from "../../database/database.ts";
+import type { Actor } from "../actor.ts";
 import { noReports, trailPage } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { endByPerson } from "../edit/end-push.ts";
 import { hasEnded } from "../present-push.ts";
 import type {
-  Actor,
   AdminEndOutcome,
   AdminListFilter,
   AdminListPage,

@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import type { Actor } from "../actor.ts";
 import { createLinkDeliveryReports } from "../audit/read-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import {
@@ -10,7 +11,7 @@ import {
   toOwnersPush,
   toPush,
 } from "../present-push.ts";
-import type { Actor, AuditEntry, ListedPush, Push } from "../push.ts";
+import type { AuditEntry, ListedPush, Push } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
 /** Pushes, or audit entries, per page. */

@@ -1,14 +1,13 @@
 import type { Database, InTransaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
-import type { NewRowOf, RowOf } from "../../database/table.ts";
-import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
-import { endReasons } from "../push.ts";
-import { bulkEndings } from "./tables.ts";
+import type { NewRowOf } from "../../database/table.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
+import { auditKinds, endReasons } from "../stored-values.ts";
+import { type BulkEnding, bulkEndings } from "./tables.ts";
 import type { WriteOperations } from "./write-operations.ts";
 
 const newBulkEndings = bulkEndings.omit("id");
 export type NewBulkEnding = NewRowOf<typeof newBulkEndings>;
-export type BulkEnding = RowOf<typeof bulkEndings>;
 
 /** A push, with what a request can select it by. */
 export interface EndingCandidate {

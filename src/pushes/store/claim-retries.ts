@@ -1,7 +1,8 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
-import { type EarlierViews, endReasons } from "../push.ts";
+import type { EarlierViews } from "../push.ts";
+import { endReasons } from "../stored-values.ts";
 import { insertTickets, type NewTicket } from "./download-tickets.ts";
 import { type ClaimKey, databaseNow, type TakenKey } from "./idempotency-keys.ts";
 import { type PushRow, readPushes, type StoredPush } from "./tables.ts";

@@ -1,10 +1,10 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import { capabilitiesOf, type Database, type ReadConnection, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { auditKinds } from "../audit/audit-trail.ts";
 import type { ImportedEntry } from "../create/import-push.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
-import type { EndReason } from "../push.ts";
+import type { EndReason } from "../stored-values.ts";
+import { auditKinds } from "../stored-values.ts";
 import { removePush } from "./maintenance.ts";
 import { insertLinkDelivery } from "./notifications.ts";
 import {

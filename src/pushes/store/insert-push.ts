@@ -1,7 +1,8 @@
 import { type Database, type Engine, OutcomeUnknownError, type Transaction } from "../../database/database.ts";
 import { sql, type Value } from "../../database/statement.ts";
-import { type AuditRecord, auditKinds } from "../audit/audit-trail.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
+import { auditKinds } from "../stored-values.ts";
 import { type CreationKey, KeyUsedError, type TakenKey, takeKey } from "./idempotency-keys.ts";
 import { isCurrentSecret } from "./link-secrets.ts";
 import {

@@ -2,8 +2,8 @@ import type { KindName } from "../../base/push-kinds.ts";
 import type { ReadConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { StoredRowOf } from "../../database/table.ts";
-import { auditKinds } from "../audit/audit-trail.ts";
 import type { PushOrder, PushOverview, PushSearch, PushTotals } from "../push.ts";
+import { auditKinds } from "../stored-values.ts";
 import {
   type PushRow,
   type PushSummary,

@@ -1,6 +1,6 @@
 import { capabilitiesOf, type Database, type InTransaction, type Transaction } from "../../database/database.ts";
 import { type Statement, sql } from "../../database/statement.ts";
-import { endReasons } from "../push.ts";
+import { endReasons } from "../stored-values.ts";
 import { hasNoTicket, hasNoWaitingTicket } from "./download-tickets.ts";
 import { destroyLinkSecret } from "./link-secrets.ts";
 import { deleteLinkDeliveries, deleteLinkDeliveryDay, deleteViewNotifications } from "./notifications.ts";

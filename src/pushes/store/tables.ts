@@ -23,8 +23,7 @@ import {
   text,
   withDefault,
 } from "../../database/table.ts";
-import { auditKinds } from "../audit/audit-trail.ts";
-import { encryptions, endReasons } from "../push.ts";
+import { auditKinds, bulkOwners, encryptions, endReasons } from "../stored-values.ts";
 
 // Times in ms since the epoch.
 
@@ -288,9 +287,6 @@ export const linkDeliveryDays = new Table("link_delivery_days", {
   recipientCount: harmless(integer, limit),
 });
 
-/** Which pushes a request of an administrator ends; the numbers are stored and never change. */
-export const bulkOwners = { all: 0, anonymous: 1, owned: 2 } as const;
-
 const ends = "who can write to the database can end pushes";
 export const bulkEndings = new Table("bulk_endings", {
   id: harmless(integer, job),
@@ -336,3 +332,5 @@ export type PushSummary = Pick<PushRow, "id" | "kind" | "createdAt" | "expiresAt
 export type SealedLabels = Pick<PushRow, "nameSealed" | "noteSealed">;
 
 export type TrailRow = RowOf<typeof readAuditEntries>;
+
+export type BulkEnding = RowOf<typeof bulkEndings>;

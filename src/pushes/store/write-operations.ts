@@ -1,7 +1,7 @@
 import { capabilitiesOf, type Database, type Transaction } from "../../database/database.ts";
 import { type DriverRow, type Statement, sql, type Value } from "../../database/statement.ts";
 import { type AuditRecord, foldedSequence, folds } from "../audit/audit-trail.ts";
-import { type EndReason, endReasons } from "../push.ts";
+import { type EndReason, endReasons } from "../stored-values.ts";
 import { isCurrentSecret } from "./link-secrets.ts";
 import {
   auditEntries,

@@ -7,8 +7,9 @@ import {
   type Transaction,
 } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import { type AuditRecord, auditEntriesMax, auditKinds, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
-import { type EarlierViews, endReasons } from "../push.ts";
+import { type AuditRecord, auditEntriesMax, foldedSequence, isFoldable } from "../audit/audit-trail.ts";
+import type { EarlierViews } from "../push.ts";
+import { auditKinds, endReasons } from "../stored-values.ts";
 import { insertClaimCopy, writeEarlierViews } from "./claim-retries.ts";
 import { insertTickets, type NewTicket } from "./download-tickets.ts";
 import { findByLink, selectByLink } from "./find-link.ts";
