@@ -1,6 +1,7 @@
-import type { ImportedEvent, ImportedPush } from "../pushes/create/import-push.ts";
+import type { ImportedPush } from "../pushes/create/import-push.ts";
 import { importedOptions } from "../pushes/push-options.ts";
 import type { EndReason, IncomingFile, LinkDeliveryReport } from "../pushes/pushes.ts";
+import type { ImportedEvent } from "../pushes/store/import-push.ts";
 import type { Owners } from "./run-context.ts";
 import {
   type ImportSource,

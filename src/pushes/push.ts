@@ -353,3 +353,6 @@ export interface AdminTrailPage extends Pick<TrailPage, "events" | "hasMore"> {
 }
 
 export type AdminEndOutcome = "ended" | "had_ended" | "unknown";
+
+/** Pushes, or audit entries, per page. */
+export const pageSize = 50;

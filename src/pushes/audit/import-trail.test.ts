@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type ImportedEvent, importedTrail } from "../create/import-push.ts";
+import { importedTrail } from "../create/import-push.ts";
+import type { ImportedEvent } from "../store/import-push.ts";
 import { auditKinds } from "../stored-values.ts";
 
 const event = (at: number, more: Partial<ImportedEvent> = {}): ImportedEvent => ({

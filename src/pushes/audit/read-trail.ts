@@ -3,7 +3,7 @@ import type { PushDeps } from "../deps.ts";
 import { reportOf } from "../notifications/link-deliveries.ts";
 import { isForgotten, isProvenOwner, toOwnersPush } from "../present-push.ts";
 import type { AuditEntry, AuditKind, OwnedPush, TrailActor, TrailEvent, TrailPage, WholeTrail } from "../push.ts";
-import { pageSize } from "../read/find-push.ts";
+import { pageSize } from "../push.ts";
 import { type FileDetails, openFileDetails } from "../seals.ts";
 import type { PushRow, TrailRow } from "../store/tables.ts";
 

@@ -9,16 +9,18 @@ import { asksForLinkDelivery, findLinkDeliveryProblems } from "../notifications/
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
 import { toOwnersPush } from "../present-push.ts";
 import type { CreatedPush, CreatePush, Upload } from "../push.ts";
-import { findOptionProblems, optionSettings } from "../push-options.ts";
+import { findOptionProblems } from "../push-options.ts";
 import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import { arrivalOf } from "../store/idempotency-keys.ts";
 import type { NewPush, WithPush } from "../store/insert-push.ts";
-import { optionsBy, type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
+import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
-import { encryptionOf, findProblems, lifetimeOf } from "./limits.ts";
+import { findProblems } from "./limits.ts";
+import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
-import { assertComplete, assertMayCreate, assertMayUpload, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
+import { type RequestedPush, requestedPush } from "./requested-push.ts";
+import { assertComplete, ownUpload, PendingUpload, uploadExpired } from "./upload.ts";
 
 export function createOperations(deps: PushDeps) {
   return {
@@ -131,24 +133,6 @@ async function sealAndInsert(
   if (outcome === "link_secret_replaced") throw new Error(`Push ${id} was not sealed for any link secret.`);
   if (outcome !== "inserted") throw linkDeliveryRefused(outcome, deps.emails);
   return { ...toOwnersPush(row, urlToken, now, keyring), repeated: false };
-}
-
-export type RequestedPush = ReturnType<typeof requestedPush>;
-
-/** The settings and labels of the push, with the server's defaults for absent fields. */
-function requestedPush({ config }: PushDeps, request: CreatePush, kind: KindName, { user, answersRequest }: Actor) {
-  return {
-    kind,
-    ...lifetimeOf(request, kind, config),
-    ...optionsBy((option) => {
-      const { offered, default: byDefault } = optionSettings(option, config.kinds[kind], user !== null);
-      return offered && (request[option] ?? byDefault);
-    }),
-    ...encryptionOf(request),
-    isAnswer: answersRequest === true ? 1 : 0,
-    name: request.name ?? "",
-    note: request.note ?? "",
-  };
 }
 
 /** Nobody else has the link of an answer, so it is always stored. */

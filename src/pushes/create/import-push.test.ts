@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { auditEntriesMax } from "../audit/audit-trail.ts";
-import { type ImportedEvent, importedTrail } from "./import-push.ts";
+import type { ImportedEvent } from "../store/import-push.ts";
+import { importedTrail } from "./import-push.ts";
 
 const event: ImportedEvent = {
   kind: "creation",

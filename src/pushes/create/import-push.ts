@@ -3,13 +3,19 @@ import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
 import type { Database, Transaction } from "../../database/database.ts";
-import { type AuditRecord, cleanReferrer, cutText, foldedSequence, folds } from "../audit/audit-trail.ts";
+import { cleanReferrer, cutText, foldedSequence, folds } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { type LinkDeliveryRow, pastLinkDelivery } from "../notifications/link-deliveries.ts";
-import type { AuditKind, IncomingFile, LinkDeliveryReport } from "../push.ts";
+import type { AuditKind, IncomingFile } from "../push.ts";
 import { firstGeneration, listFiles, positionFiles, sealLabel, sealPushContent } from "../seals.ts";
 import { isOwnLink } from "../store/find-link.ts";
-import { type ImportedPushRows, LinkTakenError, writeImportedPush } from "../store/import-push.ts";
+import {
+  type ImportedEntry,
+  type ImportedEvent,
+  type ImportedPushRows,
+  LinkTakenError,
+  writeImportedPush,
+} from "../store/import-push.ts";
 import { optionsBy, type PushOptions, type PushRow, pushes } from "../store/tables.ts";
 import type { EndReason } from "../stored-values.ts";
 import { PendingUpload } from "./upload.ts";
@@ -271,19 +277,6 @@ async function writeRows(db: Database, rows: ImportedPushRows, record: RecordImp
       return recorded !== "recorded_elsewhere";
     }),
   );
-}
-
-/** An event of another installation, whose texts are not trusted. Times in ms since the epoch. */
-export interface ImportedEvent extends AuditRecord {
-  readonly updatedAt: number;
-  /** For `creation_email_send`: the link delivery of the other installation. */
-  readonly linkDelivery: LinkDeliveryReport | null;
-}
-
-/** A stored entry. `sequence` is negative for entries that count many events. */
-export interface ImportedEntry extends ImportedEvent {
-  readonly sequence: number;
-  readonly times: number;
 }
 
 /** Only users write these, and they answer who has looked at the push. The other installation limits the length of its trails. */

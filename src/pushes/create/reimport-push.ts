@@ -6,6 +6,7 @@ import { firstGeneration } from "../seals.ts";
 import {
   deleteImportedPush,
   endImportedPush,
+  type ImportedEvent,
   type ImportedPushState,
   PushChangedError,
   readImportedState,
@@ -20,7 +21,6 @@ import {
   countedViews,
   endedByTime,
   expiryOf,
-  type ImportedEvent,
   type ImportedPush,
   type PushImportDeps,
   withSealedRows,

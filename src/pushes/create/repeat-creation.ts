@@ -12,7 +12,7 @@ import type { CreatePush, OwnedPush } from "../push.ts";
 import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
 import type { CreationKey } from "../store/idempotency-keys.ts";
 import type { PushRow } from "../store/tables.ts";
-import type { RequestedPush } from "./create.ts";
+import type { RequestedPush } from "./requested-push.ts";
 import type { PendingUpload } from "./upload.ts";
 
 const digestBytes = 32;

@@ -26,7 +26,7 @@ import {
   storing,
   type UploadDeps,
   type UploadedFile,
-} from "./upload.ts";
+} from "./received-files.ts";
 
 const addressBytes = 32;
 const digestBytes = 32;

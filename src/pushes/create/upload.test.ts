@@ -3,7 +3,7 @@ import { openTestDomain, signedIn, stranger } from "../../../test/support/domain
 import { claimFiles, makeFile, pushFiles, readDownload } from "../../../test/support/files.ts";
 import { makeSweeper } from "../../../test/support/sweeper.ts";
 import { blobFiles, slowFile } from "../../../test/support/uploads.ts";
-import { cleanFilename } from "./upload.ts";
+import { cleanFilename } from "./received-files.ts";
 
 const owner = signedIn(7);
 

@@ -4,10 +4,17 @@ import { type Unlocked, unlock } from "../claim/unlock.ts";
 import type { PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
 import type { EditPush } from "../push.ts";
-import { type KeyedFile, listFiles, openFileKey, openPayload, positionFiles, sealPushContent } from "../seals.ts";
+import {
+  type FileList,
+  type KeyedFile,
+  listFiles,
+  openFileKey,
+  openPayload,
+  positionFiles,
+  sealPushContent,
+} from "../seals.ts";
 import type { ContentChange } from "../store/edit-push.ts";
 import type { FileRow, SealedPush } from "../store/tables.ts";
-import type { EditedFiles } from "./edit.ts";
 
 export interface ContentEdit {
   readonly sealed: SealedPush;
@@ -127,4 +134,12 @@ async function nextPassphrase(
   if (passphrase === null) return { passphraseSalt: null, passphraseHash: undefined };
   const passphraseSalt = makePassphraseSalt(deps.random, sealed.row.ownerId !== null);
   return { passphraseSalt, passphraseHash: await deps.argon2.deriveKey(passphrase, passphraseSalt, actor.client) };
+}
+
+export interface EditedFiles {
+  /** Before the edit. */
+  readonly present: FileList<FileRow>;
+  readonly kept: readonly FileRow[];
+  readonly removed: readonly FileRow[];
+  readonly added: readonly Pick<FileRow, "sizeBytes">[];
 }

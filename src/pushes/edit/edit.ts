@@ -19,10 +19,10 @@ import type { PushDeps } from "../deps.ts";
 import { hasEnded, isProvenOwner, openLabel, toOwnersPush } from "../present-push.ts";
 import type { Bounds, EditablePush, EditOutcome, EditPush } from "../push.ts";
 import { findOptionProblems, optionSettings } from "../push-options.ts";
-import { type FileList, openOwnedFileDetails, sealLabel } from "../seals.ts";
+import { openOwnedFileDetails, sealLabel } from "../seals.ts";
 import type { ContentChange, PushChange } from "../store/edit-push.ts";
-import { type FileRow, optionsBy, type PushRow, pushes, type SealedPush } from "../store/tables.ts";
-import { changesContent, sealContent } from "./edit-content.ts";
+import { optionsBy, type PushRow, pushes, type SealedPush } from "../store/tables.ts";
+import { changesContent, type EditedFiles, sealContent } from "./edit-content.ts";
 
 export function editOperations(deps: PushDeps) {
   return {
@@ -206,14 +206,6 @@ export function editBounds(
 function boundsOf(range: Range, current: number, leastUseful: number): Bounds {
   const min = Math.max(Math.min(range.min, current), leastUseful);
   return { min, max: Math.max(range.max, current, min) };
-}
-
-export interface EditedFiles {
-  /** Before the edit. */
-  readonly present: FileList<FileRow>;
-  readonly kept: readonly FileRow[];
-  readonly removed: readonly FileRow[];
-  readonly added: readonly Pick<FileRow, "sizeBytes">[];
 }
 
 /**

@@ -5,7 +5,6 @@ import type { Actor } from "../actor.ts";
 import { recipientsMax } from "../create/limits.ts";
 import type { PushDeps } from "../deps.ts";
 import type { CreatePush } from "../push.ts";
-import { splitRecipients } from "./link-deliveries.ts";
 
 /** The maximum length of the field: five addresses of the maximum length and the blanks between them. */
 const recipientsCharactersMax = 2_000;
@@ -71,4 +70,8 @@ export function findLinkDeliveryProblems(
   else if (request.encryption !== undefined) addProblem(problems, "notifyEmailsTo", keyNotKnown);
   else checkRecipients(problems, request);
   return problems;
+}
+
+export function splitRecipients(recipients: string): readonly string[] {
+  return recipients.split(",").map((address) => address.trim());
 }

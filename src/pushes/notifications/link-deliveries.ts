@@ -15,7 +15,13 @@ import type { LinkDeliveryRefusal, NewLinkDelivery } from "../store/notification
 import type { PushStore } from "../store/push-store.ts";
 import { linkDeliveries, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey, StoredLinkKeys } from "../stored-link-keys.ts";
-import { type AskedLinkDelivery, asksForLinkDelivery, checkRecipients, keyNotKnown } from "./email-rules.ts";
+import {
+  type AskedLinkDelivery,
+  asksForLinkDelivery,
+  checkRecipients,
+  keyNotKnown,
+  splitRecipients,
+} from "./email-rules.ts";
 
 /**
  * A link delivery: the emailed link of an owned push. It belongs to an audit entry of the kind `creation_email_send`.
@@ -29,10 +35,6 @@ export interface LinkDeliveryDetails {
   readonly locale: string | null;
   /** For an imported link delivery: its outcome on the other installation. This server sends none of its emails. */
   readonly past?: Pick<LinkDeliveryReport, "status" | "successfulSends" | "errorMessage">;
-}
-
-export function splitRecipients(recipients: string): readonly string[] {
-  return recipients.split(",").map((address) => address.trim());
 }
 
 export function sealLinkDelivery(keyring: Keyring, row: SealedRow, details: LinkDeliveryDetails): Buffer {

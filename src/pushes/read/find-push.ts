@@ -12,10 +12,8 @@ import {
   toPush,
 } from "../present-push.ts";
 import type { AuditEntry, ListedPush, Push } from "../push.ts";
+import { pageSize } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
-
-/** Pushes, or audit entries, per page. */
-export const pageSize = 50;
 
 export function readOperations(deps: PushDeps) {
   return {

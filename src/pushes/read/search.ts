@@ -2,9 +2,9 @@ import { AppError } from "../../base/errors.ts";
 import type { PushDeps } from "../deps.ts";
 import { hasEnded, isSealedLabel, openLabel, ownerKeysOf, toListedPush } from "../present-push.ts";
 import type { FoundPushes, PushSearch } from "../push.ts";
+import { pageSize } from "../push.ts";
 import { type PushRow, type PushSummary, pushes, type SealedLabels } from "../store/tables.ts";
 import { CooperativeQueue } from "./cooperative-queue.ts";
-import { pageSize } from "./find-push.ts";
 
 export interface SearchLimits {
   /** Limits per search: pushes read, and sealed bytes of names and notes decrypted. */

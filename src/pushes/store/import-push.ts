@@ -1,8 +1,9 @@
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import { capabilitiesOf, type Database, type ReadConnection, type Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { ImportedEntry } from "../create/import-push.ts";
+import type { AuditRecord } from "../audit/audit-trail.ts";
 import type { LinkDeliveryRow } from "../notifications/link-deliveries.ts";
+import type { LinkDeliveryReport } from "../push.ts";
 import type { EndReason } from "../stored-values.ts";
 import { auditKinds } from "../stored-values.ts";
 import { removePush } from "./maintenance.ts";
@@ -210,4 +211,17 @@ export async function restrictImportedPush(
   await lockUnchanged(tx, before);
   const { expireAfterDays, expireAfterViews, views, expiresAt, retrievalStep } = limits;
   await tx.run(setLimits, expireAfterDays, expireAfterViews, views, expiresAt, Number(retrievalStep), before.row.id);
+}
+
+/** An event of another installation, whose texts are not trusted. Times in ms since the epoch. */
+export interface ImportedEvent extends AuditRecord {
+  readonly updatedAt: number;
+  /** For `creation_email_send`: the link delivery of the other installation. */
+  readonly linkDelivery: LinkDeliveryReport | null;
+}
+
+/** A stored entry. `sequence` is negative for entries that count many events. */
+export interface ImportedEntry extends ImportedEvent {
+  readonly sequence: number;
+  readonly times: number;
 }

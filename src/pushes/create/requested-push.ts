@@ -1,0 +1,30 @@
+import type { KindName } from "../../base/push-kinds.ts";
+import type { Actor } from "../actor.ts";
+import type { PushDeps } from "../deps.ts";
+import type { CreatePush } from "../push.ts";
+import { optionSettings } from "../push-options.ts";
+import { optionsBy } from "../store/tables.ts";
+import { encryptionOf, lifetimeOf } from "./limits.ts";
+
+export type RequestedPush = ReturnType<typeof requestedPush>;
+
+/** The settings and labels of the push, with the server's defaults for absent fields. */
+export function requestedPush(
+  { config }: PushDeps,
+  request: CreatePush,
+  kind: KindName,
+  { user, answersRequest }: Actor,
+) {
+  return {
+    kind,
+    ...lifetimeOf(request, kind, config),
+    ...optionsBy((option) => {
+      const { offered, default: byDefault } = optionSettings(option, config.kinds[kind], user !== null);
+      return offered && (request[option] ?? byDefault);
+    }),
+    ...encryptionOf(request),
+    isAnswer: answersRequest === true ? 1 : 0,
+    name: request.name ?? "",
+    note: request.note ?? "",
+  };
+}
