@@ -50,6 +50,7 @@ export { type KindDefaults, noDefaults, type PushDefaults } from "./profile/prof
 export { type PasswordProblem, passwordLimits } from "./sign-in/password-rules.ts";
 export type { EntryProblems } from "./sign-in/sign-up.ts";
 export type { LinkToConfirm } from "./sso/identities.ts";
+export type { ClaimRefusal } from "./sso/provider-claims.ts";
 export { signOnSettingsPath } from "./sso/single-sign-on.ts";
 export type { Identity } from "./store/identities.ts";
 export { type TokenHolder, type TokenLimits, tokenLimits } from "./tokens/api-tokens.ts";

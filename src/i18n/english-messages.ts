@@ -693,6 +693,12 @@ export interface EnglishMessages {
     readonly invalidText: string;
     readonly unverified: string;
     readonly unverifiedText: Message<{ name: string }>;
+    readonly claimSent: Message<{ name: string; claim: string; value: string }>;
+    readonly claimAbsent: Message<{ name: string; claim: string }>;
+    readonly refusedDomain: string;
+    readonly refusedGuest: string;
+    readonly unknownGroups: Message<{ name: string }>;
+    readonly notInGroup: string;
     readonly noAccount: string;
     readonly noAccountText: Message<{ name: string }>;
     readonly linkedElsewhere: string;
@@ -1160,6 +1166,8 @@ export interface EnglishMessages {
       readonly discarded_mail: Message<{ subject: string }>;
       readonly changed_branding: Message<{ subject: string }>;
       readonly restored_backup: Message<{ subject: string }>;
+      readonly refused_sign_on: Message<{ subject: string }>;
+      readonly admin_by_group: Message<{ subject: string }>;
     };
   };
   readonly mail: {

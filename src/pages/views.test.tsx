@@ -156,11 +156,13 @@ function secret(kind: KindName, more: Partial<SecretModel> = {}): SecretModel {
 }
 
 function signOnPages(text: string, page: PageContext): readonly Page[] {
-  const problems = ["denied", "invalid", "unverified_email", "no_account", "linked_elsewhere", "unreachable"] as const;
+  const problems = ["denied", "invalid", "no_account", "linked_elsewhere", "unreachable"] as const;
+  const refusals = ["unverified_email", "domain", "guest", "unknown_groups", "not_in_group"] as const;
   const proofs = ["password", "sign_in", "consent"] as const;
   return [
     leaveView({ provider: text, url: `https://id.example.com/${text}` }, page),
     ...problems.map((problem) => problemView({ problem, provider: text }, page)),
+    ...refusals.map((because) => problemView({ problem: { because, claim: text, value: text }, provider: text }, page)),
     ...proofs.map((by) =>
       confirmLinkView({ provider: text, link: { accountEmail: text, providerEmail: text, by }, problem: text }, page),
     ),

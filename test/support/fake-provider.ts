@@ -6,6 +6,8 @@ export const secrets = { state: "s".repeat(43), nonce: "n".repeat(43), verifier:
 
 /** Overrides of a provider's answers. Without an override the answer is valid. */
 export interface FakeAnswers {
+  /** Default: `issuer`. */
+  readonly issuer?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
@@ -27,13 +29,15 @@ const unpublished = generateKeyPairSync("rsa", { modulusLength: 2_048 });
 
 export function createFakeProvider(answers: FakeAnswers = {}): FakeProvider {
   const asked: FakeProvider["asked"] = [];
+  const own = answers.issuer ?? issuer;
+  const { origin, pathname: root } = new URL(own);
   const byPath: Readonly<Record<string, () => unknown>> = {
     "/.well-known/openid-configuration": () => ({
-      issuer,
-      authorization_endpoint: `${issuer}/auth`,
-      token_endpoint: `${issuer}/token`,
-      jwks_uri: `${issuer}/keys`,
-      userinfo_endpoint: `${issuer}/me`,
+      issuer: own,
+      authorization_endpoint: `${origin}/auth`,
+      token_endpoint: `${origin}/token`,
+      jwks_uri: `${origin}/keys`,
+      userinfo_endpoint: `${origin}/me`,
       response_types_supported: ["code"],
       subject_types_supported: ["public"],
       id_token_signing_alg_values_supported: ["RS256"],
@@ -52,17 +56,17 @@ export function createFakeProvider(answers: FakeAnswers = {}): FakeProvider {
       const { pathname } = new URL(url);
       const instead = await answers.instead?.(pathname);
       if (instead !== undefined) return instead;
-      const answer = byPath[pathname];
+      const answer = byPath[pathname.replace(root.replace(/\/$/, ""), "")];
       return answer === undefined ? new Response("", { status: 404 }) : Response.json(answer());
     },
   };
 }
 
-function idToken({ claims, header, forged = false }: FakeAnswers): string {
+function idToken({ claims, header, forged = false, issuer: iss = issuer }: FakeAnswers): string {
   const now = Math.floor(Date.now() / 1_000);
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const said = `${part({ alg: "RS256", kid: "1", ...header })}.${part({
-    iss: issuer,
+    iss,
     sub: "a-1",
     aud: "sealpush",
     iat: now,

@@ -30,15 +30,35 @@ export interface TestProvider {
 
 export const providerName = "Example ID";
 
+/** Which claims a provider sends, and where: scope -> claims. Those of `openid` are in the ID token too. */
+export type ProviderShape = Readonly<Record<string, readonly string[]>>;
+
+const defaultShape: ProviderShape = { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] };
+
+/** How the providers that companies use send their claims, with their defaults. */
+export const shapes = {
+  /** No `email_verified`; `email`, `xms_edov` and `acct` were added as optional claims. */
+  microsoft: {
+    openid: ["sub", "oid", "tid", "email", "xms_edov", "acct", "groups", "hasgroups", "roles"],
+    profile: ["name"],
+    email: [],
+  },
+  google: { openid: ["sub", "hd", "email", "email_verified"], profile: ["name"], email: [] },
+  /** Groups only with a scope of their own. */
+  okta: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"], groups: ["groups"] },
+  keycloak: { openid: ["sub", "email", "email_verified", "groups"], profile: ["name"], email: [] },
+  authentik: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
+} satisfies Readonly<Record<string, ProviderShape>>;
+
 /** @param baseUrl of the server that users are redirected back to. */
-export async function startProvider(baseUrl: string): Promise<TestProvider> {
+export async function startProvider(baseUrl: string, shape: ProviderShape = defaultShape): Promise<TestProvider> {
   const callback = `${baseUrl}/users/auth/oidc/callback`;
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
   const people = new Map<string, Person>();
-  const provider = makeProvider(issuer, callback, people);
+  const provider = makeProvider({ issuer, callback, people, shape });
   const test: TestProvider = {
     issuer,
     people,
@@ -68,13 +88,20 @@ export async function startProvider(baseUrl: string): Promise<TestProvider> {
   return test;
 }
 
-function makeProvider(issuer: string, callback: string, people: ReadonlyMap<string, Person>): Provider {
+interface ProviderParts {
+  readonly issuer: string;
+  readonly callback: string;
+  readonly people: ReadonlyMap<string, Person>;
+  readonly shape: ProviderShape;
+}
+
+function makeProvider({ issuer, callback, people, shape }: ProviderParts): Provider {
   const kept = new Map<string, AdapterPayload>();
   return new Provider(issuer, {
     adapter: () => keepInMemory(kept),
     jwks: { keys: [generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "jwk" })] },
     clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [callback] }],
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    claims: Object.fromEntries(Object.entries(shape).map(([scope, claims]) => [scope, [...claims]])),
     cookies: { keys: ["a key of the test"] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
@@ -90,7 +117,7 @@ function makeProvider(issuer: string, callback: string, people: ReadonlyMap<stri
         clientId: oidc.client?.clientId,
         accountId: oidc.session?.accountId,
       });
-      grant.addOIDCScope("openid email profile");
+      grant.addOIDCScope(["openid", ...Object.keys(shape)].join(" "));
       await grant.save();
       return grant;
     },

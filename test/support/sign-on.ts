@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import { startTestApp, type TestApp } from "./app.ts";
 import { CookieClient } from "./cookie-client.ts";
-import { startProvider, type TestProvider } from "./provider.ts";
+import { type ProviderShape, startProvider, type TestProvider } from "./provider.ts";
 
 export { CookieClient } from "./cookie-client.ts";
 
@@ -29,8 +29,11 @@ export function urlOf(html: string): string {
 }
 
 /** A server and its provider, both closed after the test. It has one account: `ada@example.com`, an administrator. */
-export async function startSignOnApp(environment: Readonly<Record<string, string>> = {}): Promise<SignOnApp> {
-  const provider = await startProvider(baseUrl);
+export async function startSignOnApp(
+  environment: Readonly<Record<string, string>> = {},
+  shape?: ProviderShape,
+): Promise<SignOnApp> {
+  const provider = await startProvider(baseUrl, shape);
   onTestFinished(() => provider.close());
   const app = await startTestApp({ environment: { ...provider.environment, ...environment } });
   onTestFinished(() => app[Symbol.asyncDispose]());

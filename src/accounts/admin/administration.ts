@@ -28,6 +28,9 @@ export interface AdminEntry {
   readonly address: string;
 }
 
+/** Entries that users of the identity provider cause. So that they cannot displace the others, only the newest 1,000 are kept. */
+export const boundedActions = ["refused_sign_on", "admin_by_group"] as const;
+
 export const adminActions = [
   "made_admin",
   "removed_admin",
@@ -50,6 +53,7 @@ export const adminActions = [
   "discarded_mail",
   "changed_branding",
   "restored_backup",
+  ...boundedActions,
 ] as const;
 
 export type AdminAction = (typeof adminActions)[number];
@@ -84,9 +88,12 @@ export function createAdministration(deps: {
       return store.searchUsers({ text: part, now: clock.now(), limit: usersPerPage, offset });
     },
     findUserSummary: (userId: number): Promise<UserSummary | undefined> => store.findUserSummary(userId, clock.now()),
-    /** Succeeds without an audit entry when nothing changes. */
-    setAdmin: async (userId: number, admin: boolean, by: Administrator): Promise<Change> =>
-      store.setAdmin(userId, admin, await entryAbout(userId, admin ? "made_admin" : "removed_admin", by)),
+    /** Succeeds without an audit entry when nothing changes. "unknown" also for one's own promotion. */
+    async setAdmin(userId: number, admin: boolean, by: Administrator): Promise<Change> {
+      // An administrator by the provider's groups, who must not become one for good.
+      if (admin && by.userId === userId && (await findUser(userId))?.admin === false) return { outcome: "unknown" };
+      return store.setAdmin(userId, admin, await entryAbout(userId, admin ? "made_admin" : "removed_admin", by));
+    },
     /** The email address counts as confirmed. If nothing changes: as `setAdmin`. */
     confirmEmail: async (userId: number, by: Administrator): Promise<Change> =>
       store.confirmEmail(userId, await entryAbout(userId, "confirmed_email", by)),
@@ -113,7 +120,7 @@ export function createAdministration(deps: {
     /** Records an access that changes nothing. */
     recordAccess: (action: "read_trail", subject: string, by: Administrator): Promise<void> =>
       store.recordAccess({ by, action, subject, now: clock.now() }),
-    /** Newest first, 50 a page. The newest 10,000 are kept. */
+    /** Newest first, 50 a page. The newest 10,000 are kept, and 1,000 of the sign-ons. */
     listAdminEntries: (page: number): Promise<readonly AdminEntry[]> =>
       store.listEntries(entriesPerPage, (page - 1) * entriesPerPage),
   };

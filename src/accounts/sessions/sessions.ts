@@ -26,6 +26,8 @@ interface StartOptions {
   readonly provided?: Guard;
   /** The browser keeps the cookie when it closes. */
   readonly persistent?: boolean;
+  /** The provider's groups make the user an administrator until then; null: they do not. */
+  readonly adminUntil?: number | null;
 }
 
 export type SessionStarts = ReturnType<typeof createSessionStarts>;
@@ -45,7 +47,10 @@ export function createSessionStarts({
   readonly random: Random;
   readonly access: AccessKeys;
 }) {
-  type Start = Pick<Parameters<SessionStore["insertSession"]>[0], "complete" | "replaces" | "provided" | "persistent">;
+  type Start = Pick<
+    Parameters<SessionStore["insertSession"]>[0],
+    "complete" | "replaces" | "provided" | "persistent" | "adminUntil"
+  >;
 
   async function insert(
     user: Pick<User, "id">,
@@ -75,9 +80,9 @@ export function createSessionStarts({
       user: Pick<User, "id">,
       client: ClientContext,
       now: number,
-      { provided = always, persistent = false }: StartOptions = {},
+      { provided = always, persistent = false, adminUntil = null }: StartOptions = {},
     ): Promise<string | undefined> =>
-      insert(user, client, now, { complete: false, replaces: null, provided, persistent }),
+      insert(user, client, now, { complete: false, replaces: null, provided, persistent, adminUntil }),
 
     /**
      * Starts a session for a user who has already shown every factor.
@@ -96,7 +101,7 @@ export function createSessionStarts({
         replacesToken === undefined
           ? null
           : { digest: access.digest("session", replacesToken), since: now - waitingMs };
-      return insert(user, client, now, { complete: true, replaces, provided, persistent });
+      return insert(user, client, now, { complete: true, replaces, provided, persistent, adminUntil: null });
     },
   };
 }
@@ -128,14 +133,17 @@ export function createSessions({
       const tokenDigest = access.digest("session", sessionToken);
       const found = await store.findSession(tokenDigest);
       if (found === undefined) return undefined;
-      const { seenAt, persistent, ...session } = found;
+      const { seenAt, persistent, adminUntil, ...session } = found;
       const endsAt = session.createdAt + (session.waitsForFactor ? waitingMs : lifetimeMs);
       if (now >= seenAt + idleMs || now >= endsAt) return undefined;
       lastUse.note(tokenDigest.toString("hex"), seenAt, now);
       const formToken = access.digest("form_token", sessionToken).toString("base64url");
       // A session that waits lasts for minutes: its cookie need not survive the browser.
       const cookieSeconds = persistent && !session.waitsForFactor ? lifetimeMs / secondMs : undefined;
-      return { ...session, cookieSeconds, formToken };
+      const adminByGroup = !session.user.admin && adminUntil !== null && now < adminUntil;
+      // Only here, never in the row of the user: what is made in the session does not keep it.
+      const user = adminByGroup ? { ...session.user, admin: true } : session.user;
+      return { ...session, user, cookieSeconds, formToken };
     },
 
     /** The token for forms of people without a session. @param cookie the random value of their entry cookie. */

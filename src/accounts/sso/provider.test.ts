@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createFakeProvider, type FakeAnswers, issuer, secrets } from "../../../test/support/fake-provider.ts";
 import { hourMs, secondMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import type { SingleSignOnSettings } from "../../config/config.ts";
 import { createProvider } from "./provider.ts";
 
 const settings = {
@@ -10,10 +11,15 @@ const settings = {
   clientSecret: "lantern: & quartz",
   name: "Example ID",
   baseUrl: "https://push.example.com",
-};
+  trustEmail: "claim",
+  allowedDomains: [],
+  groupsClaim: "groups",
+  userGroup: undefined,
+  adminGroup: undefined,
+} satisfies SingleSignOnSettings;
 const query = `code=abc&state=${secrets.state}`;
 
-function open(answers: FakeAnswers = {}, more: Partial<typeof settings> = {}) {
+function open(answers: FakeAnswers = {}, more: Partial<SingleSignOnSettings> = {}) {
   let now = 0;
   const fake = createFakeProvider(answers);
   const provider = createProvider({ ...settings, ...more }, { clock: { now: () => now }, fetch: fake.fetch });
@@ -29,7 +35,7 @@ const refusalOf = (promise: Promise<unknown>) =>
 describe("a provider's answer", () => {
   it("identifies a user, with the verified email address", async () => {
     const { provider, asked } = open();
-    const claims = { issuer, subject: "a-1", verifiedEmail: "ada@example.com" };
+    const claims = { issuer, subject: "a-1", verifiedEmail: "ada@example.com", isAdministrator: false };
     expect(await provider.readAnswer(query, secrets)).toEqual({ is: "claims", claims });
     const sent = new URLSearchParams(String(asked.find(({ url }) => url.endsWith("/token"))?.options.body));
     expect(sent.get("code_verifier")).toBe(secrets.verifier);

@@ -18,7 +18,9 @@ import {
 import { type Clock, hourMs, secondMs } from "../../base/clock.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { SingleSignOnSettings } from "../../config/config.ts";
+import { isSameIssuer } from "../../config/issuers.ts";
 import { digest } from "../../crypto/digests.ts";
+import { type ClaimRefusal, needsUserInfo, type ReadClaims, readClaims, usesGroups } from "./provider-claims.ts";
 
 /** The secrets that one sign-on is bound to. 43 characters of base64url each. */
 export interface SignOnSecrets {
@@ -29,15 +31,15 @@ export interface SignOnSecrets {
 }
 
 /** The provider's claims about a user. Only issuer and subject together identify a person permanently. */
-export interface ProviderClaims {
+export type ProviderClaims = ReadClaims & {
   readonly issuer: string;
   readonly subject: string;
-  /** In the provider's spelling; only if the provider says that the address is verified. */
-  readonly verifiedEmail: string | undefined;
-}
+};
 
 export type ProviderAnswer =
   | { readonly is: "claims"; readonly claims: ProviderClaims }
+  /** The operator's rules do not admit this user. */
+  | { readonly is: "refused"; readonly subject: string; readonly refusal: ClaimRefusal }
   /** The user or the provider declined. */
   | { readonly is: "denied" }
   /** Why the answer is not valid, for the log. */
@@ -87,9 +89,11 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
     /** The URL to send a browser to. @throws AppError unavailable: the provider does not answer. */
     signOnUrl: ({ state, nonce, verifier }: SignOnSecrets): Promise<string> =>
       askable(async (configuration) => {
+        // Okta sends groups only if they are requested.
+        const lists = configuration.serverMetadata().scopes_supported?.includes("groups") === true;
         const url = buildAuthorizationUrl(configuration, {
           redirect_uri: redirectUri,
-          scope: "openid email profile",
+          scope: `openid email profile${lists && usesGroups(settings) ? " groups" : ""}`,
           state,
           nonce,
           code_challenge: digest(verifier).toString("base64url"),
@@ -101,7 +105,8 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
             "The provider refers to a URL that it is not allowed to use.",
           );
         }
-        return url.href;
+        // A fragment of its own: over a redirect, a browser would carry the key of a link along.
+        return `${url.href}#`;
       }),
 
     /**
@@ -111,8 +116,7 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
     readAnswer: (query: string, secrets: SignOnSecrets): Promise<ProviderAnswer> =>
       askable(async (configuration): Promise<ProviderAnswer> => {
         try {
-          const claims = await claimsOf(configuration, new URL(`${redirectUri}?${query}`), secrets);
-          return claims === undefined ? { is: "invalid", error: undefined } : { is: "claims", claims };
+          return await answerIn(configuration, new URL(`${redirectUri}?${query}`), secrets, settings);
         } catch (error) {
           if (unavailabilityIn(error) !== undefined) throw error;
           const denied = error instanceof AuthorizationResponseError && denials.has(error.error);
@@ -122,11 +126,12 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
   };
 }
 
-async function claimsOf(
+async function answerIn(
   configuration: Configuration,
   answer: URL,
   { state, nonce, verifier }: SignOnSecrets,
-): Promise<ProviderClaims | undefined> {
+  settings: SingleSignOnSettings,
+): Promise<ProviderAnswer> {
   const tokens = await authorizationCodeGrant(configuration, answer, {
     expectedState: state,
     expectedNonce: nonce,
@@ -135,19 +140,16 @@ async function claimsOf(
   });
   const idToken = tokens.claims();
   if (idToken === undefined || !subjectPattern.test(idToken.sub) || idToken.iss.length > issuerLengthMax) {
-    return undefined;
+    return { is: "invalid", error: undefined };
   }
   const { iss: issuer, sub: subject } = idToken;
-  if (typeof idToken.email === "string") return { issuer, subject, verifiedEmail: verifiedEmailOf(idToken) };
-  // Core, section 5.4: with a code, the claims of a scope may only be in the UserInfo response.
   const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
-  const more = hasMore ? await fetchUserInfo(configuration, tokens.access_token, subject) : {};
-  return { issuer, subject, verifiedEmail: verifiedEmailOf(more) };
-}
-
-/** Only the boolean `true` means that the provider has verified the address. */
-function verifiedEmailOf(claims: Readonly<Record<string, unknown>>): string | undefined {
-  return typeof claims.email === "string" && claims.email_verified === true ? claims.email : undefined;
+  const asks = hasMore && needsUserInfo(idToken, settings);
+  const userInfo = asks ? await fetchUserInfo(configuration, tokens.access_token, subject) : undefined;
+  const read = readClaims({ idToken, userInfo }, settings);
+  return "because" in read
+    ? { is: "refused", subject, refusal: read }
+    : { is: "claims", claims: { issuer, subject, ...read } };
 }
 
 /** The library wraps errors of our fetch function. */
@@ -175,14 +177,15 @@ function createDiscovery(
   async function ask(): Promise<Configuration> {
     const secret = settings.clientSecret;
     const client = secret === undefined ? None() : eitherSecret(secret);
-    const configuration = await discovery(issuer, settings.clientId, undefined, client, {
+    // The complete address: with the issuer alone, the library refuses one that only differs by a slash at the end.
+    const document = new URL(`${issuer.href.replace(/\/$/, "")}/.well-known/openid-configuration`);
+    const configuration = await discovery(document, settings.clientId, undefined, client, {
       [customFetch]: providerFetch(issuer, fetch),
       timeout: timeoutSeconds,
       // Signatures are verified in addition to TLS: a TLS-inspecting proxy must not be able to change the answer.
       execute: [enableNonRepudiationChecks, ...(issuer.protocol === "http:" ? [allowInsecureRequests] : [])],
     });
-    // The library allows other issuers for some vendors with many tenants.
-    if (new URL(configuration.serverMetadata().issuer).href !== issuer.href) {
+    if (!isSameIssuer(configuration.serverMetadata().issuer, settings.issuer)) {
       throw new ProviderUnavailableError("PROVIDER_ISSUER", "The provider claims to be another issuer.");
     }
     return configuration;

@@ -1,5 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
-import { normalizeEmail } from "../../base/email.ts";
+import { type Clock, hourMs } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Random } from "../../base/random.ts";
 import { digest, equalDigests } from "../../crypto/digests.ts";
@@ -8,12 +7,17 @@ import type { Database } from "../../database/database.ts";
 import type { ClientContext, Session, User } from "../account.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
+import { recordAction } from "../store/administration.ts";
 import type { IdentityStore } from "../store/identities.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
+import type { ClaimRefusal } from "./provider-claims.ts";
 import type { SignOnSteps, StepOnTheWay } from "./sign-on-steps.ts";
 
 /** The page where users see and unlink the identities of their account. */
 export const signOnSettingsPath = "/users/single_sign_on";
+
+/** Somebody who leaves the group of administrators keeps their rights no longer than a working day. */
+const adminByGroupMs = 12 * hourMs;
 
 export type SignOnOutcome =
   | {
@@ -29,14 +33,15 @@ export type SignOnOutcome =
   /** The identity is linked to another account. */
   | { readonly is: "linked_elsewhere" }
   | { readonly is: "denied" }
-  | { readonly is: "unverified_email" }
+  /** The provider does not prove an address, or the operator's rules do not admit the user. */
+  | { readonly is: "refused"; readonly refusal: ClaimRefusal }
   /** There is no account and none can be created, or it is disabled. */
   | { readonly is: "no_account" }
   /** Another browser, expired, used before, or an invalid answer of the provider; `error` for the log. */
   | { readonly is: "invalid"; readonly error: unknown };
 
 interface Deps {
-  readonly db: Pick<Database, "autocommit">;
+  readonly db: Pick<Database, "autocommit" | "write">;
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: AccountsDeps["settings"];
@@ -96,6 +101,7 @@ export function createSingleSignOn(deps: Deps) {
       if (stepToken === undefined || step?.is !== "on_the_way" || !isStateOf(step, query)) return invalid;
       if (!(await steps.take(db.autocommit({ retry: "whenNotExecuted" }), stepToken, clock.now()))) return invalid;
       const answer = await provider.readAnswer(query, step.secrets);
+      if (answer.is === "refused") return refuse(answer.subject, answer.refusal, client, deps);
       if (answer.is !== "claims") return answer;
       const { linkTo } = step;
       if (linkTo === null) return signInAs(answer.claims, step, client, deps);
@@ -119,8 +125,8 @@ async function signInAs(
 ): Promise<SignOnOutcome> {
   const known = await deps.identities.findUserByIdentity(claims);
   if (known !== undefined) return enter(known, claims, step, client, deps);
-  const email = verifiedEmailOf(claims);
-  if (email === undefined) return { is: "unverified_email" };
+  if (claims.verifiedEmail === undefined) return refuse(claims.subject, claims.emailRefusal, client, deps);
+  const { verifiedEmail: email } = claims;
   const now = deps.clock.now();
   const found = await deps.findUserByEmail(email);
   if (found !== undefined) {
@@ -145,14 +151,21 @@ async function signInAs(
 
 async function enter(
   user: User,
-  { issuer, subject }: ProviderClaims,
+  { issuer, subject, isAdministrator }: ProviderClaims,
   { next, persistent }: StepOnTheWay,
   client: ClientContext,
   { identities, settings, startSession, clock }: Deps,
 ): Promise<SignOnOutcome> {
   if (settings.requiresConfirmation && user.confirmedAt === null) return { is: "no_account" };
-  const still: Guard = (tx) => identities.isIdentityOf(tx, { issuer, subject }, user.id);
-  const sessionToken = await startSession(user, client, clock.now(), { provided: still, persistent });
+  const now = clock.now();
+  const still: Guard = async (tx) => {
+    if (!(await identities.isIdentityOf(tx, { issuer, subject }, user.id))) return false;
+    const by = { userId: user.id, email: user.email, address: client.address };
+    if (isAdministrator) await recordAction(tx, { by, action: "admin_by_group", subject: user.email, now });
+    return true;
+  };
+  const adminUntil = isAdministrator ? now + adminByGroupMs : null;
+  const sessionToken = await startSession(user, client, now, { provided: still, persistent, adminUntil });
   if (sessionToken === undefined) return { is: "no_account" };
   return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
 }
@@ -164,11 +177,17 @@ async function askToLink(
   client: ClientContext,
   deps: Deps,
 ): Promise<SignOnOutcome> {
-  const email = verifiedEmailOf(claims);
-  if (email === undefined) return { is: "unverified_email" };
+  if (claims.verifiedEmail === undefined) return refuse(claims.subject, claims.emailRefusal, client, deps);
   const owner = await deps.identities.findUserByIdentity(claims);
   if (owner !== undefined) return { is: owner.id === userId ? "linked_before" : "linked_elsewhere" };
-  return keepToConfirm(claims, email, userId, { next: signOnSettingsPath, persistent: false }, client, deps);
+  return keepToConfirm(
+    claims,
+    claims.verifiedEmail,
+    userId,
+    { next: signOnSettingsPath, persistent: false },
+    client,
+    deps,
+  );
 }
 
 async function keepToConfirm(
@@ -184,8 +203,23 @@ async function keepToConfirm(
   return { is: "to_confirm", stepToken: await steps.keep(step, client.throttleKey, now) };
 }
 
-function verifiedEmailOf({ verifiedEmail }: ProviderClaims): string | undefined {
-  return verifiedEmail === undefined ? undefined : normalizeEmail(verifiedEmail);
+/** Administrators find the reason in their trail. */
+async function refuse(
+  subject: string,
+  refusal: ClaimRefusal,
+  { address }: ClientContext,
+  { db, provider, clock }: Deps,
+): Promise<SignOnOutcome> {
+  const { claim, value } = refusal;
+  await db.write((tx) =>
+    recordAction(tx, {
+      by: { userId: null, email: provider?.name ?? "", address },
+      action: "refused_sign_on",
+      subject: `${subject} (${claim}: ${value ?? "-"})`,
+      now: clock.now(),
+    }),
+  );
+  return { is: "refused", refusal };
 }
 
 /** @throws AppError not_found. */

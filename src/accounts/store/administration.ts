@@ -3,7 +3,14 @@ import type { Database, InTransaction, Transaction } from "../../database/databa
 import { sql } from "../../database/statement.ts";
 import { integer, nullable, RowShape, type StoredRowOf } from "../../database/table.ts";
 import type { User } from "../account.ts";
-import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "../admin/administration.ts";
+import {
+  type AdminAction,
+  type AdminEntry,
+  type Administrator,
+  boundedActions,
+  type Change,
+  type UserSummary,
+} from "../admin/administration.ts";
 import { endFirstRun } from "./first-run.ts";
 import { endSessions } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";
@@ -40,15 +47,23 @@ const summaryById = sql<[now: number, userId: number], SummaryRow>(
 const removeUser = sql<[userId: number]>("DELETE FROM users WHERE id = ?");
 const markDeleted = deletedUsers.insert();
 const insertEntry = adminEntries.insert();
-const trimEntries = sql<[keptMax: number]>(
-  "DELETE FROM admin_audit_entries WHERE id <= (SELECT max(id) FROM admin_audit_entries) - ?",
-);
+const boundedMax = 1_000;
+/** Counts only the entries of the same sort. */
+const trimming = (which: "IN" | "NOT IN") => {
+  const entries = `FROM admin_audit_entries WHERE action ${which} (${boundedActions.map((name) => `'${name}'`).join()})`;
+  return sql<[keptMax: number]>(`DELETE ${entries} AND id <= (SELECT id ${entries} ORDER BY id DESC LIMIT 1 OFFSET ?)`);
+};
+const trimEntries = trimming("NOT IN");
+const trimBounded = trimming("IN");
+const isBounded = (action: AdminAction) => boundedActions.some((name) => name === action);
 const entryPage = adminEntries.select<[limit: number, offset: number]>("ORDER BY id DESC LIMIT ? OFFSET ?");
 
-async function recordAction(tx: Transaction, { by, action, subject, now }: NewEntry): Promise<void> {
+/** Part of the transaction of the change that is recorded. */
+export async function recordAction(tx: Transaction, { by, action, subject, now }: NewEntry): Promise<void> {
   const { userId: adminId, email: adminEmail, address } = by;
   await tx.run(insertEntry, ...adminEntries.values({ createdAt: now, adminId, adminEmail, action, subject, address }));
-  await tx.run(trimEntries, entriesMax);
+  if (isBounded(action)) await tx.run(trimBounded, boundedMax);
+  else await tx.run(trimEntries, entriesMax);
 }
 
 export type AdministrationStore = ReturnType<typeof createAdministrationStore>;

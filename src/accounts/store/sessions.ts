@@ -14,6 +14,8 @@ export interface NewSession {
   readonly complete: boolean;
   /** The browser keeps the cookie when it closes. A session that replaces another one takes its value instead. */
   readonly persistent: boolean;
+  /** As in `SessionStart`. A session that replaces another one takes its value instead. */
+  readonly adminUntil: number | null;
   /** The session that has waited for the second factor; null: none. It must have begun after `since`. */
   readonly replaces: { readonly digest: Buffer; readonly since: number } | null;
   readonly client: ClientContext;
@@ -28,6 +30,7 @@ export interface NewSession {
 
 interface StoredSession extends Omit<Session, "formToken" | "cookieSeconds"> {
   readonly persistent: boolean;
+  readonly adminUntil: number | null;
   readonly seenAt: number;
 }
 
@@ -88,7 +91,7 @@ export async function findCompleteSession(tx: Transaction, access: AccessKeys, s
 /** Requires the accounts lock. Writes nothing when it refuses. */
 async function insert(tx: Transaction, access: AccessKeys, session: NewSession): Promise<boolean> {
   const { digest, userId, complete, replaces, client, now, perUserMax, provided, onComplete } = session;
-  let { persistent } = session;
+  let { persistent, adminUntil } = session;
   // Read again: the user may have changed since the sign-in began.
   const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null) return false;
@@ -96,7 +99,7 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
     const waiting = await tx.one(waitingSession, replaces.digest, userId, replaces.since);
     const opened = waiting === undefined ? undefined : reading.open(access, waiting);
     if (opened === undefined) return false;
-    persistent = opened.persistent;
+    ({ persistent, adminUntil } = opened);
   }
   if (!(await provided(tx))) return false;
   if (replaces !== null) await tx.run(removeSession, replaces.digest);
@@ -106,7 +109,18 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
   const { address } = client;
-  const row = { digest, id, userId, createdAt: now, seenAt: now, waitsForFactor, persistent, address, userAgent };
+  const row = {
+    digest,
+    id,
+    userId,
+    createdAt: now,
+    seenAt: now,
+    waitsForFactor,
+    persistent,
+    adminUntil,
+    address,
+    userAgent,
+  };
   await insertSession(tx, access, row);
   if (waitsForFactor) return true;
   await tx.run(recordSignIn, now, userId);
@@ -132,8 +146,8 @@ export function createSessionStore(db: Database, access: AccessKeys) {
       const user = openUser(access, row);
       // The MAC of the row names the user, and the join could name another one.
       if (session === undefined || user?.id !== session.userId || user.disabledAt !== null) return undefined;
-      const { id, createdAt, seenAt, waitsForFactor, persistent } = session;
-      return { id, user, waitsForFactor, persistent, createdAt, seenAt };
+      const { id, createdAt, seenAt, waitsForFactor, persistent, adminUntil } = session;
+      return { id, user, waitsForFactor, persistent, adminUntil, createdAt, seenAt };
     },
 
     /** Complete ones, seen after `seenAfter` and begun after `createdAfter`; last seen first. */

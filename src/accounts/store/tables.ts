@@ -62,6 +62,8 @@ export const sessions = new AuthenticatedTable("sessions", "session", {
   waitsForFactor: authenticated(boolean),
   /** The browser keeps the cookie when it closes. */
   persistent: authenticated(boolean),
+  /** The provider's groups make the user an administrator until then; null: they do not. */
+  adminUntil: authenticated(nullable(integer)),
   address: harmless(text, shown),
   userAgent: harmless(text, shown),
 });

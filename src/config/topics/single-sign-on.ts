@@ -1,5 +1,7 @@
+import { normalizeEmail } from "../../base/email.ts";
+import { isForManyTenants } from "../issuers.ts";
 import { optionalSetting, type ParsedGroup, type SettingReport, setting } from "../setting.ts";
-import { accepted, anyText, rejected, type ValueType } from "../value-types.ts";
+import { accepted, anyText, oneOf, rejected, type ValueType } from "../value-types.ts";
 import { networkSettings } from "./network.ts";
 
 /** OpenID Connect Discovery 1.0, section 3: an address without query and fragment. Plain http only on this machine. */
@@ -10,6 +12,15 @@ export const issuerUrl: ValueType<string> = {
     if (url === null || url.username !== "" || url.password !== "" || url.search + url.hash !== "") return rejected;
     const isLocal = url.hostname === "localhost" || url.hostname === "[::1]" || /^127\./.test(url.hostname);
     return url.protocol === "https:" || (url.protocol === "http:" && isLocal) ? accepted(text) : rejected;
+  },
+};
+
+/** Exact domains, in the spelling of normalised addresses. */
+const domainList: ValueType<readonly string[]> = {
+  allowed: "domains separated by commas, such as example.com,example.org (subdomains are other domains)",
+  parse(text) {
+    const domains = text.split(",").map((domain) => normalizeEmail(`a@${domain.trim()}`)?.slice("a@".length));
+    return domains.every((domain) => domain !== undefined) ? accepted(domains) : rejected;
   },
 };
 
@@ -43,15 +54,46 @@ export const singleSignOnSettings = {
       type: anyText("a few words"),
       default: "Single sign-on",
     }),
+    trustEmail: setting({
+      env: "PWP__OIDC__TRUST_EMAIL",
+      doc: "What proves that an email address is the user's. `claim`: only `email_verified: true`, or, from Microsoft's issuers, `xms_edov` with a true value. `issuer`: an absent claim is enough too, because the provider only has addresses of its organisation; needs `PWP__OIDC__ALLOWED_DOMAINS`, and guests of a Microsoft tenant (`acct` 1) are refused. Any other value of `email_verified` refuses the address in both cases.",
+      type: oneOf({ claim: "claim", issuer: "issuer" }),
+      default: "claim",
+    }),
+    allowedDomains: optionalSetting({
+      env: "PWP__OIDC__ALLOWED_DOMAINS",
+      doc: "Only users with a proven email address of these domains may sign on, whether or not they have an account. For Google, the domain is the claim `hd`, which says whose organisation the user belongs to.",
+      type: domainList,
+      unset: "any domain",
+    }),
+    groupsClaim: setting({
+      env: "PWP__OIDC__GROUPS_CLAIM",
+      doc: "The claim with the user's groups: a text or a list of texts, in the ID token or the UserInfo response. For app roles of Microsoft Entra: `roles`.",
+      type: anyText("the name of a claim"),
+      default: "groups",
+    }),
+    userGroup: optionalSetting({
+      env: "PWP__OIDC__USER_GROUP",
+      doc: "Only users in this group may sign on.",
+      type: anyText("a group, exactly as the claim has it"),
+      unset: "all users",
+    }),
+    adminGroup: optionalSetting({
+      env: "PWP__OIDC__ADMIN_GROUP",
+      doc: "Users in this group are administrators for 12 hours after each sign-on, in that session only. Their API tokens are not an administrator's.",
+      type: anyText("a group, exactly as the claim has it"),
+      unset: "no group",
+    }),
   },
 };
 
 /** @returns undefined: single sign-on is off. */
 export function singleSignOnConfig(
-  { issuer, clientId, clientSecret, name }: ParsedGroup<typeof singleSignOnSettings>,
+  settings: ParsedGroup<typeof singleSignOnSettings>,
   baseUrl: string | undefined,
   report: SettingReport,
 ) {
+  const { issuer, clientId, trustEmail, allowedDomains } = settings;
   const needs = [
     { env: clientId.env, isGiven: clientId.given },
     { env: networkSettings.settings.overrideBaseUrl.env, isGiven: baseUrl !== undefined },
@@ -59,15 +101,32 @@ export function singleSignOnConfig(
   for (const { env, isGiven } of needs) {
     if (issuer.given && !isGiven) report.warn(`Single sign-on is off: ${issuer.env} needs ${env}.`);
   }
+  if (issuer.value !== undefined && isForManyTenants(issuer.value)) {
+    report.mistake(
+      `${issuer.env} is the issuer of every organisation's users: it must name your own tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0.`,
+      issuer.env,
+    );
+  }
+  if (trustEmail.value === "issuer" && allowedDomains.value === undefined) {
+    report.mistake(`${trustEmail.env} is "issuer", which needs ${allowedDomains.env}.`, trustEmail.env);
+  }
   if (issuer.value === undefined || clientId.value === undefined || baseUrl === undefined) return undefined;
   return {
     issuer: issuer.value,
     clientId: clientId.value,
     /** undefined: a public client. */
-    clientSecret: clientSecret.value,
+    clientSecret: settings.clientSecret.value,
     /** The label of the provider's button. */
-    name: name.value,
+    name: settings.name.value,
     /** The start of the redirect URL. */
     baseUrl,
+    trustEmail: trustEmail.value,
+    /** Lower case; empty: any. */
+    allowedDomains: allowedDomains.value ?? [],
+    groupsClaim: settings.groupsClaim.value,
+    /** undefined: all users may sign on. */
+    userGroup: settings.userGroup.value,
+    /** undefined: no group makes administrators. */
+    adminGroup: settings.adminGroup.value,
   };
 }

@@ -52,7 +52,7 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
                     {sentenceOf(entry, page)}
                   </th>
                   <td data-label={admin.trailBy}>
-                    <bdi>{entry.adminId === null ? admin.shell : entry.adminEmail}</bdi>
+                    <bdi>{causeOf(entry, admin.shell)}</bdi>
                   </td>
                   <td data-label={admin.trailAddress}>
                     <bdi dir="ltr">{entry.address}</bdi>
@@ -69,6 +69,11 @@ export function trailView({ entries, page: number }: TrailModel, page: PageConte
       <Pager messages={page.messages} number={number} hasMore={hasMore} hrefOf={hrefOf} />
     </AdminFrame>
   );
+}
+
+/** A sign-on is refused before there is a user: the entry has the name of the provider. */
+function causeOf({ action, adminId, adminEmail }: AdminEntry, shell: string): string {
+  return adminId === null && action !== "refused_sign_on" ? shell : adminEmail;
 }
 
 function sentenceOf({ action, subject }: AdminEntry, { messages: { admin } }: PageContext): string {

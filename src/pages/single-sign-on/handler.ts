@@ -76,10 +76,11 @@ export async function completeSignOn(page: PageRequest): Promise<FastifyReply> {
         if (outcome.error !== undefined) events.singleSignOnRefused(page.request.id, outcome.error);
         return renderProblem(page, "invalid");
       case "denied":
-      case "unverified_email":
       case "no_account":
       case "linked_elsewhere":
         return renderProblem(page, outcome.is);
+      case "refused":
+        return renderProblem(page, outcome.refusal);
       default:
         return unreachable(outcome);
     }
@@ -167,17 +168,10 @@ function providerName(page: PageRequest): string {
   return providerNameOf(page.services.config) ?? "";
 }
 
-const statusOf: Readonly<Record<SignOnProblem, number>> = {
-  denied: 403,
-  invalid: 400,
-  unverified_email: 403,
-  no_account: 403,
-  linked_elsewhere: 403,
-  unreachable: 503,
-};
+const statusOf = (problem: SignOnProblem) => (problem === "invalid" ? 400 : problem === "unreachable" ? 503 : 403);
 
 function renderProblem(page: PageRequest, problem: SignOnProblem): FastifyReply {
-  return page.render(problemView, { problem, provider: providerName(page) }, { status: statusOf[problem] });
+  return page.render(problemView, { problem, provider: providerName(page) }, { status: statusOf(problem) });
 }
 
 function renderUnreachable(page: PageRequest, error: unknown): FastifyReply {

@@ -1,4 +1,4 @@
-import type { LinkToConfirm } from "../../accounts/accounts.ts";
+import type { ClaimRefusal, LinkToConfirm } from "../../accounts/accounts.ts";
 import { signOnSettingsPath } from "../../accounts/accounts.ts";
 import { signInPath } from "../../http/authentication.ts";
 import type { Messages } from "../../i18n/i18n.ts";
@@ -37,14 +37,8 @@ export function leaveView({ provider, url }: LeaveModel, page: PageContext): Pag
   );
 }
 
-/** Why a single sign-on failed. Texts of the provider are never shown. */
-export type SignOnProblem =
-  | "denied"
-  | "invalid"
-  | "unverified_email"
-  | "no_account"
-  | "linked_elsewhere"
-  | "unreachable";
+/** Why a single sign-on failed. Texts of the provider are never shown, but the claim that was refused. */
+export type SignOnProblem = "denied" | "invalid" | "no_account" | "linked_elsewhere" | "unreachable" | ClaimRefusal;
 
 interface ProblemModel {
   readonly problem: SignOnProblem;
@@ -55,16 +49,17 @@ interface Explanation {
   readonly icon: IconName;
   readonly heading: string;
   readonly text: string;
+  /** For the administrator. */
+  readonly detail?: string;
 }
 
 function explain({ problem, provider: name }: ProblemModel, { singleSignOn: messages }: Messages): Explanation {
+  if (typeof problem === "object") return explainRefusal(problem, name, messages);
   switch (problem) {
     case "denied":
       return { icon: "hand", heading: messages.denied, text: messages.deniedText({ name }) };
     case "invalid":
       return { icon: "clock", heading: messages.invalid, text: messages.invalidText };
-    case "unverified_email":
-      return { icon: "shield", heading: messages.unverified, text: messages.unverifiedText({ name }) };
     case "no_account":
       return { icon: "shield", heading: messages.noAccount, text: messages.noAccountText({ name }) };
     case "linked_elsewhere":
@@ -74,12 +69,34 @@ function explain({ problem, provider: name }: ProblemModel, { singleSignOn: mess
   }
 }
 
+/** Names the claim: users can tell their administrator what the provider has to send. */
+function explainRefusal(
+  { because, claim, value }: ClaimRefusal,
+  name: string,
+  messages: Messages["singleSignOn"],
+): Explanation {
+  const texts: Readonly<Record<ClaimRefusal["because"], string>> = {
+    unverified_email: messages.unverifiedText({ name }),
+    domain: messages.refusedDomain,
+    guest: messages.refusedGuest,
+    unknown_groups: messages.unknownGroups({ name }),
+    not_in_group: messages.notInGroup,
+  };
+  return {
+    icon: "shield",
+    heading: because === "unverified_email" ? messages.unverified : messages.noAccount,
+    text: texts[because],
+    detail: value === null ? messages.claimAbsent({ name, claim }) : messages.claimSent({ name, claim, value }),
+  };
+}
+
 export function problemView(model: ProblemModel, page: PageContext): Page {
-  const { icon, heading, text } = explain(model, page.messages);
+  const { icon, heading, text, detail } = explain(model, page.messages);
   return (
     <Layout page={page} title={heading} privatePage width="narrow">
       <MessageCard icon={icon} heading={heading}>
         <p class="lead">{text}</p>
+        {detail !== undefined && <p dir="auto">{detail}</p>}
         {page.user === null ? (
           <a class="button" href={pageHref(page, signInPath)}>
             {page.messages.singleSignOn.backToSignIn}
