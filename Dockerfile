@@ -13,6 +13,7 @@ WORKDIR /app
 
 # Scripts of packages stay off: the native parts come ready made for this platform, and nothing may run here unseen.
 COPY package.json package-lock.json .npmrc ./
+COPY packages/age/package.json ./packages/age/
 COPY packages/client/package.json ./packages/client/
 COPY packages/import-password-pusher/package.json ./packages/import-password-pusher/
 RUN npm ci --omit=dev --ignore-scripts

@@ -57,6 +57,7 @@ export default defineConfig({
   resolve: {
     // The source of the packages, so that tests in this process need no build.
     alias: {
+      "@sealpush/age": resolve(import.meta.dirname, "packages/age/src"),
       "@sealpush/client/command": resolve(import.meta.dirname, "packages/client/src/command/command.ts"),
       "@sealpush/client": resolve(import.meta.dirname, "packages/client/src/client.ts"),
       "@sealpush/import-password-pusher": resolve(

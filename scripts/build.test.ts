@@ -16,6 +16,7 @@ async function makeCheckout(): Promise<string> {
     "tsconfig.json",
     "src",
     "scripts",
+    "packages/age/src",
     "packages/client/package.json",
     "packages/client/src",
     "packages/import-password-pusher/src",

@@ -13,6 +13,9 @@ const clientFile = join(root, "packages/client/dist/client.js");
 export const assetsDir = join(root, "dist/assets");
 const manifestFile = join(assetsDir, "manifest.json");
 
+/** The source of the format of end-to-end pushes becomes part of each bundle that uses it. */
+const sourceOfAge = { "@sealpush/age": join(root, "packages/age/src") };
+
 /**
  * The server: a small start file that checks the version of Node, and the program, which it loads only then; and the file
  * of its thread. Packages stay outside: some of them are native, and all are installed anyway.
@@ -31,6 +34,7 @@ export const serverBundle = {
   format: "esm",
   target: "node24",
   packages: "external",
+  alias: sourceOfAge,
   jsx: "automatic",
   jsxImportSource: "preact",
   sourcemap: true,
@@ -79,7 +83,12 @@ async function browserBundles(): Promise<BuildOptions & { metafile: true; write:
     entryNames: "[name]-[hash]",
     outdir: assetsDir,
     loader: { ".svg": "copy", ".png": "copy" },
-    alias: Object.fromEntries(notInBrowsers.map((name) => [name, join(root, "src/age/not-in-browsers.ts")])),
+    alias: {
+      ...sourceOfAge,
+      ...Object.fromEntries(
+        notInBrowsers.map((name) => [name, join(sourceOfAge["@sealpush/age"], "not-in-browsers.ts")]),
+      ),
+    },
     bundle: true,
     platform: "browser",
     format: "esm",

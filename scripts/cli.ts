@@ -7,7 +7,7 @@ const parentCheckMs = 250;
 
 /** The newest time among the sources, so that a command always runs the current source. */
 async function sourcesModifiedMs(): Promise<number> {
-  const folders = ["src", "packages/client/src", "packages/import-password-pusher/src"];
+  const folders = ["src", "packages/age/src", "packages/client/src", "packages/import-password-pusher/src"];
   const lists = folders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true }));
   const entries = (await Promise.all(lists)).flat();
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

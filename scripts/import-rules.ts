@@ -1,11 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-/** The folders that each folder of src/ may import; all others are forbidden. See `docs/ARCHITECTURE.md`. */
+/** The folders that each folder of src/ may import, and the package `age`; all others are forbidden. See `docs/ARCHITECTURE.md`. */
 const foundations = ["base", "config", "crypto", "database", "limits", "blobs", "telemetry"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
-  age: [],
   config: ["base", "crypto", "i18n"],
   crypto: ["base"],
   database: ["base", "config", "crypto"],
@@ -79,22 +78,23 @@ function importsOf(text: string): string[] {
   );
 }
 
-/** What packages may import of the server: the contract of imports, and the format of end-to-end pushes. */
+/** What packages may import of the server: the contract of imports. */
 const packageContract = join(source, "import/source.ts");
-const ageFormat = join(source, "age/");
 const packages = resolve(import.meta.dirname, "../packages");
 
 /** A package imports itself, its dependencies and what the server offers to packages; others import it only by its name. */
 function problemsOfPackage(name: string): string[] {
   const folder = join(packages, name);
-  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const installed = Object.keys({ ...dependencies, ...optionalDependencies });
+  const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(folder, "package.json"), "utf8"),
+  );
+  const installed = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
   const isAllowed = (file: string, imported: string) => {
     if (!imported.startsWith(".")) {
       return imported.startsWith("node:") || installed.some((own) => `${imported}/`.startsWith(`${own}/`));
     }
     const target = resolve(dirname(file), imported);
-    return target.startsWith(`${folder}/`) || target === packageContract || target.startsWith(ageFormat);
+    return target.startsWith(`${folder}/`) || target === packageContract;
   };
   return filesBelow(join(folder, "src")).flatMap((file) =>
     importsOf(readFileSync(file, "utf8"))
@@ -109,7 +109,9 @@ function problemsOf(file: string): string[] {
   const room = roomOf(file);
   const problems: string[] = [];
   for (const imported of importsOf(text)) {
-    if (imported.startsWith("@sealpush/") && room !== "cli" && room !== "main") {
+    if (imported.startsWith("@sealpush/age/")) {
+      if (!(allowed[room] ?? []).includes("age")) problems.push(`${from}: ${room} may not import ${imported}`);
+    } else if (imported.startsWith("@sealpush/") && room !== "cli" && room !== "main") {
       problems.push(`${from}: only cli and main may import ${imported}`);
     }
     if (!imported.startsWith(".")) continue;

@@ -1,4 +1,4 @@
 // Loaded by the form of a new push when somebody chooses to seal in the browser.
-export { makeFileKey, makeLinkKey } from "../age/link-key.ts";
-export { sealedSize, sealFile, sealText } from "../age/seal.ts";
-export { writeLabel, writePayload } from "../age/sealed-content.ts";
+export { makeFileKey, makeLinkKey } from "@sealpush/age/link-key";
+export { sealedSize, sealFile, sealText } from "@sealpush/age/seal";
+export { writeLabel, writePayload } from "@sealpush/age/sealed-content";

@@ -1,3 +1,5 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { sealText } from "@sealpush/age/seal";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openTestDomain, signedIn, stranger, type TestDomain } from "../../test/support/domain.ts";
 import { contents } from "../../test/support/edited-push.ts";
@@ -6,8 +8,6 @@ import { makeFile } from "../../test/support/files.ts";
 import { pushDepsOf } from "../../test/support/push-deps.ts";
 import { chunksOf } from "../../test/support/resumable-uploads.ts";
 import { environmentOf, startObjectStore } from "../../test/support/s3/object-store.ts";
-import { makeLinkKey } from "../age/link-key.ts";
-import { sealText } from "../age/seal.ts";
 import { importPush } from "./create/import-push.ts";
 import { type CreatePush, createPushes, type Pushes, type Upload } from "./pushes.ts";
 import { listFiles, positionFiles } from "./seals.ts";

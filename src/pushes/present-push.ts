@@ -1,4 +1,4 @@
-import { isArmored } from "../age/armor.ts";
+import { isArmored } from "@sealpush/age/armor";
 import { dayMs } from "../base/clock.ts";
 import { equalDigests } from "../crypto/digests.ts";
 import type { Keyring } from "../crypto/keyring.ts";

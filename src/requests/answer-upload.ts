@@ -1,6 +1,6 @@
-import { makeFileKey } from "../age/link-key.ts";
-import { sealFile } from "../age/seal.ts";
-import type { SealedFileDetails } from "../age/sealed-content.ts";
+import { makeFileKey } from "@sealpush/age/link-key";
+import { sealFile } from "@sealpush/age/seal";
+import type { SealedFileDetails } from "@sealpush/age/sealed-content";
 import type { IncomingFile, Upload } from "../pushes/pushes.ts";
 
 /**

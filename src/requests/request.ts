@@ -1,5 +1,5 @@
-import { findLock } from "../age/age-header.ts";
-import { isRecipient } from "../age/seal.ts";
+import { findLock } from "@sealpush/age/age-header";
+import { isRecipient } from "@sealpush/age/seal";
 import type { FieldProblems } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { codePointsUpTo } from "../pushes/pushes.ts";

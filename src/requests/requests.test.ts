@@ -1,3 +1,7 @@
+import { ownerProofOf } from "@sealpush/age/key-check";
+import { type LinkKey, makeLinkKey } from "@sealpush/age/link-key";
+import { DamagedError, openFile } from "@sealpush/age/open";
+import { sealText } from "@sealpush/age/seal";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   countEveryone,
@@ -9,10 +13,6 @@ import {
 } from "../../test/support/domain.ts";
 import { changeRows, countRows, readRows } from "../../test/support/engine-database.ts";
 import { openAnswer } from "../../test/support/sealed-content.ts";
-import { ownerProofOf } from "../age/key-check.ts";
-import { type LinkKey, makeLinkKey } from "../age/link-key.ts";
-import { DamagedError, openFile } from "../age/open.ts";
-import { sealText } from "../age/seal.ts";
 import { dayMs } from "../base/clock.ts";
 import type { Actor } from "../pushes/pushes.ts";
 import { type NewRequest, requestLimits } from "./requests.ts";

@@ -1,5 +1,5 @@
-import { fingerprintOf } from "../age/key-check.ts";
-import { writeAnswer } from "../age/sealed-content.ts";
+import { fingerprintOf } from "@sealpush/age/key-check";
+import { writeAnswer } from "@sealpush/age/sealed-content";
 import { type Clock, dayMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";

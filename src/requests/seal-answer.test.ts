@@ -1,7 +1,7 @@
+import { findLock } from "@sealpush/age/age-header";
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { openText } from "@sealpush/age/open";
 import { expect, test } from "vitest";
-import { findLock } from "../age/age-header.ts";
-import { makeLinkKey } from "../age/link-key.ts";
-import { openText } from "../age/open.ts";
 import { sealInSlices } from "./seal-answer.ts";
 
 const slice = 64 * 1024;

@@ -1,5 +1,5 @@
-import { beginning, end } from "../age/armor.ts";
-import { sealFile } from "../age/seal.ts";
+import { beginning, end } from "@sealpush/age/armor";
+import { sealFile } from "@sealpush/age/seal";
 
 const sliceBytes = 64 * 1024;
 const lineBytes = 48;

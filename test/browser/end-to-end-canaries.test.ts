@@ -1,7 +1,7 @@
+import { ownerProofOf, readFragment } from "@sealpush/age/key-check";
 import { openLabels, SealpushClient } from "@sealpush/client";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { ownerProofOf, readFragment } from "../../src/age/key-check.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { Canaries } from "../support/canaries.ts";

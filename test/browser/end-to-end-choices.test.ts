@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { openText } from "@sealpush/age/open";
 import { describe, expect, it } from "vitest";
-import { makeLinkKey } from "../../src/age/link-key.ts";
-import { openText } from "../../src/age/open.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { makeFolder } from "../support/folders.ts";

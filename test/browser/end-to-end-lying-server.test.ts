@@ -1,9 +1,9 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { sealText } from "@sealpush/age/seal";
+import { writeAnswer, writePayload } from "@sealpush/age/sealed-content";
 import { armor, Encrypter } from "age-encryption";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { makeLinkKey } from "../../src/age/link-key.ts";
-import { sealText } from "../../src/age/seal.ts";
-import { writeAnswer, writePayload } from "../../src/age/sealed-content.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { newPushForm } from "../support/browser-forms.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";

@@ -1,8 +1,8 @@
+import { fingerprintOf, readFragment } from "@sealpush/age/key-check";
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { openFile } from "@sealpush/age/open";
 import type { Page, Request } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { fingerprintOf, readFragment } from "../../src/age/key-check.ts";
-import { makeLinkKey } from "../../src/age/link-key.ts";
-import { openFile } from "../../src/age/open.ts";
 import { en, findMessages } from "../../src/i18n/i18n.ts";
 import { expectAccessibleLayout } from "../support/layout-tests.ts";
 import { openAnswer } from "../support/sealed-content.ts";

@@ -1,6 +1,6 @@
+import { ownerProofOf } from "@sealpush/age/key-check";
+import { makeLinkKey } from "@sealpush/age/link-key";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ownerProofOf } from "../../src/age/key-check.ts";
-import { makeLinkKey } from "../../src/age/link-key.ts";
 import { AlternatingProxy } from "../support/alternating-proxy.ts";
 import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";

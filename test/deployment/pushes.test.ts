@@ -1,7 +1,7 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { openFile, openText } from "@sealpush/age/open";
+import { sealFile, sealText } from "@sealpush/age/seal";
 import { beforeAll, describe, expect, test } from "vitest";
-import { makeLinkKey } from "../../src/age/link-key.ts";
-import { openFile, openText } from "../../src/age/open.ts";
-import { sealFile, sealText } from "../../src/age/seal.ts";
 import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";
 import type { Owner } from "../support/owner.ts";

@@ -1,7 +1,7 @@
+import { ownerProofOf } from "@sealpush/age/key-check";
+import { type LinkKey, makeLinkKey } from "@sealpush/age/link-key";
+import { openFile } from "@sealpush/age/open";
 import { beforeAll, expect, test } from "vitest";
-import { ownerProofOf } from "../../src/age/key-check.ts";
-import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
-import { openFile } from "../../src/age/open.ts";
 import { bearer } from "../support/app.ts";
 import { openDeployment } from "../support/deployment.ts";
 import type { Owner } from "../support/owner.ts";

@@ -1,6 +1,6 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { sealUnderPassphrase } from "@sealpush/age/seal";
 import { expect, test } from "vitest";
-import { makeLinkKey } from "../../src/age/link-key.ts";
-import { sealUnderPassphrase } from "../../src/age/seal.ts";
 import { minuteMs } from "../../src/base/clock.ts";
 import { changeUsers } from "../support/access-rows.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";

@@ -1,6 +1,6 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allScopes, type Scope, type TokenLimits } from "../../src/accounts/accounts.ts";
-import { makeLinkKey } from "../../src/age/link-key.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import { clientAt } from "../support/accounts.ts";
 import { password, startTestApp, type TestApp } from "../support/app.ts";

@@ -1,5 +1,5 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { makeLinkKey } from "../../src/age/link-key.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
 import { bearer, password, startTestApp, type TestApp } from "../support/app.ts";

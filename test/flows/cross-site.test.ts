@@ -1,5 +1,5 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeLinkKey } from "../../src/age/link-key.ts";
 import type { RouteAccess } from "../../src/http/request.ts";
 import type { RouteEntry } from "../../src/http/route-access.ts";
 import { en } from "../../src/i18n/i18n.ts";

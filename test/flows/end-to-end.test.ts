@@ -1,7 +1,7 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { openFile, openText } from "@sealpush/age/open";
+import { sealFile, sealText } from "@sealpush/age/seal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeLinkKey } from "../../src/age/link-key.ts";
-import { openFile, openText } from "../../src/age/open.ts";
-import { sealFile, sealText } from "../../src/age/seal.ts";
 import { en } from "../../src/i18n/i18n.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { signedIn, stranger } from "../support/domain.ts";

@@ -1,6 +1,6 @@
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { sealText } from "@sealpush/age/seal";
 import { afterEach, describe, expect, it } from "vitest";
-import { makeLinkKey } from "../../src/age/link-key.ts";
-import { sealText } from "../../src/age/seal.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { Canaries } from "../support/canaries.ts";

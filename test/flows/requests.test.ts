@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { fingerprintOf, ownerProofOf } from "@sealpush/age/key-check";
+import { type LinkKey, makeLinkKey } from "@sealpush/age/link-key";
+import { openFile } from "@sealpush/age/open";
+import { sealText } from "@sealpush/age/seal";
+import { writeAnswer } from "@sealpush/age/sealed-content";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingerprintOf, ownerProofOf } from "../../src/age/key-check.ts";
-import { type LinkKey, makeLinkKey } from "../../src/age/link-key.ts";
-import { openFile } from "../../src/age/open.ts";
-import { sealText } from "../../src/age/seal.ts";
-import { writeAnswer } from "../../src/age/sealed-content.ts";
 import { dayMs } from "../../src/base/clock.ts";
 import { bearer, startTestApp, type TestApp } from "../support/app.ts";
 import { startMailSink } from "../support/mail-sink.ts";

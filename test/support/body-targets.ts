@@ -1,4 +1,4 @@
-import { makeLinkKey } from "../../src/age/link-key.ts";
+import { makeLinkKey } from "@sealpush/age/link-key";
 
 export const seedEmail = "ada@example.com";
 export const seedPassword = "a long enough password";

@@ -1,7 +1,7 @@
-import { makeFileKey } from "../../src/age/link-key.ts";
-import { openText } from "../../src/age/open.ts";
-import { sealFile } from "../../src/age/seal.ts";
-import { type OpenedContent, readContent, type SealedFileDetails } from "../../src/age/sealed-content.ts";
+import { makeFileKey } from "@sealpush/age/link-key";
+import { openText } from "@sealpush/age/open";
+import { sealFile } from "@sealpush/age/seal";
+import { type OpenedContent, readContent, type SealedFileDetails } from "@sealpush/age/sealed-content";
 
 /** Opens what an answer to this request has as its payload. */
 export async function openAnswer(sealed: string, identity: string, urlToken: string): Promise<OpenedContent> {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { expect, onTestFinished, test } from "vitest";
+import { clientBundle } from "../../../scripts/bundles.ts";
 
 test("the client needs nothing but the Web's interfaces, and loads what only sealing needs on demand", async () => {
   const { outputFiles, metafile } = await build({
@@ -25,6 +26,29 @@ test("the client needs nothing but the Web's interfaces, and loads what only sea
   const sizes = [client, ...atOnce.map((path) => metafile.outputs[path])].map((output) => output?.bytes ?? 0);
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(18 * 1024);
   expect(outputFiles.length).toBeGreaterThan(1);
+});
+
+test("the built package runs in an empty folder", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sealpush-client-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const installed = join(folder, "node_modules/@sealpush/client");
+  await build({ ...clientBundle, outdir: join(installed, "dist") });
+  copyFileSync(resolve(import.meta.dirname, "../package.json"), join(installed, "package.json"));
+  const program = `
+    import { randomPassword, SealpushClient } from "@sealpush/client";
+    const fetch = async (address, { body }) => { console.log(JSON.parse(body).push.payload.split("\\n")[0]); throw new Error(address); };
+    const client = new SealpushClient({ server: "https://push.example.com", api: "v2", attemptsMax: 1, fetch });
+    await client.create({ payload: randomPassword() }, { endToEnd: true }).catch((error) => console.log(error.code));`;
+  const run = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  expect(run).toMatchObject({ stdout: "-----BEGIN AGE ENCRYPTED FILE-----\nunreachable\n", stderr: "" });
+  const help = spawnSync(process.execPath, [join(installed, "dist/bin.js"), "--help"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  expect(help).toMatchObject({ status: 0, stderr: "" });
 });
 
 test("a program compiles with the types of the package, without its source", () => {

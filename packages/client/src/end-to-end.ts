@@ -1,15 +1,9 @@
-import { deliveryProblems } from "../../../src/age/delivery.ts";
-import { isWeakPassphrase, secretCharactersMin } from "../../../src/age/guessable.ts";
-import {
-  fingerprintOf,
-  type KeyFragment,
-  ownerProofOf,
-  readFragment,
-  writeFragment,
-} from "../../../src/age/key-check.ts";
-import { type LinkKey, makeFileKey, makeLinkKey, readLinkKey } from "../../../src/age/link-key.ts";
-import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "../../../src/age/open.ts";
-import { isRecipient, sealFile, sealText, sealUnderPassphrase } from "../../../src/age/seal.ts";
+import { deliveryProblems } from "@sealpush/age/delivery";
+import { isWeakPassphrase, secretCharactersMin } from "@sealpush/age/guessable";
+import { fingerprintOf, type KeyFragment, ownerProofOf, readFragment, writeFragment } from "@sealpush/age/key-check";
+import { type LinkKey, makeFileKey, makeLinkKey, readLinkKey } from "@sealpush/age/link-key";
+import { DamagedError, openFile, openIdentity, openText, WrongPassphraseError } from "@sealpush/age/open";
+import { isRecipient, sealFile, sealText, sealUnderPassphrase } from "@sealpush/age/seal";
 import {
   type LabelKind,
   type OpenedContent,
@@ -20,7 +14,7 @@ import {
   writeAnswer,
   writeLabel,
   writePayload,
-} from "../../../src/age/sealed-content.ts";
+} from "@sealpush/age/sealed-content";
 import type { OwnedRequest, RequestAnswers, Request as SecretRequest } from "./api-types.ts";
 import type { NewPush, Retrieved } from "./client.ts";
 import type { FileToDownload } from "./download.ts";

@@ -1,4 +1,4 @@
-import { isArmored } from "../../../src/age/armor.ts";
+import { isArmored } from "@sealpush/age/armor";
 import { readLink } from "./link.ts";
 
 /** What only the owner of a push sees; empty: there is none. */

@@ -1,5 +1,5 @@
+import { commonPasswords, commonShortPasswords } from "@sealpush/age/common-passwords";
 import { describe, expect, it } from "vitest";
-import { commonPasswords, commonShortPasswords } from "../../age/common-passwords.ts";
 import { passwordProblem } from "./password-rules.ts";
 
 const email = "ada.lovelace@example.com";

@@ -1,4 +1,4 @@
-import { coreOf, foldOf, type GuessableReason, guessableReason, secretCharactersMin } from "../../age/guessable.ts";
+import { coreOf, foldOf, type GuessableReason, guessableReason, secretCharactersMin } from "@sealpush/age/guessable";
 import { hasCharacters } from "../text.ts";
 
 /** Code points. */

@@ -1,7 +1,7 @@
-import { fingerprintOf, isFingerprint } from "../../age/key-check.ts";
-import { makeFileKey } from "../../age/link-key.ts";
-import { sealFile, sealText } from "../../age/seal.ts";
-import { type SealedFileDetails, writeAnswer } from "../../age/sealed-content.ts";
+import { fingerprintOf, isFingerprint } from "@sealpush/age/key-check";
+import { makeFileKey } from "@sealpush/age/link-key";
+import { sealFile, sealText } from "@sealpush/age/seal";
+import { type SealedFileDetails, writeAnswer } from "@sealpush/age/sealed-content";
 import { countCharacters } from "./fields.ts";
 import { type FormSealing, keepTyped } from "./send.ts";
 

@@ -1,4 +1,4 @@
-import { checkOf, type KeyFragment, readFragment, writeFragment } from "../../age/key-check.ts";
+import { checkOf, type KeyFragment, readFragment, writeFragment } from "@sealpush/age/key-check";
 
 /** What is known about the key in the address of this page. `insecure`: without HTTPS, browsers offer no cryptography. */
 export type KeyInLink =

@@ -1,7 +1,7 @@
-import { isWeakPassphrase } from "../../age/guessable.ts";
-import { fingerprintOf, ownerProofOf } from "../../age/key-check.ts";
-import { makeLinkKey } from "../../age/link-key.ts";
-import { sealUnderPassphrase } from "../../age/seal.ts";
+import { isWeakPassphrase } from "@sealpush/age/guessable";
+import { fingerprintOf, ownerProofOf } from "@sealpush/age/key-check";
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { sealUnderPassphrase } from "@sealpush/age/seal";
 
 /**
  * The form of a new request: makes its key. The server gets the public part, and with a passphrase the identity sealed under

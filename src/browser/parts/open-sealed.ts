@@ -1,7 +1,7 @@
-import { type DeliveryProblem, deliveryProblems } from "../../age/delivery.ts";
-import type { KeyFragment } from "../../age/key-check.ts";
-import { DamagedError, openText, WrongPassphraseError } from "../../age/open.ts";
-import { type OpenedContent, readContent, UnexpectedContentError } from "../../age/sealed-content.ts";
+import { type DeliveryProblem, deliveryProblems } from "@sealpush/age/delivery";
+import type { KeyFragment } from "@sealpush/age/key-check";
+import { DamagedError, openText, WrongPassphraseError } from "@sealpush/age/open";
+import { type OpenedContent, readContent, UnexpectedContentError } from "@sealpush/age/sealed-content";
 import { keyInLink, showState } from "./key-in-link.ts";
 import { enableSealedFiles, fileRowsIn } from "./sealed-files.ts";
 import { fillIn } from "./sizes.ts";

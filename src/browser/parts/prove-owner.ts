@@ -1,5 +1,5 @@
-import { ownerProofOf } from "../../age/key-check.ts";
-import { readLinkKey } from "../../age/link-key.ts";
+import { ownerProofOf } from "@sealpush/age/key-check";
+import { readLinkKey } from "@sealpush/age/link-key";
 
 /**
  * The page before the answers to a request without an account: sends the proof that the private link's key gives. The key

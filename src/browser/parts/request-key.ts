@@ -1,6 +1,6 @@
-import { fingerprintOf, isFingerprint, writeFragment } from "../../age/key-check.ts";
-import { readLinkKey } from "../../age/link-key.ts";
-import { openIdentity, WrongPassphraseError } from "../../age/open.ts";
+import { fingerprintOf, isFingerprint, writeFragment } from "@sealpush/age/key-check";
+import { readLinkKey } from "@sealpush/age/link-key";
+import { openIdentity, WrongPassphraseError } from "@sealpush/age/open";
 
 /**
  * The page of a request's answers: adds the key to their links. It is in the private link, behind `#`, or opens with the

@@ -1,5 +1,5 @@
-import { DamagedError, openFile } from "../../age/open.ts";
-import type { SealedFileDetails } from "../../age/sealed-content.ts";
+import { DamagedError, openFile } from "@sealpush/age/open";
+import type { SealedFileDetails } from "@sealpush/age/sealed-content";
 import { mayBeViewable, viewableTypeOf } from "../../base/viewable-type.ts";
 import { zip, zipNames } from "../../base/zip.ts";
 import { crc32 } from "./crc32.ts";

@@ -1,6 +1,6 @@
-import { findIdentity } from "../../age/key-check.ts";
-import { DamagedError, openText } from "../../age/open.ts";
-import { type LabelKind, readLabel, UnexpectedContentError } from "../../age/sealed-content.ts";
+import { findIdentity } from "@sealpush/age/key-check";
+import { DamagedError, openText } from "@sealpush/age/open";
+import { type LabelKind, readLabel, UnexpectedContentError } from "@sealpush/age/sealed-content";
 
 /**
  * Opens the names and notes that were sealed with a push, on pages of its owner that have the key in their address. The key

@@ -1,4 +1,4 @@
-import { findLock, findLockInHeader } from "../../age/age-header.ts";
+import { findLock, findLockInHeader } from "@sealpush/age/age-header";
 import { dayMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";

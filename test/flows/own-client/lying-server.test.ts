@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
+import { makeLinkKey } from "@sealpush/age/link-key";
+import { sealText } from "@sealpush/age/seal";
+import { writeAnswer, writeLabel } from "@sealpush/age/sealed-content";
 import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeLinkKey } from "../../../src/age/link-key.ts";
-import { sealText } from "../../../src/age/seal.ts";
-import { writeAnswer, writeLabel } from "../../../src/age/sealed-content.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { makeClientProgram } from "../../support/client-program.ts";
 import { startStandIn } from "../../support/stand-in.ts";
@@ -190,7 +190,7 @@ test("files that were sealed without a list are opened, and the command says tha
   const key = await makeLinkKey();
   const client = honest();
   const payload = await sealText("by hand", key.recipient, "");
-  const { sealFile } = await import("../../../src/age/seal.ts");
+  const { sealFile } = await import("@sealpush/age/seal");
   const sealed = await new Response(await sealFile(new Blob(["the plan"]).stream(), key.recipient)).blob();
   const made = await client.create({
     payload,

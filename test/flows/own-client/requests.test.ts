@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fingerprintOf } from "@sealpush/age/key-check";
+import { makeLinkKey } from "@sealpush/age/link-key";
 import { SealpushClient } from "@sealpush/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fingerprintOf } from "../../../src/age/key-check.ts";
-import { makeLinkKey } from "../../../src/age/link-key.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { makeClientProgram } from "../../support/client-program.ts";
 import { sendJson, startStandIn } from "../../support/stand-in.ts";
