@@ -1,6 +1,7 @@
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
+import { readInstant } from "../base/instant.ts";
 import { kindNames } from "../base/push-kinds.ts";
 import { type CreatePush, type LinkDeliveryRequest, pushLimits } from "../pushes/pushes.ts";
 import { typeOfFile } from "./body/file-type.ts";
@@ -82,6 +83,15 @@ export const CreatePushFields = Type.Object({
         "12: 1 week, 13: 2 weeks, 14: 3 weeks, 15: 30 days, 16: 60 days, 17: 90 days.",
     }),
   ),
+  expires_at: Type.Optional(
+    Type.String({
+      format: "date-time",
+      description:
+        "An extension of Sealpush: the instant at which the push ends, such as 2026-12-01T17:00:00Z or with an offset; seconds " +
+        "and milliseconds are optional. At least 60 seconds ahead, at most the server's longest life of the kind. Takes " +
+        "precedence over expire_after_duration and expire_after_days.",
+    }),
+  ),
   ...publicOptionFields,
   passphrase: Type.Optional(Type.String({ description: "Null or empty: none. It is not stored." })),
   name: Type.Optional(Type.String({ description: "A label only the owner sees. At most 2,048 characters." })),
@@ -120,6 +130,7 @@ export function readCreatePush(fields: object): ReadPush {
   const problems = new Map<string, string>();
   const given = createPushReader.read(fields, problems);
   const files = (given.files ?? []).map((file) => decodeFile(file, problems));
+  const expiresAt = instantOf(given.expires_at, problems);
   refuseProblems(problems);
   // A sealed payload consists of ASCII characters.
   const bytesMax = given.encryption === undefined ? payloadBytesMax : pushLimits.sealedCharactersMax;
@@ -135,6 +146,7 @@ export function readCreatePush(fields: object): ReadPush {
     expireAfterDays: given.expire_after_days,
     expireAfterViews: given.expire_after_views,
     expireAfterMs: minutes === undefined ? undefined : minutes * minuteMs,
+    expiresAt,
     ...readOptions(given),
     passphrase: given.passphrase === "" ? undefined : given.passphrase,
     name: given.name,
@@ -143,6 +155,13 @@ export function readCreatePush(fields: object): ReadPush {
     notifyEmailsToLocale: given.notify_emails_to_locale,
   });
   return { request, files };
+}
+
+function instantOf(text: string | undefined, problems: Map<string, string>): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const instant = readInstant(text);
+  if (instant === undefined) problems.set("expires_at", "must be a time such as 2026-12-01T17:00:00Z.");
+  return instant;
 }
 
 /** Reads the recipients of a link delivery, by their wire names. @throws AppError invalid_fields (by domain name). */

@@ -106,6 +106,8 @@ export interface CreatePush extends Partial<PushOptions> {
   readonly expireAfterViews?: number;
   /** Takes precedence over expireAfterDays. */
   readonly expireAfterMs?: number;
+  /** Milliseconds since the epoch. Takes precedence over both. */
+  readonly expiresAt?: number;
   readonly passphrase?: string;
   readonly name?: string;
   readonly note?: string;

@@ -235,6 +235,7 @@ test("a process that is only a gateway serves recipients, and offers no first ru
     "/users/sign_in",
     "/admin",
     "/api/v2/version",
+    "/api/sealpush",
     "/ready",
     "/metrics",
   ]) {

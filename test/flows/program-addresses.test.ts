@@ -52,6 +52,7 @@ describe("on an API path, a wrong method gets 405 with the allowed methods, in J
     ["/api/v1/version", read],
     ["/api/v1/version.json", read],
     ["/api/v2/version", read],
+    ["/api/sealpush", read],
     ["/api/v2/version.json", read],
     ["/api/v2/openapi.json", read],
     ["/api/v2/pushes", ["POST"]],

@@ -24,6 +24,8 @@ export type CreatePushRequest = {
     readonly expire_after_views?: number;
     /** Takes precedence over expire_after_days. 0: 15 min, 1: 30 min, 2: 45 min, 3: 1 h, 4: 6 h, 5: 12 h, 6 to 11: 1 to 6 days, 12: 1 week, 13: 2 weeks, 14: 3 weeks, 15: 30 days, 16: 60 days, 17: 90 days. */
     readonly expire_after_duration?: number;
+    /** An extension of Sealpush: the instant at which the push ends, such as 2026-12-01T17:00:00Z or with an offset; seconds and milliseconds are optional. At least 60 seconds ahead, at most the server's longest life of the kind. Takes precedence over expire_after_duration and expire_after_days. */
+    readonly expires_at?: string;
     /** Default: the server's for this kind. */
     readonly deletable_by_viewer?: boolean;
     /** People are asked to click before the secret is shown and the view is counted. */
@@ -71,6 +73,10 @@ export type Version = {
       readonly enabled: false;
     };
   };
+};
+
+export type Features = {
+  readonly features: readonly ("expires_at")[];
 };
 
 export type Push = {

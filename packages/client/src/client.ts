@@ -15,6 +15,7 @@ import { type LinkParts, readLink, serverOf, urlTokenIn } from "./link.ts";
 import { formBody, type NewFile, type Progress } from "./multipart.ts";
 import { randomHex } from "./random-hex.ts";
 import { Requests } from "./requests.ts";
+import { ignoredField } from "./restricting-fields.ts";
 import { type ApiAnswer, errorOf, otherProgram, type RequestBody, Transport, textAt } from "./transport.ts";
 
 export type * from "./api-types.ts";
@@ -140,10 +141,7 @@ export class SealpushClient {
     // Another attempt would seal the files again, so the server would compare other bytes.
     const isKeyed = this.#token !== undefined && push.files === undefined;
     const made = await this.#create(sealed.push, isKeyed, options);
-    if (made.encryption !== "age") {
-      await this.end(made.url_token, options);
-      throw new ClientError("invalid", "This server does not know end-to-end pushes.");
-    }
+    if (made.encryption !== "age") await this.#refuse(made, "This server does not know end-to-end pushes", options);
     const link = `${made.html_url}#${sealed.fragment}`;
     return { ...(sealLabels ? await openLabels(made, link) : made), html_url: link };
   }
@@ -165,7 +163,21 @@ export class SealpushClient {
       repetition: isKeyed ? "with_key" : "never",
       signal: options.signal,
     });
-    return this.#pushIn<CreatedPush>(answer);
+    const made = this.#pushIn<CreatedPush>(answer);
+    const ignored = ignoredField(push, made);
+    if (ignored !== undefined) await this.#refuse(made, `This server does not know ${ignored}`, options);
+    return made;
+  }
+
+  /** Ends a push that lacks what was asked for. @throws ClientError always. */
+  async #refuse(made: Foreign<CreatedPush>, problem: string, { signal }: CallOptions): Promise<never> {
+    try {
+      await this.end(made.url_token, signal === undefined ? {} : { signal });
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      throw new ClientError("invalid", `${problem}, and its push could not be ended: ${error.message}`);
+    }
+    throw new ClientError("invalid", `${problem}. Its push was ended.`);
   }
 
   /**
@@ -280,6 +292,16 @@ export class SealpushClient {
     yield* openChunks(chunks, { ...file, identity: file.identity });
   }
 
+  /** The extensions of this server, such as expires_at; empty for Password Pusher. */
+  async features(options: CallOptions = {}): Promise<readonly string[]> {
+    const answer = await this.#transport.send({ ...toRead("/api/sealpush"), signal: options.signal });
+    if (answer.status === 404) return [];
+    const names: unknown = Reflect.get(Object(answer.value), "features");
+    if (answer.status !== 200) throw errorOf(answer);
+    if (!Array.isArray(names)) throw otherProgram(answer);
+    return names.filter((name) => typeof name === "string");
+  }
+
   async version(options: CallOptions = {}): Promise<ServerVersion> {
     const path = (await this.#apiVersion(options)) === "v2" ? "/api/v2/version" : "/api/v1/version.json";
     const answer = await this.#get(path, options);
@@ -301,12 +323,7 @@ export class SealpushClient {
   }
 
   async #get(path: string, { signal }: CallOptions): Promise<ApiAnswer> {
-    const answer = await this.#transport.send({
-      method: "GET",
-      path: this.#withLanguage(path),
-      repetition: "always",
-      signal,
-    });
+    const answer = await this.#transport.send({ ...toRead(this.#withLanguage(path)), signal });
     if (answer.status !== 200) throw errorOf(answer);
     return answer;
   }
@@ -326,7 +343,7 @@ export class SealpushClient {
 
   /** Servers before API v2 know no such address, and neither does a public gateway, which serves API v1 as well. */
   async #findApiVersion({ signal }: { readonly signal?: AbortSignal | undefined }): Promise<ApiVersion> {
-    const answer = await this.#transport.send({ method: "GET", path: "/api/v2/version", repetition: "always", signal });
+    const answer = await this.#transport.send({ ...toRead("/api/v2/version"), signal });
     if (answer.status === 200 && textAt(answer.value, "api_version")?.startsWith("2.") === true) return "v2";
     if (answer.status === 404) return "v1";
     throw answer.status === 200 ? otherProgram(answer) : errorOf(answer);
@@ -346,6 +363,8 @@ export class SealpushClient {
     return { ...(answer.value as Foreign<Answer>), html_url: link };
   }
 }
+
+const toRead = (path: string) => ({ method: "GET", path, repetition: "always" }) as const;
 
 /** @param given undefined: there was none. @param sealedText what it does not open. */
 function wrongPassphrase(given: string | undefined, sealedText?: string): ClientError {

@@ -1,15 +1,18 @@
 import { type CreatePushRequest, durationMinutes } from "./api-types.ts";
 
 /** The fields that limit the time of a push. */
-export type Expiry = Pick<CreatePushRequest["push"], "expire_after_days" | "expire_after_duration">;
+export type Expiry = Pick<CreatePushRequest["push"], "expire_after_days" | "expire_after_duration" | "expires_at">;
 
 const unitMinutes: Readonly<Record<string, number>> = { m: 1, h: 60, d: 24 * 60, w: 7 * 24 * 60 };
 
+const instantShape = /^\d{4}-\d\d-\d\dT/;
+
 /**
- * Reads a time such as 30m, 1h, 3d or 2w. Whole days are sent as days, which servers of every age understand.
+ * Reads a time such as 30m, 1h, 3d or 2w, or an instant such as 2026-12-01T17:00:00Z, which the server checks. Whole days are sent as days, which servers of every age understand.
  * @returns undefined if the server has no such limit.
  */
 export function expiryOf(text: string): Expiry | undefined {
+  if (instantShape.test(text)) return Number.isNaN(Date.parse(text)) ? undefined : { expires_at: text };
   const [, count = "", unit = ""] = /^([1-9]\d{0,4})([mhdw])$/.exec(text) ?? [];
   const minutes = Number(count) * (unitMinutes[unit] ?? 0);
   if (minutes === 0) return undefined;

@@ -52,7 +52,7 @@ function wrappersAfter(own: Wrapper): readonly [string, ...string[]] {
   return [own, ...others];
 }
 
-/** Without the fields that v1 does not know: it never mails links, and has no end-to-end pushes. */
+/** Without the fields that v1 does not know: it never mails links, and has no extensions. */
 function known(fields: object): object {
   return {
     ...fields,
@@ -60,6 +60,7 @@ function known(fields: object): object {
     notify_emails_to_locale: undefined,
     encryption: undefined,
     encryption_check: undefined,
+    expires_at: undefined,
   };
 }
 

@@ -19,7 +19,7 @@ import {
   presentVersion,
 } from "./presenters.ts";
 import { localeOf, receiveCreatePush, receiveNotifyEmails, receivePassphrase } from "./receive.ts";
-import type { MessageAnswer, WrongPassphraseAnswer } from "./schemas.ts";
+import { type FeaturesAnswer, features, type MessageAnswer, type WrongPassphraseAnswer } from "./schemas.ts";
 
 export interface ApiDeps {
   readonly config: Config;
@@ -34,6 +34,9 @@ export type ApiHandler = (request: FastifyRequest, reply: FastifyReply, deps: Ap
 
 export const version: ApiHandler = (_request, reply, deps) =>
   sendJson(reply, 200, presentVersion(deps.config, deps.version));
+
+export const showFeatures: ApiHandler = (_request, reply) =>
+  sendJson(reply, 200, { features: [...features] } satisfies FeaturesAnswer);
 
 export const create: ApiHandler = async (request, reply, deps) => {
   const { wanted, locale } = await receiveCreatePush(request, deps);

@@ -29,6 +29,7 @@ test("the reader's reference has every endpoint with its fields", () => {
   const { endpoints } = apiReference({ requestsEnabled: true }).v2;
   expect(endpoints.map(({ method, path }) => `${method} ${path}`)).toEqual([
     "GET /api/v2/version",
+    "GET /api/sealpush",
     "POST /api/v2/pushes",
     "GET /api/v2/pushes/active",
     "GET /api/v2/pushes/expired",

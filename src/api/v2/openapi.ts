@@ -19,6 +19,7 @@ interface OpenApiParameter {
 const namedSchemas: readonly (readonly [name: string, schema: TSchema])[] = [
   ["CreatePushRequest", schemas.CreatePushRequest],
   ["Version", schemas.VersionAnswer],
+  ["Features", schemas.FeaturesAnswer],
   ["Push", schemas.PushAnswer],
   ["OwnedPush", schemas.OwnedPushAnswer],
   ["CreatedPush", schemas.CreatedPushAnswer],

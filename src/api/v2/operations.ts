@@ -96,6 +96,24 @@ export const operations: readonly Operation[] = [
     handler: handlers.version,
   },
   {
+    id: "getFeatures",
+    method: "GET",
+    path: "/api/sealpush",
+    access: "public",
+    group: "internal",
+    scope: null,
+    changesState: false,
+    retrieval: false,
+    summary: "The extensions that this server has",
+    description:
+      "Fields that other servers ignore, by name: a client that needs one can ask first. Needs no token, and ignores an " +
+      "invalid one. Servers without extensions answer 404.",
+    parameters: [],
+    takesPush: false,
+    answers: { 200: { description: "The names.", schema: schemas.FeaturesAnswer }, ...always },
+    handler: handlers.showFeatures,
+  },
+  {
     id: "createPush",
     method: "POST",
     path: "/api/v2/pushes",

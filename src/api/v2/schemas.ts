@@ -134,6 +134,12 @@ export const VersionAnswer = Type.Object({
   }),
 });
 
+/** What this server has beside API v2, for discovery. Names never change. */
+export const features = ["expires_at"] as const;
+export const FeaturesAnswer = Type.Object({
+  features: Type.Array(Type.Enum([...features], { type: "string" })),
+});
+
 export const MessageAnswer = Type.Object({ message: Type.String() });
 export const ErrorAnswer = Type.Object({ error: Type.String() });
 export const WrongPassphraseAnswer = Type.Object({
@@ -151,6 +157,7 @@ export type CreatedPushAnswer = Static<typeof CreatedPushAnswer>;
 export type RetrievedPushAnswer = Static<typeof RetrievedPushAnswer>;
 export type PreviewAnswer = Static<typeof PreviewAnswer>;
 export type AuditAnswer = Static<typeof AuditAnswer>;
+export type FeaturesAnswer = Static<typeof FeaturesAnswer>;
 export type MessageAnswer = Static<typeof MessageAnswer>;
 export type VersionAnswer = Static<typeof VersionAnswer>;
 export type WrongPassphraseAnswer = Static<typeof WrongPassphraseAnswer>;

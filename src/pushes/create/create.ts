@@ -1,4 +1,4 @@
-import { invalidFields, unavailable } from "../../base/errors.ts";
+import { type FieldProblems, invalidFields, unavailable } from "../../base/errors.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import { makePassphraseSalt } from "../../crypto/passphrase.ts";
 import type { RotatedColumn } from "../../crypto/sealed-column.ts";
@@ -16,7 +16,7 @@ import type { NewPush, WithPush } from "../store/insert-push.ts";
 import { type PushRow, pushes, type UnsealedPushRow } from "../store/tables.ts";
 import type { AccountStoredLinkKey } from "../stored-link-keys.ts";
 import type { SpentBytes } from "./byte-budgets.ts";
-import { findProblems } from "./limits.ts";
+import { findInstantProblems, findProblems, type Lifetime, lifetimeOf } from "./limits.ts";
 import { assertMayCreate, assertMayUpload } from "./received-files.ts";
 import { creationKeyOf, findRepeated } from "./repeat-creation.ts";
 import { type RequestedPush, requestedPush } from "./requested-push.ts";
@@ -83,11 +83,13 @@ async function sealAndInsert(
     ...findLinkDeliveryProblems(deps, request, actor),
     ...(await findOptionProblems(deps, request, actor)),
   };
-  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+  const limits = deps.config.kinds[kind];
+  assertNoProblems(problems);
   const requested = requestedPush(deps, request, kind, actor);
   const askedKey = creationKeyOf(deps, request, actor);
   const earlier = askedKey && (await findRepeated(deps, askedKey, { request, requested, upload }, actor));
   if (earlier?.push !== undefined) return { ...earlier.push, repeated: true };
+  assertNoProblems(findInstantProblems(request, limits, receivedAt));
   const arrivedAt = earlier && arrivalOf(deps.clock, receivedAt, earlier.databaseTime);
   assertComplete(upload);
   const payloadBytes = Buffer.byteLength(request.payload ?? "");
@@ -104,7 +106,8 @@ async function sealAndInsert(
   const { keyring, urlTokens } = deps.vault;
   const urlToken = urlTokens.make(id, deps.random);
   const ownerId = actor.user?.id ?? null;
-  const row = newRow(deps, { id, ownerId, now, passphraseSalt, urlToken }, requested);
+  const made = { id, ownerId, passphraseSalt, now, urlToken, ...lifetimeOf(request, limits, now) };
+  const row = newRow(deps, made, requested);
   const key = askedKey && arrivedAt !== undefined ? { ...askedKey, pushId: id, arrivedAt } : undefined;
   const insert = async (storedLinkKey: AccountStoredLinkKey | undefined) => {
     const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
@@ -135,6 +138,10 @@ async function sealAndInsert(
   return { ...toOwnersPush(row, urlToken, now, keyring), repeated: false };
 }
 
+function assertNoProblems(problems: FieldProblems): void {
+  if (Object.keys(problems).length > 0) throw invalidFields(problems);
+}
+
 /** Nobody else has the link of an answer, so it is always stored. */
 function storesLink({ config }: PushDeps, { ownerId, isAnswer }: Pick<PushRow, "ownerId" | "isAnswer">): boolean {
   return isAnswer === 1 || (ownerId !== null && config.keepLinks);
@@ -147,32 +154,33 @@ function storedLink(deps: PushDeps, row: UnsealedPushRow, urlToken: string, stor
 
 function newRow(
   deps: PushDeps,
-  made: Pick<PushRow, "id" | "ownerId" | "passphraseSalt"> & { now: number; urlToken: string },
-  { lifetimeMs, name, note, ...columns }: RequestedPush,
+  {
+    now,
+    urlToken,
+    ...made
+  }: Pick<PushRow, "id" | "ownerId" | "passphraseSalt"> & Lifetime & { now: number; urlToken: string },
+  { name, note, ...columns }: RequestedPush,
 ): UnsealedPushRow {
-  const { id, ownerId, now } = made;
-  const linkCheck = deps.vault.urlTokens.checkOf(made.urlToken);
+  const { id, ownerId } = made;
+  const linkCheck = deps.vault.urlTokens.checkOf(urlToken);
   const label = (column: RotatedColumn, text: string) =>
     ownerId === null ? null : sealLabel(deps.vault.keyring, column, { id, ownerId }, text);
   return {
     ...columns,
-    id,
-    ownerId,
+    ...made,
     createdAt: now,
     updatedAt: now,
-    expiresAt: now + lifetimeMs,
     endedAt: null,
     endReason: null,
     views: 0,
     refusals: 0,
     sealGeneration: firstGeneration,
-    passphraseSalt: made.passphraseSalt,
     linkCheck,
     ownerCheck: ownerId === null ? null : deps.vault.ownerCheckOf({ id, ownerId, linkCheck }),
     // An answer without an owner is found through its request. Of an owned push: see `storedLink`.
     tokenSealed:
       ownerId === null && columns.isAnswer === 1
-        ? sealLabel(deps.vault.keyring, pushes.seals.anonymousUrlToken, { id, ownerId }, made.urlToken)
+        ? sealLabel(deps.vault.keyring, pushes.seals.anonymousUrlToken, { id, ownerId }, urlToken)
         : null,
     // The labels of an anonymous push could never be read, so they are not stored.
     nameSealed: label(pushes.seals.name, name),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { testConfig } from "../../../test/support/domain.ts";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { CreatePush, KindName, Upload } from "../push.ts";
-import { findProblems, isWebAddress, lifetimeOf } from "./limits.ts";
+import { findInstantProblems, findProblems, isWebAddress, lifetimeOf } from "./limits.ts";
 
 const config = testConfig("/nowhere");
 
@@ -50,15 +50,31 @@ describe("days and views", () => {
   });
 
   test("missing values take the instance's defaults; a duration is reported in days, rounded up", () => {
-    expect(lifetimeOf({}, "text", config)).toEqual({
-      expireAfterDays: 7,
-      expireAfterViews: 5,
-      lifetimeMs: 7 * dayMs,
+    const lifetime = (request: CreatePush) => lifetimeOf(request, config.kinds.text, 5_000);
+    expect(lifetime({})).toEqual({ expireAfterDays: 7, expireAfterViews: 5, expiresAt: 5_000 + 7 * dayMs });
+    expect(lifetime({ expireAfterMs: 15 * minuteMs, expireAfterDays: 80, expireAfterViews: 2 })).toEqual({
+      expireAfterDays: 1,
+      expireAfterViews: 2,
+      expiresAt: 5_000 + 15 * minuteMs,
     });
-    expect(
-      lifetimeOf({ expireAfterMs: 15 * minuteMs, expireAfterDays: 80, expireAfterViews: 2 }, "text", config),
-    ).toEqual({ expireAfterDays: 1, expireAfterViews: 2, lifetimeMs: 15 * minuteMs });
-    expect(lifetimeOf({ expireAfterMs: dayMs + 1 }, "text", config).expireAfterDays).toBe(2);
+    expect(lifetime({ expireAfterMs: dayMs + 1 }).expireAfterDays).toBe(2);
+    expect(lifetime({ expiresAt: 5_000 + dayMs + 1, expireAfterMs: minuteMs, expireAfterDays: 80 })).toMatchObject({
+      expireAfterDays: 2,
+      expiresAt: 5_000 + dayMs + 1,
+    });
+  });
+
+  test("an instant is a minute to the longest life of the kind ahead, and overrides the other limits of time", () => {
+    expect(refused({ expiresAt: 1, expireAfterMs: 0, expireAfterDays: 0 })).toEqual([]);
+    for (const expiresAt of [Number.NaN, Infinity, 0.5]) expect(refused({ expiresAt })).toEqual(["expiresAt"]);
+    const problems = (expiresAt: number) => findInstantProblems({ expiresAt }, config.kinds.text, 0);
+    for (const expiresAt of [minuteMs, 90 * dayMs]) expect(problems(expiresAt)).toEqual({});
+    for (const expiresAt of [minuteMs - 1, 90 * dayMs + 1]) {
+      expect(problems(expiresAt)).toEqual({
+        expiresAt: ["must be between 1970-01-01T00:01:00.000Z and 1970-04-01T00:00:00.000Z."],
+      });
+    }
+    expect(findInstantProblems({}, config.kinds.text, 0)).toEqual({});
   });
 });
 

@@ -1,9 +1,9 @@
 import { findLock, findLockInHeader } from "@sealpush/age/age-header";
-import { dayMs } from "../../base/clock.ts";
+import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { KindName } from "../../base/push-kinds.ts";
-import type { Config, Range } from "../../config/config.ts";
+import type { Config, KindSettings, Range } from "../../config/config.ts";
 import type { Bounds, CreatePush } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
@@ -36,8 +36,10 @@ export const pushLimits = {
 export interface Lifetime {
   readonly expireAfterDays: number;
   readonly expireAfterViews: number;
-  readonly lifetimeMs: number;
+  readonly expiresAt: number;
 }
+
+type LifetimeLimits = Pick<KindSettings, "days" | "views">;
 
 /** @returns the problems of the request for a push of `kind`; empty when it is valid. */
 export function findProblems(request: CreatePush, kind: KindName, config: Config): FieldProblems {
@@ -60,19 +62,33 @@ export function findProblems(request: CreatePush, kind: KindName, config: Config
   return problems;
 }
 
-/** The limits of this push. Call only when `findProblems` found none. */
-export function lifetimeOf(request: CreatePush, kind: KindName, config: Config): Lifetime {
-  const { days, views } = config.kinds[kind];
+/** The limits of a push that is created at this time. Call only when `findProblems` found none. */
+export function lifetimeOf(request: CreatePush, { days, views }: LifetimeLimits, createdAt: number): Lifetime {
   const lifetimeMs = request.expireAfterMs ?? (request.expireAfterDays ?? days.default) * dayMs;
+  const expiresAt = request.expiresAt ?? createdAt + lifetimeMs;
   return {
-    lifetimeMs,
-    expireAfterDays: Math.ceil(lifetimeMs / dayMs),
+    expiresAt,
+    expireAfterDays: Math.ceil((expiresAt - createdAt) / dayMs),
     expireAfterViews: request.expireAfterViews ?? views.default,
   };
 }
 
-function checkLifetime(request: CreatePush, limits: { days: Range; views: Range }, problems: Problems): void {
-  if (request.expireAfterMs !== undefined) {
+/** An end that is nearer could come before the answer to the request. */
+const leastAheadMs = minuteMs;
+
+/** Not part of `findProblems`: a repeated request is for the same instant, which has come nearer. */
+export function findInstantProblems({ expiresAt }: CreatePush, { days }: LifetimeLimits, now: number): FieldProblems {
+  const [min, max] = [now + leastAheadMs, now + days.max * dayMs];
+  if (expiresAt === undefined || (expiresAt >= min && expiresAt <= max)) return {};
+  const [earliest, latest] = [min, max].map((at) => new Date(at).toISOString());
+  return { expiresAt: [`must be between ${earliest} and ${latest}.`] };
+}
+
+function checkLifetime(request: CreatePush, limits: LifetimeLimits, problems: Problems): void {
+  // The most exact field wins, and those that it overrides are ignored.
+  if (request.expiresAt !== undefined) {
+    if (!Number.isSafeInteger(request.expiresAt)) addProblem(problems, "expiresAt", "is not a time.");
+  } else if (request.expireAfterMs !== undefined) {
     const whole = Number.isSafeInteger(request.expireAfterMs);
     const days = whole ? Math.ceil(request.expireAfterMs / dayMs) : Number.NaN;
     checkRange(problems, "expireAfterDuration", days, limits.days, " days");

@@ -12,6 +12,7 @@ import type { CreatePush, OwnedPush } from "../push.ts";
 import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
 import type { CreationKey } from "../store/idempotency-keys.ts";
 import type { PushRow } from "../store/tables.ts";
+import { lifetimeOf } from "./limits.ts";
 import type { RequestedPush } from "./requested-push.ts";
 import type { PendingUpload } from "./upload.ts";
 
@@ -83,19 +84,19 @@ async function isSame(
 ): Promise<boolean> {
   return (
     hasSameSettings(row, push, requested) &&
+    isSubset(lifetimeOf(request, deps.config.kinds[requested.kind], row.createdAt), row) &&
     (await hasSameRecipients(deps, row, request)) &&
     (await hasSameContent(deps, push, request, upload, now, actor))
   );
 }
 
 function hasSameSettings(row: PushRow, push: OwnedPush, requested: RequestedPush): boolean {
-  const { name, note, lifetimeMs, ...columns } = requested;
-  return (
-    Object.entries(columns).every(([column, value]) => Reflect.get(row, column) === value) &&
-    row.expiresAt - row.createdAt === lifetimeMs &&
-    (push.name ?? "") === name &&
-    (push.note ?? "") === note
-  );
+  const { name, note, ...columns } = requested;
+  return isSubset(columns, row) && (push.name ?? "") === name && (push.note ?? "") === note;
+}
+
+function isSubset(columns: Partial<PushRow>, row: PushRow): boolean {
+  return Object.entries(columns).every(([column, value]) => Reflect.get(row, column) === value);
 }
 
 /** A repetition without recipients sends no email, so it is the same. */

@@ -4,11 +4,11 @@ import type { PushDeps } from "../deps.ts";
 import type { CreatePush } from "../push.ts";
 import { optionSettings } from "../push-options.ts";
 import { optionsBy } from "../store/tables.ts";
-import { encryptionOf, lifetimeOf } from "./limits.ts";
+import { encryptionOf } from "./limits.ts";
 
 export type RequestedPush = ReturnType<typeof requestedPush>;
 
-/** The settings and labels of the push, with the server's defaults for absent fields. */
+/** The settings and labels of the push without its limits, with the server's defaults for absent fields. */
 export function requestedPush(
   { config }: PushDeps,
   request: CreatePush,
@@ -17,7 +17,6 @@ export function requestedPush(
 ) {
   return {
     kind,
-    ...lifetimeOf(request, kind, config),
     ...optionsBy((option) => {
       const { offered, default: byDefault } = optionSettings(option, config.kinds[kind], user !== null);
       return offered && (request[option] ?? byDefault);

@@ -68,7 +68,7 @@ function expiryOption(given: Given): Expiry {
   const expiry = expiryOf(text);
   if (expiry !== undefined) return expiry;
   throw new CommandRefused(
-    "--expire must be 15m, 30m, 45m, 1h, 6h, 12h, or whole days or weeks such as 3d or 2w.",
+    "--expire must be 15m, 30m, 45m, 1h, 6h, 12h, whole days or weeks such as 3d or 2w, or a time such as 2026-12-01T17:00:00Z.",
     exitCodes.usage,
   );
 }

@@ -46,7 +46,7 @@ export const verbs: readonly Verb[] = [
         name: "expire",
         short: "e",
         value: "<time>",
-        description: "when it ends at the latest, such as 30m, 1h, 3d or 2w",
+        description: "when it ends at the latest, such as 30m, 1h, 3d, 2w or 2026-12-01T17:00:00Z",
       },
       { name: "views", short: "v", value: "<number>", description: "how often it can be opened" },
       { name: "passphrase", short: "p", description: "ask for a passphrase, or take it from SEALPUSH_PASSPHRASE" },

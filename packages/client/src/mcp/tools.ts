@@ -67,7 +67,11 @@ export function makeTools(options: ToolOptions): readonly Tool[] {
         ...(files === undefined
           ? {}
           : { file: { type: "string", description: "Share this file of the folder that was opened for this." } }),
-        expire: { type: "string", description: "15m, 30m, 45m, 1h, 6h, 12h, or days or weeks such as 3d or 2w." },
+        expire: {
+          type: "string",
+          description:
+            "15m, 30m, 45m, 1h, 6h, 12h, days or weeks such as 3d or 2w, or a time such as 2026-12-01T17:00:00Z.",
+        },
         views: { type: "integer", minimum: 1, description: "How often it can be opened." },
         name: { type: "string", description: "A label that only the owner sees." },
       },
@@ -187,7 +191,9 @@ function shortened(userAgent: string): string {
 function limitsOf({ expire, views, name }: Readonly<Record<string, unknown>>): NewPush {
   const expiry = expire === undefined ? {} : expiryOf(String(expire));
   if (expiry === undefined)
-    throw new Error("expire must be 15m, 30m, 45m, 1h, 6h, 12h, or days or weeks such as 3d or 2w.");
+    throw new Error(
+      "expire must be 15m, 30m, 45m, 1h, 6h, 12h, days or weeks such as 3d or 2w, or a time such as 2026-12-01T17:00:00Z.",
+    );
   return {
     ...expiry,
     ...(typeof views === "number" ? { expire_after_views: views } : {}),
