@@ -121,7 +121,7 @@ export function messageTypes(english: MessageTree): string {
     return `Message<{ ${[...placeholders].map(([name, type]) => `${name}: ${type}`).join("; ")} }>`;
   };
   return `// Made from messages/en.json by "npm run docs".
-import type { Message } from "./messages.ts";
+import type { Message } from "./message.ts";
 
 export interface EnglishMessages ${typeOf(english, "")}
 `;

@@ -30,13 +30,8 @@ import { createApiTokens } from "./tokens/api-tokens.ts";
 
 export type { ApiToken, ClientContext, ListedSession, Passkey, Scope, Session, User } from "./account.ts";
 export { allScopes } from "./account.ts";
-export {
-  type AdminEntry,
-  type Administrator,
-  type Change,
-  type UserSummary,
-  usersPerPage,
-} from "./admin/administration.ts";
+export type { AdminEntry, Administrator, Change, UserSummary } from "./admin/admin-actions.ts";
+export { usersPerPage } from "./admin/administration.ts";
 export type { FirstRunProblems } from "./admin/first-administrator.ts";
 export {
   type FactorReset,

@@ -1,17 +1,7 @@
 import { IntlMessageFormat } from "intl-messageformat";
 import type { EnglishMessages } from "./english-messages.ts";
 import { type Formats, formatsFor, lazy } from "./formats.ts";
-
-/** A message with placeholders, for example `Message<{ email: string; count: number }>`. */
-export interface Message<Values extends Readonly<Record<string, string | number>>> {
-  (values: Readonly<Values>): string;
-  /** The message in pieces, for text values that are elements. */
-  parts<Piece>(
-    values: {
-      readonly [Name in keyof Values]: Values[Name] extends number ? number : string | Piece;
-    },
-  ): readonly (string | Piece)[];
-}
+import type { Message } from "./message.ts";
 
 /** What the list of languages says about one of them. */
 export interface LanguageFacts {

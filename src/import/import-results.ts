@@ -1,4 +1,3 @@
-import type { UnconfirmedUsers } from "./run-context.ts";
 import { type MissingPart, noRelated, type RelatedCounts, type SourceFile, type SourceKind } from "./source.ts";
 
 /** A row that was not imported completely, or has changed since an earlier run. It holds no secret or token. */
@@ -299,3 +298,9 @@ function count(counts: Map<string, number>, reason: string): void {
   const key = counts.has(reason) || counts.size < reasonsMax ? reason : otherReasons;
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
+
+/**
+ * What becomes of users who have not confirmed their address. If the source signed them in, it never asked for a confirmation, so a
+ * missing one must not lock them out here.
+ */
+export type UnconfirmedUsers = "confirmed" | "unconfirmed";

@@ -1,9 +1,10 @@
 import { aspectsOf } from "../accounts/admin/adopt-user.ts";
 import { type Aspect, type AspectDigests, aspectList, changedAspects } from "./aspects.ts";
 import type { IncomingUser } from "./destination.ts";
+import type { UnconfirmedUsers } from "./import-results.ts";
 import { missingOfImported, unreadableNow } from "./missing-parts.ts";
 import { readUser } from "./read-user.ts";
-import type { ImportRun, UnconfirmedUsers } from "./run-context.ts";
+import type { ImportRun } from "./run-context.ts";
 import { absentUsers, userIdentity } from "./same-source.ts";
 import type { MissingPart, SourceRow, SourceUser, UserPart } from "./source.ts";
 import type { ImportedUser } from "./store/imported-rows.ts";

@@ -5,7 +5,7 @@ import { secondMs } from "../base/clock.ts";
 import { normalizeEmail } from "../base/email.ts";
 import { adoptPasswordHash } from "../crypto/passphrase.ts";
 import { findMessages } from "../i18n/i18n.ts";
-import type { UnconfirmedUsers } from "./run-context.ts";
+import type { UnconfirmedUsers } from "./import-results.ts";
 import type { MissingPart, SourceTotp, SourceUser, UserPart } from "./source.ts";
 
 export type ReadUser =

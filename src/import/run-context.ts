@@ -1,12 +1,6 @@
 import type { Destination } from "./destination.ts";
-import type { ImportResults, Problem } from "./import-results.ts";
+import type { ImportResults, Problem, UnconfirmedUsers } from "./import-results.ts";
 import type { ImportSource } from "./source.ts";
-
-/**
- * What becomes of users who have not confirmed their address. If the source signed them in, it never asked for a confirmation, so a
- * missing one must not lock them out here.
- */
-export type UnconfirmedUsers = "confirmed" | "unconfirmed";
 
 export interface ImportDeps {
   readonly source: ImportSource;

@@ -1,9 +1,5 @@
 import { AppError } from "../base/errors.ts";
-import type { Random } from "../base/random.ts";
-import { capabilitiesOf, type Database } from "../database/database.ts";
-import { createInMemoryLimits } from "./in-memory-limits.ts";
 import type { RequestCounts } from "./request-counts.ts";
-import { createSharedLimits } from "./shared-limits.ts";
 
 /** The maximum number of attempts per key in a period. */
 export interface Limit {
@@ -61,16 +57,6 @@ export interface Limits {
   readonly requests: RequestCounts | undefined;
   /** Removes expired counters. @returns the number of rows, at most `rowsMax` of each kind. */
   removeExpired(now: number, rowsMax: number): Promise<number>;
-}
-
-/**
- * Where several processes may use the database, they count together in it; otherwise the process counts in memory.
- * @param onUnanswered called when the database does not answer and this process counts alone.
- */
-export function createLimits(db: Database, random: Random, onUnanswered: (error: unknown) => void): Limits {
-  return capabilitiesOf[db.engine].manyProcesses
-    ? createSharedLimits(db, random, onUnanswered)
-    : createInMemoryLimits();
 }
 
 export function tooManyAttempts({ retryAfterSeconds }: Refused): AppError {

@@ -7,8 +7,9 @@ import type { Interception } from "../../test/support/tcp-proxy.ts";
 import { systemRandom } from "../base/random.ts";
 import type { Database } from "../database/database.ts";
 import { sql } from "../database/statement.ts";
+import { createLimits } from "./create-limits.ts";
 import { describeLimits } from "./limits.contract.ts";
-import { type Charge, createLimits, type Limits } from "./limits.ts";
+import type { Charge, Limits } from "./limits.ts";
 
 const start = Date.UTC(2030, 0, 1);
 const limit = { name: "tries", windowMs: 60_000, max: 2, rememberedMax: 1_000 };

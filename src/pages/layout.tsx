@@ -9,7 +9,6 @@ import { PostForm } from "./parts/post-form.tsx";
 import { AsksFirst } from "./parts/unsent-notice.tsx";
 import { newRequestPath } from "./requests/paths.ts";
 import { themeChoicePath, themeModes } from "./theme-choice.ts";
-import { manifestPath } from "./web-app.ts";
 
 export interface LayoutProps {
   readonly page: PageContext;
@@ -289,3 +288,5 @@ function ThemeSwitch({ page, selfPath }: { readonly page: PageContext; readonly 
     </PostForm>
   );
 }
+
+export const manifestPath = "/manifest.webmanifest";

@@ -27,6 +27,7 @@ import { adminRoutes } from "./admin/routes.ts";
 import { sendBrandingFile } from "./admin/theme.tsx";
 import { showApiHelp, showApiV1Help } from "./api-help/api-help.tsx";
 import { downloadAudit, showAudit } from "./audit/handler.ts";
+import { chooseTheme } from "./choose-theme.ts";
 import {
   confirmAccount,
   confirmationPath,
@@ -80,7 +81,7 @@ import {
   unlinkIdentities,
 } from "./single-sign-on/handler.ts";
 import { confirmLinkPath } from "./single-sign-on/views.tsx";
-import { chooseTheme, themeChoicePath } from "./theme-choice.ts";
+import { themeChoicePath } from "./theme-choice.ts";
 import { createToken, revokeToken, showTokens } from "./tokens/handler.ts";
 import { tokensPath } from "./tokens/model.ts";
 import { uploadRoutes } from "./uploads.ts";

@@ -17,8 +17,9 @@ import { type Page, renderPage } from "./page.ts";
 import { type PushValues, valuesOf } from "./push-form/fields.tsx";
 import { formLimits, type PushForm } from "./push-form/form.ts";
 import { robotView } from "./robot.tsx";
+import type { SecretModel } from "./secret/model.ts";
 import { type StepModel, stepView } from "./secret/step-view.tsx";
-import { type SecretModel, secretView } from "./secret/view.tsx";
+import { secretView } from "./secret/view.tsx";
 import { confirmLinkView, leaveView, problemView, signOnSettingsView } from "./single-sign-on/views.tsx";
 import { tokensView } from "./tokens/view.tsx";
 

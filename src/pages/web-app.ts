@@ -1,9 +1,9 @@
 import type { FastifyReply } from "fastify";
 import { nameOf } from "../branding/branding.ts";
 import type { AssetName } from "./assets.ts";
+import { manifestPath } from "./layout.tsx";
 import type { PageRequest, PageRoute } from "./request.ts";
 
-export const manifestPath = "/manifest.webmanifest";
 export const sharePath = "/share";
 
 /** `GET /manifest.webmanifest`: with it, browsers can install this site as an app that other apps share texts with. */

@@ -16,7 +16,15 @@ import { formBody, type NewFile, type Progress } from "./multipart.ts";
 import { randomHex } from "./random-hex.ts";
 import { Requests } from "./requests.ts";
 import { ignoredField } from "./restricting-fields.ts";
-import { type ApiAnswer, errorOf, otherProgram, type RequestBody, Transport, textAt } from "./transport.ts";
+import {
+  type ApiAnswer,
+  type CallOptions,
+  errorOf,
+  otherProgram,
+  type RequestBody,
+  Transport,
+  textAt,
+} from "./transport.ts";
 
 export type * from "./api-types.ts";
 export { durationMinutes } from "./api-types.ts";
@@ -25,6 +33,7 @@ export { type Expiry, expiryOf } from "./expiry.ts";
 export { isSealedLabel, openLabels } from "./labels.ts";
 export { type PasswordOptions, randomPassword } from "./password.ts";
 export type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer, NewRequest } from "./requests.ts";
+export type { CallOptions } from "./transport.ts";
 export type { LinkParts, NewFile, Progress };
 
 export interface ClientOptions {
@@ -55,10 +64,6 @@ export type AuditEntry = Audit["logs"][number];
 export type ServerVersion = { readonly [Key in "application_version" | "api_version" | "edition"]: string } & {
   readonly features?: Version["features"];
 };
-
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-}
 
 export interface CreateOptions extends CallOptions {
   readonly endToEnd?: boolean;

@@ -1,9 +1,15 @@
 import type { CreateRequestRequest, OwnedRequest, RequestAnswers, Request as SecretRequest } from "./api-types.ts";
-import type { CallOptions } from "./client.ts";
 import { ClientError } from "./errors.ts";
 import { readRequestLink, requestTokenIn } from "./link.ts";
 import { formBody, type NewFile, type Progress } from "./multipart.ts";
-import { type ApiRequest, errorOf, otherProgram, type RequestBody, type Transport } from "./transport.ts";
+import {
+  type ApiRequest,
+  type CallOptions,
+  errorOf,
+  otherProgram,
+  type RequestBody,
+  type Transport,
+} from "./transport.ts";
 
 export type NewRequest = Omit<
   CreateRequestRequest["request"],

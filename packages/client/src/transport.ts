@@ -253,3 +253,7 @@ export function textAt(value: unknown, ...path: readonly string[]): string | und
   );
   return typeof found === "string" ? found : undefined;
 }
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}

@@ -2,64 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { InTransaction } from "../../database/database.ts";
 import type { User } from "../account.ts";
 import type { AdministrationStore } from "../store/administration.ts";
-
-export interface UserSummary {
-  readonly user: User;
-  readonly lastSignedInAt: number | null;
-  /** Complete sign-ins, with the second factor where there is one. */
-  readonly signInCount: number;
-  readonly tokensInUse: number;
-}
-
-/** The person who makes the change. Commands in a shell have neither user nor address. */
-export interface Administrator {
-  readonly userId: number | null;
-  readonly email: string;
-  readonly address: string;
-}
-
-/** An entry of the audit trail of administrators. `subject`: an email address, an id or a name; never a secret. */
-export interface AdminEntry {
-  readonly createdAt: number;
-  readonly adminId: number | null;
-  readonly adminEmail: string;
-  readonly action: AdminAction;
-  readonly subject: string;
-  readonly address: string;
-}
-
-/** Entries that users of the identity provider cause. So that they cannot displace the others, only the newest 1,000 are kept. */
-export const boundedActions = ["refused_sign_on", "admin_by_group"] as const;
-
-export const adminActions = [
-  "made_admin",
-  "removed_admin",
-  "disabled",
-  "enabled",
-  "reset_factors",
-  "deleted_user",
-  "created_user",
-  "confirmed_email",
-  "changed_email",
-  "asked_to_change_email",
-  "set_password",
-  "ended_push",
-  "ended_pushes",
-  "deleted_push",
-  "read_trail",
-  "retried_mail",
-  "retried_mails",
-  "ran_job",
-  "discarded_mail",
-  "changed_branding",
-  "restored_backup",
-  ...boundedActions,
-] as const;
-
-export type AdminAction = (typeof adminActions)[number];
-
-/** `user`: as it was before. "last_admin": no administrator would be left, so nothing was changed. */
-export type Change = { readonly outcome: "done" | "last_admin"; readonly user: User } | { readonly outcome: "unknown" };
+import type { AdminAction, AdminEntry, Administrator, Change, UserSummary } from "./admin-actions.ts";
 
 export const usersPerPage = 100;
 const entriesPerPage = 50;

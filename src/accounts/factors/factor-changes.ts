@@ -3,7 +3,7 @@ import type { Transaction } from "../../database/database.ts";
 import type { AccountChange } from "../../mail/email.ts";
 import { noOrigin, type Passkey, type Session, type User } from "../account.ts";
 import { accountNotification } from "../account-emails.ts";
-import type { Administrator } from "../admin/administration.ts";
+import type { Administrator } from "../admin/admin-actions.ts";
 import type { AccountsDeps } from "../deps.ts";
 import type { AdministrationStore } from "../store/administration.ts";
 import type { FactorStore } from "../store/factors.ts";

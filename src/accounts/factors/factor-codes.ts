@@ -1,7 +1,7 @@
 import { minuteMs, secondMs } from "../../base/clock.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { AccountsDeps } from "../deps.ts";
-import type { FactorStore } from "../store/factors.ts";
+import type { FactorFailures, FactorStore } from "../store/factors.ts";
 import { totpFactors } from "../store/tables.ts";
 import { backupCodeDigest, readBackupCode } from "./backup-codes.ts";
 import { matchingTotpStep, readTotpCode } from "./totp.ts";
@@ -79,13 +79,6 @@ export function createFactorCodes(store: FactorStore, { keyring, access }: Pick<
  * password can guess, so a stranger cannot lock the owner out. Passkeys cannot be guessed and are not counted.
  */
 export const factorLimits = { failuresMax: 10, windowMs: 15 * minuteMs } as const;
-
-/** The stored counter of one account. */
-export interface FactorFailures {
-  readonly count: number;
-  /** When the window began, in milliseconds since the epoch. */
-  readonly since: number;
-}
 
 /** @returns the failures that still count. A window that begins in the future was stored before the clock was set back. */
 export function currentFailures(stored: FactorFailures, now: number): FactorFailures {

@@ -10,7 +10,7 @@ import {
   boundedActions,
   type Change,
   type UserSummary,
-} from "../admin/administration.ts";
+} from "../admin/admin-actions.ts";
 import { endFirstRun } from "./first-run.ts";
 import { endSessions } from "./sessions.ts";
 import { adminEntries, deletedUsers, users } from "./tables.ts";

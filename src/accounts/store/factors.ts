@@ -2,7 +2,6 @@ import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { UnopenedRow } from "../../database/authenticated-table.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
-import type { FactorFailures } from "../factors/factor-codes.ts";
 import { findCompleteSession } from "./sessions.ts";
 import { backupCodes, totpFactors, users } from "./tables.ts";
 
@@ -131,4 +130,11 @@ export function createFactorStore(db: Pick<Database, "read">, access: AccessKeys
       await users.change(tx, access, userId, { factorFailures: count, factorFailuresSince: since });
     },
   };
+}
+
+/** The stored counter of one account. */
+export interface FactorFailures {
+  readonly count: number;
+  /** When the window began, in milliseconds since the epoch. */
+  readonly since: number;
 }

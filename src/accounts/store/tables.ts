@@ -17,7 +17,7 @@ import {
   withDefault,
 } from "../../database/table.ts";
 import { allScopes, type Scope } from "../account.ts";
-import { type AdminAction, adminActions } from "../admin/administration.ts";
+import { type AdminAction, adminActions } from "../admin/admin-actions.ts";
 
 // Times in milliseconds since the epoch.
 

@@ -2,9 +2,8 @@ import type { PageContext } from "../page.ts";
 import { NumberField, SelectField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import { type AccountProblems, accountPath, type KindForm } from "./model.ts";
+import { type AccountProblems, type AccountProps, accountPath, type KindForm } from "./model.ts";
 import { Section } from "./section.tsx";
-import type { AccountProps } from "./view.tsx";
 
 export function DefaultsSection({ model, page }: AccountProps) {
   const { profile, kinds } = page.messages;

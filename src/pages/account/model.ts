@@ -2,6 +2,7 @@ import type { ApiToken, User } from "../../accounts/accounts.ts";
 import { type KindName, kindNames } from "../../base/push-kinds.ts";
 import type { Config, KindSettings } from "../../config/config.ts";
 import type { Messages } from "../../i18n/i18n.ts";
+import type { PageContext } from "../page.ts";
 
 export const accountPath = "/users/edit";
 
@@ -134,4 +135,9 @@ export function labelOf(field: AccountField, { profile, newPush, kinds, problems
   const kind = kindNames.find((name) => field.startsWith(`${name}_`)) ?? "text";
   const name = kindFields.find((found) => field === `${kind}_${found}`) ?? "days";
   return problems.of({ field: kinds[kind], problem: labels[name] });
+}
+
+export interface AccountProps {
+  readonly model: AccountModel;
+  readonly page: PageContext;
 }

@@ -9,13 +9,16 @@ import { MessageCard, Notice, ProblemSummary, RefusalNotice } from "../parts/not
 import { PostForm } from "../parts/post-form.tsx";
 import { LocalTime, RelativeTime } from "../parts/times.tsx";
 import { DefaultsSection } from "./defaults-section.tsx";
-import { type AccountModel, accountFields, accountPath, labelOf, revokeTokensField, type SessionRow } from "./model.ts";
+import {
+  type AccountModel,
+  type AccountProps,
+  accountFields,
+  accountPath,
+  labelOf,
+  revokeTokensField,
+  type SessionRow,
+} from "./model.ts";
 import { AskAgain, Section } from "./section.tsx";
-
-export interface AccountProps {
-  readonly model: AccountModel;
-  readonly page: PageContext;
-}
 
 /** Each section is a form or links to a page. */
 export function accountView(model: AccountModel, page: PageContext): Page {

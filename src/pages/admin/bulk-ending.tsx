@@ -11,7 +11,8 @@ import {
   readEndingNetwork,
 } from "../../pushes/pushes.ts";
 import { changeOf, proofOffered, refusedChange } from "../factors/changes.ts";
-import { ProofFields, type ProofOffered } from "../factors/proof.tsx";
+import type { ProofOffered } from "../factors/model.ts";
+import { ProofFields } from "../factors/proof.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { Field, InputField, TextField } from "../parts/fields.tsx";
 import { Notice } from "../parts/notice.tsx";

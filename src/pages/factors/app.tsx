@@ -11,8 +11,9 @@ import { QrCode } from "../parts/qr-code.tsx";
 import type { SignedInRequest } from "../request.ts";
 import { changeOf, proofOffered, refusedChange, retryMessage } from "./changes.ts";
 import { renderFirstCodes, renderRefused } from "./handler.ts";
+import type { ProofOffered } from "./model.ts";
 import { appPath, factorsPath } from "./paths.ts";
-import { ProofFields, type ProofOffered } from "./proof.tsx";
+import { ProofFields } from "./proof.tsx";
 
 /** `GET /users/factors/authenticator_app` */
 export function showApp(page: SignedInRequest): Promise<FastifyReply> {

@@ -4,7 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import { productName } from "../../branding/branding.ts";
 import { type FormFields, textOf } from "../../http/body/form-fields.ts";
 import type { PageRequest, SignedInRequest } from "../request.ts";
-import type { ProofOffered } from "./proof.tsx";
+import type { ProofOffered } from "./model.ts";
 
 /** The passkey's answer in this field; null: the field is empty, or passkeys do not work at this origin. */
 export function passkeyAnswerOf(page: PageRequest, form: FormFields, name: string): PasskeyAnswer | null {

@@ -1,5 +1,4 @@
 import type { Factors } from "../../accounts/accounts.ts";
-import type { ProofOffered } from "./proof.tsx";
 
 /** Which form of the page a problem belongs to. */
 export type FormName = "add_passkey" | "remove_app" | "backup_codes" | `remove_passkey_${number}`;
@@ -27,4 +26,13 @@ export interface FactorsModel extends Factors {
   /** As typed, when the form is sent back. */
   readonly passkeyName: string;
   readonly problem: FactorsProblem | null;
+}
+
+/** How a user can prove a change. With neither a password nor a code: only by signing in again. */
+export interface ProofOffered {
+  readonly password: boolean;
+  /** The account has a factor: a code of the app or a backup code is accepted. */
+  readonly code: boolean;
+  /** A passkey of this account works at this origin. */
+  readonly passkey: boolean;
 }

@@ -3,17 +3,8 @@ import { PasskeyButton } from "../parts/buttons.tsx";
 import { PasswordField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PostForm } from "../parts/post-form.tsx";
-import type { FactorsModel, FormName } from "./model.ts";
+import type { FactorsModel, FormName, ProofOffered } from "./model.ts";
 import { proofOptionsPath } from "./paths.ts";
-
-/** How a user can prove a change. With neither a password nor a code: only by signing in again. */
-export interface ProofOffered {
-  readonly password: boolean;
-  /** The account has a factor: a code of the app or a backup code is accepted. */
-  readonly code: boolean;
-  /** A passkey of this account works at this origin. */
-  readonly passkey: boolean;
-}
 
 interface ProofFieldsProps {
   readonly page: PageContext;

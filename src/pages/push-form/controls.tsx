@@ -10,19 +10,7 @@ import { Field, InputField, type InputFieldProps, NumberField, SelectField } fro
 import { Icon } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { FileInput } from "./file-input.tsx";
-import type { PushForm } from "./form.ts";
-
-/** The controls of a push's fields that are more than one plain input. `fields.tsx` says which field has which. */
-export interface ControlProps {
-  readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  /** As typed; "" where the control has no text. */
-  readonly value: string;
-  readonly problem: string | undefined;
-  readonly form: PushForm;
-  readonly page: PageContext;
-}
+import type { ControlProps, PushForm } from "./form.ts";
 
 export function PayloadControl(props: ControlProps) {
   const { form, page } = props;

@@ -8,7 +8,6 @@ import { keepFirstLineEnd } from "../parts/exact-text.tsx";
 import { Checkbox, Field, TextField } from "../parts/fields.tsx";
 import type { FieldProblem } from "../parts/notice.tsx";
 import {
-  type ControlProps,
   ExpiryControl,
   FilesControl,
   initialDuration,
@@ -18,7 +17,7 @@ import {
   RangeControl,
   RecipientsField,
 } from "./controls.tsx";
-import { type PushForm, type SentFields, textIn } from "./form.ts";
+import { type ControlProps, type PushForm, type SentFields, textIn } from "./form.ts";
 
 /** Fields that a form draws together; the forms of a new push and of an edit order them differently. */
 type FieldGroup =

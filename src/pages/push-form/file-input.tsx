@@ -2,7 +2,7 @@ import { Field } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { SendingMeter } from "../parts/sending-meter.tsx";
 import { uploadsPath } from "../uploads.ts";
-import type { ControlProps } from "./controls.tsx";
+import type { ControlProps } from "./form.ts";
 
 /**
  * The field that chooses files. Its script (browser/parts/files.ts) lists them, adds dropped and pasted ones, and checks

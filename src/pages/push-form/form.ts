@@ -8,6 +8,7 @@ import { FormTokenRefusal } from "../../http/cross-site.ts";
 import { formIdempotencyKey } from "../../http/parameters.ts";
 import { type EditablePush, type PushOption, pushLimits, type Upload } from "../../pushes/pushes.ts";
 import { mayConfirm } from "../account/model.ts";
+import type { PageContext } from "../page.ts";
 import type { PageRequest } from "../request.ts";
 
 /** The kinds of push that this server creates. */
@@ -213,4 +214,16 @@ function pushFieldsOf(form: FormFields): SentFields {
 
 function findPush({ push }: FormFields): SentFields | undefined {
   return typeof push !== "object" || Array.isArray(push) ? undefined : { ...push };
+}
+
+/** The controls of a push's fields that are more than one plain input. `fields.tsx` says which field has which. */
+export interface ControlProps {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  /** As typed; "" where the control has no text. */
+  readonly value: string;
+  readonly problem: string | undefined;
+  readonly form: PushForm;
+  readonly page: PageContext;
 }

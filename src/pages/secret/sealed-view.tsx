@@ -5,8 +5,9 @@ import { ExactText } from "../parts/exact-text.tsx";
 import { InputField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Notice } from "../parts/notice.tsx";
+import type { SecretModel } from "./model.ts";
+import { scrollable, TextPayload } from "./payload-box.tsx";
 import { KeyProblems } from "./step-view.tsx";
-import { type SecretModel, scrollable, TextPayload } from "./view.tsx";
 
 /** A script fills in the name. */
 const named = { filename: "{filename}" };

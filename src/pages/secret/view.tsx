@@ -1,7 +1,5 @@
-import type { ComponentChildren } from "preact";
-import type { KindName } from "../../base/push-kinds.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { EarlierViews, EndToEnd } from "../../pushes/pushes.ts";
+import type { EarlierViews } from "../../pushes/pushes.ts";
 import { Layout } from "../layout.tsx";
 import type { Page, PageContext } from "../page.ts";
 import { CopyButton } from "../parts/buttons.tsx";
@@ -11,41 +9,9 @@ import { Notice } from "../parts/notice.tsx";
 import { Confirm } from "../parts/post-form.tsx";
 import { fitsQrCode, QrCode } from "../parts/qr-code.tsx";
 import { LocalTime } from "../parts/times.tsx";
+import type { SecretModel } from "./model.ts";
+import { Actions, Choices, type PayloadProps, TextPayload, Veiled } from "./payload-box.tsx";
 import { SealedContent } from "./sealed-view.tsx";
-import type { Viewer } from "./step-view.tsx";
-
-interface SecretFile {
-  readonly filename: string;
-  readonly sizeBytes: number;
-  /** Path of the download, with its ticket. */
-  readonly href: string;
-  /** Path at which the browser shows it; null: it can only be saved. */
-  readonly viewHref: string | null;
-}
-
-export interface SecretModel {
-  readonly kind: KindName;
-  /** null: `payload` is the secret itself. */
-  readonly endToEnd: EndToEnd | null;
-  readonly payload: string;
-  readonly files: readonly SecretFile[];
-  /** Path of all files as one archive; null where it is of no use. */
-  readonly zipHref: string | null;
-  /** How long the download links work. */
-  readonly ticketTtlSeconds: number;
-  /** Hidden until the reader shows it. */
-  readonly blur: boolean;
-  readonly viewsRemaining: number;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-  readonly viewer: Viewer;
-  /** null: nothing is said about them. */
-  readonly earlierViews: EarlierViews | null;
-  /** The page was opened before and is reloaded. */
-  readonly repeated: boolean;
-  /** Where deleting is posted to; null where it is not allowed or the push has ended. */
-  readonly deletePath: string | null;
-}
 
 /**
  * An opened push. It offers no change of language: a link back here would cost another view. The secret is in the page
@@ -149,13 +115,6 @@ function Remaining({ model, page }: Props) {
   );
 }
 
-interface PayloadProps {
-  readonly payload: string;
-  readonly blur: boolean;
-  readonly label: string;
-  readonly messages: Messages;
-}
-
 interface EarlierProps {
   readonly views: EarlierViews;
   readonly messages: Messages;
@@ -173,100 +132,6 @@ function Earlier({ views: { count, lastAt }, messages }: EarlierProps) {
         {secret.openedByOthers}
       </p>
     </Notice>
-  );
-}
-
-interface VeiledProps extends Pick<PayloadProps, "messages" | "blur" | "label"> {
-  readonly children?: ComponentChildren;
-}
-
-/** It can have the focus, so that people scroll it with the keyboard. */
-export const scrollable = (label: string) => ({ role: "group", "aria-label": label, tabIndex: 0 }) as const;
-
-/**
- * A box of limited height that scrolls. If it is veiled, its content is neither shown nor read out until somebody opens it:
- * without scripts by the summary, which a script replaces with the button among the actions.
- */
-function Veiled({ messages, blur, label, children }: VeiledProps) {
-  const content = (
-    <div class="secret-box" {...scrollable(label)}>
-      {children}
-    </div>
-  );
-  if (!blur) return content;
-  return (
-    <div class="veil">
-      <details data-veil>
-        <summary class="button">
-          <Icon name="eye" />
-          <span class="veil-show">{messages.secret.reveal}</span>
-          <span class="veil-hide">{messages.secret.conceal}</span>
-        </summary>
-        {content}
-      </details>
-      <p class="veil-cover" aria-hidden="true">
-        ••••••••••••
-      </p>
-    </div>
-  );
-}
-
-/** Before the secret, so that it is on the first screen however long the secret is. */
-function Actions({ messages, blur, children }: Pick<VeiledProps, "messages" | "blur" | "children">) {
-  const { secret } = messages;
-  return (
-    <div class="secret-actions">
-      <CopyButton messages={messages} of="payload" label={messages.actions.copy} primary />
-      {blur && (
-        <button type="button" class="button" hidden data-unveils data-label-hide={secret.conceal} aria-expanded="false">
-          <Icon name="eye" />
-          <span data-unveils-label>{secret.reveal}</span>
-        </button>
-      )}
-      {children}
-    </div>
-  );
-}
-
-/** What the reader can choose where scripts run. */
-function Choices({ messages: { secret }, blur }: Pick<VeiledProps, "messages" | "blur">) {
-  return (
-    <div class="secret-choices no-print">
-      {blur && (
-        <label class="choice" hidden data-scripted>
-          <input type="checkbox" id="keep_open" autoComplete="off" />
-          <span>{secret.keepOpen}</span>
-        </label>
-      )}
-      <label class="choice" hidden>
-        <input type="checkbox" id="clear_clipboard" autoComplete="off" />
-        <span>{secret.clearClipboard}</span>
-      </label>
-      <p
-        class="field-hint"
-        role="status"
-        data-clipboard-status
-        data-cleared={secret.clipboardCleared}
-        data-kept={secret.clipboardKept}
-      />
-    </div>
-  );
-}
-
-export function TextPayload({ payload, blur, label, messages }: PayloadProps) {
-  return (
-    <section class="secret-section">
-      <Actions messages={messages} blur={blur}>
-        <button type="button" class="button" hidden data-scripted data-save="payload" data-filename="secret.txt">
-          <Icon name="download" />
-          <span>{messages.secret.save}</span>
-        </button>
-      </Actions>
-      <Veiled messages={messages} blur={blur} label={label}>
-        <ExactText id="payload" text={payload} />
-      </Veiled>
-      <Choices messages={messages} blur={blur} />
-    </section>
   );
 }
 

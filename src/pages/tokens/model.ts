@@ -3,7 +3,7 @@ import type { FieldProblems } from "../../base/errors.ts";
 import { parseNetwork } from "../../base/networks.ts";
 import type { FormFields } from "../../http/body/form-fields.ts";
 import type { Messages } from "../../i18n/i18n.ts";
-import type { ProofOffered } from "../factors/proof.tsx";
+import type { ProofOffered } from "../factors/model.ts";
 
 /** The form as typed. */
 export interface TokenForm {

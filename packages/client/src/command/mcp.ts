@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import packageJson from "../../package.json" with { type: "json" };
-import { makeTools, type Tool } from "../mcp/tools.ts";
+import type { Tool } from "../mcp/tool.ts";
+import { makeTools } from "../mcp/tools.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, type RunVerb, textOf } from "./io.ts";
 import { connect } from "./settings.ts";
 import { systemProblem } from "./system-error.ts";

@@ -1,7 +1,7 @@
 import type { OwnedRequest } from "../client.ts";
 import { expiryOf } from "../expiry.ts";
 import { Numbers } from "./numbers.ts";
-import { pageSchema, type Tool, type ToolOptions } from "./tools.ts";
+import { pageSchema, type Tool, type ToolOptions } from "./tool.ts";
 
 /**
  * Tools to ask people for secrets. A private link contains the key of the answers, so the model gets none: the key is sealed under a passphrase

@@ -1,42 +1,15 @@
 import { createReadStream } from "node:fs";
 import { basename } from "node:path";
-import type { NewPush, SealpushClient } from "../client.ts";
+import type { NewPush } from "../client.ts";
 import { expiryOf } from "../expiry.ts";
 import { isSealedLabel } from "../labels.ts";
 import { randomPassword } from "../password.ts";
 import { Numbers } from "./numbers.ts";
 import { requestTools } from "./request-tools.ts";
 import { fileIn } from "./shared-folder.ts";
-
-/** What a tool answers to the model: plain data, without the secret of any push. */
-export type ToolAnswer = Readonly<Record<string, unknown>>;
-
-export interface Tool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema. */
-  readonly input: { readonly type: "object"; readonly [key: string]: unknown };
-  readonly isReadOnly: boolean;
-  readonly run: (given: Readonly<Record<string, unknown>>, signal: AbortSignal) => Promise<ToolAnswer>;
-}
-
-export interface ToolOptions {
-  readonly client: SealpushClient;
-  /** The folder whose files may be pushed; undefined: none. */
-  readonly files: string | undefined;
-  /** Adds the tool that opens pushes, whose secrets then reach the model. */
-  readonly showsSecrets: boolean;
-  /** Seals the keys of requests, so that the model gets none. */
-  readonly passphrase: string | undefined;
-}
+import { pageSchema, type Tool, type ToolOptions } from "./tool.ts";
 
 const pushSchema = { type: "string", description: "A number from list or push, or a link." } as const;
-export const pageSchema = {
-  type: "integer",
-  minimum: 1,
-  maximum: 200,
-  description: "The page of 50 entries. Default: 1.",
-} as const;
 
 /**
  * A link opens a secret, so lists give numbers instead, which only this process can resolve. The link of a new push is given:
