@@ -78,11 +78,9 @@ function importsOf(text: string): string[] {
   );
 }
 
-/** What packages may import of the server: the contract of imports. */
-const packageContract = join(source, "import/source.ts");
 const packages = resolve(import.meta.dirname, "../packages");
 
-/** A package imports itself, its dependencies and what the server offers to packages; others import it only by its name. */
+/** A package imports itself and its dependencies, nothing of the server; others import it only by its name. */
 function problemsOfPackage(name: string): string[] {
   const folder = join(packages, name);
   const { dependencies, devDependencies, optionalDependencies } = JSON.parse(
@@ -94,7 +92,7 @@ function problemsOfPackage(name: string): string[] {
       return imported.startsWith("node:") || installed.some((own) => `${imported}/`.startsWith(`${own}/`));
     }
     const target = resolve(dirname(file), imported);
-    return target.startsWith(`${folder}/`) || target === packageContract;
+    return target.startsWith(`${folder}/`);
   };
   return filesBelow(join(folder, "src")).flatMap((file) =>
     importsOf(readFileSync(file, "utf8"))
@@ -111,8 +109,8 @@ function problemsOf(file: string): string[] {
   for (const imported of importsOf(text)) {
     if (imported.startsWith("@sealpush/age/")) {
       if (!(allowed[room] ?? []).includes("age")) problems.push(`${from}: ${room} may not import ${imported}`);
-    } else if (imported.startsWith("@sealpush/") && room !== "cli" && room !== "main") {
-      problems.push(`${from}: only cli and main may import ${imported}`);
+    } else if (imported.startsWith("@sealpush/") && !["cli", "main", "import"].includes(room)) {
+      problems.push(`${from}: only cli, main and import may import ${imported}`);
     }
     if (!imported.startsWith(".")) continue;
     const target = resolve(dirname(file), imported);

@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import type { ImportSource } from "@sealpush/import-password-pusher";
 import { type Command, Option } from "commander";
 import type { Config } from "../config/config.ts";
 import { createKeyring } from "../crypto/keyring.ts";
@@ -11,7 +12,6 @@ import type { UnconfirmedUsers } from "../import/import-results.ts";
 import { lineOf, openReport, type ReportOutcome, summaryLines, textPathOf } from "../import/report.ts";
 import type { ImportDeps } from "../import/run-context.ts";
 import { type ImportSummary, runImport } from "../import/run-import.ts";
-import type { ImportSource } from "../import/source.ts";
 import { findAccessKeys } from "../pushes/vault.ts";
 import { type CliIo, type CommandDeps, exitCodes } from "./cli-io.ts";
 import { sentenceOf } from "./errors.ts";

@@ -1,5 +1,5 @@
+import type { SourcePush, SourceTrail } from "@sealpush/import-password-pusher";
 import { keyedHash } from "../crypto/sodium.ts";
-import type { SourcePush, SourceTrail } from "./source.ts";
 
 /** What can change in a row of the source between two runs, with its name in reports. */
 const aspectNames = {

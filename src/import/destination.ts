@@ -1,8 +1,8 @@
+import type { PushPart, RelatedCounts, UserPart } from "@sealpush/import-password-pusher";
 import type { AdoptedUser, UserUpdate } from "../accounts/admin/adopt-user.ts";
 import type { ImportedPush } from "../pushes/create/import-push.ts";
 import type { PushToWithdraw, ReimportPlan, Withdrawal } from "../pushes/create/reimport-push.ts";
 import type { Aspect, AspectDigests, RowDigests } from "./aspects.ts";
-import type { PushPart, RelatedCounts, UserPart } from "./source.ts";
 import type { ImportedRow, ImportedRows, ImportedUser, RecordedCounts } from "./store/imported-rows.ts";
 
 /** A user to import. */

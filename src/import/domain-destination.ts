@@ -24,7 +24,7 @@ import type {
   UserUpdateOutcome,
 } from "./destination.ts";
 import { isSameStyleSheet, styleSheetRefusal } from "./import-style-sheet.ts";
-import { noRelated } from "./source.ts";
+import { noRelated } from "./source-values.ts";
 import {
   createImportedRows,
   type ImportedRow,

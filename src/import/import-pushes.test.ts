@@ -1,7 +1,8 @@
+import type { ImportSource, SourcePush } from "@sealpush/import-password-pusher";
 import { expect, test } from "vitest";
 import { createDryDestination } from "./dry-destination.ts";
 import { runImport } from "./run-import.ts";
-import { type ImportSource, noRelated, type SourcePush } from "./source.ts";
+import { noRelated } from "./source-values.ts";
 
 const push: Omit<SourcePush, "id" | "urlToken"> = {
   kind: "text",

@@ -1,3 +1,12 @@
+import type {
+  MissingPart,
+  PushPart,
+  RelatedCounts,
+  SourceFile,
+  SourcePush,
+  SourceRow,
+  SourceTrail,
+} from "@sealpush/import-password-pusher";
 import { dayMs } from "../base/clock.ts";
 import type { ReimportPlan, Withdrawal } from "../pushes/create/reimport-push.ts";
 import { tombstoneMs } from "../pushes/present-push.ts";
@@ -9,7 +18,6 @@ import { findLostFile, leadsNowhere, linkProblem, type PushContext, readPush } f
 import { runConcurrently } from "./run-concurrently.ts";
 import type { ImportRun } from "./run-context.ts";
 import { absentPushes, absentUsers, pushIdentity } from "./same-source.ts";
-import type { MissingPart, PushPart, RelatedCounts, SourceFile, SourcePush, SourceRow, SourceTrail } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 
 /** Concurrent writes share a commit, and the work on one push uses the time in which another waits. */

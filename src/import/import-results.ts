@@ -1,4 +1,5 @@
-import { type MissingPart, noRelated, type RelatedCounts, type SourceFile, type SourceKind } from "./source.ts";
+import type { MissingPart, RelatedCounts, SourceFile, SourceKind } from "@sealpush/import-password-pusher";
+import { noRelated } from "./source-values.ts";
 
 /** A row that was not imported completely, or has changed since an earlier run. It holds no secret or token. */
 export interface Problem {

@@ -1,3 +1,4 @@
+import type { MissingPart, SourceRow, SourceUser, UserPart } from "@sealpush/import-password-pusher";
 import { aspectsOf } from "../accounts/admin/adopt-user.ts";
 import { type Aspect, type AspectDigests, aspectList, changedAspects } from "./aspects.ts";
 import type { IncomingUser } from "./destination.ts";
@@ -6,7 +7,6 @@ import { missingOfImported, unreadableNow } from "./missing-parts.ts";
 import { readUser } from "./read-user.ts";
 import type { ImportRun } from "./run-context.ts";
 import { absentUsers, userIdentity } from "./same-source.ts";
-import type { MissingPart, SourceRow, SourceUser, UserPart } from "./source.ts";
 import type { ImportedUser } from "./store/imported-rows.ts";
 
 const emailTaken =

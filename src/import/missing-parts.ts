@@ -1,4 +1,4 @@
-import type { MissingPart, PushPart, UserPart } from "./source.ts";
+import type { MissingPart, PushPart, UserPart } from "@sealpush/import-password-pusher";
 
 export type Part = UserPart | PushPart;
 

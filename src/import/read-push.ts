@@ -1,16 +1,16 @@
+import type {
+  ImportSource,
+  SourceAuditEntry,
+  SourceFile,
+  SourceNotification,
+  SourcePush,
+} from "@sealpush/import-password-pusher";
 import type { ImportedPush } from "../pushes/create/import-push.ts";
 import { importedOptions } from "../pushes/push-options.ts";
 import type { EndReason, IncomingFile, LinkDeliveryReport } from "../pushes/pushes.ts";
 import type { ImportedEvent } from "../pushes/store/import-push.ts";
 import type { Owners } from "./run-context.ts";
-import {
-  type ImportSource,
-  isSourceFileError,
-  type SourceAuditEntry,
-  type SourceFile,
-  type SourceNotification,
-  type SourcePush,
-} from "./source.ts";
+import { isSourceFileError } from "./source-values.ts";
 
 /** A file of a push is missing or cannot be read completely. */
 class LostFileError extends Error {

@@ -1,3 +1,4 @@
+import type { MissingPart, SourceTotp, SourceUser, UserPart } from "@sealpush/import-password-pusher";
 import type { AdoptedUser } from "../accounts/admin/adopt-user.ts";
 import { totpStep } from "../accounts/factors/totp.ts";
 import { isApiToken } from "../accounts/tokens/api-tokens.ts";
@@ -6,7 +7,6 @@ import { normalizeEmail } from "../base/email.ts";
 import { adoptPasswordHash } from "../crypto/passphrase.ts";
 import { findMessages } from "../i18n/i18n.ts";
 import type { UnconfirmedUsers } from "./import-results.ts";
-import type { MissingPart, SourceTotp, SourceUser, UserPart } from "./source.ts";
 
 export type ReadUser =
   | { readonly outcome: "read"; readonly user: AdoptedUser; readonly missingParts: readonly MissingPart<UserPart>[] }

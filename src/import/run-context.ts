@@ -1,6 +1,6 @@
+import type { ImportSource } from "@sealpush/import-password-pusher";
 import type { Destination } from "./destination.ts";
 import type { ImportResults, Problem, UnconfirmedUsers } from "./import-results.ts";
-import type { ImportSource } from "./source.ts";
 
 export interface ImportDeps {
   readonly source: ImportSource;

@@ -1,3 +1,4 @@
+import type { SourceCounts } from "@sealpush/import-password-pusher";
 import type { Destination } from "./destination.ts";
 import { importPushes, withdrawPushes } from "./import-pushes.ts";
 import { type CountedIds, countedTables, ImportResults, tableNames, totalOf } from "./import-results.ts";
@@ -5,7 +6,6 @@ import { importStyleSheet } from "./import-style-sheet.ts";
 import { importUsers, withdrawUsers } from "./import-users.ts";
 import { type ImportDeps, type ImportRun, Owners } from "./run-context.ts";
 import { refuseOtherInstallation } from "./same-source.ts";
-import type { SourceCounts } from "./source.ts";
 
 export type ImportSummary = Awaited<ReturnType<typeof runImport>>;
 

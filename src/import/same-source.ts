@@ -1,8 +1,8 @@
+import type { ImportSource, PushIdentity, UserIdentity } from "@sealpush/import-password-pusher";
 import { normalizeEmail } from "../base/email.ts";
 import { adoptPasswordHash } from "../crypto/passphrase.ts";
 import type { Aspect } from "./aspects.ts";
 import type { Destination } from "./destination.ts";
-import { type ImportSource, type PushIdentity, SourceError, type UserIdentity } from "./source.ts";
 import type { ImportedRow } from "./store/imported-rows.ts";
 
 /** What never changes in a user. */
@@ -18,7 +18,7 @@ type Digests = Destination["digests"];
  * Two copies of one installation that were used separately have the same fingerprint, and other rows under the same ids.
  * Without this check one user's pushes would be given to another. A copy from before the last import lacks the newest rows, which
  * would be withdrawn as if they had been deleted. Called before the first write.
- * @throws SourceError that names both sides.
+ * @throws Error that names both sides.
  */
 export async function refuseOtherInstallation(
   source: ImportSource,
@@ -26,7 +26,7 @@ export async function refuseOtherInstallation(
   { newestDeleted }: { readonly newestDeleted: boolean },
 ): Promise<void> {
   const { digests } = destination;
-  const older: SourceError[] = [];
+  const older: Error[] = [];
   for await (const { recorded, present, highest } of joined(destination.records("user"), source.userIdentities())) {
     if (present !== undefined && !isSameUser(recorded, present, digests)) throw otherRow("user", recorded, present);
     if (highest !== undefined) older[0] = olderCopy("user", recorded, highest);
@@ -109,9 +109,9 @@ function otherRow(
   kind: "user" | "push",
   { sourceId, createdAt }: Recorded,
   present: { readonly createdAt: number | null },
-): SourceError {
+): Error {
   const timeOf = (time: number | null) => (time === null ? "at an unknown time" : `at ${new Date(time).toISOString()}`);
-  return new SourceError(
+  return new Error(
     `--database is another installation than the one that was imported here before, although both began as one: the ${kind} ` +
       `${sourceId} in --database was created ${timeOf(present.createdAt)}, and the ${kind} ${sourceId} that was imported was ` +
       `created ${timeOf(createdAt)}, or has another ${kind === "user" ? "address, API token and password" : "link"}. ` +
@@ -119,8 +119,8 @@ function otherRow(
   );
 }
 
-function olderCopy(kind: "user" | "push", { sourceId }: Recorded, highest: number): SourceError {
-  return new SourceError(
+function olderCopy(kind: "user" | "push", { sourceId }: Recorded, highest: number): Error {
+  return new Error(
     `--database may be a copy from before the last import: the newest ${kind} that was imported here has the number ` +
       `${sourceId}, and the highest number of a ${kind} in --database is ${highest}. The import deletes here what is not in ` +
       "--database. Nothing was written: name the current database, or confirm with --newest-deleted that they were " +

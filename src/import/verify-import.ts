@@ -1,7 +1,14 @@
+import type {
+  ImportSource,
+  PushPart,
+  SourcePush,
+  SourceRow,
+  SourceUser,
+  UserPart,
+} from "@sealpush/import-password-pusher";
 import { tombstoneMs } from "../pushes/present-push.ts";
 import { readUser } from "./read-user.ts";
 import { runConcurrently } from "./run-concurrently.ts";
-import type { ImportSource, PushPart, SourcePush, SourceRow, SourceUser, UserPart } from "./source.ts";
 import { createImportedRows, type ImportedRow, type ImportedUser } from "./store/imported-rows.ts";
 import type { StoredImport } from "./stored-import.ts";
 import { Verdict } from "./verdict.ts";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ImportSource, SourceFile, SourcePush } from "@sealpush/import-password-pusher";
 import { BlobStoreError } from "../blobs/blob-store.ts";
 import { readStoredFile, type StoredFile, StoredFileError } from "../pushes/claim/stored-files.ts";
 import { endedByTime, expiryOf } from "../pushes/create/import-push.ts";
@@ -10,7 +11,7 @@ import { type FileRow, type PushRow, pushes, rowSecrets, type SealedPush } from 
 import { findSealedPush } from "../pushes/store/write-view.ts";
 import { findStoredLinkKey } from "../pushes/stored-link-keys.ts";
 import { partNames } from "./missing-parts.ts";
-import { type ImportSource, isSourceFileError, type SourceFile, type SourcePush } from "./source.ts";
+import { isSourceFileError } from "./source-values.ts";
 import type { ImportedRow, ImportedUser } from "./store/imported-rows.ts";
 import type { StoredImport } from "./stored-import.ts";
 import { Verdict } from "./verdict.ts";

@@ -6,7 +6,7 @@ import { makeSweeper } from "../../test/support/sweeper.ts";
 import { dayMs } from "../base/clock.ts";
 import type { PushOutcome } from "../import/destination.ts";
 import { createDomainDestination } from "../import/domain-destination.ts";
-import { noRelated } from "../import/source.ts";
+import { noRelated } from "../import/source-values.ts";
 import { importedOptions } from "./push-options.ts";
 import { createPushStore } from "./store/push-store.ts";
 

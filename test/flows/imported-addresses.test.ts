@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createDomainDestination } from "../../src/import/domain-destination.ts";
-import { noRelated } from "../../src/import/source.ts";
+import { noRelated } from "../../src/import/source-values.ts";
 import { importedOptions } from "../../src/pushes/push-options.ts";
 import { startTestApp } from "../support/app.ts";
 import { testEffects } from "../support/domain.ts";

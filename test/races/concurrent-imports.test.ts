@@ -4,7 +4,7 @@ import { systemRandom } from "../../src/base/random.ts";
 import type { Domain } from "../../src/domain.ts";
 import type { IncomingPush } from "../../src/import/destination.ts";
 import { createDomainDestination } from "../../src/import/domain-destination.ts";
-import { noRelated } from "../../src/import/source.ts";
+import { noRelated } from "../../src/import/source-values.ts";
 import { claimOperations } from "../../src/pushes/claim/claim-view.ts";
 import type { ImportedPush } from "../../src/pushes/create/import-push.ts";
 import { startTestApp } from "../support/app.ts";

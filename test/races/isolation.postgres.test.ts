@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { sql } from "../../src/database/statement.ts";
 import type { IncomingPush } from "../../src/import/destination.ts";
 import { createDomainDestination } from "../../src/import/domain-destination.ts";
-import { noRelated } from "../../src/import/source.ts";
+import { noRelated } from "../../src/import/source-values.ts";
 import { importedOptions } from "../../src/pushes/push-options.ts";
 import { expectExactViews } from "../support/concurrent-claims.ts";
 import { countEveryone, makeDataDir, openTestDomain, signedIn, stranger, type TestDomain } from "../support/domain.ts";

@@ -1,7 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { PushPart } from "../../../src/import/source.ts";
-import { type ImportSource, SourceFileError, type SourcePush, type SourceRow } from "../../../src/import/source.ts";
 import { expected } from "../../../test/support/password-pusher/expected.ts";
 import {
   installDefaultKey,
@@ -10,6 +8,8 @@ import {
 } from "../../../test/support/password-pusher/installations.ts";
 import { collect, openSource, readAfter } from "../../../test/support/password-pusher/open-source.ts";
 import { sealedByLockbox } from "../../../test/support/password-pusher/seal.ts";
+import type { PushPart } from "./source.ts";
+import { type ImportSource, SourceFileError, type SourcePush, type SourceRow } from "./source.ts";
 
 /** Ids of pushes in the fixture: text-plain, text-passphrase-utf8 (owned, all three values sealed), url-plain. */
 const [textPush, sealedPush, urlPush] = [11, 17, 36];

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ImportSource, SourceAuditEntry, SourcePush, SourceUser } from "../../../src/import/source.ts";
 import {
   type ExpectedAuditEntry,
   type ExpectedInstallation,
@@ -17,6 +16,7 @@ import {
 } from "../../../test/support/password-pusher/installations.ts";
 import { type Mariadb, mariadbProgram, startMariadb } from "../../../test/support/password-pusher/mariadb.ts";
 import { collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
+import type { ImportSource, SourceAuditEntry, SourcePush, SourceUser } from "./source.ts";
 
 interface Engine {
   readonly name: string;

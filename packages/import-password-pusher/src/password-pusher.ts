@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { type ImportSource, type RelatedCounts, SourceError } from "../../../src/import/source.ts";
 import { beforeFirstId, exactTimeOf, textOf, wholeNumberOf } from "./cells.ts";
 import type { DatabaseAddress, Installation } from "./installation.ts";
 import { createLockbox } from "./lockbox.ts";
@@ -7,6 +6,7 @@ import { findFirstConfirmationEmail, readPushIdentities, readUserIdentities } fr
 import { readPushes } from "./read-pushes.ts";
 import { readTrail } from "./read-trail.ts";
 import { readUsers } from "./read-users.ts";
+import { type ImportSource, type RelatedCounts, SourceError } from "./source.ts";
 import { displayableService, openSourceFiles, type SourceFiles } from "./source-files.ts";
 import { sourceKeysOf } from "./source-keys.ts";
 import { createSourceQueries, type SourceQueries } from "./store/queries.ts";
@@ -17,6 +17,7 @@ import { tryKeys } from "./try-keys.ts";
 import { Warnings } from "./warnings.ts";
 
 export type * from "./installation.ts";
+export type * from "./source.ts";
 
 export interface ReadingOptions {
   /** Milliseconds since the epoch. It decides which pushes have ended. */

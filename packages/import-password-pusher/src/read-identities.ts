@@ -1,5 +1,5 @@
-import type { PushIdentity, UserIdentity } from "../../../src/import/source.ts";
 import { beforeFirstId, textOf, timeOf, wholeNumberOf } from "./cells.ts";
+import type { PushIdentity, UserIdentity } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { PushPart, SourceRow } from "../../../src/import/source.ts";
 import { readInBatches } from "./read-in-batches.ts";
+import type { PushPart, SourceRow } from "./source.ts";
 import { SourceReadError } from "./store/source-rows.ts";
 
 const mebibyte = 1024 ** 2;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { PushPart, SourceRow, UserPart } from "../../../src/import/source.ts";
 import { wholeNumberOf } from "./cells.ts";
+import type { PushPart, SourceRow, UserPart } from "./source.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 
 /** The queries for the rows of one table. */

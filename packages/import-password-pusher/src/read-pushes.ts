@@ -1,16 +1,8 @@
-import type {
-  MissingPart,
-  PushPart,
-  RelatedCounts,
-  SourceFile,
-  SourceKind,
-  SourcePush,
-  SourceRow,
-} from "../../../src/import/source.ts";
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import type { Lockbox } from "./lockbox.ts";
 import { readInBatches } from "./read-in-batches.ts";
 import { auditKinds } from "./read-trail.ts";
+import type { MissingPart, PushPart, RelatedCounts, SourceFile, SourceKind, SourcePush, SourceRow } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import type { Cell, SourceRecord } from "./store/source-rows.ts";
 import type { Warnings } from "./warnings.ts";

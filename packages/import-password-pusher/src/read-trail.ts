@@ -1,12 +1,6 @@
-import type {
-  MissingPart,
-  PushPart,
-  SourceAuditEntry,
-  SourceNotification,
-  SourceTrail,
-} from "../../../src/import/source.ts";
 import { textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import type { Lockbox } from "./lockbox.ts";
+import type { MissingPart, PushPart, SourceAuditEntry, SourceNotification, SourceTrail } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 import type { Warnings } from "./warnings.ts";

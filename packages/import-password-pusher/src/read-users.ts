@@ -1,7 +1,7 @@
-import type { MissingPart, SourceRow, SourceTotp, SourceUser, UserPart } from "../../../src/import/source.ts";
 import { booleanOf, textOf, timeOf, wholeNumberOf } from "./cells.ts";
 import type { Lockbox } from "./lockbox.ts";
 import { readInBatches } from "./read-in-batches.ts";
+import type { MissingPart, SourceRow, SourceTotp, SourceUser, UserPart } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import type { SourceRecord } from "./store/source-rows.ts";
 import type { Warnings } from "./warnings.ts";

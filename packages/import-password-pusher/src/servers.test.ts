@@ -1,7 +1,6 @@
 import { createConnection, type RowDataPacket } from "mysql2/promise";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { SourceError } from "../../../src/import/source.ts";
 import {
   type Installation,
   installProductionOnMysql,
@@ -9,6 +8,7 @@ import {
 } from "../../../test/support/password-pusher/installations.ts";
 import { type Mariadb, mariadbProgram, startMariadb } from "../../../test/support/password-pusher/mariadb.ts";
 import { addressOf, collect, openSource } from "../../../test/support/password-pusher/open-source.ts";
+import { SourceError } from "./source.ts";
 
 /** A database server with the source database, and a way to change it. */
 interface Server {

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type SourceFile, SourceFileError } from "../../../src/import/source.ts";
 import { makeFolder } from "../../../test/support/folders.ts";
 import { collect, noObjects } from "../../../test/support/password-pusher/open-source.ts";
 import type { ObjectReader } from "./installation.ts";
+import { type SourceFile, SourceFileError } from "./source.ts";
 import { openSourceFiles, type SourceFiles } from "./source-files.ts";
 
 const key = "abcdefghijklmnopqrstuvwxyz01";

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { constants, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { SourceArgumentError, type SourceFile, SourceFileError } from "../../../src/import/source.ts";
 import type { Installation } from "./installation.ts";
+import { SourceArgumentError, type SourceFile, SourceFileError } from "./source.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 export type SourceFiles = ReturnType<typeof openSourceFiles>;

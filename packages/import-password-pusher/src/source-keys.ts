@@ -1,5 +1,5 @@
-import { SourceArgumentError } from "../../../src/import/source.ts";
 import type { Installation } from "./installation.ts";
+import { SourceArgumentError } from "./source.ts";
 
 const keyName = "PWPUSH_MASTER_KEY";
 const previousName = "PWPUSH_MASTER_KEY_PREVIOUS";

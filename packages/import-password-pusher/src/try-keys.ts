@@ -1,6 +1,6 @@
-import type { KeyTrial } from "../../../src/import/source.ts";
 import { textOf } from "./cells.ts";
 import type { Lockbox, LockboxColumn } from "./lockbox.ts";
+import type { KeyTrial } from "./source.ts";
 import type { SourceQueries } from "./store/queries.ts";
 import { SourceReadError, type SourceRecord } from "./store/source-rows.ts";
 

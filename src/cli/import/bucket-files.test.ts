@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import type { ImportSource, SourceFile } from "@sealpush/import-password-pusher";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { referenceTime } from "../../../test/support/password-pusher/expected.ts";
 import {
@@ -16,7 +17,7 @@ import {
   startObjectStore,
 } from "../../../test/support/s3/object-store.ts";
 import { systemRandom } from "../../base/random.ts";
-import { type ImportSource, isSourceFileError, type SourceFile, SourceFileError } from "../../import/source.ts";
+import { isSourceFileError, SourceFileError } from "../../import/source-values.ts";
 import { openSource } from "./open-source.ts";
 
 describe("a file in a bucket", () => {

@@ -1,9 +1,10 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { ImportSource } from "@sealpush/import-password-pusher";
 import type { BucketSettings } from "../../blobs/s3/bucket.ts";
 import type { Config } from "../../config/config.ts";
 import { equalDigests } from "../../crypto/digests.ts";
-import { type ImportSource, isSourceArgumentError } from "../../import/source.ts";
+import { isSourceArgumentError } from "../../import/source-values.ts";
 import { WrongSettings } from "../errors.ts";
 import type { MasterKeys } from "../open-domain.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";

@@ -1,6 +1,6 @@
 import type { MysqlAddress } from "@sealpush/import-password-pusher";
 import { type DatabaseAddress, databaseUrl } from "../../config/database-url.ts";
-import { SourceArgumentError } from "../../import/source.ts";
+import { SourceArgumentError } from "../../import/source-values.ts";
 
 /** Where the source's database is, before its TLS files are read. */
 export type SourceAddress = DatabaseAddress | ({ readonly engine: "mysql" } & MysqlAddress);

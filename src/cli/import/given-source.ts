@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { LoadResult } from "../../config/load-config.ts";
 import { type Environment, unquoted } from "../../config/setting.ts";
-import { isSourceArgumentError } from "../../import/source.ts";
+import { isSourceArgumentError } from "../../import/source-values.ts";
 import { CommandRefused, WrongSettings } from "../errors.ts";
 import { readEnvFile } from "../settings.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { DatabaseAddress, Installation, ReadingOptions } from "@sealpush/import-password-pusher";
+import type { DatabaseAddress, ImportSource, Installation, ReadingOptions } from "@sealpush/import-password-pusher";
 import type { BucketDeps } from "../../blobs/s3/bucket.ts";
 import { type ReadFile, readSecretFile } from "../../config/secret-files.ts";
-import { type ImportSource, SourceArgumentError } from "../../import/source.ts";
+import { SourceArgumentError } from "../../import/source-values.ts";
 import { CommandRefused } from "../errors.ts";
 import { parseSourceAddress, type SourceAddress } from "./database-address.ts";
 import { objectReaderOf, type SourceEnvironment, storageLocationsOf } from "./storage-locations.ts";

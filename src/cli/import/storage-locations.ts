@@ -3,7 +3,7 @@ import { BlobMissingError, BlobStoreError } from "../../blobs/blob-store.ts";
 import type { Bucket, BucketDeps, BucketSettings } from "../../blobs/s3/bucket.ts";
 import { s3Credential, s3Endpoint, s3Name } from "../../config/topics/files.ts";
 import { boolean, type ValueType } from "../../config/value-types.ts";
-import { SourceArgumentError, SourceFileError } from "../../import/source.ts";
+import { SourceArgumentError, SourceFileError } from "../../import/source-values.ts";
 
 /** The variables of the source's env file. */
 export type SourceEnvironment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import type { ImportSource } from "@sealpush/import-password-pusher";
 import type { Command } from "commander";
 import { createAdoptedAccounts } from "../../accounts/admin/adopt-user.ts";
 import type { Config } from "../../config/config.ts";
@@ -10,7 +11,6 @@ import type { ReadConnection } from "../../database/database.ts";
 import { openReadOnly } from "../../database/open-database.ts";
 import { openBlobs } from "../../domain.ts";
 import { digestKeyLabel, RowDigests } from "../../import/aspects.ts";
-import type { ImportSource } from "../../import/source.ts";
 import type { StoredImport } from "../../import/stored-import.ts";
 import { type Finding, type Verification, verifyImport } from "../../import/verify-import.ts";
 import { findAccessKeys, findIndexSecret, isNewDatabase, ownerChecks } from "../../pushes/vault.ts";

@@ -1,3 +1,4 @@
+import type { RelatedCounts } from "@sealpush/import-password-pusher";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { LinkAddress } from "../../crypto/url-token.ts";
 import { AuthenticatedTable, type UnopenedRow } from "../../database/authenticated-table.ts";
@@ -8,7 +9,7 @@ import { firstGeneration } from "../../pushes/seals.ts";
 import { isLinkTaken } from "../../pushes/store/find-link.ts";
 import { type AspectDigests, readAspects, writeAspects } from "../aspects.ts";
 import { type Part, readParts, writeParts } from "../missing-parts.ts";
-import { noRelated, type RelatedCounts } from "../source.ts";
+import { noRelated } from "../source-values.ts";
 
 export type ImportedKind = "user" | "push" | "style";
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { ImportSource } from "@sealpush/import-password-pusher";
 import {
   type DatabaseAddress,
   type Installation as DescribedInstallation,
@@ -8,7 +9,6 @@ import {
 import type { Database as Connection } from "better-sqlite3";
 import pg from "pg";
 import { onTestFinished } from "vitest";
-import type { ImportSource } from "../../../src/import/source.ts";
 import { referenceTime } from "./expected.ts";
 import { type Installation, installProduction } from "./installations.ts";
 

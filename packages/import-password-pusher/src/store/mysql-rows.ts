@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Connection, createConnection, type RowDataPacket, type SslOptions } from "mysql2/promise";
-import { SourceError } from "../../../../src/import/source.ts";
 import type { MysqlAddress } from "../installation.ts";
+import { SourceError } from "../source.ts";
 import {
   type Cell,
   oneAtATime,

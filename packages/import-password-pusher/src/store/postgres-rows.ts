@@ -1,5 +1,5 @@
-import { SourceError } from "../../../../src/import/source.ts";
 import type { PostgresConnection, PostgresServer } from "../installation.ts";
+import { SourceError } from "../source.ts";
 import { oneAtATime, type SourceDialect, SourceReadError, type SourceRows } from "./source-rows.ts";
 
 const dialect: SourceDialect = {

@@ -1,4 +1,4 @@
-import { SourceError } from "../../../../src/import/source.ts";
+import { SourceError } from "../source.ts";
 
 /** A value of a column: numbers and texts as the engine returns them, bytes decoded as UTF-8. `cells.ts` reads them. */
 export type Cell = string | number | null;

@@ -1,4 +1,4 @@
-import { SourceError } from "../../../../src/import/source.ts";
+import { SourceError } from "../source.ts";
 import type { SourceRecord, SourceRows } from "./source-rows.ts";
 
 /** The columns that are read. Columns that are missing in an older installation are read as NULL. */

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import SqliteDriver, { type Database as Connection, SqliteError } from "better-sqlite3";
-import { SourceError } from "../../../../src/import/source.ts";
+import { SourceError } from "../source.ts";
 import { systemErrorCode } from "../system-error.ts";
 
 export interface SqliteLocation {

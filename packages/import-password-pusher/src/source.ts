@@ -1,7 +1,4 @@
-/**
- * The contract between the server and a package that reads another installation. It imports nothing, and it is the only
- * file of the server that such a package imports.
- */
+/** The contract with the server, which imports only its types: this package is loaded when an import begins. */
 
 /** Parts of a user that can be missing although the user is imported. */
 export type UserPart = "factor" | "password" | "api_token" | "created_at";
@@ -59,8 +56,6 @@ export interface RelatedCounts {
   readonly notifications: number;
   readonly files: number;
 }
-
-export const noRelated: RelatedCounts = { auditEntries: 0, notifications: 0, files: 0 };
 
 /** The result of trying the given keys on a few sealed values. */
 export interface KeyTrial {
@@ -198,10 +193,7 @@ export interface SourceNotification {
   readonly proceedAt: number | null;
 }
 
-/**
- * The errors have a code because the reading package is built separately from the server and then has its own copies of these
- * classes, which `instanceof` does not recognise.
- */
+/** The server recognises these errors by their code, because it has no access to the classes. */
 type SourceErrorCode = "SOURCE_ERROR" | "SOURCE_ARGUMENT_ERROR" | "SOURCE_FILE_ERROR";
 
 /** The installation as a whole cannot be read. The message is one sentence for the operator, without any secret. */
@@ -220,16 +212,4 @@ export class SourceArgumentError extends SourceError {
 export class SourceFileError extends Error {
   override readonly name = "SourceFileError";
   readonly code = "SOURCE_FILE_ERROR" satisfies SourceErrorCode;
-}
-
-export function isSourceArgumentError(error: unknown): error is Error {
-  return hasCode(error, "SOURCE_ARGUMENT_ERROR");
-}
-
-export function isSourceFileError(error: unknown): error is Error {
-  return hasCode(error, "SOURCE_FILE_ERROR");
-}
-
-function hasCode(error: unknown, code: SourceErrorCode): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }
