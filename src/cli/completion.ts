@@ -8,10 +8,10 @@ export function addCompletionCommand(program: Command, { io }: CommandDeps): voi
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"]))
     .addHelpText("after", exitCodesHelp)
     .action(async (shell: "bash" | "zsh" | "fish") => {
-      const { completedVerbs, completionScript } = await import("@sealpush/client/command");
+      const { completedVerbs, completionScript, verbs } = await import("@sealpush/client/command");
       io.stdout(
         completionScript(shell, [
-          ...completedVerbs().filter(({ name }) => name !== "completion"),
+          ...completedVerbs(verbs).filter(({ name }) => name !== "completion"),
           ...described(program),
         ]),
       );

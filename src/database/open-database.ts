@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSettings } from "../config/config.ts";
 import { type Database, ForeignDatabaseError, type ReadOnlyDatabase } from "./database.ts";
+import type { AwaitEffects } from "./postgres/server-start.ts";
 import type { SchemaVersion } from "./schema/both-engines.ts";
 import { schemaVersions } from "./schema/versions.ts";
 import { isOfAnotherProgram } from "./sqlite/foreign-file.ts";
@@ -17,14 +18,6 @@ export interface DatabaseEffects {
   readonly onTruncationFailed: (error: unknown) => void;
   /** Versions of the schema. Default: those of this program. */
   readonly versions?: readonly SchemaVersion[];
-}
-
-export interface AwaitEffects {
-  readonly monotonicMs: () => number;
-  readonly pause: (ms: number) => Promise<void>;
-  /** Called once, after the first failed attempt. @param sentence the reason, for the operator. */
-  readonly onWaiting: (sentence: string) => void;
-  readonly abandoned: AbortSignal | undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 // Made from messages/en.json by "npm run docs".
-import { type Message } from "./message.ts";
+import type { Message } from "./message.ts";
 
 export interface EnglishMessages {
   readonly nav: {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, describe, expect, it } from "vitest";
 import { en } from "../../src/i18n/i18n.ts";
 import { testLayout } from "../support/layout-tests.ts";
-import type { PageState } from "../support/page-states.ts";
+import type { PageState } from "../support/page-state.ts";
 import { providerName, startProvider } from "../support/provider.ts";
 import { openSite } from "../support/site.ts";
 import { email, password } from "../support/visit.ts";

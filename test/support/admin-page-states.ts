@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { answerTo, sendForm } from "./browser-forms.ts";
-import type { PageState } from "./page-states.ts";
+import type { PageState } from "./page-state.ts";
 import { administratorEmail, email, password } from "./visit.ts";
 
 /** Longer than any line, without a break opportunity. */

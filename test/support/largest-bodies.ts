@@ -1,20 +1,7 @@
 import { type BodyType, bodyTypes } from "../../src/http/body/receive-body.ts";
 import type { SeededRows } from "./body-targets.ts";
 import { type InventoryRow, inventoryRows } from "./route-inventory.ts";
-import { connectionClosed } from "./send-body.ts";
-
-/** One request with a body as large as the server accepts, of bytes that are expensive to read. */
-export interface LargestBody {
-  readonly name: string;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Whether strangers can send it. */
-  readonly isOpen: boolean;
-  /** "read": any that does not refuse the request before its body is read; "any": any but a failure. */
-  readonly expected: number | "read" | "any";
-  chunks(): Iterable<Buffer>;
-}
+import { connectionClosed, type LargestBody } from "./send-body.ts";
 
 /** @param status of the answer; `connectionClosed` if there was none. */
 export function isExpected({ expected }: LargestBody, status: number): boolean {

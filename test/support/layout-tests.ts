@@ -1,7 +1,8 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { type PageState, pageStates } from "./page-states.ts";
+import type { PageState } from "./page-state.ts";
+import { pageStates } from "./page-states.ts";
 import type { Site } from "./site.ts";
 
 const widths = [360, 1280] as const;

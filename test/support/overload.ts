@@ -2,9 +2,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createPush } from "./endpoints.ts";
-import type { LargestBody } from "./largest-bodies.ts";
 import { pausedReader } from "./paused-reader.ts";
-import { sendBody } from "./send-body.ts";
+import { type LargestBody, sendBody } from "./send-body.ts";
 
 const mebibyte = 1024 * 1024;
 const form = "application/x-www-form-urlencoded";

@@ -1,19 +1,9 @@
 import type { Page } from "playwright-core";
 import { adminPageStates } from "./admin-page-states.ts";
 import { answerTo, fillDays, sendForm } from "./browser-forms.ts";
+import type { PageState } from "./page-state.ts";
 import type { Site } from "./site.ts";
 import { email, password } from "./visit.ts";
-
-export interface PageState {
-  readonly name: string;
-  /** "by hand": showing it sets cookies. */
-  readonly signedIn?: true | "administrator" | "by hand";
-  readonly userAgent?: string;
-  /** Other origins that are requested on the way to the page. */
-  readonly allowedOrigins?: readonly string[];
-  /** Opens the page, in the language that the browser requests. */
-  show(page: Page, site: Site): Promise<unknown>;
-}
 
 async function openPush(page: Page, site: Site, fields: Readonly<Record<string, unknown>>): Promise<void> {
   await page.goto((await site.push(fields, "owned")).path);

@@ -1,6 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import type { LargestBody } from "./largest-bodies.ts";
 
 export const connectionClosed = 0;
 
@@ -34,4 +33,17 @@ export function sendBody(origin: string, body: LargestBody, { headers, stop }: S
     });
     Readable.from(body.chunks()).pipe(request);
   });
+}
+
+/** One request with a body as large as the server accepts, of bytes that are expensive to read. */
+export interface LargestBody {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether strangers can send it. */
+  readonly isOpen: boolean;
+  /** "read": any that does not refuse the request before its body is read; "any": any but a failure. */
+  readonly expected: number | "read" | "any";
+  chunks(): Iterable<Buffer>;
 }

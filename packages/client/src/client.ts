@@ -1,18 +1,10 @@
-import type {
-  Audit,
-  CreatedPush,
-  CreatePushRequest,
-  OwnedPush,
-  Preview,
-  Push,
-  RetrievedPush,
-  Version,
-} from "./api-types.ts";
+import type { Audit, CreatedPush, OwnedPush, Preview, Push, RetrievedPush, Version } from "./api-types.ts";
 import { downloadChunks, type FileToDownload } from "./download.ts";
 import { ClientError } from "./errors.ts";
 import { openLabels } from "./labels.ts";
 import { type LinkParts, readLink, serverOf, urlTokenIn } from "./link.ts";
 import { formBody, type NewFile, type Progress } from "./multipart.ts";
+import type { Foreign, NewPush, Retrieved } from "./push-types.ts";
 import { randomHex } from "./random-hex.ts";
 import { Requests } from "./requests.ts";
 import { ignoredField } from "./restricting-fields.ts";
@@ -30,9 +22,11 @@ export type * from "./api-types.ts";
 export { durationMinutes } from "./api-types.ts";
 export { ClientError, type ClientErrorCode } from "./errors.ts";
 export { type Expiry, expiryOf } from "./expiry.ts";
-export { isSealedLabel, openLabels } from "./labels.ts";
+export { openLabels } from "./labels.ts";
 export { type PasswordOptions, randomPassword } from "./password.ts";
-export type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer, NewRequest } from "./requests.ts";
+export type { NewPush, Retrieved } from "./push-types.ts";
+export type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer, NewRequest } from "./request-types.ts";
+export { isSealedLabel } from "./sealed-label.ts";
 export type { CallOptions } from "./transport.ts";
 export type { LinkParts, NewFile, Progress };
 
@@ -55,10 +49,6 @@ export interface ClientOptions {
 
 export type ApiVersion = "v1" | "v2";
 
-/** Password Pusher and API v1 leave these keys out. */
-type Foreign<Answer extends Push> = Omit<Answer, "kind" | "expires_at"> & Partial<Pick<Answer, "kind" | "expires_at">>;
-
-export type NewPush = Omit<CreatePushRequest["push"], "files"> & { readonly files?: readonly NewFile[] };
 export type AuditEntry = Audit["logs"][number];
 /** The features are unknown on servers without API v2. */
 export type ServerVersion = { readonly [Key in "application_version" | "api_version" | "edition"]: string } & {
@@ -77,12 +67,6 @@ export interface RetrieveOptions extends CallOptions {
   /** Gets another passphrase for an end-to-end push, whose view is not spent twice. Undefined: there is none. */
   readonly askPassphrase?: () => Promise<string | undefined>;
 }
-
-export type Retrieved = Omit<Foreign<RetrievedPush>, "files"> & {
-  readonly files: readonly (RetrievedPush["files"][number] & FileToDownload)[];
-  /** Only for end-to-end pushes with files. False: somebody sealed them without a list, so that their names and number are not protected. */
-  readonly files_listed?: boolean;
-};
 
 /** `limited`: the token is valid, but may not read lists. */
 export type TokenState = "none" | "valid" | "limited" | "refused";

@@ -16,12 +16,12 @@ import {
   writePayload,
 } from "@sealpush/age/sealed-content";
 import type { OwnedRequest, RequestAnswers, Request as SecretRequest } from "./api-types.ts";
-import type { NewPush, Retrieved } from "./client.ts";
 import type { FileToDownload } from "./download.ts";
 import { ClientError, oneLine } from "./errors.ts";
-import { isSealedLabel } from "./labels.ts";
 import { chunksIn, type NewFile, streamOf } from "./multipart.ts";
-import type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer } from "./requests.ts";
+import type { NewPush, Retrieved } from "./push-types.ts";
+import type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer } from "./request-types.ts";
+import { isSealedLabel } from "./sealed-label.ts";
 
 /** The format is described in docs/end-to-end.md. This file is loaded only for end-to-end pushes and for requests. */
 

@@ -1,16 +1,10 @@
-import { isArmored } from "@sealpush/age/armor";
 import { readLink } from "./link.ts";
+import { isSealedLabel } from "./sealed-label.ts";
 
 /** What only the owner of a push sees; empty: there is none. */
 interface Labels {
   readonly name: string;
   readonly note: string;
-}
-
-/** Whether this name or note is sealed for the key in the link, so that the server cannot read it. */
-export function isSealedLabel(label: string | null | undefined): boolean {
-  // Other servers leave labels out.
-  return typeof label === "string" && isArmored(label);
 }
 
 /** Opens the sealed name and note of an own push. What does not open with the key in the link stays sealed. */

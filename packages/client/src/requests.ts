@@ -1,7 +1,8 @@
-import type { CreateRequestRequest, OwnedRequest, RequestAnswers, Request as SecretRequest } from "./api-types.ts";
+import type { OwnedRequest, RequestAnswers, Request as SecretRequest } from "./api-types.ts";
 import { ClientError } from "./errors.ts";
 import { readRequestLink, requestTokenIn } from "./link.ts";
-import { formBody, type NewFile, type Progress } from "./multipart.ts";
+import { formBody, type Progress } from "./multipart.ts";
+import type { AnswersOptions, CreatedRequest, FoundRequest, NewAnswer, NewRequest } from "./request-types.ts";
 import {
   type ApiRequest,
   type CallOptions,
@@ -10,38 +11,6 @@ import {
   type RequestBody,
   type Transport,
 } from "./transport.ts";
-
-export type NewRequest = Omit<
-  CreateRequestRequest["request"],
-  "recipient" | "encryption_check" | "identity_sealed" | "owner_proof"
-> & {
-  /**
-   * Seals the key under it, so that the answers open on any device: at least 12 characters that are not common, because the operator of the
-   * server can try passphrases on the stored key. Without it the private link contains the key.
-   */
-  readonly passphrase?: string;
-};
-
-export type CreatedRequest = OwnedRequest & {
-  /** Leads to the answers. It opens them, unless the key is sealed under a passphrase. */
-  readonly private_link: string;
-};
-
-export type FoundRequest = SecretRequest & {
-  /** Whether the link names the recipient. False: it was named by a token, or by a link without its end, so that the server may have sent another one. */
-  readonly recipient_checked: boolean;
-};
-
-export interface NewAnswer {
-  readonly payload?: string;
-  readonly files?: readonly NewFile[];
-}
-
-export interface AnswersOptions extends CallOptions {
-  readonly passphrase?: string | undefined;
-  /** Gets another passphrase after a wrong one, or the first. Undefined: there is none. */
-  readonly askPassphrase?: () => Promise<string | undefined>;
-}
 
 const path = "/api/sealpush/requests";
 

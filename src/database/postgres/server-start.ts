@@ -1,6 +1,5 @@
 import type { PostgresSettings } from "../../config/config.ts";
 import { NewerSchemaError } from "../database.ts";
-import type { AwaitEffects } from "../open-database.ts";
 import { sqlState } from "./errors.ts";
 import { ConnectionPool } from "./pool.ts";
 
@@ -135,4 +134,12 @@ async function probe(settings: PostgresSettings): Promise<unknown> {
   } finally {
     await pool.close();
   }
+}
+
+export interface AwaitEffects {
+  readonly monotonicMs: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+  /** Called once, after the first failed attempt. @param sentence the reason, for the operator. */
+  readonly onWaiting: (sentence: string) => void;
+  readonly abandoned: AbortSignal | undefined;
 }

@@ -1,11 +1,13 @@
 import { parseArgs } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
 import { ClientError } from "../errors.ts";
-import { optionsOf, programHelp, verbHelp } from "./help.ts";
+import { programHelp, verbHelp } from "./help.ts";
 import { type CommandIo, CommandRefused, exitCodeOf, exitCodes, type Given } from "./io.ts";
 import { didYouMean } from "./suggest.ts";
 import { isWrongPath, systemProblem } from "./system-error.ts";
-import { findVerb, type Verb, verbs } from "./verbs.ts";
+import type { Verb } from "./verb.ts";
+import { optionsOf } from "./verb.ts";
+import { findVerb, verbs } from "./verbs.ts";
 
 export { completedVerbs } from "./complete.ts";
 export { type CompletedCommand, completionScript, shells } from "./completion.ts";

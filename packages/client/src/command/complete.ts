@@ -1,10 +1,8 @@
 import { type CompletedCommand, completionScript, shells } from "./completion.ts";
-import { optionsOf } from "./help.ts";
 import { CommandRefused, exitCodes, type RunVerb } from "./io.ts";
-import { verbs } from "./verbs.ts";
+import { optionsOf, type Verb } from "./verb.ts";
 
-/** The commands of this package. */
-export function completedVerbs(): CompletedCommand[] {
+export function completedVerbs(verbs: readonly Verb[]): CompletedCommand[] {
   return verbs.map((verb) => ({
     name: verb.name,
     summary: verb.summary,
@@ -13,9 +11,11 @@ export function completedVerbs(): CompletedCommand[] {
   }));
 }
 
-export const completion: RunVerb = async ({ positionals: [named] }, io) => {
-  const shell = shells.find((name) => name === named);
-  if (shell === undefined) throw new CommandRefused(`Name a shell: ${shells.join(", ")}.`, exitCodes.usage);
-  io.stdout(completionScript(shell, completedVerbs()));
-  return exitCodes.ok;
-};
+export const completion =
+  (verbs: readonly Verb[]): RunVerb =>
+  async ({ positionals: [named] }, io) => {
+    const shell = shells.find((name) => name === named);
+    if (shell === undefined) throw new CommandRefused(`Name a shell: ${shells.join(", ")}.`, exitCodes.usage);
+    io.stdout(completionScript(shell, completedVerbs(verbs)));
+    return exitCodes.ok;
+  };

@@ -1,14 +1,9 @@
 import { exitCodesHelp } from "./io.ts";
-import { type Option, type Verb, verbs } from "./verbs.ts";
+import type { Option, Verb } from "./verb.ts";
+import { optionsOf } from "./verb.ts";
+import { verbs } from "./verbs.ts";
 
 export const environmentHelp = `Environment: SEALPUSH_SERVER (the server's address), SEALPUSH_TOKEN (an API token for it), SEALPUSH_PASSPHRASE.`;
-
-const help: Option = { name: "help", short: "h", description: "display help for command" };
-
-/** Every command has these options. */
-export function optionsOf(verb: Verb): readonly Option[] {
-  return [...verb.options, help];
-}
 
 export function programHelp(): string {
   const rows = verbs.map(({ name, takes, summary }) => [`${name} ${takes ?? ""}`.trim(), summary] as const);

@@ -1,6 +1,7 @@
 import type { SealpushClient } from "../client.ts";
-import { isSealedLabel, openLabels } from "../labels.ts";
+import { openLabels } from "../labels.ts";
 import { readLink, readRequestLink } from "../link.ts";
+import { isSealedLabel } from "../sealed-label.ts";
 import { passphraseOption, pushArgument, readShortFile } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";
 import { connect, connectForPush } from "./settings.ts";

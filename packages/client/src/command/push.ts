@@ -1,5 +1,5 @@
-import type { NewPush } from "../client.ts";
 import { type Expiry, expiryOf } from "../expiry.ts";
+import type { NewPush } from "../push-types.ts";
 import { type FilesToSend, filesAt } from "./files.ts";
 import { newPassphrase, readSecret } from "./input.ts";
 import { type CommandIo, CommandRefused, exitCodes, type Given, isSet, numberOf, type RunVerb, textOf } from "./io.ts";

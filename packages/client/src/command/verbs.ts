@@ -1,26 +1,5 @@
 import { shells } from "./completion.ts";
-import type { RunVerb } from "./io.ts";
-
-export interface Option {
-  readonly name: string;
-  readonly short?: string;
-  /** What the value is, such as "<time>"; undefined: the option takes none. */
-  readonly value?: string;
-  readonly description: string;
-}
-
-export interface Verb {
-  readonly name: string;
-  readonly summary: string;
-  /** The arguments in the usage line. */
-  readonly takes?: string;
-  readonly argumentsMax: number;
-  /** What arguments are, for completion. */
-  readonly completes?: "files" | readonly string[];
-  readonly options: readonly Option[];
-  readonly details?: string;
-  readonly load: () => Promise<RunVerb>;
-}
+import type { Option, Verb } from "./verb.ts";
 
 const server: Option = { name: "server", value: "<address>", description: "the server, instead of the configured one" };
 const json: Option = { name: "json", description: "print JSON" };
@@ -247,7 +226,7 @@ which must have at least 12 characters and not be a common one.`,
     options: [],
     details: `bash: source <(sealpush completion bash)      zsh: source <(sealpush completion zsh)
 fish: sealpush completion fish | source`,
-    load: async () => (await import("./complete.ts")).completion,
+    load: async () => (await import("./complete.ts")).completion(verbs),
   },
 ];
 

@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
 import { basename } from "node:path";
-import type { NewPush } from "../client.ts";
 import { expiryOf } from "../expiry.ts";
-import { isSealedLabel } from "../labels.ts";
 import { randomPassword } from "../password.ts";
+import type { NewPush } from "../push-types.ts";
+import { isSealedLabel } from "../sealed-label.ts";
 import { Numbers } from "./numbers.ts";
 import { requestTools } from "./request-tools.ts";
 import { fileIn } from "./shared-folder.ts";
