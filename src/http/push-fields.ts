@@ -3,9 +3,9 @@ import { minuteMs } from "../base/clock.ts";
 import { AppError, invalidFields } from "../base/errors.ts";
 import { readInstant } from "../base/instant.ts";
 import { kindNames } from "../base/push-kinds.ts";
-import { type CreatePush, type LinkDeliveryRequest, pushLimits } from "../pushes/pushes.ts";
+import { type CreatePush, fieldTypes, type LinkDeliveryRequest, pushLimits } from "../pushes/pushes.ts";
 import { typeOfFile } from "./body/file-type.ts";
-import { isJsonObject, JsonNumber } from "./body/json-reader.ts";
+import { isJsonObject, JsonNumber, JsonReader } from "./body/json-reader.ts";
 import { nonPublicOptionFields, publicOptionFields, readOptions } from "./push-options.ts";
 
 export const payloadBytesMax = 4 * 1024 * 1024;
@@ -31,6 +31,19 @@ export const JsonFile = Type.Object(
   { description: "A small file. All files of one request: 8 MiB decoded. Send larger ones as multipart/form-data." },
 );
 
+const PushFieldSchema = Type.Object({
+  label: Type.String({ description: "1 to 64 characters, without control characters; each only once." }),
+  value: Type.String({ description: "1 to 65,536 characters." }),
+  type: Type.Optional(
+    Type.Enum([...fieldTypes], {
+      type: "string",
+      description:
+        "Default: text. secret is hidden until asked for. otp shows one-time codes: the value is otpauth://totp/ with a base32 " +
+        "secret, SHA1, SHA256 or SHA512, 6 or 8 digits, and a period of 15 to 120 seconds.",
+    }),
+  ),
+});
+
 const recipients = Type.String({
   description:
     "Up to 5 email addresses, separated by commas, to which the server mails the link. Needs a token, and a server " +
@@ -48,6 +61,14 @@ export const CreatePushFields = Type.Object({
       description:
         "The secret: 1 to 1,048,576 characters of text; 1 to 1,024 for qr; an absolute http or https URL of up to " +
         "8,192 characters for url; may be empty for file.",
+    }),
+  ),
+  fields: Type.Optional(
+    Type.Array(PushFieldSchema, {
+      contentMediaType: "application/json",
+      description:
+        "An extension of Sealpush, instead of payload, for text and file: a structured secret of 1 to 30 fields. In forms, " +
+        "push[fields] is the list as JSON text.",
     }),
   ),
   encryption: Type.Optional(
@@ -140,6 +161,7 @@ export function readCreatePush(fields: object): ReadPush {
   const request = withoutUndefined({
     kind: given.kind,
     payload: given.payload,
+    fields: given.fields?.map(({ label, value, type = "text" }) => ({ label, value, type })),
     encryption: given.encryption,
     encryptionCheck: given.encryption_check,
     mentionsFiles: given.files === undefined ? undefined : true,
@@ -268,7 +290,14 @@ export function fieldsReader<Schema extends TObject>(schema: Schema) {
 
 /** The schema selects the reader, so a field added to the schema is read and documented without further code. */
 function readerOf(schema: TSchema): ReadField {
-  const { type, enum: choices, minimum, maximum, items } = schema as { readonly [key: string]: unknown };
+  const {
+    type,
+    enum: choices,
+    minimum,
+    maximum,
+    items,
+    contentMediaType,
+  } = schema as { readonly [key: string]: unknown };
   if (Array.isArray(choices)) return (given) => readChoice(given, choices);
   switch (type) {
     case "string":
@@ -280,7 +309,9 @@ function readerOf(schema: TSchema): ReadField {
         ? (given) => readBounded(given, minimum, maximum)
         : readInteger;
     case "array":
-      return (given) => readList(given, items as TObject);
+      return contentMediaType === "application/json"
+        ? (given) => readList(parsedList(given), items as TObject)
+        : (given) => readList(given, items as TObject);
     default:
       throw new Error(`No reader for fields of type ${String(type)}.`);
   }
@@ -335,6 +366,19 @@ function readBounded(given: unknown, minimum: number, maximum: number): FieldRes
 function readChoice(given: unknown, choices: readonly unknown[]): FieldResult {
   if (given === null || given === "") return notGiven;
   return choices.includes(given) ? { value: given } : { problem: `must be one of ${choices.join(", ")}.` };
+}
+
+/** Forms have texts only. A text that is no JSON stays as it is, and is no list. */
+function parsedList(given: unknown): unknown {
+  if (typeof given !== "string" || given === "") return given;
+  const reader = new JsonReader();
+  try {
+    reader.write(Buffer.from(given));
+    return reader.end();
+  } catch (error) {
+    if (error instanceof AppError) return given;
+    throw error;
+  }
 }
 
 /** Blank elements count as not given: form libraries add one, so that the name is sent even without a file. */

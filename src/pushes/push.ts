@@ -1,9 +1,11 @@
+import type { PushField } from "@sealpush/age/fields";
 import type { KindName } from "../base/push-kinds.ts";
 import type { AuditEntry } from "./audit/audit-trail.ts";
 import type { PublicOptions } from "./push-options.ts";
 import type { PushOptions } from "./store/tables.ts";
 import type { bulkOwners, EndReason } from "./stored-values.ts";
 
+export type { PushField } from "@sealpush/age/fields";
 export type { KindName } from "../base/push-kinds.ts";
 export type { Actor } from "./actor.ts";
 export type * from "./audit/audit-trail.ts";
@@ -94,6 +96,8 @@ export interface FoundPushes {
 export interface CreatePush extends Partial<PushOptions> {
   readonly kind?: KindName;
   readonly payload?: string;
+  /** A structured secret, instead of the payload. */
+  readonly fields?: readonly PushField[];
   /** `age`: payload and files are age files, see docs/end-to-end.md. Absent: they are not sealed. */
   readonly encryption?: "age";
   /** See `EndToEnd.check`. */
@@ -214,7 +218,10 @@ export type ClaimOutcome =
   | {
       readonly outcome: "revealed";
       readonly push: Push;
+      /** The secret; the readable text of fields. */
       readonly payload: string;
+      /** null: the payload is a text. */
+      readonly fields: readonly PushField[] | null;
       readonly files: readonly RevealedFile[];
       /** null: this view is not counted. */
       readonly earlierViews: EarlierViews | null;

@@ -5,6 +5,7 @@ import { derivePushKey, type LinkSecrets, type PushIdentity, type PushKey } from
 import type { RotatedColumn } from "../crypto/sealed-column.ts";
 import { deriveKey, keyBytes, openAead, sealAead } from "../crypto/sodium.ts";
 import { type FileRow, files, type PushRow, payloads, resumableUploads, rowSecrets } from "./store/tables.ts";
+import { payloadFormats } from "./stored-values.ts";
 
 export const firstGeneration = 1;
 
@@ -38,6 +39,9 @@ export function positionFiles<File>(added: readonly File[], present: FileList<Li
   return added.map((file, at) => ({ ...file, position: last + 1 + at }));
 }
 
+/** What the payload of a push is bound to, besides its files. */
+type PayloadIdentity = PushIdentity & Pick<PushRow, "payloadFormat">;
+
 /** A file with its key of 32 random bytes. */
 export interface KeyedFile extends ListedFile {
   readonly key: Buffer;
@@ -49,7 +53,7 @@ export interface KeyedFile extends ListedFile {
  */
 export function sealPushContent<File extends KeyedFile>(
   keyring: Keyring,
-  push: PushIdentity,
+  push: PayloadIdentity,
   secrets: LinkSecrets,
   { payload, files }: { readonly payload: string; readonly files: FileList<File> },
   random: Random,
@@ -88,15 +92,17 @@ export function openPushKey(
 }
 
 /** The payload opens only with all files of the push, so none can be removed, added, moved, reordered or resized. */
-function payloadData(push: PushIdentity, files: FileList<ListedFile>): Buffer {
+function payloadData(push: PayloadIdentity, files: FileList<ListedFile>): Buffer {
   const bound = files.flatMap(({ position, id, sizeBytes }) => [position, id, sizeBytes]);
-  return columnData(payloads.seals.payload, push, push.sealGeneration, ...bound);
+  // The format too, so that a text is never taken for fields, nor the reverse.
+  const format = payloadFormats[push.payloadFormat];
+  return columnData(payloads.seals.payload, push, push.sealGeneration, format, ...bound);
 }
 
 /** @returns undefined when the payload or the list of files was changed. */
 export function openPayload(
   key: { readonly payloadKey: Uint8Array },
-  push: PushIdentity,
+  push: PayloadIdentity,
   files: FileList<ListedFile>,
   sealed: Buffer,
 ): string | undefined {

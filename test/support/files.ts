@@ -1,4 +1,4 @@
-import type { Actor, Download, IncomingFile, Push, Pushes, RevealedFile } from "../../src/pushes/pushes.ts";
+import type { Actor, CreatePush, Download, IncomingFile, Push, Pushes, RevealedFile } from "../../src/pushes/pushes.ts";
 import { countEveryone } from "./domain.ts";
 
 async function* contentOf(...chunks: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
@@ -14,7 +14,7 @@ export async function pushFiles(
   pushes: Pushes,
   actor: Actor,
   files: readonly IncomingFile[],
-  more: { readonly payload?: string; readonly expireAfterViews?: number } = {},
+  more: Pick<CreatePush, "payload" | "fields" | "passphrase" | "expireAfterViews"> = {},
 ): Promise<Push> {
   const upload = await pushes.beginUpload(actor);
   for (const file of files) await upload.addFile(file);

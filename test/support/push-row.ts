@@ -25,6 +25,7 @@ export function pushRow(overrides: Partial<PushRow> = {}): PushRow {
     ...optionsBy(() => false),
     encryption: "none",
     encryptionCheck: null,
+    payloadFormat: "text",
     isAnswer: 0,
     sealGeneration: 1,
     keyCheck: Buffer.alloc(32),

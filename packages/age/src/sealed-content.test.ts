@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { deliveryProblems } from "./delivery.ts";
+import type { PushField } from "./fields.ts";
 import { sealedSize } from "./seal.ts";
 import {
   readContent,
@@ -40,13 +41,16 @@ describe("a payload", () => {
     }
   });
 
-  test("with fields instead of a text is read as lines", () => {
+  test("with fields instead of a text has them, and is read as lines", () => {
     const fields = [
       { label: "User", value: "ada" },
-      { label: "Key", value: "a\nb", type: "secret" },
+      { label: "Key", value: "a\nb", type: "secret" as const },
     ];
+    const read = [{ label: "User", value: "ada", type: "text" as const }, fields[1] as PushField];
     const written = JSON.stringify({ sealpush: 1, is: "payload", fields });
-    expect(readContent(written, null)).toEqual({ text: "User: ada\nKey:\na\nb", files: [] });
+    expect(readContent(written, null)).toEqual({ text: "User: ada\nKey:\na\nb", fields: read, files: [] });
+    const again = writePayload({ text: "", fields: read, files: [file] });
+    expect(readContent(again, null)).toMatchObject({ fields: read, files: [file] });
   });
 });
 
@@ -81,6 +85,10 @@ describe("what a reader does not want is refused:", () => {
     { what: "an unknown key", content: { ...payload, extra: 1 } },
     { what: "no text", content: { sealpush: 1, is: "payload" } },
     { what: "text and fields", content: { ...payload, fields: [{ label: "a", value: "b" }] } },
+    {
+      what: "a label twice",
+      content: { sealpush: 1, is: "payload", fields: ["a", "A"].map((label) => ({ label, value: "b" })) },
+    },
     { what: "no field", content: { sealpush: 1, is: "payload", fields: [] } },
     {
       what: "an unknown key of a field",

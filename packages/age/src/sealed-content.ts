@@ -1,3 +1,4 @@
+import { type FieldType, fieldsText, fieldTypes, findFieldProblems, type PushField } from "./fields.ts";
 import { findIdentity } from "./key-check.ts";
 
 /**
@@ -30,9 +31,16 @@ interface NewContent {
   readonly files: readonly SealedFileDetails[];
 }
 
+interface NewPayload extends NewContent {
+  /** Instead of the text. */
+  readonly fields?: readonly PushField[] | undefined;
+}
+
 export interface OpenedContent {
   /** "": none. Structured fields are lines here, `label: value`. */
   readonly text: string;
+  /** Absent: the content is a text. */
+  readonly fields?: readonly PushField[];
   /** null: somebody sealed the text without a list, for example with the age tool. Files beside it are not protected. */
   readonly files: readonly SealedFileDetails[] | null;
 }
@@ -41,7 +49,8 @@ export interface OpenedContent {
 export type LabelKind = "name" | "note";
 
 /** The content of a push. A text without files stays as it is, so that the age tool prints it. */
-export function writePayload({ text, files }: NewContent): string {
+export function writePayload({ text, fields, files }: NewPayload): string {
+  if (fields !== undefined) return write({ is: "payload", fields, files });
   const isPlain = files.length === 0 && !text.startsWith(beginning);
   return isPlain ? text : write({ is: "payload", text, files });
 }
@@ -69,7 +78,9 @@ export function readContent(opened: string, request: string | null): OpenedConte
     if (!opened.startsWith(beginning)) return { text: opened, files: null };
     const { text, fields, files } = readObject(opened, "payload", ["text", "fields", "files"]);
     if ((text === undefined) === (fields === undefined)) throw unexpected("It has no text, or fields beside it.");
-    return { text: fields === undefined ? readText(text) : readFields(fields), files: readFiles(files) };
+    if (fields === undefined) return { text: readText(text), files: readFiles(files) };
+    const read = readFields(fields);
+    return { text: fieldsText(read), fields: read, files: readFiles(files) };
   }
   const content = readObject(opened, "answer", ["request", "text", "files"]);
   if (content.request !== request) throw unexpected("It answers another request.");
@@ -114,20 +125,22 @@ function readText(text: unknown): string {
   return text;
 }
 
-const fieldTypes: readonly unknown[] = ["text", "secret", "otp"];
+function readFields(fields: unknown): readonly PushField[] {
+  if (!Array.isArray(fields)) throw unexpected("It has no list of fields.");
+  const read = fields.map((field: unknown) => {
+    if (!isObject(field)) throw unexpected("A field is no object.");
+    refuseOtherKeys(field, ["label", "value", "type"]);
+    const type = field.type ?? "text";
+    if (!isFieldType(type)) throw unexpected("A field has an unknown type.");
+    return { label: readText(field.label), value: readText(field.value), type };
+  });
+  // A label could otherwise show one value as another one.
+  if (findFieldProblems(read).length > 0) throw unexpected("Its fields are not valid.");
+  return read;
+}
 
-/** A line for each field; a value of several lines follows the line of its label. */
-function readFields(fields: unknown): string {
-  if (!Array.isArray(fields) || fields.length === 0) throw unexpected("It has no list of fields.");
-  return fields
-    .map((field: unknown) => {
-      if (!isObject(field)) throw unexpected("A field is no object.");
-      refuseOtherKeys(field, ["label", "value", "type"]);
-      if (!fieldTypes.includes(field.type ?? "text")) throw unexpected("A field has an unknown type.");
-      const value = readText(field.value);
-      return `${readText(field.label)}:${/[\r\n]/.test(value) ? "\n" : " "}${value}`;
-    })
-    .join("\n");
+function isFieldType(type: unknown): type is FieldType {
+  return fieldTypes.some((known) => known === type);
 }
 
 function readFiles(files: unknown): readonly SealedFileDetails[] {

@@ -4,6 +4,15 @@ export type CreatePushRequest = {
   readonly push: {
     /** The secret: 1 to 1,048,576 characters of text; 1 to 1,024 for qr; an absolute http or https URL of up to 8,192 characters for url; may be empty for file. */
     readonly payload?: string;
+    /** An extension of Sealpush, instead of payload, for text and file: a structured secret of 1 to 30 fields. In forms, push[fields] is the list as JSON text. */
+    readonly fields?: readonly ({
+      /** 1 to 64 characters, without control characters; each only once. */
+      readonly label: string;
+      /** 1 to 65,536 characters. */
+      readonly value: string;
+      /** Default: text. secret is hidden until asked for. otp shows one-time codes: the value is otpauth://totp/ with a base32 secret, SHA1, SHA256 or SHA512, 6 or 8 digits, and a period of 15 to 120 seconds. */
+      readonly type?: "text" | "secret" | "otp";
+    })[];
     /** An extension of Sealpush, for text and file: payload and files are age files, so that the server never sees the secret. The payload is armored and may have 1,048,576 characters before it is sealed. See docs/end-to-end.md. Without it the payload is taken as it is. */
     readonly encryption?: "age";
     /** With encryption: the first 32 hexadecimal digits of the SHA-256 of 'sealpush key check ' and the age identity in the link. The preview has it, so that a wrong link is found before it costs a view. */
@@ -76,7 +85,7 @@ export type Version = {
 };
 
 export type Features = {
-  readonly features: readonly ("expires_at")[];
+  readonly features: readonly ("fields" | "expires_at")[];
 };
 
 export type Push = {
@@ -169,6 +178,11 @@ export type CreatedPush = {
   readonly name: string;
   /** Empty if there is none. */
   readonly note: string;
+  /** The fields that were sent, without their values; absent if there are none. */
+  readonly fields?: readonly ({
+    readonly label: string;
+    readonly type: "text" | "secret" | "otp";
+  })[];
   /** As sent; absent if the link is not mailed. */
   readonly notify_emails_to?: string;
   readonly notify_emails_to_locale?: string | null;
@@ -206,6 +220,12 @@ export type RetrievedPush = {
     readonly content_type: string;
     /** Download address. It works for a limited time and needs no token. */
     readonly url: string;
+  })[];
+  /** Only of a push with fields. Its payload is their readable text. */
+  readonly fields?: readonly ({
+    readonly label: string;
+    readonly value: string;
+    readonly type: "text" | "secret" | "otp";
   })[];
 };
 

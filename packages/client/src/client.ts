@@ -385,8 +385,13 @@ function formOf(
   onProgress: Progress | undefined,
 ): Promise<RequestBody> {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
-  const texts = given.map(([name, value]) => [`${wrapper}[${name}]`, String(value)] as const);
+  const texts = given.map(([name, value]) => [`${wrapper}[${name}]`, formText(value)] as const);
   return formBody(texts, `${wrapper}[files][]`, files, onProgress);
+}
+
+/** Lists are JSON. */
+function formText(value: unknown): string {
+  return Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
 /** Headers are bytes: fetch takes a character for each. Their blanks at both ends are not part of the value. */

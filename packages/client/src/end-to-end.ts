@@ -1,4 +1,5 @@
 import { deliveryProblems } from "@sealpush/age/delivery";
+import { findFieldProblems, type PushField } from "@sealpush/age/fields";
 import { isWeakPassphrase, secretCharactersMin } from "@sealpush/age/guessable";
 import { fingerprintOf, type KeyFragment, ownerProofOf, readFragment, writeFragment } from "@sealpush/age/key-check";
 import { type LinkKey, makeFileKey, makeLinkKey, readLinkKey } from "@sealpush/age/link-key";
@@ -34,17 +35,18 @@ export interface SealedPush {
 
 /** @throws ClientError invalid if the push has what the server must know, a file of unknown size, or labels that are too long to be sealed. */
 export async function sealPush(push: NewPush, sealsLabels: boolean): Promise<SealedPush> {
-  const { payload = "", passphrase = "", files = [], kind, notify_emails_to: mailed, ...rest } = push;
+  const { payload = "", passphrase = "", files = [], kind, notify_emails_to: mailed, fields, ...rest } = push;
   if (kind === "url" || kind === "qr" || mailed !== undefined) {
     throw new ClientError(
       "invalid",
       "Only texts and files can be sealed end to end, and the server cannot mail their link.",
     );
   }
+  const rows = fields && checkedFields(fields, payload);
   const key = await makeLinkKey();
   const labels = sealsLabels ? await sealLabels(push, key.recipient) : {};
   const { list, sealed } = await sealFiles(files);
-  const content = await sealText(writePayload({ text: payload, files: list }), key.recipient, passphrase);
+  const content = await sealText(writePayload({ text: payload, fields: rows, files: list }), key.recipient, passphrase);
   return {
     push: {
       ...rest,
@@ -56,6 +58,16 @@ export async function sealPush(push: NewPush, sealsLabels: boolean): Promise<Sea
     },
     fragment: key.identity,
   };
+}
+
+/** @throws ClientError invalid: the server cannot check what it does not see. */
+function checkedFields(fields: NonNullable<NewPush["fields"]>, payload: string): readonly PushField[] {
+  const rows = fields.map(({ label, value, type = "text" }) => ({ label, value, type }));
+  const [found] = findFieldProblems(rows);
+  if (payload !== "") throw new ClientError("invalid", "A push has fields or a payload, and not both.");
+  if (found === undefined) return rows;
+  const where = "at" in found ? `Field ${found.at + 1} is` : "The fields are";
+  throw new ClientError("invalid", `${where} not valid (${found.problem.replace("_", " ")}). Nothing was sent.`);
 }
 
 /** With what says that they are a name or a note. Sealed, they have as many characters as a server takes. */
@@ -261,7 +273,7 @@ export async function readKey(
   return { ...key, request: found?.request ?? null };
 }
 
-type OpenedPush = Pick<Retrieved, "payload" | "files"> & { readonly files_listed?: boolean };
+type OpenedPush = Pick<Retrieved, "payload" | "fields" | "files"> & { readonly files_listed?: boolean };
 
 /**
  * Opens a retrieved push. What was sealed decides which files it has, and not what the server delivered.
@@ -285,7 +297,8 @@ export async function openPush(
     throw new ClientError("invalid", "The content was damaged or changed after it was sealed.");
   }
   const payload = content.text === "" ? null : content.text;
-  const { files: list } = content;
+  const { files: list, fields } = content;
+  const text = { payload, ...(fields && { fields }) };
   if (list === null) {
     const files = delivered.map((file) => ({
       ...file,
@@ -293,7 +306,7 @@ export async function openPush(
       content_type: "",
       identity: key.identity,
     }));
-    return { payload, files, ...(files.length > 0 && { files_listed: false }) };
+    return { ...text, files, ...(files.length > 0 && { files_listed: false }) };
   }
   const problems = deliveryProblems(
     list,
@@ -304,7 +317,7 @@ export async function openPush(
     throw new ClientError("invalid", `The server did not deliver what was sealed, so nothing is shown (${named}).`);
   }
   return {
-    payload,
+    ...text,
     files: list.flatMap(({ stored, name, type, identity, size }) => {
       const found = delivered.find(({ filename }) => filename === stored);
       return found === undefined ? [] : [{ ...found, filename: name, content_type: type, identity, sizeBytes: size }];

@@ -61,6 +61,7 @@ function known(fields: object): object {
     encryption: undefined,
     encryption_check: undefined,
     expires_at: undefined,
+    fields: undefined,
   };
 }
 

@@ -2,7 +2,15 @@ import type { Config } from "../../config/config.ts";
 import { downloadUrl } from "../../http/downloads.ts";
 import { presentLinkDelivery, timestamp, timestampOrNull } from "../../http/present.ts";
 import { presentOptions, presentOwnersOptions } from "../../http/push-options.ts";
-import type { AuditEntry, CreatePush, ListedPush, OwnedPush, Push, RevealedFile } from "../../pushes/pushes.ts";
+import type {
+  AuditEntry,
+  CreatePush,
+  ListedPush,
+  OwnedPush,
+  Push,
+  PushField,
+  RevealedFile,
+} from "../../pushes/pushes.ts";
 import type {
   AuditAnswer,
   CommonAnswer,
@@ -18,6 +26,7 @@ import type {
 
 export interface Revealed {
   readonly payload: string;
+  readonly fields: readonly PushField[] | null;
   readonly files: readonly RevealedFile[];
 }
 
@@ -96,9 +105,10 @@ export function withSentLabels(push: OwnedPush, { name, note }: CreatePush): Own
 }
 
 export function presentCreated(push: OwnedPush, wanted: CreatePush, links: LinkParts): CreatedPushAnswer {
-  const { notifyEmailsTo = "", notifyEmailsToLocale = null, passphrase = "" } = wanted;
+  const { notifyEmailsTo = "", notifyEmailsToLocale = null, passphrase = "", fields } = wanted;
   return {
     ...presentOwnedPush(withSentLabels(push, wanted), links, passphrase),
+    ...(fields && { fields: fields.map(({ label, type }) => ({ label, type })) }),
     ...(notifyEmailsTo === ""
       ? {}
       : { notify_emails_to: notifyEmailsTo, notify_emails_to_locale: notifyEmailsToLocale }),
@@ -106,7 +116,8 @@ export function presentCreated(push: OwnedPush, wanted: CreatePush, links: LinkP
 }
 
 export function presentRevealed(push: Push, revealed: Revealed, links: LinkParts): RetrievedPushAnswer {
-  return { ...presentPush(push, links), ...presentSecret(revealed, links) };
+  const { fields } = revealed;
+  return { ...presentPush(push, links), ...presentSecret(revealed, links), ...(fields && { fields: [...fields] }) };
 }
 
 export function presentGone(push: Push, links: LinkParts): RetrievedPushAnswer {
@@ -114,7 +125,10 @@ export function presentGone(push: Push, links: LinkParts): RetrievedPushAnswer {
 }
 
 /** The keys that only a retrieval has. */
-export function presentSecret({ payload, files }: Revealed, { baseUrl }: Pick<LinkParts, "baseUrl">): SecretAnswer {
+export function presentSecret(
+  { payload, files }: Omit<Revealed, "fields">,
+  { baseUrl }: Pick<LinkParts, "baseUrl">,
+): SecretAnswer {
   return {
     // Only a file push may have no text.
     payload: payload === "" ? null : payload,

@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from "typebox";
 import { kindNames } from "../../base/push-kinds.ts";
 import { CreatePushFields } from "../../http/push-fields.ts";
 import { ownersOptionAnswers, publicOptionAnswers } from "../../http/push-options.ts";
-import { auditKindNames } from "../../pushes/pushes.ts";
+import { auditKindNames, fieldTypes } from "../../pushes/pushes.ts";
 
 /**
  * One schema for each answer: it types the presenters and describes /api/v2/openapi.json. All names are the wire names.
@@ -64,6 +64,13 @@ export const secret = {
   files: Type.Array(PushFile),
 };
 
+const revealedFields = Type.Optional(
+  Type.Array(
+    Type.Object({ label: Type.String(), value: Type.String(), type: Type.Enum([...fieldTypes], { type: "string" }) }),
+    { description: "Only of a push with fields. Its payload is their readable text." },
+  ),
+);
+
 const CommonAnswer = Type.Object({ ...common });
 const SecretAnswer = Type.Object({ ...secret });
 export const PushAnswer = Type.Object({ ...common, ...onlyV2 });
@@ -72,10 +79,15 @@ export const CreatedPushAnswer = Type.Object({
   ...common,
   ...onlyV2,
   ...ownersPart,
+  fields: Type.Optional(
+    Type.Array(Type.Object({ label: Type.String(), type: Type.Enum([...fieldTypes], { type: "string" }) }), {
+      description: "The fields that were sent, without their values; absent if there are none.",
+    }),
+  ),
   notify_emails_to: Type.Optional(Type.String({ description: "As sent; absent if the link is not mailed." })),
   notify_emails_to_locale: Type.Optional(nullable(Type.String())),
 });
-export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret });
+export const RetrievedPushAnswer = Type.Object({ ...common, ...onlyV2, ...secret, fields: revealedFields });
 export const PushListAnswer = Type.Array(OwnedPushAnswer, { maxItems: 50 });
 
 export const PreviewAnswer = Type.Object({
@@ -135,7 +147,7 @@ export const VersionAnswer = Type.Object({
 });
 
 /** What this server has beside API v2, for discovery. Names never change. */
-export const features = ["expires_at"] as const;
+export const features = ["fields", "expires_at"] as const;
 export const FeaturesAnswer = Type.Object({
   features: Type.Array(Type.Enum([...features], { type: "string" })),
 });

@@ -111,6 +111,7 @@ ${postgres(`
   -- kind: 0 text, 1 file, 2 url, 3 qr. end_reason: 0 views, 1 time, 2 viewer, 3 owner.
   -- An ended anonymous push keeps its row as the tombstone: link check, kind, limits, times and reason.
   -- encryption, encryption_check: of content that was sealed before it reached the server, see docs/end-to-end.md.
+  -- payload_format: 0 text, 1 fields (JSON).
   -- creator_address: of the client that created a live anonymous push. The creation of an owned push is its first audit entry.
   -- link_check: keyed, over the url_token, which contains the id. Links are found by the id, so it has no index.
   -- owner_check: keyed, over id, owner and link_check. NULL: there is no owner.
@@ -145,6 +146,7 @@ ${postgres(`
     creator_address TEXT,
     encryption INTEGER NOT NULL DEFAULT 0,
     encryption_check TEXT,
+    payload_format INTEGER NOT NULL DEFAULT 0,
     key_check BLOB NOT NULL,
     passphrase_salt BLOB,
     owner_check BLOB,

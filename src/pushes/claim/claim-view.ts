@@ -1,10 +1,12 @@
+import { fieldsText } from "@sealpush/age/fields";
 import { unavailable } from "../../base/errors.ts";
 import type { Actor } from "../actor.ts";
 import { auditRecord } from "../audit/audit-trail.ts";
 import { blobsGraceMs, type PushDeps } from "../deps.ts";
 import { endIfDue } from "../edit/end-push.ts";
+import { readStoredFields } from "../payload.ts";
 import { hasEnded, isForgotten, isOwner, toPush } from "../present-push.ts";
-import type { AuditKind, ClaimOutcome, EarlierViews, RevealedFile } from "../push.ts";
+import type { AuditKind, ClaimOutcome, EarlierViews, PushField, RevealedFile } from "../push.ts";
 import { openFileDetails, openFileKey, openPayload } from "../seals.ts";
 import type { NewTicket } from "../store/download-tickets.ts";
 import { arrivalOf } from "../store/idempotency-keys.ts";
@@ -40,6 +42,7 @@ type Opened =
   | {
       readonly outcome: "opened";
       readonly payload: string;
+      readonly fields: readonly PushField[] | null;
       readonly files: readonly RevealedFile[];
       readonly tickets: readonly NewTicket[];
       readonly rowSecret: Buffer;
@@ -114,8 +117,7 @@ export function claimOperations(deps: PushDeps) {
         return {
           outcome: "revealed",
           push,
-          payload: opened.payload,
-          files: opened.files,
+          ...revealedOf(opened),
           earlierViews,
           repeated: false,
         };
@@ -152,7 +154,7 @@ async function repeat(
   const logged = await claimRetries.repeat(row.id, row.sealGeneration, key.digest, repeatedAt, audit, opened.tickets);
   if (logged === undefined) return undefined;
   const push = { ...toPush(logged, urlToken, repeatedAt), expired: false, expiredOn: null };
-  return { outcome: "revealed", push, payload: opened.payload, files: opened.files, earlierViews, repeated: true };
+  return { outcome: "revealed", push, ...revealedOf(opened), earlierViews, repeated: true };
 }
 
 async function hasChanged(deps: PushDeps, row: PushRow): Promise<boolean> {
@@ -187,7 +189,9 @@ async function open(
     return { outcome: "passphrase_required", push: toPush(row, urlToken, now) };
   }
   if (payloadSealed === null) throw new Error(`The live push ${row.id} lacks its payload.`);
-  request.reserveAnswer(payloadSealed.length);
+  // Fields are answered twice: as text, too.
+  const textBytes = payloadSealed.length * (row.payloadFormat === "fields" ? 2 : 1);
+  request.reserveAnswer(textBytes);
   const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor, openSecret);
   if (unlocked.outcome === "too_many_attempts") return unlocked;
   if (unlocked.outcome === "wrong_passphrase") {
@@ -204,7 +208,7 @@ async function open(
   }
   if (stored.length > 0 && !(await openStoredFiles(deps, row, stored, actor))) return { outcome: "broken" };
   // Last, because the client may have gone while passphrase and files were being checked.
-  request.reserveAnswer(payloadSealed.length + fileRows.reduce((bytes, file) => bytes + fileTextBytes(file), 0));
+  request.reserveAnswer(textBytes + fileRows.reduce((bytes, file) => bytes + fileTextBytes(file), 0));
   // Read the clock again: the store may have been slow.
   const revealedAt = deps.clock.now();
   const files: RevealedFile[] = [];
@@ -216,7 +220,13 @@ async function open(
     files.push({ ...details, sizeBytes: file.sizeBytes, ticket: made.ticket });
     tickets.push(made.stored);
   }
-  return { outcome: "opened", payload, files, tickets, rowSecret: unlocked.rowSecret };
+  const fields = readStoredFields({ payload, payloadFormat: row.payloadFormat });
+  const text = fields === null ? payload : fieldsText(fields);
+  return { outcome: "opened", payload: text, fields, files, tickets, rowSecret: unlocked.rowSecret };
+}
+
+function revealedOf({ payload, fields, files }: Extract<Opened, { outcome: "opened" }>) {
+  return { payload, fields, files };
 }
 
 /**

@@ -7,6 +7,7 @@ import { auditRecord } from "../audit/audit-trail.ts";
 import type { PushDeps } from "../deps.ts";
 import { asksForLinkDelivery, findLinkDeliveryProblems } from "../notifications/email-rules.ts";
 import { linkDeliveryRefused, prepareLinkDelivery } from "../notifications/link-deliveries.ts";
+import { storedPayload } from "../payload.ts";
 import { toOwnersPush } from "../present-push.ts";
 import type { CreatedPush, CreatePush, Upload } from "../push.ts";
 import { findOptionProblems } from "../push-options.ts";
@@ -92,7 +93,8 @@ async function sealAndInsert(
   assertNoProblems(findInstantProblems(request, limits, receivedAt));
   const arrivedAt = earlier && arrivalOf(deps.clock, receivedAt, earlier.databaseTime);
   assertComplete(upload);
-  const payloadBytes = Buffer.byteLength(request.payload ?? "");
+  const { payload } = storedPayload(request);
+  const payloadBytes = Buffer.byteLength(payload);
   await spent.charge(payloadBytes, deps.clock.now());
   await deps.capacity.assertRoomFor(actor, payloadBytes);
 
@@ -112,7 +114,7 @@ async function sealAndInsert(
   const insert = async (storedLinkKey: AccountStoredLinkKey | undefined) => {
     const linkDelivery = await prepareLinkDelivery(deps, request, { row, urlToken, storedLinkKey }, actor);
     return await deps.largePayloads.write(payloadBytes, actor.client, async () => {
-      const content = { payload: request.payload ?? "", files: listFiles(positionFiles(upload?.files ?? [])) };
+      const content = { payload, files: listFiles(positionFiles(upload?.files ?? [])) };
       const { keyCheck, ...sealed } = sealPushContent(keyring, row, { urlToken, passphraseHash }, content, deps.random);
       const push: NewPush = {
         row: { ...row, keyCheck, ...(storedLinkKey && storedLink(deps, row, urlToken, storedLinkKey)) },

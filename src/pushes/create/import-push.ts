@@ -155,7 +155,7 @@ async function sealRows(
       ? undefined
       : sealPushContent(
           vault.keyring,
-          { ...push, id, sealGeneration: firstGeneration },
+          { ...push, id, sealGeneration: firstGeneration, payloadFormat: "text" },
           { urlToken, passphraseHash },
           { payload: open.payload, files: listFiles(positionFiles(upload.files)) },
           random,
@@ -232,6 +232,7 @@ function rowOf(
     ...optionsBy((option) => push[option]),
     encryption: "none",
     encryptionCheck: null,
+    payloadFormat: "text",
     isAnswer: 0,
     sealGeneration: firstGeneration,
     keyCheck,

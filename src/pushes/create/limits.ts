@@ -1,10 +1,12 @@
 import { findLock, findLockInHeader } from "@sealpush/age/age-header";
+import { findFieldProblems } from "@sealpush/age/fields";
 import { dayMs, minuteMs } from "../../base/clock.ts";
 import type { FieldProblems } from "../../base/errors.ts";
 import { addProblem, type Problems } from "../../base/field-problems.ts";
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Config, KindSettings, Range } from "../../config/config.ts";
-import type { Bounds, CreatePush } from "../push.ts";
+import { fieldSentence } from "../payload.ts";
+import type { Bounds, CreatePush, PushField } from "../push.ts";
 import type { PushRow } from "../store/tables.ts";
 
 /** Limits are in Unicode code points. */
@@ -50,9 +52,10 @@ export function findProblems(request: CreatePush, kind: KindName, config: Config
     addProblem(problems, "files", "File pushes are switched off on this server.");
   }
   if (kind === "file" && fileCount === 0) addProblem(problems, "files", "A file push needs at least one file.");
+  if (request.fields !== undefined) checkFields(request, request.fields, kind, problems);
   if (request.encryption !== undefined) checkEncryption(request, kind, problems);
   else {
-    checkPayload(request.payload ?? "", kind, problems);
+    if (request.fields === undefined) checkPayload(request.payload ?? "", kind, problems);
     if (request.encryptionCheck !== undefined) addProblem(problems, "encryptionCheck", "needs encryption.");
   }
   checkLifetime(request, config.kinds[kind], problems);
@@ -121,6 +124,18 @@ export function checkPayload(payload: string, kind: KindName, problems: Problems
   if (kind === "url" && payload !== "" && !isWebAddress(payload)) {
     addProblem(problems, "payload", "must be an absolute http or https URL.");
   }
+}
+
+function checkFields(
+  { payload = "", encryption }: CreatePush,
+  fields: readonly PushField[],
+  kind: KindName,
+  problems: Problems,
+): void {
+  if (kind !== "text" && kind !== "file") addProblem(problems, "fields", "are only for text and file pushes.");
+  if (payload !== "") addProblem(problems, "fields", "must not be sent with a payload.");
+  if (encryption !== undefined) addProblem(problems, "fields", "must be sealed in the payload.");
+  for (const found of findFieldProblems(fields)) addProblem(problems, "fields", fieldSentence(found));
 }
 
 type AskedEncryption = Pick<CreatePush, "encryption" | "encryptionCheck" | "payload" | "passphrase">;

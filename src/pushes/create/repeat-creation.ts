@@ -7,6 +7,7 @@ import { createLinkDeliveryReports } from "../audit/read-trail.ts";
 import { fileRefusal, readStoredFile, type StoredFile } from "../claim/stored-files.ts";
 import { unlock } from "../claim/unlock.ts";
 import type { PushDeps } from "../deps.ts";
+import { storedPayload } from "../payload.ts";
 import { hasEnded, isOwner, ownerKeysOf, toListedPush } from "../present-push.ts";
 import type { CreatePush, OwnedPush } from "../push.ts";
 import { openFileKey, openOwnedFileDetails, openPayload } from "../seals.ts";
@@ -113,11 +114,12 @@ async function hasSameRecipients(deps: PushDeps, row: PushRow, request: CreatePu
 async function hasSameContent(
   deps: PushDeps,
   { urlToken }: Pick<OwnedPush, "urlToken">,
-  { payload = "", passphrase = "" }: CreatePush,
+  request: CreatePush,
   upload: PendingUpload | undefined,
   now: number,
   actor: Actor,
 ): Promise<boolean> {
+  const { passphrase = "" } = request;
   // Not reserved for the answer: it does not contain the payload.
   const sealed = await deps.store.findSealed(deps.vault.urlTokens.addressOf(urlToken), () => undefined);
   if (sealed === undefined || sealed.payloadSealed === null) return false;
@@ -128,7 +130,8 @@ async function hasSameContent(
   if (unlocked.outcome !== "unlocked") return false;
   const stored = await deps.store.filesOf(sealed);
   const opened = openPayload(unlocked.key, row, stored, sealed.payloadSealed);
-  if (opened === undefined || !equalDigests(Buffer.from(opened), Buffer.from(payload))) return false;
+  if (opened === undefined || !equalDigests(Buffer.from(opened), Buffer.from(storedPayload(request).payload)))
+    return false;
   if (stored.length !== (upload?.fileCount ?? 0)) return false;
   // The push has taken the uploads that the request names again.
   if (upload !== undefined && upload.missing > 0) return true;

@@ -1,6 +1,7 @@
 import type { KindName } from "../../base/push-kinds.ts";
 import type { Actor } from "../actor.ts";
 import type { PushDeps } from "../deps.ts";
+import { storedPayload } from "../payload.ts";
 import type { CreatePush } from "../push.ts";
 import { optionSettings } from "../push-options.ts";
 import { optionsBy } from "../store/tables.ts";
@@ -22,6 +23,7 @@ export function requestedPush(
       return offered && (request[option] ?? byDefault);
     }),
     ...encryptionOf(request),
+    payloadFormat: storedPayload(request).payloadFormat,
     isAnswer: answersRequest === true ? 1 : 0,
     name: request.name ?? "",
     note: request.note ?? "",

@@ -3,6 +3,7 @@ import type { Actor } from "../actor.ts";
 import { type Unlocked, unlock } from "../claim/unlock.ts";
 import type { PendingUpload } from "../create/upload.ts";
 import type { PushDeps } from "../deps.ts";
+import { type StoredPayload, storedPayload } from "../payload.ts";
 import type { EditPush } from "../push.ts";
 import {
   type FileList,
@@ -31,8 +32,7 @@ export type SealedContent =
   | { readonly outcome: "broken" }
   | Exclude<Unlocked, { outcome: "unlocked" }>;
 
-interface OldContent {
-  readonly payload: string;
+interface OldContent extends StoredPayload {
   readonly keptFiles: readonly (Omit<FileRow, "keySealed"> & KeyedFile)[];
   readonly passphraseHash: Buffer | undefined;
 }
@@ -62,13 +62,13 @@ export async function sealContent(
   const old = await openOld(deps, edit, now, actor);
   if (old.outcome !== "opened") return old;
   const { request, files, sealed, upload, urlToken } = edit;
-  const payload = request.payload ?? old.payload;
+  const { payload, payloadFormat } = request.payload === undefined ? old : storedPayload(request);
   const { passphraseSalt, passphraseHash } = await nextPassphrase(deps, edit, old, actor);
   const added = positionFiles(upload?.files ?? [], files.present);
   const all = listFiles([...old.keptFiles, ...added]);
   const { files: sealedFiles, ...content } = sealPushContent(
     deps.vault.keyring,
-    { ...sealed.row, sealGeneration: sealed.row.sealGeneration + 1 },
+    { ...sealed.row, sealGeneration: sealed.row.sealGeneration + 1, payloadFormat },
     { urlToken, passphraseHash },
     { payload, files: all },
     deps.random,
@@ -79,6 +79,7 @@ export async function sealContent(
     content: {
       ...content,
       passphraseSalt,
+      payloadFormat,
       storedBytes: Buffer.byteLength(payload) + all.reduce((sum, file) => sum + file.sizeBytes, 0),
       keptFiles: sealedFiles.filter((file) => keptIds.has(file.id)),
       addedFiles: sealedFiles.filter((file) => !keptIds.has(file.id)),
@@ -98,7 +99,7 @@ async function openOld(
   const passphrase = request.currentPassphrase ?? "";
   if (row.passphraseSalt !== null && passphrase === "") {
     return leavesNothing(edit)
-      ? { outcome: "opened", payload: "", keptFiles: [], passphraseHash: undefined }
+      ? { outcome: "opened", payload: "", payloadFormat: "text", keptFiles: [], passphraseHash: undefined }
       : { outcome: "passphrase_required" };
   }
   const unlocked = await unlock(deps, sealed, { urlToken, passphrase }, now, actor);
@@ -112,7 +113,8 @@ async function openOld(
     if (key === undefined) return { outcome: "broken" };
     keptFiles.push({ ...file, key });
   }
-  return { outcome: "opened", payload, keptFiles, passphraseHash: unlocked.passphraseHash };
+  const { payloadFormat } = row;
+  return { outcome: "opened", payload, payloadFormat, keptFiles, passphraseHash: unlocked.passphraseHash };
 }
 
 /** The text of a file push is optional, so no new one is required: the old text is removed anyway. */

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import type { AuditRecord } from "../audit/audit-trail.ts";
+import { type PayloadFormat, payloadFormats } from "../stored-values.ts";
 import { type FileRow, type PushOptions, type PushRow, payloads, pushOptions, readPushes } from "./tables.ts";
 import {
   deletePayload,
@@ -36,6 +37,7 @@ export interface SealedLabel {
 export interface ContentChange {
   readonly keyCheck: Buffer;
   readonly passphraseSalt: Buffer | null;
+  readonly payloadFormat: PayloadFormat;
   readonly rowSecretSealed: Buffer;
   readonly payloadSealed: Buffer;
   readonly storedBytes: number;
@@ -64,9 +66,9 @@ const changeRow = sql<(number | Buffer | null)[], { rowSecretId: number }>(
    RETURNING row_secret_id AS rowSecretId`,
 );
 const rowById = readPushes.select<[pushId: number]>("WHERE id = ?");
-const changeSeals = sql<[keyCheck: Buffer, passphraseSalt: Buffer | null, storedBytes: number, pushId: number]>(
-  "UPDATE pushes SET key_check = ?, passphrase_salt = ?, stored_bytes = ? WHERE id = ?",
-);
+const changeSeals = sql<
+  [keyCheck: Buffer, passphraseSalt: Buffer | null, payloadFormat: number, storedBytes: number, pushId: number]
+>("UPDATE pushes SET key_check = ?, passphrase_salt = ?, payload_format = ?, stored_bytes = ? WHERE id = ?");
 // In place on SQLite: the same width in the same row moves no bytes (see the schema).
 const writeKey = sql<[sealed: Buffer, rowSecretId: number, sealedBytes: number]>(
   "UPDATE row_secrets SET sealed = ? WHERE id = ? AND length(sealed) = ?",
@@ -143,7 +145,9 @@ async function writeContent(
 ): Promise<void> {
   await destroyClaimCopies(tx, pushId);
   once(await tx.run(writeKey, content.rowSecretSealed, rowSecretId, content.rowSecretSealed.length), "The row secret");
-  await tx.run(changeSeals, content.keyCheck, content.passphraseSalt, content.storedBytes, pushId);
+  const { keyCheck, passphraseSalt, storedBytes } = content;
+  const format = payloadFormats[content.payloadFormat];
+  await tx.run(changeSeals, keyCheck, passphraseSalt, format, storedBytes, pushId);
   once(await tx.run(deletePayload, pushId), "The payload");
   await tx.run(insertPayload, ...payloads.values({ pushId, sealed: content.payloadSealed }));
   await destroyTickets(tx, pushId, content.removedFileIds);

@@ -155,6 +155,7 @@ function exercisesOf(store: PushStore): Exercises<PushStore> {
   const content = {
     keyCheck: randomBytes(32),
     passphraseSalt: null,
+    payloadFormat: "text" as const,
     rowSecretSealed: randomBytes(32),
     payloadSealed: randomBytes(40),
     storedBytes: 40,

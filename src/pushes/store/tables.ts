@@ -23,7 +23,7 @@ import {
   text,
   withDefault,
 } from "../../database/table.ts";
-import { auditKinds, bulkOwners, encryptions, endReasons } from "../stored-values.ts";
+import { auditKinds, bulkOwners, encryptions, endReasons, payloadFormats } from "../stored-values.ts";
 
 // Times in ms since the epoch.
 
@@ -105,6 +105,8 @@ const pushColumns = {
     withDefault(nullable(text), null),
     "with another one the content does not open in the browser",
   ),
+  /** What the sealed payload is. */
+  payloadFormat: bound(withDefault(oneOf(payloadFormats), "text"), payload),
   /** 32 bytes; empty for an imported push that had ended. See `derivePushKey`. */
   keyCheck: bound(bytes, pushKey),
   /** See `makePassphraseSalt`: it begins with the number of the parameter set. */
