@@ -37,6 +37,8 @@ export interface Session {
   /** The password was right and the second factor is still missing. Such a session may do nothing else. */
   readonly waitsForFactor: boolean;
   readonly createdAt: number;
+  /** When the user last proved to be there; null: only by a sign-on at the provider that may have asked for nothing. */
+  readonly provedAt: number | null;
   /** How long the browser keeps the cookie; undefined: until it closes. */
   readonly cookieSeconds: number | undefined;
   /** Derived from the session token: only a page made for this session can contain it. */

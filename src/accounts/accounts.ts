@@ -12,6 +12,7 @@ import { createPasswords } from "./sign-in/passwords.ts";
 import { createRecovery } from "./sign-in/recovery.ts";
 import { createSignIn } from "./sign-in/sign-in.ts";
 import { createOwnConfirmation, createRegistration } from "./sign-in/sign-up.ts";
+import { createFreshSignOn } from "./sso/fresh-sign-on.ts";
 import { createIdentities } from "./sso/identities.ts";
 import { createSignOnSteps } from "./sso/sign-on-steps.ts";
 import { createSingleSignOn } from "./sso/single-sign-on.ts";
@@ -80,13 +81,23 @@ export function createAccounts(deps: AccountsDeps) {
   });
 
   const signUp = { ...deps, users, links, passwords: passwordStore, knownClients, startSession: starts.start };
+  const identities = createIdentityStore(deps.db, seals, deps.random);
+  const steps = createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) });
+  const fresh = createFreshSignOn({
+    ...deps,
+    outbox: deps.requestedOutbox,
+    steps,
+    identities,
+    passwords: passwordStore,
+  });
   const singleSignOn = {
     ...deps,
     passwords: passwordStore,
     check,
-    identities: createIdentityStore(deps.db, seals, deps.random),
+    identities,
     startSession: starts.start,
-    steps: createSignOnSteps({ ...deps, store: createSignOnStepStore(deps.db) }),
+    steps,
+    fresh,
     findUserByEmail: async (email: string) => (await users.findUserByEmail(email))?.user,
   };
 
@@ -110,5 +121,6 @@ export function createAccounts(deps: AccountsDeps) {
     ...createSignIn({ ...deps, store: users, passwords: passwordStore, check, startSession: starts.start }),
     ...createSingleSignOn(singleSignOn),
     ...createIdentities(singleSignOn),
+    ...fresh,
   };
 }

@@ -699,6 +699,7 @@ export interface EnglishMessages {
     readonly refusedGuest: string;
     readonly unknownGroups: Message<{ name: string }>;
     readonly notInGroup: string;
+    readonly notFresh: Message<{ name: string }>;
     readonly noAccount: string;
     readonly noAccountText: Message<{ name: string }>;
     readonly linkedElsewhere: string;
@@ -718,6 +719,15 @@ export interface EnglishMessages {
     readonly unlinkConfirm: string;
     readonly yourPassword: string;
     readonly onlyWayIn: string;
+    readonly prove: string;
+    readonly proveText: Message<{ name: string }>;
+    readonly proveSubmit: Message<{ name: string }>;
+    readonly proved: string;
+    readonly codeLead: Message<{ name: string; email: string }>;
+    readonly code: string;
+    readonly codeHint: string;
+    readonly codeWrong: string;
+    readonly codeSubmit: string;
     readonly manage: string;
     readonly backToAccount: string;
   };
@@ -1199,6 +1209,12 @@ export interface EnglishMessages {
       readonly subject: string;
       readonly text: string;
       readonly action: string;
+      readonly notYou: string;
+    };
+    readonly signOnCode: {
+      readonly subject: string;
+      readonly text: string;
+      readonly code: string;
       readonly notYou: string;
     };
     readonly alreadyRegistered: {

@@ -103,6 +103,10 @@ function partsOf(
       });
     case "already_registered":
       return linkParts(mail.alreadyRegistered, messages, { url: linkTo(baseUrl, "/users/sign_in"), lifeMs: undefined });
+    case "sign_on_code": {
+      const { subject, text, code, notYou } = mail.signOnCode;
+      return { heading: subject, paragraphs: [text], facts: [[code, content.code]], afterAction: [notYou] };
+    }
     case "test":
       return { heading: mail.test.subject, paragraphs: [mail.test.text] };
     case "account_notification":

@@ -40,6 +40,8 @@ const contents = {
   invitation: { token: isText },
   /** Somebody signed up with, or wanted to change to, an email address that already has an account. */
   already_registered: {},
+  /** Proves that the user of a session is there. */
+  sign_on_code: { code: isText },
   /** An operator tests whether this server can send email. */
   test: {},
   account_notification: {

@@ -72,15 +72,18 @@ import { showSignIn, showSignOut, signIn, signOut, signOutPath } from "./sign-in
 import { showSignUp, signUp, signUpPath } from "./sign-up.tsx";
 import {
   beginLink,
+  beginProof,
   beginSignIn,
   completeSignOn,
   confirmLink,
+  giveCode,
+  showCode,
   showConfirmLink,
   showSignOnSettings,
   signOnPath,
   unlinkIdentities,
 } from "./single-sign-on/handler.ts";
-import { confirmLinkPath } from "./single-sign-on/views.tsx";
+import { confirmLinkPath, signOnCodePath } from "./single-sign-on/views.tsx";
 import { themeChoicePath } from "./theme-choice.ts";
 import { createToken, revokeToken, showTokens } from "./tokens/handler.ts";
 import { tokensPath } from "./tokens/model.ts";
@@ -241,6 +244,15 @@ const pageRoutes: readonly PageRoute[] = [
   { method: "POST", path: confirmLinkPath, group: "internal", access: "page_entry", handler: confirmLink },
   { method: "GET", path: signOnSettingsPath, group: "internal", access: "page_session", handler: showSignOnSettings },
   { method: "POST", path: `${signOnSettingsPath}/link`, group: "internal", access: "page_session", handler: beginLink },
+  {
+    method: "POST",
+    path: `${signOnSettingsPath}/again`,
+    group: "internal",
+    access: "page_session",
+    handler: beginProof,
+  },
+  { method: "GET", path: signOnCodePath, group: "internal", access: "page_session", handler: showCode },
+  { method: "POST", path: signOnCodePath, group: "internal", access: "page_session", handler: giveCode },
   {
     method: "POST",
     path: `${signOnSettingsPath}/unlink`,

@@ -121,7 +121,10 @@ describe("groups", () => {
     expect((await accounts.authenticateToken({ token, address: "192.0.2.1" }))?.user.admin).toBe(false);
     expect((await app.server.inject({ url: "/p/active.json", headers: bearer(token) })).statusCode).toBe(200);
 
-    expect((await visitor.post(`/admin/users/${user?.id}/promote`)).statusCode).toBe(404);
+    const promotion = `/admin/users/${user?.id}/promote`;
+    expect((await visitor.post(promotion)).body).toContain(messages.prove);
+    expect((await signOn(visitor, "b-1", { path: "/users/single_sign_on/again" })).statusCode).toBe(303);
+    expect((await visitor.post(promotion)).statusCode).toBe(404);
     expect((await accounts.findUser(user?.id ?? 0))?.admin).toBe(false);
 
     app.clock.advance(12 * hourMs - 1);

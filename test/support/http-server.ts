@@ -26,6 +26,7 @@ const session: Session = {
   user: owner,
   waitsForFactor: false,
   createdAt: 0,
+  provedAt: 0,
   cookieSeconds: undefined,
   formToken: "form-token",
 };

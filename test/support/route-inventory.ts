@@ -242,6 +242,9 @@ POST   /users/sign_out                        page          changes
 GET    /users/sign_up                         page_entry
 POST   /users/sign_up                         page_entry    changes
 GET    /users/single_sign_on                  page_session
+POST   /users/single_sign_on/again            page_session  changes
+GET    /users/single_sign_on/code             page_session
+POST   /users/single_sign_on/code             page_session  changes
 POST   /users/single_sign_on/link             page_session  changes
 POST   /users/single_sign_on/unlink           page_session  changes
 GET    /users/token                           page_session

@@ -85,7 +85,7 @@ export function createEmailChange(deps: Deps) {
       password,
       client,
     }: {
-      session: Pick<Session, "user" | "createdAt">;
+      session: Pick<Session, "user" | "provedAt">;
       email: string;
       password: string;
       client: ClientContext;

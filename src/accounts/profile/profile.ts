@@ -18,15 +18,15 @@ export function createProfile({
   return {
     /**
      * Reauthenticates before a change that a hijacked session must not make: with the password or, for an account without
-     * one, a session that began at most ten minutes ago. @throws AppError too_many_requests, unavailable.
+     * one, a session that was proved at most ten minutes ago. @throws AppError too_many_requests, unavailable.
      */
     async confirmIdentity(
-      { user, createdAt }: Pick<Session, "user" | "createdAt">,
+      { user, provedAt }: Pick<Session, "user" | "provedAt">,
       password: string,
       client: ClientContext,
     ): Promise<boolean> {
       if (user.hasPassword) return await checkPassword(user.id, password, client);
-      return isFreshSession({ createdAt }, clock.now());
+      return isFreshSession({ provedAt }, clock.now());
     },
     /** @param language a language tag; null: the browser's language. */
     setLanguage: (userId: number, language: string | null): Promise<void> =>

@@ -26,6 +26,8 @@ interface StartOptions {
   readonly provided?: Guard;
   /** The browser keeps the cookie when it closes. */
   readonly persistent?: boolean;
+  /** False: by a sign-on at the provider, which may have asked for nothing. */
+  readonly isProved?: boolean;
   /** The provider's groups make the user an administrator until then; null: they do not. */
   readonly adminUntil?: number | null;
 }
@@ -49,7 +51,7 @@ export function createSessionStarts({
 }) {
   type Start = Pick<
     Parameters<SessionStore["insertSession"]>[0],
-    "complete" | "replaces" | "provided" | "persistent" | "adminUntil"
+    "complete" | "replaces" | "provided" | "persistent" | "isProved" | "adminUntil"
   >;
 
   async function insert(
@@ -80,9 +82,9 @@ export function createSessionStarts({
       user: Pick<User, "id">,
       client: ClientContext,
       now: number,
-      { provided = always, persistent = false, adminUntil = null }: StartOptions = {},
+      { provided = always, persistent = false, isProved = true, adminUntil = null }: StartOptions = {},
     ): Promise<string | undefined> =>
-      insert(user, client, now, { complete: false, replaces: null, provided, persistent, adminUntil }),
+      insert(user, client, now, { complete: false, replaces: null, provided, persistent, isProved, adminUntil }),
 
     /**
      * Starts a session for a user who has already shown every factor.
@@ -101,7 +103,14 @@ export function createSessionStarts({
         replacesToken === undefined
           ? null
           : { digest: access.digest("session", replacesToken), since: now - waitingMs };
-      return insert(user, client, now, { complete: true, replaces, provided, persistent, adminUntil: null });
+      return insert(user, client, now, {
+        complete: true,
+        replaces,
+        provided,
+        persistent,
+        isProved: true,
+        adminUntil: null,
+      });
     },
   };
 }

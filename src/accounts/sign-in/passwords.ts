@@ -9,12 +9,12 @@ import type { PasswordStore } from "../store/passwords.ts";
 import type { PasswordCheck } from "./password-check.ts";
 import { type PasswordProblem, passwordProblem } from "./password-rules.ts";
 
-/** For accounts without a password, a session of at most this age counts as proof instead. */
+/** For accounts without a password, it is enough that their user proved to be there so long ago. */
 const freshSessionMs = 10 * minuteMs;
 
-/** Uses the absolute difference: a session that began before the clock was set back is not fresh. */
-export function isFreshSession({ createdAt }: Pick<Session, "createdAt">, now: number): boolean {
-  return Math.abs(now - createdAt) <= freshSessionMs;
+/** Uses the absolute difference: a session that was proved before the clock was set back is not fresh. */
+export function isFreshSession({ provedAt }: Pick<Session, "provedAt">, now: number): boolean {
+  return provedAt !== null && Math.abs(now - provedAt) <= freshSessionMs;
 }
 
 interface Deps {
@@ -40,7 +40,7 @@ export function createPasswords({ store, clock, argon2, check, outbox }: Deps) {
 
     /**
      * Ends all sessions but `keepSessionId`, removes all mailed links and notifies the owner by email. An account without
-     * a password (single sign-on) gets its first one with `current` "", in a session that began at most ten minutes ago
+     * a password (single sign-on) gets its first one with `current` "", in a session that was proved at most ten minutes ago
      * ("sign_in_again" otherwise): an unattended session must not give anybody permanent access.
      * @throws AppError too_many_requests, unavailable.
      */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { AccountChange } from "../../mail/email.ts";
 import type { Outbox } from "../../mail/outbox.ts";
@@ -9,6 +10,7 @@ import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import type { PasswordCheck } from "../sign-in/password-check.ts";
 import type { Identity, IdentityStore } from "../store/identities.ts";
 import type { PasswordStore } from "../store/passwords.ts";
+import { findCompleteSession } from "../store/sessions.ts";
 import type { Provider } from "./provider.ts";
 import type { SignOnSteps, StepToConfirm } from "./sign-on-steps.ts";
 import { openProvider } from "./single-sign-on.ts";
@@ -47,6 +49,7 @@ interface Deps {
   readonly identities: IdentityStore;
   readonly passwords: Pick<PasswordStore, "findPassword" | "isCurrent">;
   readonly check: PasswordCheck;
+  readonly access: AccessKeys;
   readonly startSession: SessionStarts["start"];
 }
 
@@ -83,9 +86,12 @@ export function createIdentities(deps: Deps) {
       if (by === "sign_in") return { is: "invalid" };
       const given = { email: user.email, account, password, client };
       if (by === "password" && !(await check(given, clock.now()))) return { is: "wrong_password" };
-      // Checked again inside the write: a password that was changed meanwhile is no proof.
-      const proven: Guard = async (tx) =>
-        by === "consent" || (await passwords.isCurrent(tx, user.id, account.passwordHash));
+      // Checked again inside the write: a password that was changed, or a session that has ended meanwhile is no proof.
+      const proven: Guard = async (tx) => {
+        if (by === "password") return passwords.isCurrent(tx, user.id, account.passwordHash);
+        const current = session && (await findCompleteSession(tx, deps.access, session.id, user.id));
+        return (current?.provedAt ?? 0) > step.createdAt;
+      };
       const request = { stepToken, step, user, client, proven };
       return session?.user.id === user.id ? linkInSession(request, deps) : signInAndLink(request, deps);
     },
@@ -131,7 +137,8 @@ async function findWaiting(token: string | undefined, deps: Deps) {
 
 /** A session older than the provider's answer may be an unattended one: it needs the password again. */
 function proofNeeded(step: StepToConfirm, user: User, session: Session | null): LinkToConfirm["by"] {
-  if (session?.user.id === user.id && session.createdAt > step.createdAt) return "consent";
+  const isProved = session !== null && session.provedAt !== null && session.provedAt > step.createdAt;
+  if (isProved && session.user.id === user.id) return "consent";
   return user.hasPassword ? "password" : "sign_in";
 }
 

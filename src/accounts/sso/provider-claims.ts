@@ -13,7 +13,7 @@ export interface SentClaims {
 
 /** Why the claims are refused. `claim` and `value` say what the provider would have to send instead. */
 export interface ClaimRefusal {
-  readonly because: "unverified_email" | "domain" | "guest" | "unknown_groups" | "not_in_group";
+  readonly because: "unverified_email" | "domain" | "guest" | "unknown_groups" | "not_in_group" | "not_fresh";
   readonly claim: string;
   /** As JSON, bounded and without control characters; null: the claim was absent. */
   readonly value: string | null;
@@ -130,7 +130,7 @@ function isOne(value: unknown): boolean {
 
 const valueLengthMax = 60;
 
-function refusal(because: ClaimRefusal["because"], claim: string, value: unknown): ClaimRefusal {
+export function refusal(because: ClaimRefusal["because"], claim: string, value: unknown): ClaimRefusal {
   const text = value === undefined ? null : JSON.stringify(value).replace(/\p{C}/gu, "\u{fffd}");
   return {
     because,

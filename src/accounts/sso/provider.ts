@@ -34,6 +34,8 @@ export interface SignOnSecrets {
 export type ProviderClaims = ReadClaims & {
   readonly issuer: string;
   readonly subject: string;
+  /** How many seconds before the answer the provider asked the user for a proof; undefined: it does not say. */
+  readonly authenticatedFor: number | undefined;
 };
 
 export type ProviderAnswer =
@@ -86,8 +88,8 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
     name: settings.name,
     issuer: settings.issuer,
 
-    /** The URL to send a browser to. @throws AppError unavailable: the provider does not answer. */
-    signOnUrl: ({ state, nonce, verifier }: SignOnSecrets): Promise<string> =>
+    /** The URL to send a browser to. @param isFresh the provider has to ask the user for a proof, even if they are signed in there. @throws AppError unavailable: the provider does not answer. */
+    signOnUrl: ({ state, nonce, verifier }: SignOnSecrets, isFresh = false): Promise<string> =>
       askable(async (configuration) => {
         // Okta sends groups only if they are requested.
         const lists = configuration.serverMetadata().scopes_supported?.includes("groups") === true;
@@ -98,6 +100,7 @@ export function createProvider(settings: SingleSignOnSettings, deps: { readonly 
           nonce,
           code_challenge: digest(verifier).toString("base64url"),
           code_challenge_method: "S256",
+          ...(isFresh && { prompt: "login", max_age: "0" }),
         });
         if (!isProviderTarget(url, issuer)) {
           throw new ProviderUnavailableError(
@@ -142,14 +145,16 @@ async function answerIn(
   if (idToken === undefined || !subjectPattern.test(idToken.sub) || idToken.iss.length > issuerLengthMax) {
     return { is: "invalid", error: undefined };
   }
-  const { iss: issuer, sub: subject } = idToken;
+  const { iss: issuer, sub: subject, iat, auth_time: authenticatedAt } = idToken;
+  // Both are the provider's times.
+  const authenticatedFor = typeof authenticatedAt === "number" ? iat - authenticatedAt : undefined;
   const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
   const asks = hasMore && needsUserInfo(idToken, settings);
   const userInfo = asks ? await fetchUserInfo(configuration, tokens.access_token, subject) : undefined;
   const read = readClaims({ idToken, userInfo }, settings);
   return "because" in read
     ? { is: "refused", subject, refusal: read }
-    : { is: "claims", claims: { issuer, subject, ...read } };
+    : { is: "claims", claims: { issuer, subject, authenticatedFor, ...read } };
 }
 
 /** The library wraps errors of our fetch function. */

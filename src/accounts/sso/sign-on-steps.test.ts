@@ -9,7 +9,7 @@ import { createSignOnStepStore } from "../store/sign-on-steps.ts";
 import { createSignOnSteps, type SignOnStep } from "./sign-on-steps.ts";
 
 const secrets = { state: "s", nonce: "n", verifier: "v" };
-const onTheWay: SignOnStep = { is: "on_the_way", secrets, next: "/p", linkTo: 7, persistent: true };
+const onTheWay: SignOnStep = { is: "on_the_way", secrets, next: "/p", linkTo: 7, proves: 5, persistent: true };
 const toConfirm: SignOnStep = {
   is: "to_confirm",
   issuer: "https://id.example.com",

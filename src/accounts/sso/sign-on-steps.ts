@@ -4,7 +4,7 @@ import type { Random } from "../../base/random.ts";
 import type { AccessKeys } from "../../crypto/access-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { makeOpaqueToken } from "../../crypto/tokens.ts";
-import type { WriteConnection } from "../../database/database.ts";
+import type { Transaction, WriteConnection } from "../../database/database.ts";
 import type { SignOnStepStore } from "../store/sign-on-steps.ts";
 import { signOnSteps } from "../store/tables.ts";
 import type { SignOnSecrets } from "./provider.ts";
@@ -25,6 +25,8 @@ export interface StepOnTheWay {
   readonly next: string | null;
   /** The account to link the identity to; null: to sign in. */
   readonly linkTo: number | null;
+  /** The session whose user has to sign on afresh; null: none. */
+  readonly proves: number | null;
   /** The browser keeps the session's cookie when it closes. */
   readonly persistent: boolean;
 }
@@ -44,7 +46,20 @@ export interface StepToConfirm {
   readonly createdAt: number;
 }
 
-export type SignOnStep = StepOnTheWay | StepToConfirm;
+/** A code was mailed to the user of a session, because the provider does not say when it asked the user. */
+export interface StepWithCode {
+  readonly is: "with_code";
+  readonly sessionId: number;
+  readonly userId: number;
+  readonly code: string;
+  readonly triesLeft: number;
+  /** As they were when the code was mailed: it proves nothing about others. */
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly next: string | null;
+}
+
+export type SignOnStep = StepOnTheWay | StepToConfirm | StepWithCode;
 
 const rowOf = (stepDigest: Buffer) => ({ id: stepDigest, ownerId: null });
 
@@ -57,31 +72,33 @@ export function createSignOnSteps(deps: {
   readonly random: Random;
 }) {
   const { store, access, keyring, random } = deps;
+  const seal = (stepDigest: Buffer, step: SignOnStep) =>
+    keyring().seal(signOnSteps.seals.signOnStep, rowOf(stepDigest), Buffer.from(JSON.stringify(step), "utf8"));
   return {
     /** @returns the token for the browser. @throws AppError unavailable: too many sign-ons are in progress. */
     async keep(step: SignOnStep, client: string, now: number): Promise<string> {
       const token = makeOpaqueToken(random);
       const stepDigest = access.digest("sign_on_step", token);
-      const sealed = keyring().seal(
-        signOnSteps.seals.signOnStep,
-        rowOf(stepDigest),
-        Buffer.from(JSON.stringify(step), "utf8"),
-      );
       const kept = await store.insertStep(
-        { digest: stepDigest, sealed, client, now },
+        { digest: stepDigest, sealed: seal(stepDigest, step), client, now },
         { since: now - signOnStepMs, ...limits },
       );
       if (!kept) throw unavailable("Too many people are signing in at the provider.", retrySeconds);
       return token;
     },
-    /** @returns undefined: unknown, used or expired. */
-    async find(token: string | undefined, now: number): Promise<SignOnStep | undefined> {
+    /** @param tx to find it under the accounts lock. @returns undefined: unknown, used or expired. */
+    async find(token: string | undefined, now: number, tx?: Transaction): Promise<SignOnStep | undefined> {
       if (token === undefined || !tokenShape.test(token)) return undefined;
       const stepDigest = access.digest("sign_on_step", token);
-      const sealed = await store.findStep(stepDigest, now - signOnStepMs);
+      const sealed = await store.findStep(stepDigest, now - signOnStepMs, tx);
       const opened =
         sealed === undefined ? undefined : keyring().open(signOnSteps.seals.signOnStep, rowOf(stepDigest), sealed);
       return opened === undefined ? undefined : readStep(JSON.parse(opened.toString("utf8")));
+    },
+    /** It still expires when it would have. Requires the accounts lock. */
+    async replace(tx: Transaction, token: string, step: SignOnStep): Promise<void> {
+      const stepDigest = access.digest("sign_on_step", token);
+      await store.replaceStep(tx, stepDigest, seal(stepDigest, step));
     },
     /** Returns true to one caller only. */
     take: (writing: WriteConnection, token: string, now: number): Promise<boolean> =>
@@ -105,11 +122,22 @@ function readStep(step: unknown): SignOnStep | undefined {
     const { state, nonce, verifier } = step.secrets;
     const linkTo = typeof step.linkTo === "number" ? step.linkTo : null;
     const whole = typeof state === "string" && typeof nonce === "string" && typeof verifier === "string";
-    return whole ? { is: step.is, secrets: { state, nonce, verifier }, next, linkTo, persistent } : undefined;
+    const proves = typeof step.proves === "number" ? step.proves : null;
+    return whole ? { is: step.is, secrets: { state, nonce, verifier }, next, linkTo, proves, persistent } : undefined;
   }
+  if (step.is === "with_code") return readCodeStep(step, next);
   const { is, issuer, subject, email, userId, createdAt } = step;
   const hasClaims = typeof issuer === "string" && typeof subject === "string" && typeof email === "string";
   if (is !== "to_confirm" || !hasClaims || typeof userId !== "number" || typeof createdAt !== "number")
     return undefined;
   return { is, issuer, subject, email, userId, next, persistent, createdAt };
+}
+
+function readCodeStep(step: Readonly<Record<string, unknown>>, next: string | null): StepWithCode | undefined {
+  const { sessionId, userId, code, triesLeft, email, passwordHash } = step;
+  const areNumbers = typeof sessionId === "number" && typeof userId === "number" && typeof triesLeft === "number";
+  const areTexts = typeof code === "string" && typeof email === "string" && typeof passwordHash === "string";
+  return areNumbers && areTexts
+    ? { is: "with_code", sessionId, userId, code, triesLeft, email, passwordHash, next }
+    : undefined;
 }

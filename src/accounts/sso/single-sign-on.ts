@@ -9,6 +9,7 @@ import type { AccountsDeps } from "../deps.ts";
 import type { Guard, SessionStarts } from "../sessions/sessions.ts";
 import { recordAction } from "../store/administration.ts";
 import type { IdentityStore } from "../store/identities.ts";
+import type { FreshSignOn, ProofOutcome } from "./fresh-sign-on.ts";
 import type { Provider, ProviderClaims } from "./provider.ts";
 import type { ClaimRefusal } from "./provider-claims.ts";
 import type { SignOnSteps, StepOnTheWay } from "./sign-on-steps.ts";
@@ -33,6 +34,8 @@ export type SignOnOutcome =
   /** The identity is linked to another account. */
   | { readonly is: "linked_elsewhere" }
   | { readonly is: "denied" }
+  /** The outcome of a fresh sign-on. */
+  | Extract<ProofOutcome, { readonly is: "proved" | "code_sent" }>
   /** The provider does not prove an address, or the operator's rules do not admit the user. */
   | { readonly is: "refused"; readonly refusal: ClaimRefusal }
   /** There is no account and none can be created, or it is disabled. */
@@ -50,6 +53,7 @@ interface Deps {
   readonly identities: IdentityStore;
   readonly findUserByEmail: (email: string) => Promise<User | undefined>;
   readonly startSession: SessionStarts["start"];
+  readonly fresh: Pick<FreshSignOn, "proveBySignOn">;
 }
 
 export function createSingleSignOn(deps: Deps) {
@@ -58,25 +62,29 @@ export function createSingleSignOn(deps: Deps) {
 
   return {
     /**
-     * @param request `next`: a path of this server. `persistent`: the browser keeps the session's cookie when it closes. `linkTo`: the session whose user links an identity; null: to sign in.
+     * @param request `next`: a path of this server. `persistent`: the browser keeps the session's cookie when it closes. `session`: the one whose user links an identity, or proves to be there; null: to sign in.
      * @throws AppError not_found: single sign-on is off; unavailable: the provider does not answer.
      */
     async beginSignOn({
       next,
-      linkTo,
+      purpose,
+      session,
       persistent,
       client,
     }: {
       next: string | null;
-      linkTo: Session | null;
+      purpose: "sign_in" | "link" | "prove";
+      session: Session | null;
       persistent: boolean;
       client: ClientContext;
     }): Promise<{ readonly url: string; readonly stepToken: string }> {
       const provider = openProvider(deps);
       const make = () => makeOpaqueToken(random);
       const secrets = { state: make(), nonce: make(), verifier: make() };
-      const url = await provider.signOnUrl(secrets);
-      const step = { is: "on_the_way", secrets, next, linkTo: linkTo?.user.id ?? null, persistent } as const;
+      const url = await provider.signOnUrl(secrets, purpose === "prove");
+      const linkTo = purpose === "link" ? (session?.user.id ?? null) : null;
+      const proves = purpose === "prove" ? (session?.id ?? null) : null;
+      const step = { is: "on_the_way", secrets, next, linkTo, proves, persistent } as const;
       return { url, stepToken: await steps.keep(step, client.throttleKey, clock.now()) };
     },
 
@@ -103,7 +111,10 @@ export function createSingleSignOn(deps: Deps) {
       const answer = await provider.readAnswer(query, step.secrets);
       if (answer.is === "refused") return refuse(answer.subject, answer.refusal, client, deps);
       if (answer.is !== "claims") return answer;
-      const { linkTo } = step;
+      const { linkTo, proves } = step;
+      if (proves !== null) {
+        return session?.id === proves ? deps.fresh.proveBySignOn(answer.claims, step, session, client) : invalid;
+      }
       if (linkTo === null) return signInAs(answer.claims, step, client, deps);
       return session?.user.id === linkTo ? askToLink(answer.claims, linkTo, client, deps) : invalid;
     },
@@ -165,7 +176,13 @@ async function enter(
     return true;
   };
   const adminUntil = isAdministrator ? now + adminByGroupMs : null;
-  const sessionToken = await startSession(user, client, now, { provided: still, persistent, adminUntil });
+  const sessionToken = await startSession(user, client, now, {
+    provided: still,
+    persistent,
+    adminUntil,
+    // The provider may have asked for nothing.
+    isProved: false,
+  });
   if (sessionToken === undefined) return { is: "no_account" };
   return { is: "signed_in", sessionToken, waitsForFactor: user.hasSecondFactor, next };
 }

@@ -108,6 +108,7 @@ const otherValues: Readonly<Record<string, string>> = {
   "sessions.created_at": "created_at + 1",
   "sessions.waits_for_factor": "1 - waits_for_factor",
   "sessions.persistent": "1 - persistent",
+  "sessions.proved_at": "5",
   "sessions.admin_until": "9000000000000",
   "api_tokens.id": "id + 1",
   "api_tokens.user_id": bobsId,

@@ -14,7 +14,7 @@ export interface PasswordChange {
   readonly to: string;
   /** The session that does not end; null: all end. */
   readonly keptSessionId: number | null;
-  /** The kept session must be complete and have begun after this; null: not checked. */
+  /** The kept session must be complete and have been proved after this; null: not checked. */
   readonly freshSince: number | null;
   readonly revokesTokens: boolean;
   readonly now: number;
@@ -44,7 +44,7 @@ async function findPassword(connection: ReadConnection, seals: PasswordSeals, us
 async function isFresh(tx: Transaction, access: AccessKeys, { userId, keptSessionId, freshSince }: PasswordChange) {
   if (freshSince === null) return true;
   const session = keptSessionId === null ? undefined : await findCompleteSession(tx, access, keptSessionId, userId);
-  return session !== undefined && session.createdAt > freshSince;
+  return session !== undefined && session.provedAt !== null && session.provedAt > freshSince;
 }
 
 async function change(tx: Transaction, seals: PasswordSeals, wanted: PasswordChange): Promise<boolean> {
@@ -66,8 +66,10 @@ export type PasswordStore = ReturnType<typeof createPasswordStore>;
 export function createPasswordStore(db: Database, seals: PasswordSeals) {
   return {
     /** `passwordHash` "": the account has no password. */
-    findPassword: (userId: number): Promise<{ user: User; passwordHash: string } | undefined> =>
-      findPassword(db.read, seals, userId),
+    findPassword: (
+      userId: number,
+      connection: ReadConnection = db.read,
+    ): Promise<{ user: User; passwordHash: string } | undefined> => findPassword(connection, seals, userId),
     /** Ends the other sessions and removes all mailed links. @returns false: a condition was not met. */
     changePassword: (wanted: PasswordChange): Promise<boolean> =>
       db.writeSerialized("accounts", (tx) => change(tx, seals, wanted)),

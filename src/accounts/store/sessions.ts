@@ -14,7 +14,9 @@ export interface NewSession {
   readonly complete: boolean;
   /** The browser keeps the cookie when it closes. A session that replaces another one takes its value instead. */
   readonly persistent: boolean;
-  /** As in `SessionStart`. A session that replaces another one takes its value instead. */
+  /** The user has proved to be there. A session that replaces another one has, by the factor. */
+  readonly isProved: boolean;
+  /** As in `StartOptions`. A session that replaces another one takes its value instead. */
   readonly adminUntil: number | null;
   /** The session that has waited for the second factor; null: none. It must have begun after `since`. */
   readonly replaces: { readonly digest: Buffer; readonly since: number } | null;
@@ -88,10 +90,21 @@ export async function findCompleteSession(tx: Transaction, access: AccessKeys, s
   return session?.userId === userId && !session.waitsForFactor ? session : undefined;
 }
 
+/** The user has just proved to be there. Requires the accounts lock. @returns false: the complete session has ended. */
+export async function setProved(
+  tx: Transaction,
+  access: AccessKeys,
+  { id, user }: Pick<Session, "id" | "user">,
+  now: number,
+): Promise<boolean> {
+  const session = await findCompleteSession(tx, access, id, user.id);
+  return session !== undefined && (await sessions.change(tx, access, id, { provedAt: now }));
+}
+
 /** Requires the accounts lock. Writes nothing when it refuses. */
 async function insert(tx: Transaction, access: AccessKeys, session: NewSession): Promise<boolean> {
   const { digest, userId, complete, replaces, client, now, perUserMax, provided, onComplete } = session;
-  let { persistent, adminUntil } = session;
+  let { isProved, persistent, adminUntil } = session;
   // Read again: the user may have changed since the sign-in began.
   const user = await findUserIn(tx, access, userId);
   if (user === undefined || user.disabledAt !== null) return false;
@@ -100,6 +113,7 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
     const opened = waiting === undefined ? undefined : reading.open(access, waiting);
     if (opened === undefined) return false;
     ({ persistent, adminUntil } = opened);
+    isProved = true;
   }
   if (!(await provided(tx))) return false;
   if (replaces !== null) await tx.run(removeSession, replaces.digest);
@@ -109,18 +123,8 @@ async function insert(tx: Transaction, access: AccessKeys, session: NewSession):
   const userAgent = client.userAgent.slice(0, userAgentLengthMax);
   const id = await nextId(tx, "sessions");
   const { address } = client;
-  const row = {
-    digest,
-    id,
-    userId,
-    createdAt: now,
-    seenAt: now,
-    waitsForFactor,
-    persistent,
-    adminUntil,
-    address,
-    userAgent,
-  };
+  const deciding = { provedAt: isProved ? now : null, waitsForFactor, persistent, adminUntil };
+  const row = { digest, id, userId, createdAt: now, seenAt: now, ...deciding, address, userAgent };
   await insertSession(tx, access, row);
   if (waitsForFactor) return true;
   await tx.run(recordSignIn, now, userId);
@@ -146,8 +150,8 @@ export function createSessionStore(db: Database, access: AccessKeys) {
       const user = openUser(access, row);
       // The MAC of the row names the user, and the join could name another one.
       if (session === undefined || user?.id !== session.userId || user.disabledAt !== null) return undefined;
-      const { id, createdAt, seenAt, waitsForFactor, persistent, adminUntil } = session;
-      return { id, user, waitsForFactor, persistent, adminUntil, createdAt, seenAt };
+      const { id, createdAt, seenAt, provedAt, waitsForFactor, persistent, adminUntil } = session;
+      return { id, user, waitsForFactor, persistent, adminUntil, createdAt, provedAt, seenAt };
     },
 
     /** Complete ones, seen after `seenAfter` and begun after `createdAfter`; last seen first. */

@@ -1,4 +1,4 @@
-import type { Database, WriteConnection } from "../../database/database.ts";
+import type { Database, ReadConnection, Transaction, WriteConnection } from "../../database/database.ts";
 import { sql } from "../../database/statement.ts";
 import { signOnSteps } from "./tables.ts";
 import { allBeyond } from "./users.ts";
@@ -37,6 +37,7 @@ const stepByDigest = signOnSteps
 const removeStep = sql<[digest: Buffer, since: number]>(
   "DELETE FROM sign_on_steps WHERE digest = ? AND created_at > ?",
 );
+const replaceStep = sql<[sealed: Buffer, digest: Buffer]>("UPDATE sign_on_steps SET step_sealed = ? WHERE digest = ?");
 const expiredAtOnceMax = 100;
 
 export type SignOnStepStore = ReturnType<typeof createSignOnStepStore>;
@@ -56,8 +57,12 @@ export function createSignOnStepStore(db: Database) {
         return true;
       }),
     /** @returns the sealed step; undefined: there is none, or it began before `since`. */
-    findStep: async (digest: Buffer, since: number): Promise<Buffer | undefined> =>
-      (await db.read.one(stepByDigest, digest, since))?.stepSealed,
+    findStep: async (digest: Buffer, since: number, tx: ReadConnection = db.read): Promise<Buffer | undefined> =>
+      (await tx.one(stepByDigest, digest, since))?.stepSealed,
+    /** It keeps its time. */
+    async replaceStep(tx: Transaction, digest: Buffer, sealed: Buffer): Promise<void> {
+      await tx.run(replaceStep, sealed, digest);
+    },
     /** @returns false: it has expired, or another request has taken it. */
     takeStep: async (writing: WriteConnection, digest: Buffer, since: number): Promise<boolean> =>
       (await writing.run(removeStep, digest, since)) === 1,

@@ -62,6 +62,8 @@ export const sessions = new AuthenticatedTable("sessions", "session", {
   waitsForFactor: authenticated(boolean),
   /** The browser keeps the cookie when it closes. */
   persistent: authenticated(boolean),
+  /** When the user last proved to be there, by a password, a factor or a fresh sign-on; null: by a sign-on that may have been silent. */
+  provedAt: authenticated(nullable(integer)),
   /** The provider's groups make the user an administrator until then; null: they do not. */
   adminUntil: authenticated(nullable(integer)),
   address: harmless(text, shown),

@@ -83,6 +83,7 @@ ${postgres(`
     seen_at INTEGER NOT NULL,
     waits_for_factor INTEGER NOT NULL,
     persistent INTEGER NOT NULL,
+    proved_at INTEGER,
     admin_until INTEGER,
     address TEXT NOT NULL,
     user_agent TEXT NOT NULL,

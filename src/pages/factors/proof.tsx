@@ -1,4 +1,5 @@
-import type { PageContext } from "../page.ts";
+import { signOnSettingsPath } from "../../accounts/accounts.ts";
+import { type PageContext, pageHref } from "../page.ts";
 import { PasskeyButton } from "../parts/buttons.tsx";
 import { PasswordField } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -18,7 +19,14 @@ interface ProofFieldsProps {
 export function ProofFields({ page, id, offered, problem }: ProofFieldsProps) {
   const { proof } = page.messages.factors;
   const { again } = page.messages.profile;
-  if (!offered.password && !offered.code) return <p class="field-hint">{again.signIn}</p>;
+  if (!offered.password && !offered.code) {
+    const back = page.selfPath === null ? "" : `?next=${encodeURIComponent(page.selfPath)}`;
+    return (
+      <p class="field-hint">
+        {again.signIn} <a href={pageHref(page, `${signOnSettingsPath}${back}`)}>{page.messages.singleSignOn.prove}</a>
+      </p>
+    );
+  }
   const withPassword = { label: again.password, hint: again.passwordHint };
   const withCode = { label: offered.password ? proof.label : proof.labelCode, hint: proof.hint };
   const { label, hint } = offered.code ? withCode : withPassword;

@@ -11,11 +11,13 @@ import type { PageRequest, SignedInRequest } from "../request.ts";
 import { ownPath, withNext } from "../return-path.ts";
 import { providerNameOf } from "./button.tsx";
 import {
+  codeView,
   confirmLinkPath,
   confirmLinkView,
   leaveView,
   problemView,
   type SignOnProblem,
+  signOnCodePath,
   signOnSettingsView,
 } from "./views.tsx";
 
@@ -31,14 +33,19 @@ export function beginLink(page: SignedInRequest): Promise<FastifyReply> {
   return begin(page, "link");
 }
 
-async function begin(page: PageRequest, purpose: "sign_in" | "link"): Promise<FastifyReply> {
+/** `POST <settings>/again` */
+export function beginProof(page: SignedInRequest): Promise<FastifyReply> {
+  return begin(page, "prove");
+}
+
+async function begin(page: PageRequest, purpose: "sign_in" | "link" | "prove"): Promise<FastifyReply> {
   const form = await page.form();
   const context = page.context();
   const requestedPath = ownPath(textOf(form, "next"));
   // The return from the provider has no `?locale=`, so the path has to keep it.
   const next = requestedPath === null && !context.localeAsked ? null : pageHref(context, requestedPath ?? "/");
-  const linkTo = purpose === "link" ? page.session : null;
-  const request = { next, linkTo, persistent: staysSignedIn(form), client: page.clientContext };
+  const { session, clientContext: client } = page;
+  const request = { next, purpose, session, persistent: staysSignedIn(form), client };
   try {
     const { url, stepToken } = await page.services.accounts.beginSignOn(request);
     page.setCookie(stepCookies(page).made(stepToken, page.request.client));
@@ -70,6 +77,12 @@ export async function completeSignOn(page: PageRequest): Promise<FastifyReply> {
       case "to_confirm":
         page.setCookie(stepCookies(page).made(outcome.stepToken, page.request.client));
         return page.redirect(confirmLinkPath);
+      case "proved":
+        endStep(page);
+        return page.redirect(outcome.next ?? provedPath);
+      case "code_sent":
+        page.setCookie(stepCookies(page).made(outcome.stepToken, page.request.client));
+        return page.redirect(signOnCodePath);
       case "linked_before":
         return page.redirect(signOnSettingsPath);
       case "invalid":
@@ -127,6 +140,28 @@ export async function confirmLink(page: PageRequest): Promise<FastifyReply> {
     default:
       return unreachable(outcome);
   }
+}
+
+const provedPath = `${signOnSettingsPath}?proved=1`;
+
+/** `GET <settings>/code` */
+export async function showCode(page: SignedInRequest): Promise<FastifyReply> {
+  const waits = await page.services.accounts.waitsForCode(findStepToken(page), page.session);
+  return waits ? renderCode(page, 200) : page.redirect(signOnSettingsPath);
+}
+
+/** `POST <settings>/code` */
+export async function giveCode(page: SignedInRequest): Promise<FastifyReply> {
+  const code = textOf(await page.form(), "code");
+  const outcome = await page.services.accounts.giveMailedCode(findStepToken(page), code, page.session);
+  if (outcome.is === "wrong") return renderCode(page, 422);
+  endStep(page);
+  return outcome.is === "proved" ? page.redirect(outcome.next ?? provedPath) : renderProblem(page, "invalid");
+}
+
+function renderCode(page: SignedInRequest, status: 200 | 422): FastifyReply {
+  const model = { provider: providerName(page), email: page.user.email, isWrong: status === 422 };
+  return page.render(codeView, model, { status, selfPath: signOnCodePath });
 }
 
 /** `GET <settings>` */
@@ -204,6 +239,8 @@ async function renderSettings(page: SignedInRequest, status: number, problem: st
   const linkedAt = identities
     .filter((identity) => URL.parse(identity.issuer)?.href === issuer)
     .map((identity) => identity.linkedAt);
-  const model = { provider: providerName(page), linkedAt, hasPassword, problem };
+  const isProved = page.query("proved") === "1";
+  const next = ownPath(page.query("next") ?? "");
+  const model = { provider: providerName(page), linkedAt, hasPassword, isProved, next, problem };
   return page.render(signOnSettingsView, model, { status, selfPath: signOnSettingsPath });
 }

@@ -5,7 +5,7 @@ import type { Messages } from "../../i18n/i18n.ts";
 import { Layout } from "../layout.tsx";
 import { type Page, type PageContext, pageHref } from "../page.ts";
 import { Fact } from "../parts/fact.tsx";
-import { PasswordField } from "../parts/fields.tsx";
+import { CodeField, PasswordField } from "../parts/fields.tsx";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { MessageCard, Notice } from "../parts/notice.tsx";
 import { PostForm } from "../parts/post-form.tsx";
@@ -81,6 +81,7 @@ function explainRefusal(
     guest: messages.refusedGuest,
     unknown_groups: messages.unknownGroups({ name }),
     not_in_group: messages.notInGroup,
+    not_fresh: messages.notFresh({ name }),
   };
   return {
     icon: "shield",
@@ -107,6 +108,41 @@ export function problemView(model: ProblemModel, page: PageContext): Page {
           </a>
         )}
       </MessageCard>
+    </Layout>
+  );
+}
+
+/** The page for the code that was mailed instead of a fresh sign-on. */
+export const signOnCodePath = `${signOnSettingsPath}/code`;
+
+interface CodeModel {
+  readonly provider: string;
+  readonly email: string;
+  readonly isWrong: boolean;
+}
+
+/** The field `code` is posted to `signOnCodePath`. */
+export function codeView({ provider: name, email, isWrong }: CodeModel, page: PageContext): Page {
+  const { singleSignOn } = page.messages;
+  return (
+    <Layout page={page} title={singleSignOn.prove} privatePage width="narrow">
+      <div class="card">
+        <h1>{singleSignOn.prove}</h1>
+        <p class="lead">{singleSignOn.codeLead({ name, email })}</p>
+        <PostForm page={page} class="form" action={signOnCodePath} autoComplete="off">
+          <CodeField
+            of="digits"
+            id="code"
+            label={singleSignOn.code}
+            hint={singleSignOn.codeHint}
+            problem={isWrong ? singleSignOn.codeWrong : undefined}
+            focus
+          />
+          <button type="submit" class="button button-primary button-large button-wide">
+            {singleSignOn.codeSubmit}
+          </button>
+        </PostForm>
+      </div>
     </Layout>
   );
 }
@@ -168,6 +204,10 @@ interface SignOnSettingsModel {
   readonly linkedAt: readonly number[];
   /** False: the user can sign in by single sign-on only. */
   readonly hasPassword: boolean;
+  /** Set after a fresh sign-on. */
+  readonly isProved: boolean;
+  /** The path of this server to go to after a fresh sign-on. */
+  readonly next: string | null;
   /** What is wrong with the password given to unlink the identity. */
   readonly problem: string | null;
 }
@@ -200,10 +240,39 @@ export function signOnSettingsView(model: SignOnSettingsModel, page: PageContext
           </PostForm>
         )}
       </section>
+      {model.linkedAt.length > 0 && <Prove model={model} page={page} />}
       <p>
         <a href={pageHref(page, "/users/edit")}>{singleSignOn.backToAccount}</a>
       </p>
     </Layout>
+  );
+}
+
+/** For changes that need a fresh sign-on. */
+function Prove({ model, page }: { readonly model: SignOnSettingsModel; readonly page: PageContext }) {
+  const { singleSignOn } = page.messages;
+  const name = model.provider;
+  return (
+    <section class="card" aria-labelledby="prove">
+      <h2 class="section-heading" id="prove">
+        {singleSignOn.prove}
+      </h2>
+      {model.isProved ? (
+        <Notice tone="success" icon="check">
+          <p>{singleSignOn.proved}</p>
+        </Notice>
+      ) : (
+        <PostForm page={page} class="form" action={`${signOnSettingsPath}/again`}>
+          {model.next !== null && <input type="hidden" name="next" value={model.next} />}
+          <p>{singleSignOn.proveText({ name })}</p>
+          <div class="form-end">
+            <button type="submit" class="button">
+              {singleSignOn.proveSubmit({ name })}
+            </button>
+          </div>
+        </PostForm>
+      )}
+    </section>
   );
 }
 
